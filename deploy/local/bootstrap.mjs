@@ -1,0 +1,172 @@
+/**
+ * Runs before anything is installed, on Node 20 or newer: brings the pinned pnpm, the packages and Node 24, then starts
+ * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|lint|typecheck|install> [arguments]`
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PNPM = '12.21.0';
+const NODE_MAJOR = 24;
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const stampFile = join(root, 'node_modules', '.natter-stamp');
+const [task, ...args] = process.argv.slice(2);
+
+const tasks = {
+  install: () => 0,
+  start: () => node(['deploy/local/start.ts', ...args]),
+  test,
+  chaos: () => node(['test-e2e/chaos.ts', ...args]),
+  lint: () => run(join(root, 'node_modules', '.bin', 'biome'), ['check', '.', ...args]),
+  typecheck: () => run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.json', ...args]),
+};
+
+if (!Object.hasOwn(tasks, task ?? ''))
+  fail(`usage: node deploy/local/bootstrap.mjs <${Object.keys(tasks).join('|')}> [arguments]`, 2);
+ensurePnpm();
+ensurePackages();
+process.exitCode = await tasks[task]();
+
+function ensurePnpm() {
+  const manifest = join(root, '.tools', 'node_modules', 'pnpm', 'package.json');
+  if (existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).version === PNPM) return;
+  say(`installing pnpm ${PNPM} into .tools`);
+  const install = ['install', '--prefix', '.tools', `pnpm@${PNPM}`, '--no-audit', '--no-fund'];
+  must('npm', install, environmentWithout('npm_config_'));
+}
+
+function ensurePackages() {
+  const wanted = hashOfManifests();
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return;
+  say('installing packages (the first time takes some 20 seconds)');
+  const started = Date.now();
+  must(join(root, '.tools', 'node_modules', '.bin', 'pnpm'), ['install', '--frozen-lockfile'], {
+    ...environmentWithout('npm_'),
+    PATH: searchPath(),
+    // Without a terminal pnpm would otherwise ask whether it may replace node_modules.
+    CI: 'true',
+  });
+  writeFileSync(stampFile, wanted);
+  say(`packages installed in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
+
+/** Of all that decides what an install does. */
+function hashOfManifests() {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch} pnpm ${PNPM}\n`);
+  const groups = ['libs', 'services'].flatMap((folder) => subdirectories(folder));
+  const manifests = ['.', 'deploy/local', 'test-e2e', ...groups].map((folder) => join(folder, 'package.json'));
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests.sort()]) {
+    const path = join(root, file);
+    if (existsSync(path)) hash.update(`${file}\n`).update(readFileSync(path));
+  }
+  return hash.digest('hex');
+}
+
+function subdirectories(folder) {
+  const path = join(root, folder);
+  if (!existsSync(path)) return [];
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
+}
+
+async function test() {
+  const directory = mkdtempSync(join(tmpdir(), 'natter-report-'));
+  const report = join(directory, 'report.json');
+  try {
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+    const code = await node(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args]);
+    const line = existsSync(report) ? summary(JSON.parse(readFileSync(report, 'utf8'))) : undefined;
+    console.log(line ?? 'vitest ended without a report');
+    return line === undefined ? code || 1 : code;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** A file that can't be loaded has no tests that could fail, yet has failed. */
+function summary(report) {
+  const broken = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  ).length;
+  const skipped = report.numPendingTests + report.numTodoTests;
+  const counts = `${report.numPassedTests} passed, ${report.numFailedTests + broken} failed`;
+  return skipped > 0 ? `${counts}, ${skipped} skipped` : counts;
+}
+
+function node(nodeArgs) {
+  return run(nodePath(), nodeArgs);
+}
+
+function nodePath() {
+  const installed = packagedNode();
+  if (installed !== undefined) return installed;
+  if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) return process.execPath;
+  return fail(
+    `Node ${NODE_MAJOR} or newer is needed on ${process.platform}-${process.arch}: install it and run this again with it`,
+  );
+}
+
+function packagedNode() {
+  const path = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
+  return existsSync(path) ? path : undefined;
+}
+
+function searchPath() {
+  const nodeDirectory = dirname(packagedNode() ?? process.execPath);
+  const ours = [nodeDirectory, join(root, '.tools', 'node_modules', '.bin'), join(root, 'node_modules', '.bin')];
+  return [...ours, process.env.PATH ?? ''].join(delimiter);
+}
+
+/** Exit code of the command. A signal is passed on, and it is the command that decides when to end. */
+function run(command, commandArgs) {
+  return new Promise((done) => {
+    const child = spawn(command, commandArgs, {
+      cwd: root,
+      stdio: 'inherit',
+      env: { ...process.env, PATH: searchPath() },
+    });
+    const forward = (signal) => child.kill(signal);
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    for (const signal of signals) process.on(signal, forward);
+    const finish = (code) => {
+      for (const signal of signals) process.removeListener(signal, forward);
+      done(code);
+    };
+    child.once('error', (error) => {
+      console.error(error.message);
+      finish(127);
+    });
+    child.once('exit', (code, signal) => finish(code ?? 128 + constants.signals[signal]));
+  });
+}
+
+function must(command, commandArgs, env) {
+  // Progress goes to stderr, so that stdout is the asked-for command's alone.
+  const { status, error } = spawnSync(command, commandArgs, { cwd: root, env, stdio: ['ignore', 2, 2] });
+  if (status !== 0) fail(`${command} ${commandArgs.join(' ')} failed${error ? `: ${error.message}` : ''}`);
+}
+
+/** `npm start` hands its own settings down; they are not meant for an install of another kind. */
+function environmentWithout(prefix) {
+  const kept = Object.entries(process.env).filter(([name]) => !(name.startsWith(prefix) && isOfTheOuterRun(name)));
+  return Object.fromEntries(kept);
+}
+
+function isOfTheOuterRun(name) {
+  return /^npm_(lifecycle|package|command|execpath|node_execpath|config_(prefix|local_prefix|global_prefix))/.test(
+    name,
+  );
+}
+
+function say(line) {
+  console.error(`natter: ${line}`);
+}
+
+function fail(message, code = 1) {
+  console.error(`natter: ${message}`);
+  process.exit(code);
+}

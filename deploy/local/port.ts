@@ -1,0 +1,47 @@
+/** Ports that stay the same from one start to the next, so that a URL written down stays true. */
+import { randomInt } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+
+/** The port of the last start in this home if it is free, else another, remembered from now on. */
+export async function keptPort(home: string): Promise<number> {
+  const file = join(home, 'port');
+  const kept = Number(await readFile(file, 'utf8').catch(() => ''));
+  if (kept > 0 && (await isFree(kept))) return kept;
+  for (;;) {
+    // Below the range that outgoing connections take their ports from.
+    const port = randomInt(20_000, 32_000);
+    if (!(await isFree(port))) continue;
+    await writeFile(file, String(port));
+    return port;
+  }
+}
+
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once('error', () => done(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => done(true)));
+  });
+}
+
+/** Sends a line and answers whether what comes back contains the text. */
+export function answersWith(port: number, send: string, expected: string): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    let received = '';
+    const finish = (ok: boolean): void => {
+      socket.destroy();
+      done(ok);
+    };
+    socket.setTimeout(1_000, () => finish(false));
+    socket.once('error', () => finish(false));
+    socket.once('close', () => done(false));
+    socket.once('connect', () => socket.write(send));
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      if (received.includes(expected)) finish(true);
+    });
+  });
+}

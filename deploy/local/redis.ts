@@ -1,0 +1,60 @@
+/** Redis: volatile unless asked otherwise, and it never evicts: a lost entry would be a lost event. */
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findRedis, missing } from './binaries.ts';
+import { startDocker } from './docker.ts';
+import { answersWith, keptPort } from './port.ts';
+import { keptSecret } from './secret.ts';
+import { externalServer, type ServerProcess, startOnPort, sweepLeftover } from './server-process.ts';
+import type { ServerContext } from './servers.ts';
+
+export async function bringRedis(context: ServerContext, { durable }: { durable: boolean }): Promise<ServerProcess> {
+  const given = context.env.NATTER_REDIS_URL;
+  if (given) return externalServer(given, 'NATTER_REDIS_URL');
+
+  const home = join(context.dataDir, 'redis');
+  await sweepLeftover(home, 'SIGTERM');
+  if (context.fresh) await rm(home, { recursive: true, force: true });
+  await mkdir(home, { recursive: true, mode: 0o700 });
+
+  const binary = await findRedis(context);
+  const password = await keptSecret(join(home, 'password'));
+  const urlAt = (port: number): string => `redis://:${password}@127.0.0.1:${port}`;
+  const persistence = ['--save', '', '--appendonly', durable ? 'yes' : 'no'];
+  const rules = [...persistence, '--maxmemory-policy', 'noeviction', '--requirepass', password];
+  const answersAt = (port: number): Promise<boolean> => answersWith(port, `AUTH ${password}\r\nPING\r\n`, '+PONG');
+
+  if (binary === undefined) {
+    const port = await keptPort(home);
+    const container = await startDocker(context, {
+      name: 'redis',
+      image: context.env.NATTER_REDIS_IMAGE ?? 'redis:7',
+      url: urlAt(port),
+      home,
+      port,
+      innerPort: 6379,
+      command: ['redis-server', ...rules],
+      answers: () => answersAt(port),
+    });
+    if (container) return container;
+    throw missing('Redis', 'NATTER_REDIS_URL', 'redis-server');
+  }
+  return startOnPort(home, async (port) => {
+    context.log(`redis: ${binary.command} on 127.0.0.1:${port}`);
+    return {
+      name: 'redis',
+      url: urlAt(port),
+      home,
+      command: binary.command,
+      // Without the first two, Redis hides the directory by which a left-over process is recognized.
+      args: [
+        ...['--set-proc-title', 'no', '--dir', home],
+        ...['--bind', '127.0.0.1', '--port', String(port), '--daemonize', 'no', ...rules],
+      ],
+      env: { ...context.env, ...binary.env },
+      runAs: {},
+      stopSignal: 'SIGTERM',
+      answers: () => answersAt(port),
+    };
+  });
+}

@@ -1,0 +1,207 @@
+/**
+ * One server that can be killed and started again on the same port and data: how tests make a server fail.
+ * Only processes started here, and those a crashed start left in the same home directory, are ever signalled.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isFree, keptPort } from './port.ts';
+import { childrenOf, commandLineOf, isAlive, parentOf, type RunAs, signalProcess } from './unix-process.ts';
+
+export interface ServerProcess {
+  url: string;
+  /** Not started here: the URL came from the environment, it can't be killed or started. */
+  external: boolean;
+  pid: number | undefined;
+  /** Returns when the process is gone, or at once for signals that don't end it. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** Again, on the same port and data; returns when the server answers. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface Recipe {
+  name: string;
+  url: string;
+  /** A directory of this server alone, named in its command line: how a left-over process is recognized. */
+  home: string;
+  command: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  runAs: RunAs;
+  stopSignal: NodeJS.Signals;
+  /** Throws or answers false until the server answers. */
+  answers(): Promise<boolean>;
+}
+
+const STARTS_WITHIN_MS = 30_000;
+const STOPS_WITHIN_MS = 10_000;
+const LOG_BYTES = 10_000_000;
+const endingSignals: ReadonlySet<NodeJS.Signals> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGABRT']);
+
+export function externalServer(url: string, variable: string): ServerProcess {
+  const refuse = async (): Promise<void> => {
+    throw new Error(`${variable} names a server that was not started here: it is not killed or started`);
+  };
+  return { url, external: true, pid: undefined, kill: refuse, start: refuse, stop: async () => {} };
+}
+
+async function startServer(recipe: Recipe): Promise<ServerProcess> {
+  let child: ChildProcess | undefined;
+  const server: ServerProcess = {
+    url: recipe.url,
+    external: false,
+    pid: undefined,
+    kill: async (signal) => {
+      const running = child;
+      if (running?.pid === undefined || hasExited(running)) return;
+      signalWithChildren(running.pid, signal);
+      if (endingSignals.has(signal)) await exitOf(running);
+    },
+    start: async () => {
+      if (child !== undefined && !hasExited(child)) return;
+      child = await spawnUntilItAnswers(recipe);
+      server.pid = child.pid;
+    },
+    stop: async () => {
+      const running = child;
+      if (running?.pid === undefined || hasExited(running)) return;
+      // A paused process takes no other signal.
+      signalWithChildren(running.pid, 'SIGCONT');
+      signalProcess(running.pid, recipe.stopSignal);
+      const ended = await Promise.race([
+        exitOf(running).then(() => true),
+        sleep(STOPS_WITHIN_MS, false, { ref: false }),
+      ]);
+      if (!ended) {
+        signalWithChildren(running.pid, 'SIGKILL');
+        await exitOf(running);
+      }
+      await rm(pidFileOf(recipe.home), { force: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+/** Somebody else can take a port between the look and the start; then another one is taken. */
+export async function startOnPort(home: string, recipeFor: (port: number) => Promise<Recipe>): Promise<ServerProcess> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await keptPort(home);
+    try {
+      return await startServer(await recipeFor(port));
+    } catch (error) {
+      if (attempt === 5 || (await isFree(port))) throw error;
+    }
+  }
+}
+
+/** Stops what a start that crashed left running in this home; throws when that start still lives. */
+export async function sweepLeftover(home: string, stopSignal: NodeJS.Signals): Promise<void> {
+  const [pid = 0, startedBy] = (await readFile(pidFileOf(home), 'utf8').catch(() => '')).split(' ').map(Number);
+  if (!(pid > 1) || !isLeftover(pid, home)) return;
+  if (parentOf(pid) === startedBy) throw new Error(`${home} is in use by process ${startedBy}`);
+  signalWithChildren(pid, 'SIGCONT');
+  signalProcess(pid, stopSignal);
+  const deadline = Date.now() + STOPS_WITHIN_MS;
+  while (isLeftover(pid, home)) {
+    if (Date.now() > deadline) signalWithChildren(pid, 'SIGKILL');
+    await sleep(20);
+  }
+}
+
+export function isLeftover(pid: number, home: string): boolean {
+  return isAlive(pid) && commandLineOf(pid).includes(home);
+}
+
+async function spawnUntilItAnswers(recipe: Recipe): Promise<ChildProcess> {
+  const deadline = Date.now() + STARTS_WITHIN_MS;
+  for (;;) {
+    const child = spawnDetached(recipe);
+    if (child.pid !== undefined) await writeFile(pidFileOf(recipe.home), `${child.pid} ${process.pid}`);
+    if (await answersBeforeExit(recipe, child, deadline)) return child;
+    // After a SIGKILL the port or the shared memory can be held for a moment by what is still dying.
+    if (Date.now() > deadline - STARTS_WITHIN_MS + 5_000) throw new Error(failureOf(recipe, child));
+    await sleep(200);
+  }
+}
+
+async function answersBeforeExit(recipe: Recipe, child: ChildProcess, deadline: number): Promise<boolean> {
+  for (;;) {
+    if (hasExited(child)) return false;
+    if (await recipe.answers().catch(() => false)) return !hasExited(child);
+    if (Date.now() > deadline) {
+      if (child.pid !== undefined) signalWithChildren(child.pid, 'SIGKILL');
+      await exitOf(child);
+      return false;
+    }
+    await sleep(50);
+  }
+}
+
+/** Detached, because Ctrl-C in a terminal goes to the whole group: the servers must outlive the services that use them. */
+function spawnDetached(recipe: Recipe): ChildProcess {
+  const logFile = join(recipe.home, 'log');
+  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+  const log = openSync(logFile, size > LOG_BYTES ? 'w' : 'a', 0o600);
+  const child = spawn(recipe.command, recipe.args, {
+    cwd: recipe.home,
+    env: recipe.env,
+    stdio: ['ignore', log, log],
+    detached: true,
+    ...recipe.runAs,
+  });
+  closeSync(log);
+  child.on('error', () => {});
+  child.unref();
+  if (child.pid !== undefined) rememberUntilExit(child, child.pid);
+  return child;
+}
+
+const running = new Set<number>();
+
+function rememberUntilExit(child: ChildProcess, pid: number): void {
+  if (running.size === 0) process.once('exit', killAll);
+  running.add(pid);
+  child.once('exit', () => {
+    running.delete(pid);
+    if (running.size === 0) process.removeListener('exit', killAll);
+  });
+}
+
+function killAll(): void {
+  for (const pid of running) signalWithChildren(pid, 'SIGKILL');
+}
+
+/** PostgreSQL's backends lie in process groups of their own; a pause or a crash that spares them is neither. */
+function signalWithChildren(pid: number, signal: NodeJS.Signals): void {
+  const withChildren = signal === 'SIGKILL' || signal === 'SIGSTOP' || signal === 'SIGCONT';
+  const before = withChildren ? childrenOf(pid) : [];
+  signalProcess(pid, signal);
+  for (const each of before) signalProcess(each, signal);
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+function exitOf(child: ChildProcess): Promise<void> {
+  if (hasExited(child)) return Promise.resolve();
+  child.ref();
+  return new Promise((done) => child.once('exit', () => done()));
+}
+
+function pidFileOf(home: string): string {
+  return join(home, 'pid');
+}
+
+function failureOf(recipe: Recipe, child: ChildProcess): string {
+  let tail = '';
+  try {
+    tail = readFileSync(join(recipe.home, 'log'), 'utf8').trimEnd().split('\n').slice(-15).join('\n');
+  } catch {}
+  const how = child.pid === undefined ? 'could not be run' : `ended with ${child.exitCode ?? child.signalCode}`;
+  return `${recipe.name} did not start: ${recipe.command} ${how}\n${tail}`;
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+/**
+ * Who makes a request. It travels with the request; `basis` names the versions it rests on, so that a write made with it
+ * is refused when the role, the groups or the credentials changed in between (design, section 3).
+ */
+export const actorSchema = z.object({
+  realmId: z.int(),
+  userId: z.int(),
+  email: z.string(),
+  role: z.int(),
+  isBot: z.boolean(),
+  /** Which of the user's API keys was shown; a revoked one ends the actor. */
+  keyId: z.string(),
+  /** All groups the user is in, directly or through subgroups. */
+  groupIds: z.array(z.int()),
+  basis: z.record(z.string(), z.int()),
+});
+export type Actor = z.infer<typeof actorSchema>;
+
+export const roles = { owner: 100, administrator: 200, moderator: 300, member: 400, guest: 600 } as const;
+export const roleValues = [100, 200, 300, 400, 600] as const;
+export const isAdministrator = (actor: { role: number }): boolean => actor.role <= roles.administrator;
+export const isGuest = (actor: { role: number }): boolean => actor.role === roles.guest;

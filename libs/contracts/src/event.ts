@@ -1,0 +1,42 @@
+import type { IdSet } from './id-set.ts';
+
+/** Who an event is for: everybody in the realm, or the named users. */
+export type Audience = 'realm' | { users: IdSet; except?: IdSet };
+
+/**
+ * One entry of a realm's log. It carries all that any queue needs, so that a gateway never asks:
+ * a shared body, patches by class of receiver, and sparse parts per receiver.
+ */
+export interface LogEvent {
+  type: string;
+  op?: string;
+  /** The shared body without `id`; keys are those of the event as clients see it. */
+  body: Record<string, unknown>;
+  audience: Audience;
+  /** Later variants win; a variant's patch is merged over the body at its top level. */
+  variants?: { audience: Audience; patch: Record<string, unknown> }[];
+  /** Only for messages: what narrows, flags and capabilities look at. */
+  message?: MessagePart;
+}
+
+export interface MessagePart {
+  channelId?: number;
+  isPublic: boolean;
+  topic: string;
+  senderId: number;
+  /** The Markdown source; the body holds the rendered form. */
+  source: string;
+  flags: { flag: string; users: IdSet }[];
+  local?: { queueId: string; localId: string };
+}
+
+/** An entry as it stands in Redis and travels to gateways. `n` is 0 for durable entries. */
+export interface LogEntry {
+  number: number;
+  n: number;
+  mark: number;
+  /** The mark of the durable entry before this one: a reader proves with it that it has missed nothing. */
+  previousMark: number;
+  at: number;
+  event: LogEvent;
+}

@@ -1,0 +1,63 @@
+/**
+ * A set of ids that travels in audiences. Dense sets are a bitmap with an offset (10,000 subscribers cost about a kilobyte),
+ * sparse ones a sorted list; `idSet` picks the smaller.
+ */
+export type IdSet = { ids: number[] } | { offset: number; bits: string };
+
+export function idSet(values: Iterable<number>): IdSet {
+  const ids = [...new Set(values)].sort((a, b) => a - b);
+  const first = ids[0];
+  const last = ids.at(-1);
+  if (first === undefined || last === undefined) return { ids: [] };
+  const bytes = Math.floor((last - first) / 8) + 1;
+  if (bytes >= ids.length * 4) return { ids };
+  const bits = new Uint8Array(bytes);
+  for (const id of ids) {
+    const at = id - first;
+    bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
+  }
+  return { offset: first, bits: toBase64(bits) };
+}
+
+const decoded = new WeakMap<object, Set<number> | Uint8Array>();
+
+export function hasId(set: IdSet, id: number): boolean {
+  if ('ids' in set) {
+    if (set.ids.length < 16) return set.ids.includes(id);
+    return memberSet(set).has(id);
+  }
+  const at = id - set.offset;
+  if (at < 0) return false;
+  return ((bitmap(set)[at >> 3] ?? 0) & (1 << (at & 7))) !== 0;
+}
+
+export function idsOf(set: IdSet): number[] {
+  if ('ids' in set) return set.ids;
+  const ids: number[] = [];
+  bitmap(set).forEach((byte, index) => {
+    for (let bit = 0; bit < 8; bit++) if (byte & (1 << bit)) ids.push(set.offset + index * 8 + bit);
+  });
+  return ids;
+}
+
+function memberSet(set: { ids: number[] }): Set<number> {
+  const known = decoded.get(set);
+  if (known instanceof Set) return known;
+  const made = new Set(set.ids);
+  decoded.set(set, made);
+  return made;
+}
+
+function bitmap(set: { offset: number; bits: string }): Uint8Array {
+  const known = decoded.get(set);
+  if (known instanceof Uint8Array) return known;
+  const made = Uint8Array.from(atob(set.bits), (char) => char.charCodeAt(0));
+  decoded.set(set, made);
+  return made;
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}

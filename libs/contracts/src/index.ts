@@ -1,0 +1,12 @@
+/**
+ * Everything the services, the gateway and the client agree on: operations, events, errors, limits.
+ * Imports only zod. An operation that is declared here is routed, validated, documented and typed from this one place.
+ */
+export * from './actor.ts';
+export * from './error.ts';
+export * from './event.ts';
+export * from './id-set.ts';
+export * from './limits.ts';
+export * from './operation.ts';
+export * from './operations/index.ts';
+export * from './param.ts';

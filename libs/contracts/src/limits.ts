@@ -1,0 +1,17 @@
+/** Limits of the API that clients are told by `POST /register` (specification, section 8), and identity of this server. */
+export const limits = {
+  messageLength: 10_000,
+  topicLength: 60,
+  channelNameLength: 60,
+  channelDescriptionLength: 1024,
+  fullNameLength: 100,
+  bodyBytes: 26 * 1024 * 1024,
+  /** A bus reply above this travels in numbered parts. */
+  busPartBytes: 256 * 1024,
+} as const;
+
+export const featureLevel = 421;
+export const serverVersion = '11.0-natter';
+export const emptyTopicDisplayName = 'general chat';
+/** How many ids a client sees per number of the log: one durable event and up to 31 ephemeral ones. */
+export const idsPerNumber = 32;

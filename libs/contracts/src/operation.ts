@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { ErrorCode } from './error.ts';
+import type { Params, ParamValues } from './param.ts';
+
+export type ServiceName = 'gateway' | 'users' | 'channels' | 'messaging' | 'presence' | 'event-queue';
+export type Caller = 'user' | 'anyone';
+
+/**
+ * One operation: everything the gateway's route, the service's endpoint, OpenAPI and the client derive from.
+ * Operations without `http` exist only on the bus.
+ */
+export interface Operation<P extends Params = Params, R extends z.ZodType = z.ZodType> {
+  name: string;
+  service: ServiceName;
+  http?: { method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'; path: string };
+  /** `user` needs Basic authentication; `anyone` needs none. */
+  caller: Caller;
+  summary: string;
+  params: P;
+  result: R;
+  errors: readonly ErrorCode[];
+  /** Types of the events it may emit. */
+  events: readonly string[];
+  /** A read-only operation may be sent again after a time-out. */
+  isReadOnly: boolean;
+  /** Time the caller waits, in milliseconds. */
+  deadlineMs: number;
+}
+
+type Declared<P extends Params, R extends z.ZodType> = Pick<Operation<P, R>, 'name' | 'service' | 'summary'> &
+  Partial<Omit<Operation<P, R>, 'name' | 'service' | 'summary'>>;
+
+export function operation<const P extends Params = Record<never, never>, R extends z.ZodType = z.ZodType>(
+  declared: Declared<P, R>,
+): Operation<P, R> {
+  return {
+    caller: 'user',
+    params: {} as P,
+    result: z.object({}) as unknown as R,
+    errors: [],
+    events: [],
+    isReadOnly: declared.http?.method === 'GET',
+    deadlineMs: 15_000,
+    ...declared,
+  };
+}
+
+export type ParamsOf<O> = O extends Operation<infer P, z.ZodType> ? ParamValues<P> : never;
+export type ResultOf<O> = O extends Operation<Params, infer R> ? z.input<R> : never;
+
+/** What the gateway tells a service beside the parameters. */
+export interface RequestMeta {
+  requestId: string;
+  realmId: number;
+  /** Client name from the User-Agent (for `client` of messages and the read-by-sender rule). */
+  client: string;
+  idempotencyKey?: string | undefined;
+  realmUrl: string;
+}

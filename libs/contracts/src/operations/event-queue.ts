@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, int, json, text, textOrJson } from '../param.ts';
+import { subscribersChoice } from './channels.ts';
+
+const queueId = text(z.string());
+
+/** What a queue is; the row in Postgres and the record that gateways cache. */
+export const queueRecordSchema = z.object({
+  queue_id: z.string(),
+  realm_id: z.int(),
+  user_id: z.int(),
+  /** The number its user saw everything up to when it was registered. */
+  start: z.int(),
+  epoch: z.int(),
+  created_at: z.number(),
+  idle_timeout_seconds: z.int(),
+  event_types: z.array(z.string()).nullable(),
+  narrow: z.array(z.object({ operator: z.string(), operand: z.string(), negated: z.boolean() })),
+  all_public_streams: z.boolean(),
+  apply_markdown: z.boolean(),
+  client_gravatar: z.boolean(),
+  slim_presence: z.boolean(),
+  capabilities: z.record(z.string(), z.boolean()),
+});
+export type QueueRecord = z.infer<typeof queueRecordSchema>;
+
+const narrowTerm = z.union([
+  z.tuple([z.string(), z.string()]).transform(([operator, operand]) => ({ operator, operand, negated: false })),
+  z.object({ operator: z.string(), operand: z.string(), negated: z.boolean().default(false) }),
+]);
+
+/** The part of a snapshot that one service owns, read in the transaction snapshot that register exported. */
+const snapshotPart = (service: 'users' | 'channels' | 'messaging' | 'presence') =>
+  operation({
+    name: `snapshot-${service}`,
+    service,
+    caller: 'anyone',
+    summary: `The ${service} part of a register snapshot. Bus only.`,
+    params: {
+      snapshot: text(z.string()),
+      user_id: json(int),
+      types: json(z.array(z.string()).nullable()),
+      include_subscribers: text(subscribersChoice),
+      client_gravatar: json(bool),
+      slim_presence: json(bool),
+      capabilities: json(z.record(z.string(), bool)),
+    },
+    result: z.looseObject({}),
+    isReadOnly: true,
+  });
+
+export const eventQueueOperations = {
+  register: operation({
+    name: 'register',
+    service: 'event-queue',
+    http: { method: 'POST', path: '/register' },
+    summary: 'Register an event queue and fetch the state it starts from (specification 4.21).',
+    params: {
+      apply_markdown: json(bool.default(false)),
+      client_gravatar: json(bool.default(true)),
+      include_subscribers: text(subscribersChoice),
+      slim_presence: json(bool.default(false)),
+      presence_history_limit_days: json(int.optional()),
+      event_types: json(z.array(z.string()).nullish()),
+      all_public_streams: json(bool.default(false)),
+      client_capabilities: json(z.record(z.string(), z.unknown()).nullish()),
+      fetch_event_types: json(z.array(z.string()).nullish()),
+      narrow: json(z.array(narrowTerm).default([])),
+      idle_queue_timeout: textOrJson(z.union([z.int().min(0), z.literal('mobile')]).optional(), 'queue_lifespan_secs'),
+    },
+    result: z.looseObject({ queue_id: z.string().nullable(), last_event_id: z.int() }),
+    errors: ['BAD_REQUEST'],
+    deadlineMs: 30_000,
+  }),
+  getEvents: operation({
+    name: 'get-events',
+    service: 'gateway',
+    http: { method: 'GET', path: '/events' },
+    summary: 'Follow a queue by long-polling.',
+    params: {
+      queue_id: queueId,
+      last_event_id: json(int.optional()),
+      dont_block: json(bool.default(false)),
+    },
+    result: z.object({ events: z.array(z.looseObject({ id: int, type: z.string() })), queue_id: z.string() }),
+    errors: ['BAD_EVENT_QUEUE_ID', 'BAD_REQUEST'],
+  }),
+  deleteQueue: operation({
+    name: 'delete-queue',
+    service: 'event-queue',
+    http: { method: 'DELETE', path: '/events' },
+    summary: 'Delete an event queue (specification 4.17).',
+    params: { queue_id: queueId },
+    errors: ['BAD_EVENT_QUEUE_ID'],
+  }),
+  getQueue: operation({
+    name: 'get-queue',
+    service: 'event-queue',
+    caller: 'anyone',
+    summary: 'A living queue by its ID, also when Redis forgot it. Bus only.',
+    params: { queue_id: queueId },
+    result: queueRecordSchema,
+    errors: ['BAD_EVENT_QUEUE_ID'],
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
+  touchQueues: operation({
+    name: 'touch-queues',
+    service: 'event-queue',
+    caller: 'anyone',
+    summary: 'Extend the life of queues that are being polled. Bus only.',
+    params: { queue_ids: json(z.array(z.string())) },
+    result: z.object({ gone: z.array(z.string()) }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
+  readLog: operation({
+    name: 'read-log',
+    service: 'event-queue',
+    caller: 'anyone',
+    summary: 'Entries of the log that Redis does not hold, from Postgres. Bus only.',
+    params: { after: json(int), limit: json(int) },
+    result: z.object({ clock: int, epoch: int, floor: int, entries: z.array(z.any()) }),
+    isReadOnly: true,
+    deadlineMs: 10_000,
+  }),
+  snapshotUsers: snapshotPart('users'),
+  snapshotChannels: snapshotPart('channels'),
+  snapshotMessaging: snapshotPart('messaging'),
+  snapshotPresence: snapshotPart('presence'),
+};

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, json, text, textOrJson } from '../param.ts';
+
+export const messagingOperations = {
+  sendMessage: operation({
+    name: 'send-message',
+    service: 'messaging',
+    http: { method: 'POST', path: '/messages' },
+    summary: 'Send a message.',
+    params: {
+      type: text(z.enum(['direct', 'private', 'channel', 'stream'])),
+      to: textOrJson(z.union([z.int(), z.string(), z.array(z.int()), z.array(z.string())])),
+      topic: text(z.string().optional(), 'subject'),
+      content: text(z.string()),
+      queue_id: text(z.string().optional()),
+      local_id: text(z.string().optional()),
+      read_by_sender: json(bool.optional()),
+    },
+    result: z.object({ id: z.int() }),
+    errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
+    events: ['message'],
+  }),
+};

@@ -1,0 +1,13 @@
+CREATE SCHEMA event_queue;
+
+CREATE TABLE event_queue.queue (
+  queue_id text PRIMARY KEY,
+  realm_id int NOT NULL,
+  user_id int NOT NULL,
+  epoch int NOT NULL,
+  record json NOT NULL,
+  idle_timeout interval NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX queue_expiry ON event_queue.queue (expires_at);
+CREATE INDEX queue_user ON event_queue.queue (realm_id, user_id);

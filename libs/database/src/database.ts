@@ -1,0 +1,139 @@
+import { unavailable } from '@natter/contracts';
+import pg from 'pg';
+import { createSqlTag, type QuerySqlToken } from 'slonik';
+
+/** Builds queries: values become parameters, rows are parsed by the zod schema given to `sql.type`. */
+export const sql = createSqlTag();
+
+type Parser = QuerySqlToken['parser'];
+type Row<P extends Parser> = NonNullable<P['~standard']['types']>['output'];
+export type Query<P extends Parser = Parser> = QuerySqlToken<P>;
+
+/** Runs queries built by `sql`; a pool or one transaction. */
+export interface Executor {
+  any<P extends Parser>(query: Query<P>): Promise<Row<P>[]>;
+  maybeOne<P extends Parser>(query: Query<P>): Promise<Row<P> | undefined>;
+  one<P extends Parser>(query: Query<P>): Promise<Row<P>>;
+  run(query: Query): Promise<number>;
+}
+
+export interface Database extends Executor {
+  /** Runs `work` on one connection. A connection that failed is not used again. */
+  connect<R>(work: (client: pg.PoolClient) => Promise<R>): Promise<R>;
+  close(): Promise<void>;
+}
+
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+    // int8: numbers of the log and ids stay far below 2^53.
+    if (oid === 20) return Number;
+    return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown;
+  },
+};
+
+export function createDatabase(options: {
+  url: string;
+  maxConnections: number;
+  name: string;
+  onError: (error: Error) => void;
+}): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.maxConnections,
+    application_name: options.name,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    query_timeout: 30_000,
+    types,
+  });
+  pool.on('error', options.onError);
+
+  const connect: Database['connect'] = async (work) => {
+    let client: pg.PoolClient;
+    try {
+      client = await pool.connect();
+    } catch (error) {
+      throw unavailable(error);
+    }
+    let failure: unknown;
+    const onError = (error: Error): void => {
+      failure = error;
+    };
+    client.on('error', onError);
+    try {
+      return await work(client);
+    } catch (error) {
+      if (isConnectionFailure(error)) failure = error;
+      throw failure === undefined ? error : unavailable(error);
+    } finally {
+      client.off('error', onError);
+      client.release(failure !== undefined);
+    }
+  };
+  return {
+    ...executor((query) => connect((client) => client.query(query))),
+    connect,
+    close: () => pool.end(),
+  };
+}
+
+/** Class 08 and 57P: the connection or the server is gone. Errors without SQLSTATE come from the socket. */
+export function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'ChatError' || error.name === 'ZodError' || error.name === 'TypeError') return false;
+  const code = sqlState(error);
+  return code === undefined || code.startsWith('08') || code.startsWith('57P') || /^E[A-Z]+$/.test(code);
+}
+
+export function sqlState(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+interface Sent {
+  text: string;
+  values: unknown[];
+}
+
+export function executor(send: (query: Sent) => Promise<pg.QueryResult>): Executor {
+  const any: Executor['any'] = async (query) => {
+    const { rows } = await send(toPg(query));
+    return rows.map((row) => parseRow(query.parser, row));
+  };
+  return {
+    any,
+    maybeOne: async (query) => (await any(query))[0],
+    one: async (query) => {
+      const [row] = await any(query);
+      if (row === undefined) throw new Error('A query that must give a row gave none');
+      return row;
+    },
+    run: async (query) => (await send(toPg(query))).rowCount ?? 0,
+  };
+}
+
+function parseRow<P extends Parser>(parser: P, row: unknown): Row<P> {
+  const parsed = parser['~standard'].validate(row);
+  if (parsed instanceof Promise) throw new Error('Row schemas are synchronous');
+  if (parsed.issues) throw new Error(`A row does not fit its schema: ${JSON.stringify(parsed.issues)}`);
+  return parsed.value as Row<P>;
+}
+
+/** Slonik names its placeholders `$slonik_1`; its own pool speaks only the extended protocol, see ADR 1. */
+function toPg(query: Query): Sent {
+  return { text: query.sql.replaceAll('$slonik_', '$'), values: [...query.values] };
+}
+
+/** A query with its values as escaped literals, to be joined into one simple-protocol message. */
+export function toLiteralSql(query: Query): string {
+  return query.sql.replace(/\$slonik_(\d+)/g, (_, position: string) => literal(query.values[Number(position) - 1]));
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
+  if (typeof value === 'string') return pg.escapeLiteral(value);
+  if (Array.isArray(value)) return pg.escapeLiteral(JSON.stringify(value).replace(/^\[/, '{').replace(/\]$/, '}'));
+  throw new Error(`No literal for a value of type ${typeof value}`);
+}

@@ -1,0 +1,11 @@
+/**
+ * Postgres, the only record: queries typed by zod, migrations, the unit of work and durable consumers.
+ * A unit of work that returned is committed. One that threw is not, unless the connection was lost at COMMIT: then the
+ * outcome is unknown and the caller may only try again with an idempotency key. Handlers may run more than once.
+ */
+export * from './committer.ts';
+export * from './consumer.ts';
+export * from './database.ts';
+export * from './migrate.ts';
+export * from './snapshot.ts';
+export * from './unit-of-work.ts';

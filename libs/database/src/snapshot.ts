@@ -1,0 +1,45 @@
+import { unavailable } from '@natter/contracts';
+import { z } from 'zod';
+import { type Database, type Executor, executor, sql } from './database.ts';
+
+export interface ExportedSnapshot extends Executor {
+  id: string;
+}
+
+/** Opens one point in time that other roles can read too; it lasts until `work` is done. Keep it short: it holds back vacuum. */
+export async function exportSnapshot<R>(
+  database: Database,
+  work: (snapshot: ExportedSnapshot) => Promise<R>,
+): Promise<R> {
+  return database.connect(async (client) => {
+    await client.query(
+      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = '30s'",
+    );
+    try {
+      const run = executor((query) => client.query(query));
+      const { id } = await run.one(sql.type(z.object({ id: z.string() }))`SELECT pg_export_snapshot() AS id`);
+      return await work({ ...run, id });
+    } finally {
+      await client.query('ROLLBACK').catch(() => undefined);
+    }
+  });
+}
+
+/** Reads in a snapshot that another transaction exported and still holds. */
+export async function inSnapshot<R>(
+  database: Database,
+  id: string,
+  work: (executor: Executor) => Promise<R>,
+): Promise<R> {
+  if (!/^[0-9A-F-]+$/.test(id)) throw unavailable(new Error('Not a snapshot id'));
+  return database.connect(async (client) => {
+    await client.query(
+      `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${id}'; SET LOCAL idle_in_transaction_session_timeout = '30s'`,
+    );
+    try {
+      return await work(executor((query) => client.query(query)));
+    } finally {
+      await client.query('ROLLBACK').catch(() => undefined);
+    }
+  });
+}

@@ -1,0 +1,228 @@
+import { ChatError, type LogEntry, type LogEvent } from '@natter/contracts';
+import type pg from 'pg';
+import { z } from 'zod';
+import {
+  type Database,
+  type Executor,
+  executor,
+  isConnectionFailure,
+  type Query,
+  sql,
+  sqlState,
+  toLiteralSql,
+} from './database.ts';
+
+/** What is being done in one transaction, for one realm. */
+export interface Work extends Executor {
+  readonly realmId: number;
+  /** Announces a change; returns its offset from the first number of this unit. */
+  emit(event: LogEvent): number;
+  /** What this unit's decisions rest on: versions that must still hold at the commit. */
+  restOn(basis: Record<string, number>): void;
+  /** Ends what others decided on this key's version. */
+  bump(key: string): void;
+  /** A row that carries a number of the log; written after the clock was taken, with `log.last_number(realm)`. */
+  numbered(query: Query): void;
+}
+
+export interface Idempotency {
+  userId: number;
+  key: string;
+  /** What the key was used for; another request under the same key is refused. */
+  fingerprint: string;
+}
+
+export interface UnitOptions {
+  realmId: number;
+  /** Schema of the service; also the source of its events. */
+  schema: string;
+  idempotency?: Idempotency | undefined;
+}
+
+export interface Appended {
+  realmId: number;
+  entries: LogEntry[];
+}
+
+/** Told of every committed append; must not throw and is not waited for. */
+export type OnAppended = (appended: Appended) => void;
+
+export interface UnitOfWork {
+  /**
+   * Runs `handler` in one transaction and commits its events with it. The handler makes no bus call and may run again
+   * (deadlock, serialisation failure). Throws `BasisChanged` when what it rested on has changed: the caller refreshes
+   * and decides anew.
+   */
+  <R>(options: UnitOptions, handler: (work: Work) => Promise<R>): Promise<R>;
+}
+
+export class BasisChanged extends Error {
+  constructor(key: string) {
+    super(key);
+    this.name = 'BasisChanged';
+  }
+}
+
+const appendResult = z.object({
+  first: z.number(),
+  marks: z.array(z.number()).nullable(),
+  previous_mark: z.number(),
+  at: z.number(),
+});
+
+export const begin = "BEGIN; SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '8s'";
+
+export function createUnitOfWork(database: Database, onAppended: OnAppended): UnitOfWork {
+  return async (options, handler) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await runOnce(database, onAppended, options, handler);
+      } catch (error) {
+        const state = sqlState(error);
+        if (attempt < 5 && (state === '40P01' || state === '40001' || state === '55P03')) continue;
+        if (error instanceof ChatError && options.idempotency && error.status < 500)
+          await storeError(database, options, options.idempotency, error);
+        throw error;
+      }
+    }
+  };
+}
+
+async function runOnce<R>(
+  database: Database,
+  onAppended: OnAppended,
+  options: UnitOptions,
+  handler: (work: Work) => Promise<R>,
+): Promise<R> {
+  return database.connect(async (client) => {
+    const unit = openUnit(client, options.realmId);
+    await client.query(begin);
+    try {
+      if (options.idempotency) {
+        const known = await claimKey(unit.work, options.schema, options.idempotency);
+        if (known) {
+          await client.query('ROLLBACK');
+          return known.answer as R;
+        }
+      }
+      const result = await handler(unit.work);
+      if (options.idempotency) await storeAnswer(unit.work, options.schema, options.idempotency, result);
+      const appended = await appendAndCommit(client, options.schema, unit);
+      if (appended.entries.length > 0) onAppended(appended);
+      return result;
+    } catch (error) {
+      if (!isConnectionFailure(error)) await client.query('ROLLBACK');
+      throw error;
+    }
+  });
+}
+
+export interface OpenUnit {
+  work: Work;
+  realmId: number;
+  events: LogEvent[];
+  basis: Record<string, number>;
+  bumps: string[];
+  numbered: Query[];
+}
+
+export function openUnit(client: pg.PoolClient, realmId: number): OpenUnit {
+  const unit: Omit<OpenUnit, 'work'> = { realmId, events: [], basis: {}, bumps: [], numbered: [] };
+  const work: Work = {
+    ...executor((query) => client.query(query)),
+    realmId,
+    emit: (event) => unit.events.push(event) - 1,
+    restOn: (basis) => void Object.assign(unit.basis, basis),
+    bump: (key) => void unit.bumps.push(key),
+    numbered: (query) => void unit.numbered.push(query),
+  };
+  return { ...unit, work };
+}
+
+/** The clock, the events and COMMIT in one message: a process that is stopped here cannot hold the clock. */
+export async function appendAndCommit(client: pg.PoolClient, source: string, unit: OpenUnit): Promise<Appended> {
+  const { realmId, events, basis, bumps, numbered } = unit;
+  if (events.length === 0 && bumps.length === 0 && Object.keys(basis).length === 0) {
+    await client.query('COMMIT');
+    return { realmId, entries: [] };
+  }
+  const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::jsonb) AS appended`;
+  const message = [append, ...numbered].map(toLiteralSql).join('; ');
+  let results: pg.QueryResult[];
+  try {
+    results = (await client.query(`${message}; COMMIT`)) as unknown as pg.QueryResult[];
+  } catch (error) {
+    if (sqlState(error) === 'NT409') throw new BasisChanged((error as Error).message);
+    throw error;
+  }
+  const appended = appendResult.parse(results[0]?.rows[0]?.appended);
+  const entries = events.map((event, index): LogEntry => {
+    const marks = appended.marks ?? [];
+    return {
+      number: appended.first + index,
+      n: 0,
+      mark: marks[index] ?? 0,
+      previousMark: index === 0 ? appended.previous_mark : (marks[index - 1] ?? 0),
+      at: appended.at,
+      event,
+    };
+  });
+  return { realmId, entries };
+}
+
+const storedRow = z.object({
+  fingerprint: z.string(),
+  answer: z.any(),
+  first_number: z.number().nullable(),
+  id_offset: z.number().nullable(),
+});
+
+/** Waits for a request with the same key that is under way; gives its stored answer. */
+async function claimKey(
+  work: Work,
+  schema: string,
+  { userId, key, fingerprint }: Idempotency,
+): Promise<{ answer: unknown } | undefined> {
+  const table = sql.identifier([schema, 'idempotency']);
+  const claimed = await work.run(sql.unsafe`
+    INSERT INTO ${table} AS i (realm_id, user_id, key, fingerprint) VALUES (${work.realmId}, ${userId}, ${key}, ${fingerprint})
+    ON CONFLICT (realm_id, user_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, answer = NULL, first_number = NULL, id_offset = NULL, created_at = now()
+      WHERE i.created_at < now() - interval '24 hours'`);
+  if (claimed === 1) return undefined;
+  const row = await work.maybeOne(sql.type(storedRow)`
+    SELECT fingerprint, answer, first_number, id_offset FROM ${table} WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND key = ${key}`);
+  if (!row) throw new Error('An idempotency key vanished while it was claimed');
+  return { answer: replay(row, fingerprint) };
+}
+
+/** The stored answer, success or client error alike. */
+export function replay(row: z.output<typeof storedRow>, fingerprint: string): unknown {
+  if (row.fingerprint !== fingerprint)
+    throw new ChatError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request');
+  if (row.answer?.error) {
+    const { code, message, extra } = row.answer.error;
+    throw new ChatError(code, message, extra);
+  }
+  if (row.first_number !== null && row.id_offset !== null)
+    return { ...row.answer?.result, id: row.first_number + row.id_offset };
+  return row.answer?.result;
+}
+
+async function storeAnswer(work: Work, schema: string, { userId, key }: Idempotency, result: unknown): Promise<void> {
+  await work.run(sql.unsafe`
+    UPDATE ${sql.identifier([schema, 'idempotency'])} SET answer = ${JSON.stringify({ result })}
+    WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND key = ${key}`);
+}
+
+export async function storeError(
+  database: Database,
+  options: UnitOptions,
+  { userId, key, fingerprint }: Idempotency,
+  error: ChatError,
+): Promise<void> {
+  if (error.code === 'IDEMPOTENCY_KEY_REUSED') return;
+  const answer = JSON.stringify({ error: { code: error.code, message: error.message, extra: error.extra } });
+  await database.run(sql.unsafe`
+    INSERT INTO ${sql.identifier([options.schema, 'idempotency'])} (realm_id, user_id, key, fingerprint, answer)
+    VALUES (${options.realmId}, ${userId}, ${key}, ${fingerprint}, ${answer}) ON CONFLICT DO NOTHING`);
+}

@@ -1,0 +1,25 @@
+-- Adds durable entries to a realm's stream, in order of their numbers.
+-- KEYS: 1 stream, 2 meta hash
+-- ARGV: 1 Redis run id, 2 max length, 3 seconds to live, then per entry: number, mark, previous mark, data
+-- Returns {status, number}: 'ok' | 'gap' (the stream ends at number) | 'conflict' (another history stands at number)
+local last = redis.call('HGET', KEYS[2], 'number')
+local mark = redis.call('HGET', KEYS[2], 'mark')
+if redis.call('EXISTS', KEYS[1]) == 0 then last = false end
+for i = 4, #ARGV, 4 do
+  local number, entry_mark, previous = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i + 2]
+  if last and number <= tonumber(last) then
+    local there = redis.call('XRANGE', KEYS[1], number .. '-0', number .. '-0')
+    if there[1] and there[1][2][2] ~= entry_mark then return {'conflict', number} end
+  elseif last and number > tonumber(last) + 1 then
+    return {'gap', tonumber(last)}
+  elseif last and previous ~= mark then
+    return {'conflict', number}
+  else
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], number .. '-0', 'm', entry_mark, 'd', ARGV[i + 3])
+    last, mark = number, entry_mark
+    redis.call('HSET', KEYS[2], 'number', last, 'mark', mark, 'n', 0, 'run', ARGV[1])
+  end
+end
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+redis.call('EXPIRE', KEYS[2], ARGV[3])
+return {'ok', tonumber(last or 0)}

@@ -1,0 +1,104 @@
+import type { LogEntry, LogEvent } from '@natter/contracts';
+import { logSubject, metaKey, streamKey } from './keys.ts';
+import type { LogRedis } from './redis.ts';
+import { entryData } from './stream.ts';
+
+export interface AppenderOptions {
+  log: LogRedis;
+  publish: (subject: string, payload: string) => void;
+  /** Reads entries after a number from Postgres. */
+  readRecord: (realmId: number, after: number, limit: number) => Promise<LogEntry[]>;
+  /** Commits a durable no-op event, so that the stream stands on a number nobody was given ids behind. */
+  commitTick: (realmId: number) => Promise<void>;
+  onConflict: (realmId: number) => void;
+  onError: (error: unknown) => void;
+  maxLength: number;
+  secondsToLive: number;
+}
+
+export interface Appender {
+  /** Brings committed entries into the stream and tells the gateways. Never throws; the sweep does what failed here. */
+  append(realmId: number, entries: readonly LogEntry[]): Promise<void>;
+  /** Brings the stream up to the record. */
+  catchUp(realmId: number, streamLast: number): Promise<void>;
+  /** Adds an event that is never recorded. Dropped with an error when Redis is away. */
+  appendEphemeral(realmId: number, event: LogEvent): Promise<void>;
+}
+
+const largeEntryBytes = 64 * 1024;
+const chunk = 500;
+
+export function createAppender(options: AppenderOptions): Appender {
+  const { log } = options;
+  const keys = (realmId: number): [string, string] => [streamKey(realmId), metaKey(realmId)];
+
+  async function write(realmId: number, entries: readonly LogEntry[]): Promise<[string, number]> {
+    const data = entries.map(entryData);
+    const args = entries.flatMap((entry, index) => [entry.number, entry.mark, entry.previousMark, data[index] ?? '']);
+    const answer = await log.appendScript(keys(realmId), [
+      await log.runId(),
+      options.maxLength,
+      options.secondsToLive,
+      ...args,
+    ]);
+    if (answer[0] === 'ok') announce(realmId, entries, data);
+    return answer;
+  }
+
+  function announce(realmId: number, entries: readonly LogEntry[], data: string[]): void {
+    const size = data.reduce((sum, text) => sum + text.length, 0);
+    const last = entries.at(-1);
+    const payload = size <= largeEntryBytes ? { entries } : { upTo: last?.number };
+    options.publish(logSubject(realmId), JSON.stringify(payload));
+  }
+
+  async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
+    try {
+      const [status, number] = await write(realmId, entries);
+      if (status === 'conflict') options.onConflict(realmId);
+      if (status === 'gap') {
+        // Usually the missing ones are on their way from another process.
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        await catchUp(realmId, number);
+      }
+    } catch (error) {
+      options.onError(error);
+    }
+  }
+
+  async function catchUp(realmId: number, streamLast: number): Promise<void> {
+    for (let after = streamLast; ; ) {
+      const missing = await options.readRecord(realmId, after, chunk);
+      const last = missing.at(-1);
+      if (!last) return;
+      const [status] = await write(realmId, missing);
+      if (status === 'conflict') return options.onConflict(realmId);
+      if (missing.length < chunk) return;
+      after = last.number;
+    }
+  }
+
+  async function appendEphemeral(realmId: number, event: LogEvent): Promise<void> {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const at = Date.now();
+      const runId = await log.runId();
+      const [number = 0, n = 0, mark = 0] = await log.ephemeralScript(keys(realmId), [
+        runId,
+        31,
+        entryData({ previousMark: 0, at, event }),
+      ]);
+      if (number > 0) {
+        options.publish(
+          logSubject(realmId),
+          JSON.stringify({ entries: [{ number, n, mark, previousMark: 0, at, event }] }),
+        );
+        return;
+      }
+      await options.commitTick(realmId);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    throw new Error('No place for an ephemeral event');
+  }
+
+  return { append, catchUp, appendEphemeral };
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
+
+export type { Redis } from 'ioredis';
+
+/** Scripts by file name in `lua/`. */
+const script = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
+
+export interface LogRedis {
+  redis: Redis;
+  /** Identifies the Redis process; another one may not know which ids were given. */
+  runId(): Promise<string>;
+  appendScript(realmKeys: [string, string], args: (string | number)[]): Promise<[string, number]>;
+  ephemeralScript(realmKeys: [string, string], args: (string | number)[]): Promise<number[]>;
+  isUp(): boolean;
+  close(): void;
+}
+
+/** A connection that never gives up reconnecting, fails commands fast while it is away, and blocks on nothing. */
+export function connectRedis(url: string, onChange: (state: 'up' | 'away', error?: Error) => void): LogRedis {
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    connectTimeout: 3_000,
+    socketTimeout: 10_000,
+    commandTimeout: 3_000,
+    keepAlive: 5_000,
+    retryStrategy: (times) => Math.min(50 * times, 500) + Math.random() * 100,
+    scripts: {
+      natterAppend: { lua: script('append'), numberOfKeys: 2 },
+      natterEphemeral: { lua: script('append-ephemeral'), numberOfKeys: 2 },
+    },
+  });
+  let run: string | undefined;
+  let lastError: Error | undefined;
+  const ping = setInterval(() => void redis.ping().catch(() => undefined), 2_000);
+  ping.unref();
+  redis.on('error', (error) => {
+    lastError = error;
+  });
+  redis.on('ready', () => {
+    run = undefined;
+    onChange('up');
+  });
+  redis.on('close', () => onChange('away', lastError));
+  const scripted = redis as Redis &
+    Record<'natterAppend' | 'natterEphemeral', (...args: (string | number)[]) => Promise<unknown>>;
+  return {
+    redis,
+    runId: async () => {
+      run ??= /run_id:(\w+)/.exec(await redis.info('server'))?.[1] ?? '';
+      return run;
+    },
+    appendScript: async (keys, args) => (await scripted.natterAppend(...keys, ...args)) as [string, number],
+    ephemeralScript: async (keys, args) => (await scripted.natterEphemeral(...keys, ...args)) as number[],
+    isUp: () => redis.status === 'ready',
+    close: () => {
+      clearInterval(ping);
+      redis.disconnect();
+    },
+  };
+}

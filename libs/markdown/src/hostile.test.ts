@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { render } from './index.ts';
+import { testContext } from './test-context.ts';
+
+const LENGTH = 10_000;
+const MAX_MILLISECONDS = 1500;
+const VOID_TAGS = new Set(['br', 'hr', 'img', 'path']);
+const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-zA-Z:-]+(?:="[^"]*")?)*)\s*\/?>/g;
+const SAFE_HREF = /^(?:https?:|mailto:|tel:|sms:|xmpp:|#narrow\/|\/(?![/\\]))/i;
+
+/** Reads the HTML as a tag stream; throws where the tags do not nest. */
+function checkHtml(html: string): void {
+  const open: string[] = [];
+  expect(html.replace(TAG, '')).not.toContain('<');
+  for (const [, closing, tag = '', attributes = ''] of html.matchAll(TAG)) {
+    expect(tag).not.toBe('script');
+    expect(attributes).not.toMatch(/\son\w+=/);
+    const href = /\s(?:href|src)="([^"]*)"/.exec(attributes)?.[1];
+    if (href !== undefined) expect(href).toMatch(SAFE_HREF);
+    if (VOID_TAGS.has(tag)) continue;
+    if (closing === '') open.push(tag);
+    else expect(open.pop()).toBe(tag);
+  }
+  expect(open).toEqual([]);
+  expect(html).not.toMatch(/<script/i);
+}
+
+const PIECES = [
+  '**',
+  '*',
+  '~~',
+  '`',
+  '```',
+  '~~~',
+  '\n',
+  '\n\n',
+  '    ',
+  '  ',
+  '- ',
+  '* ',
+  '1. ',
+  '> ',
+  '# ',
+  '|',
+  '|-|',
+  '[',
+  ']',
+  '](',
+  ')',
+  '(',
+  '<',
+  '>',
+  '&',
+  '"',
+  "'",
+  '\\',
+  '$$',
+  '$$x$$',
+  '@**',
+  '@**Ann Lee**',
+  '@_**all**',
+  '@*dev*',
+  '#**',
+  '#**core>t**',
+  ':',
+  ':smile:',
+  '👍',
+  '❤️',
+  '<time:',
+  '<time:1>',
+  'https://a.test',
+  'https://a.test/x.png',
+  'javascript:alert(1)',
+  '<script>',
+  '<img onerror=x>',
+  '```quote',
+  '```spoiler a',
+  '```math',
+  '```js',
+  '#42',
+  'a/b#1',
+  'q:',
+  'x',
+  'word',
+  '_',
+  ' ',
+  '\t',
+  '\u0000',
+  '\ud83d',
+  '/me ',
+  '![',
+  'data:',
+  ':)',
+];
+
+test('any mixture of markup gives balanced HTML with safe links', () => {
+  const markup = fc.array(
+    fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...PIECES) }, fc.string({ unit: 'binary', maxLength: 5 })),
+    {
+      maxLength: 60,
+    },
+  );
+  fc.assert(
+    fc.property(markup, (pieces) => checkHtml(render(pieces.join(''), testContext).html)),
+    { numRuns: 3000 },
+  );
+});
+
+const HOSTILE = [
+  ...PIECES,
+  '*a ',
+  '**a',
+  '*a**b',
+  '~~a ',
+  '[a](',
+  '[a](b',
+  '![a](',
+  '[[',
+  '](x)',
+  '<a',
+  '<!--',
+  '&#',
+  '`a``',
+  '> - ',
+  '- > ',
+  '1. 1. ',
+  '- - ',
+  '- a\n  ',
+  '>',
+  '> \n',
+  '>>\n',
+  '|a',
+  '|a|b\n|-|-\n',
+  '$$a',
+  '$$\\frac{',
+  '$${',
+  '@**a',
+  '@*a',
+  '#**a>',
+  ':a',
+  '::',
+  '<time:a',
+  '<time:',
+  'http://',
+  'https://a.',
+  'a@',
+  'a.b',
+  'www.',
+  '://',
+  '(https://',
+  '```quote\n',
+  '```spoiler x\n',
+  '````quote\n',
+  '```js\n"',
+  '🏳️‍',
+  '🇩',
+  '1️⃣',
+  '\\',
+  '\\(',
+  '#1 ',
+  'a/b',
+  'q:a ',
+  '```math\nx\n```\n',
+  '$$x$$ ',
+  ':) ',
+  '@**|7** ',
+  '\n- a\n * b',
+  '1. a\n  - b\n',
+  '"',
+  '${',
+  '/*',
+  "'''",
+  '{{',
+  '<<a\n',
+];
+
+test.each(HOSTILE)('10,000 characters of %j render in time', (piece) => {
+  const source = piece.repeat(Math.ceil(LENGTH / piece.length)).slice(0, LENGTH);
+  const start = performance.now();
+  const { html } = render(source, testContext);
+  const elapsed = performance.now() - start;
+  checkHtml(html);
+  expect(elapsed).toBeLessThan(MAX_MILLISECONDS);
+});
+
+test.each([
+  'js',
+  'python',
+  'cpp',
+  'html',
+  'php',
+  'ruby',
+  'sql',
+  'yaml',
+  'md',
+  'perl',
+  'diff',
+  'json',
+  'latex',
+  'swift',
+])('a %s block of hostile text is highlighted in time', (language) => {
+  for (const piece of ['"', '{', '(', '<', '/*', 'a', ' ', '\\', '$', '-', '#{', 'a(', '0', '<a b="']) {
+    const code = piece.repeat(LENGTH).slice(0, LENGTH - 100);
+    const start = performance.now();
+    checkHtml(render(`\`\`\`${language}\n${code}\n\`\`\``, testContext).html);
+    expect(performance.now() - start).toBeLessThan(MAX_MILLISECONDS);
+  }
+});
+
+test.each(['(a+)+$', '(a|a)*b', '(a*)*b', '.*.*.*=.*', '((a?){50}){20}', 'a{0,500}a{0,500}b'])(
+  'the linkifier %j takes bounded time',
+  (pattern) => {
+    const linkifiers = Array.from({ length: 20 }, (_, id) => ({ id, pattern, urlTemplate: 'https://x.test' }));
+    const start = performance.now();
+    render('a'.repeat(LENGTH - 1), { ...testContext, linkifiers });
+    render('a '.repeat(LENGTH / 2), { ...testContext, linkifiers });
+    expect(performance.now() - start).toBeLessThan(2 * MAX_MILLISECONDS);
+  },
+);
+
+test('content below the deepest nesting is kept as text', () => {
+  expect(render(`${'>'.repeat(200)} deep`, testContext).html).toContain('deep');
+  expect(render(`${'- '.repeat(200)} deep`, testContext).html).toContain('deep');
+});

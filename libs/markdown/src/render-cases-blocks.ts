@@ -1,0 +1,163 @@
+/** Lists, quotes, code, spoilers: source and expected HTML, by hand from semantics.md §18. */
+export const blockCases: [string, string][] = [
+  ['- a', '<ul>\n<li>a</li>\n</ul>'],
+  ['- a\n- b', '<ul>\n<li>a</li>\n<li>b</li>\n</ul>'],
+  ['* a\n* b', '<ul>\n<li>a</li>\n<li>b</li>\n</ul>'],
+  ['+ a\n+ b', '<ul>\n<li>a</li>\n<li>b</li>\n</ul>'],
+  ['- a\n* b\n+ c', '<ul>\n<li>a</li>\n<li>b</li>\n<li>c</li>\n</ul>'],
+  ['text\n- a', '<p>text</p>\n<ul>\n<li>a</li>\n</ul>'],
+  ['text\n* a\n* b', '<p>text</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>'],
+  ['text\n1. a', '<p>text</p>\n<ol>\n<li>a</li>\n</ol>'],
+  ['- a\n  - b', '<ul>\n<li>a\n<ul>\n<li>b</li>\n</ul>\n</li>\n</ul>'],
+  ['- a\n  * b\n- c', '<ul>\n<li>a\n<ul>\n<li>b</li>\n</ul>\n</li>\n<li>c</li>\n</ul>'],
+  ['- a\n  - b\n    - c', '<ul>\n<li>a\n<ul>\n<li>b\n<ul>\n<li>c</li>\n</ul>\n</li>\n</ul>\n</li>\n</ul>'],
+  ['1. a\n2. b', '<ol>\n<li>a</li>\n<li>b</li>\n</ol>'],
+  ['3. a\n4. b', '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>'],
+  ['1. a\n  - b', '<ol>\n<li>a\n<ul>\n<li>b</li>\n</ul>\n</li>\n</ol>'],
+  [
+    '1. a\n  - b\n2. c\n  - d',
+    '<ol>\n<li>a\n<ul>\n<li>b</li>\n</ul>\n</li>\n<li>c\n<ul>\n<li>d</li>\n</ul>\n</li>\n</ol>',
+  ],
+  ['1. a\n  - b\n    - c', '<ol>\n<li>a\n<ul>\n<li>b\n<ul>\n<li>c</li>\n</ul>\n</li>\n</ul>\n</li>\n</ol>'],
+  ['1. a\n  1. b', '<ol>\n<li>a\n<ol>\n<li>b</li>\n</ol>\n</li>\n</ol>'],
+  ['1. a\n   - b', '<ol>\n<li>a\n<ul>\n<li>b</li>\n</ul>\n</li>\n</ol>'],
+  ['- a\n\ntext', '<ul>\n<li>a</li>\n</ul>\n<p>text</p>'],
+  ['- **a**', '<ul>\n<li><strong>a</strong></li>\n</ul>'],
+  ['- a\n\n- b', '<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>'],
+  ['-a', '<p>-a</p>'],
+  ['> q', '<blockquote>\n<p>q</p>\n</blockquote>'],
+  ['>q', '<blockquote>\n<p>q</p>\n</blockquote>'],
+  ['> q\n> r', '<blockquote>\n<p>q<br>\nr</p>\n</blockquote>'],
+  ['> q\n\nr', '<blockquote>\n<p>q</p>\n</blockquote>\n<p>r</p>'],
+  ['r\n> q', '<p>r</p>\n<blockquote>\n<p>q</p>\n</blockquote>'],
+  ['> > q', '<blockquote>\n<blockquote>\n<p>q</p>\n</blockquote>\n</blockquote>'],
+  ['> **q**', '<blockquote>\n<p><strong>q</strong></p>\n</blockquote>'],
+  ['> - a', '<blockquote>\n<ul>\n<li>a</li>\n</ul>\n</blockquote>'],
+  ['```quote\nq\n```', '<blockquote>\n<p>q</p>\n</blockquote>'],
+  ['~~~ quote\nq\n~~~', '<blockquote>\n<p>q</p>\n</blockquote>'],
+  ['```quote\nq\n\nr\n```\nafter', '<blockquote>\n<p>q</p>\n<p>r</p>\n</blockquote>\n<p>after</p>'],
+  ['before\n```quote\nq\n```', '<p>before</p>\n<blockquote>\n<p>q</p>\n</blockquote>'],
+  ['```quote\nunclosed', '<blockquote>\n<p>unclosed</p>\n</blockquote>'],
+  [
+    '```quote\n```text\nx\n```\ny\n```',
+    '<blockquote>\n<div class="codehilite" data-code-language="Text only"><pre><span></span><code>x\n</code></pre></div>\n<p>y</p>\n</blockquote>',
+  ],
+  [
+    '```quote\n```quote\nx\n```\ny\n```',
+    '<blockquote>\n<blockquote>\n<p>x</p>\n</blockquote>\n<p>y</p>\n</blockquote>',
+  ],
+  [
+    '````quote\n```\nx\n```\n````',
+    '<blockquote>\n<div class="codehilite"><pre><span></span><code>x\n</code></pre></div>\n</blockquote>',
+  ],
+  ['```\nx\n```', '<div class="codehilite"><pre><span></span><code>x\n</code></pre></div>'],
+  ['~~~\nx\n~~~', '<div class="codehilite"><pre><span></span><code>x\n</code></pre></div>'],
+  ['```\nx\n\ny\n```', '<div class="codehilite"><pre><span></span><code>x\n\ny\n</code></pre></div>'],
+  ['```\n<b>&\n```', '<div class="codehilite"><pre><span></span><code>&lt;b&gt;&amp;\n</code></pre></div>'],
+  [
+    '```\n**x** :smile: @**all** #42\n```',
+    '<div class="codehilite"><pre><span></span><code>**x** :smile: @**all** #42\n</code></pre></div>',
+  ],
+  ['```\nunclosed', '<div class="codehilite"><pre><span></span><code>unclosed\n</code></pre></div>'],
+  [
+    'text\n```\nx\n```\nmore',
+    '<p>text</p>\n<div class="codehilite"><pre><span></span><code>x\n</code></pre></div>\n<p>more</p>',
+  ],
+  ['````\n```\n````', '<div class="codehilite"><pre><span></span><code>```\n</code></pre></div>'],
+  [
+    '```text\nx\n```',
+    '<div class="codehilite" data-code-language="Text only"><pre><span></span><code>x\n</code></pre></div>',
+  ],
+  [
+    '```mylang\nx < y\n```',
+    '<div class="codehilite" data-code-language="mylang"><pre><span></span><code>x &lt; y\n</code></pre></div>',
+  ],
+  [
+    '```"><b\nx\n```',
+    '<div class="codehilite" data-code-language="&quot;&gt;&lt;b"><pre><span></span><code>x\n</code></pre></div>',
+  ],
+  [
+    '```python\nx\n```',
+    '<div class="codehilite" data-code-language="Python"><pre><span></span><code>x\n</code></pre></div>',
+  ],
+  [
+    '```py\nx\n```',
+    '<div class="codehilite" data-code-language="Python"><pre><span></span><code>x\n</code></pre></div>',
+  ],
+  [
+    '``` python\nx\n```',
+    '<div class="codehilite" data-code-language="Python"><pre><span></span><code>x\n</code></pre></div>',
+  ],
+  [
+    '```{.python}\nx\n```',
+    '<div class="codehilite" data-code-language="Python"><pre><span></span><code>x\n</code></pre></div>',
+  ],
+  [
+    '```js\nx\n```',
+    '<div class="codehilite" data-code-language="JavaScript"><pre><span></span><code>x\n</code></pre></div>',
+  ],
+  [
+    '```ts\nx\n```',
+    '<div class="codehilite" data-code-language="TypeScript"><pre><span></span><code>x\n</code></pre></div>',
+  ],
+  ['```C++\nx\n```', '<div class="codehilite" data-code-language="C++"><pre><span></span><code>x\n</code></pre></div>'],
+  ['```cs\nx\n```', '<div class="codehilite" data-code-language="C#"><pre><span></span><code>x\n</code></pre></div>'],
+  [
+    '```python\nreturn 1\n```',
+    '<div class="codehilite" data-code-language="Python"><pre><span></span><code><span class="k">return</span> <span class="mi">1</span>\n</code></pre></div>',
+  ],
+  [
+    '```python\n"a" # c\n```',
+    '<div class="codehilite" data-code-language="Python"><pre><span></span><code><span class="s">&quot;a&quot;</span> <span class="c1"># c</span>\n</code></pre></div>',
+  ],
+  [
+    '```js\nconst x = null;\n```',
+    '<div class="codehilite" data-code-language="JavaScript"><pre><span></span><code><span class="k">const</span> x = <span class="kc">null</span>;\n</code></pre></div>',
+  ],
+  [
+    '```diff\n+a\n-b\n```',
+    '<div class="codehilite" data-code-language="Diff"><pre><span></span><code><span class="gi">+a</span>\n<span class="gd">-b</span>\n</code></pre></div>',
+  ],
+  ['    x\n    y', '<div class="codehilite"><pre><span></span><code>x\ny\n</code></pre></div>'],
+  ['text\n\n    x', '<p>text</p>\n<div class="codehilite"><pre><span></span><code>x\n</code></pre></div>'],
+  [
+    '- a\n  ```\n  x\n  ```',
+    '<ul>\n<li>a\n<div class="codehilite"><pre><span></span><code>x\n</code></pre></div>\n</li>\n</ul>',
+  ],
+  [
+    '- ```\n  x\ny',
+    '<ul>\n<li>\n<div class="codehilite"><pre><span></span><code>x\n</code></pre></div>\n</li>\n</ul>\n<p>y</p>',
+  ],
+  [
+    '- a\n  ```spoiler b\n  c\n  ```',
+    '<ul>\n<li>a\n<div class="spoiler-block"><div class="spoiler-header">\n<p>b</p>\n</div><div class="spoiler-content" aria-hidden="true">\n<p>c</p>\n</div></div>\n</li>\n</ul>',
+  ],
+  [
+    '> ```\n> x\n> ```',
+    '<blockquote>\n<div class="codehilite"><pre><span></span><code>x\n</code></pre></div>\n</blockquote>',
+  ],
+  [
+    '```spoiler Head\nbody\n```',
+    '<div class="spoiler-block"><div class="spoiler-header">\n<p>Head</p>\n</div><div class="spoiler-content" aria-hidden="true">\n<p>body</p>\n</div></div>',
+  ],
+  [
+    '```spoiler **H** i\n- a\n```',
+    '<div class="spoiler-block"><div class="spoiler-header">\n<p><strong>H</strong> i</p>\n</div><div class="spoiler-content" aria-hidden="true">\n<ul>\n<li>a</li>\n</ul>\n</div></div>',
+  ],
+  [
+    '```spoiler\nbody\n```',
+    '<div class="spoiler-block"><div class="spoiler-header">\n</div><div class="spoiler-content" aria-hidden="true">\n<p>body</p>\n</div></div>',
+  ],
+  [
+    '```spoiler a\nx\n```\nafter',
+    '<div class="spoiler-block"><div class="spoiler-header">\n<p>a</p>\n</div><div class="spoiler-content" aria-hidden="true">\n<p>x</p>\n</div></div>\n<p>after</p>',
+  ],
+  [
+    '```spoiler a\n```text\nx\n```\n```',
+    '<div class="spoiler-block"><div class="spoiler-header">\n<p>a</p>\n</div><div class="spoiler-content" aria-hidden="true">\n<div class="codehilite" data-code-language="Text only"><pre><span></span><code>x\n</code></pre></div>\n</div></div>',
+  ],
+  ['```math\n\\bad{\n```', '<p><span class="tex-error">\\bad{</span></p>'],
+  ['$$\\bad{$$', '<p><span class="tex-error">$$\\bad{$$</span></p>'],
+  ['costs $$5', '<p>costs $$5</p>'],
+  ['$$a\nb$$', '<p>$$a<br>\nb$$</p>'],
+];

@@ -1,0 +1,281 @@
+import { createInbox, headers, type Msg, type NatsConnection, RequestError } from '@nats-io/nats-core';
+import { type Service, Svcm } from '@nats-io/services';
+import { connect } from '@nats-io/transport-node';
+import {
+  type Actor,
+  ChatError,
+  type ErrorCode,
+  errorStatus,
+  limits,
+  type Operation,
+  type ParamsOf,
+  type RequestMeta,
+  type ResultOf,
+  type ServiceName,
+  unavailable,
+  userOperations,
+} from '@natter/contracts';
+import type { Logger } from './logging.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface Context {
+  /** Absent only for operations that anyone may call. */
+  actor: Actor | undefined;
+  meta: RequestMeta;
+  log: Logger;
+  /** 0 at first; higher when the unit ran again because what it rested on had changed: caches must be refreshed. */
+  attempt: number;
+}
+
+/** A context whose caller is known. */
+export type UserContext = Context & { actor: Actor };
+
+// biome-ignore lint/suspicious/noExplicitAny: handlers of different operations share a table; `handle` checks each pair.
+export type Handlers = { operation: Operation; run: (context: any, params: any) => Promise<unknown> }[];
+
+/** Pairs an operation with its handler; the types of both must agree. */
+export function handle<O extends Operation<never, never> | Operation>(
+  operation: O,
+  run: (context: O['caller'] extends 'user' ? UserContext : UserContext, params: ParamsOf<O>) => Promise<ResultOf<O>>,
+): Handlers[number] {
+  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
+}
+
+export interface CallOptions {
+  actor?: Actor | undefined;
+  meta: RequestMeta;
+  timeoutMs?: number;
+}
+
+export interface Bus {
+  /**
+   * Asks the owner of an operation. Rejects with the owner's `ChatError`, or SERVICE_UNAVAILABLE: at once when nobody
+   * serves it, after the deadline when the outcome is unknown. Read-only operations are tried once more.
+   */
+  call<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<ResultOf<O>>;
+  serve(name: ServiceName, version: string, handlers: Handlers): Promise<void>;
+  publish(subject: string, payload: string | Uint8Array): void;
+  subscribe(subject: string, receive: (payload: Uint8Array, subject: string) => void): () => void;
+  /** Resolves when subscriptions made so far have reached the server. */
+  flush(): Promise<void>;
+  /** Called after every reconnect. */
+  onReconnect(listener: () => void): void;
+  drain(): Promise<void>;
+}
+
+interface Envelope {
+  actor: Actor | undefined;
+  meta: RequestMeta;
+  params: unknown;
+}
+
+const errorHeader = 'Natter-Error';
+const partsHeader = 'Natter-Parts';
+const partsSubjectHeader = 'Natter-Parts-Subject';
+const deadlineHeader = 'Natter-Deadline-Ms';
+const maxBasisAttempts = 6;
+
+export async function connectBus(options: { url: string; name: string; log: Logger; metrics: Metrics }): Promise<Bus> {
+  const { log, metrics } = options;
+  const url = new URL(options.url);
+  const connection = await connect({
+    servers: `${url.hostname}:${url.port || 4222}`,
+    ...(url.username ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : {}),
+    name: options.name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 100,
+    reconnectJitter: 200,
+    pingInterval: 5_000,
+    maxPingOut: 2,
+    waitOnFirstConnect: true,
+    noAsyncTraces: true,
+    ignoreClusterUpdates: true,
+  });
+  const reconnectListeners: (() => void)[] = [];
+  void watchStatus(connection, log, reconnectListeners);
+  const services: Service[] = [];
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+
+  const bus: Bus = {
+    async call(operation, params, { actor, meta, timeoutMs = operation.deadlineMs }) {
+      const payload = JSON.stringify({ actor, meta, params } satisfies Envelope);
+      if (payload.length > 900_000) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+      const end = Date.now() + timeoutMs;
+      for (let attempt = 0; ; attempt++) {
+        const remaining = end - Date.now();
+        try {
+          const h = headers();
+          h.set(deadlineHeader, String(remaining));
+          const reply = await connection.request(subjectOf(operation), payload, {
+            timeout: Math.max(remaining, 1),
+            headers: h,
+          });
+          return (await readReply(reply, end)) as never;
+        } catch (error) {
+          if (error instanceof ChatError) throw error;
+          const isUnserved = error instanceof RequestError && error.isNoResponders();
+          const mayRetry = isUnserved || operation.isReadOnly;
+          if (!mayRetry || attempt >= 20 || Date.now() + 100 >= end) throw unavailable(error);
+          await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 70));
+        }
+      }
+    },
+
+    async serve(name, version, handlers) {
+      const service = await new Svcm(connection).add({
+        name: `natter-${name}`,
+        version,
+        description: `Natter ${name} service`,
+        queue: name,
+      });
+      services.push(service);
+      for (const { operation, run } of handlers) {
+        service.addEndpoint(operation.name, {
+          subject: subjectOf(operation),
+          handler: (error, message) => {
+            if (error) return log.warn({ err: error }, 'endpoint error');
+            void answer(message, operation, run);
+          },
+        });
+      }
+      await connection.flush();
+    },
+
+    publish: (subject, payload) => {
+      try {
+        connection.publish(subject, payload);
+      } catch (error) {
+        // Only a hint is lost: readers fall back to reading the log.
+        log.debug({ err: error, subject }, 'publish failed');
+      }
+    },
+
+    subscribe: (subject, receive) => {
+      const subscription = connection.subscribe(subject, {
+        callback: (error, message) => {
+          if (!error) receive(message.data, message.subject);
+        },
+      });
+      return () => subscription.unsubscribe();
+    },
+
+    flush: () => connection.flush(),
+    onReconnect: (listener) => void reconnectListeners.push(listener),
+    drain: async () => {
+      await Promise.all(services.map((service) => service.stop().catch(() => undefined)));
+      await connection.drain().catch(() => undefined);
+    },
+  };
+  return bus;
+
+  async function answer(message: Msg, operation: Operation, run: Handlers[number]['run']): Promise<void> {
+    const stop = metrics.requestSeconds.startTimer({ operation: operation.name });
+    let requestLog = log;
+    try {
+      const envelope = JSON.parse(decoder.decode(message.data)) as Envelope;
+      requestLog = log.child({
+        requestId: envelope.meta.requestId,
+        realm: envelope.meta.realmId,
+        user: envelope.actor?.userId,
+        operation: operation.name,
+      });
+      const result = await runOnBasis(envelope, operation, run, requestLog);
+      respond(message, JSON.stringify(result ?? {}));
+      stop({ outcome: 'success' });
+    } catch (error) {
+      const chatError = toChatError(error, requestLog);
+      const h = headers();
+      h.set(errorHeader, chatError.code);
+      message.respond(JSON.stringify({ message: chatError.message, extra: chatError.extra }), { headers: h });
+      stop({ outcome: chatError.code });
+    }
+  }
+
+  /** Runs the handler; when what it decided on has changed meanwhile, with a fresh actor again. */
+  async function runOnBasis(
+    envelope: Envelope,
+    operation: Operation,
+    run: Handlers[number]['run'],
+    requestLog: Logger,
+  ): Promise<unknown> {
+    let { actor } = envelope;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const context: Context = { actor, meta: envelope.meta, log: requestLog, attempt };
+        return await run(context, envelope.params);
+      } catch (error) {
+        if (!(error instanceof Error) || error.name !== 'BasisChanged') throw error;
+        if (attempt + 1 >= maxBasisAttempts) throw unavailable(error);
+        requestLog.debug({ err: error, operation: operation.name }, 'basis changed, deciding anew');
+        if (actor)
+          actor = await bus.call(
+            userOperations.refreshActor,
+            { user_id: actor.userId, key_id: actor.keyId },
+            { meta: envelope.meta },
+          );
+      }
+    }
+  }
+
+  function respond(message: Msg, text: string): void {
+    const bytes = encoder.encode(text);
+    if (bytes.length <= limits.busPartBytes) return void message.respond(bytes);
+    const parts = Math.ceil(bytes.length / limits.busPartBytes);
+    const subject = createInbox();
+    const part = (index: number): Uint8Array =>
+      bytes.subarray(index * limits.busPartBytes, (index + 1) * limits.busPartBytes);
+    const subscription = connection.subscribe(subject, {
+      max: parts - 1,
+      callback: (_, request) => void request.respond(part(Number(decoder.decode(request.data)))),
+    });
+    const timer = setTimeout(() => subscription.unsubscribe(), 30_000);
+    subscription.closed.then(() => clearTimeout(timer));
+    const h = headers();
+    h.set(partsHeader, String(parts));
+    h.set(partsSubjectHeader, subject);
+    message.respond(part(0), { headers: h });
+  }
+
+  async function readReply(reply: Msg, end: number): Promise<unknown> {
+    const code = reply.headers?.get(errorHeader);
+    if (code) {
+      const { message, extra } = JSON.parse(decoder.decode(reply.data)) as {
+        message: string;
+        extra: Record<string, unknown>;
+      };
+      throw new ChatError(code in errorStatus ? (code as ErrorCode) : 'INTERNAL_ERROR', message, extra);
+    }
+    const parts = Number(reply.headers?.get(partsHeader) || 1);
+    if (parts === 1) return JSON.parse(decoder.decode(reply.data));
+    const subject = reply.headers?.get(partsSubjectHeader) ?? '';
+    const rest = await Promise.all(
+      Array.from({ length: parts - 1 }, (_, index) =>
+        connection.request(subject, String(index + 1), { timeout: Math.max(end - Date.now(), 1) }),
+      ),
+    );
+    return JSON.parse(Buffer.concat([reply.data, ...rest.map((part) => part.data)]).toString('utf8'));
+  }
+}
+
+export const subjectOf = (operation: Pick<Operation, 'service' | 'name'>): string =>
+  `natter.${operation.service}.${operation.name}`;
+
+function toChatError(error: unknown, log: Logger): ChatError {
+  if (error instanceof ChatError) {
+    if (error.status >= 500) log.warn({ err: error, cause: error.cause }, 'request failed');
+    return error;
+  }
+  log.error({ err: error }, 'request failed');
+  return new ChatError('INTERNAL_ERROR', 'Internal server error');
+}
+
+async function watchStatus(connection: NatsConnection, log: Logger, listeners: (() => void)[]): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type === 'disconnect') log.warn('NATS is away');
+    if (status.type === 'reconnect') {
+      log.info('NATS is back');
+      for (const listener of listeners) listener();
+    }
+  }
+}

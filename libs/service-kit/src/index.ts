@@ -1,0 +1,11 @@
+/**
+ * What every process shares: config from the environment, logs, bus endpoints, probes, metrics, drain.
+ * `runService` is the whole of a `main.ts`; everything else can be used without it.
+ */
+export * from './bus.ts';
+export * from './config.ts';
+export * from './logging.ts';
+export * from './metrics.ts';
+export * from './operations-server.ts';
+export * from './owner.ts';
+export * from './run-service.ts';

@@ -1,0 +1,26 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export { Counter, Gauge, Histogram };
+
+export interface Metrics {
+  registry: Registry;
+  requestSeconds: Histogram<'operation' | 'outcome'>;
+}
+
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export function createMetrics(service: string): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service });
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requestSeconds: new Histogram({
+      name: 'natter_request_seconds',
+      help: 'Time an operation took in this process',
+      labelNames: ['operation', 'outcome'],
+      buckets: latencyBuckets,
+      registers: [registry],
+    }),
+  };
+}

@@ -1,0 +1,49 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+
+export interface Readiness {
+  isStarted: boolean;
+  isDraining: boolean;
+}
+
+/**
+ * Probes and metrics on an internal port. Liveness is this process alone; readiness says started and not draining:
+ * an outage that all replicas share must not take all of them out of service.
+ */
+export async function startOperationsServer(
+  host: string,
+  port: number,
+  readiness: Readiness,
+  registry: Registry,
+): Promise<{ port: number; close(): Promise<void> }> {
+  const server: Server = createServer((request, response) => {
+    const path = request.url?.split('?')[0];
+    if (path === '/healthz') return response.end('ok\n');
+    if (path === '/readyz') {
+      const isReady = readiness.isStarted && !readiness.isDraining;
+      response.statusCode = isReady ? 200 : 503;
+      return response.end(isReady ? 'ready\n' : 'not ready\n');
+    }
+    if (path === '/metrics') {
+      registry.metrics().then(
+        (text) => response.setHeader('content-type', registry.contentType).end(text),
+        (error: unknown) => {
+          response.statusCode = 500;
+          response.end(String(error));
+        },
+      );
+      return;
+    }
+    response.statusCode = 404;
+    response.end();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

@@ -1,0 +1,134 @@
+import { ChatError, type LogEntry, type LogEvent } from '@natter/contracts';
+import {
+  type Commit,
+  type Consumer,
+  type ConsumerOptions,
+  createCommitter,
+  createDatabase,
+  createUnitOfWork,
+  type Database,
+  type Idempotency,
+  sql,
+  startConsumer,
+  type UnitOfWork,
+} from '@natter/database';
+import { type Appender, connectRedis, createAppender, type LogRedis, logSubject } from '@natter/event-log';
+import { z } from 'zod';
+import type { UserContext } from './bus.ts';
+import type { CommonConfig } from './config.ts';
+import type { Process } from './run-service.ts';
+
+/** What a service that owns tables works with. */
+export interface Owner {
+  database: Database;
+  unitOfWork: UnitOfWork;
+  commit: Commit;
+  appender: Appender;
+  redis: LogRedis;
+  consume(options: Pick<ConsumerOptions, 'name' | 'types' | 'handle'>): Consumer;
+  close(): Promise<void>;
+}
+
+const recordRow = z.object({
+  number: z.number(),
+  mark: z.number(),
+  previous_mark: z.number(),
+  event: z.any(),
+  at: z.number(),
+});
+
+/** Entries of the record after a number, as the log carries them. */
+export async function readRecord(
+  database: Database,
+  realmId: number,
+  after: number,
+  limit: number,
+): Promise<LogEntry[]> {
+  const rows = await database.any(
+    sql.type(recordRow)`SELECT number, mark, previous_mark, event, at FROM log.read(${realmId}, ${after}, ${limit})`,
+  );
+  return rows.map((row) => ({
+    number: row.number,
+    n: 0,
+    mark: row.mark,
+    previousMark: row.previous_mark,
+    at: row.at,
+    event: row.event as LogEvent,
+  }));
+}
+
+export const tick: LogEvent = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
+
+/** Opens Postgres under the service's schema and the log in Redis, and wires commits to the log. */
+export function openOwner(process: Process<CommonConfig>, schema: string): Owner {
+  const { config, log, bus } = process;
+  if (!config.NATTER_POSTGRES_URL) throw new Error('Bad configuration: NATTER_POSTGRES_URL is missing');
+  const database = createDatabase({
+    url: config.NATTER_POSTGRES_URL,
+    maxConnections: config.NATTER_POSTGRES_CONNECTIONS,
+    name: `natter-${schema}`,
+    onError: (error) => log.warn({ err: error }, 'idle Postgres connection failed'),
+  });
+  const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
+  const onAppended = ({ realmId, entries }: { realmId: number; entries: LogEntry[] }): void =>
+    void appender.append(realmId, entries);
+  const unitOfWork = createUnitOfWork(database, onAppended);
+  const appender: Appender = createAppender({
+    log: redis,
+    publish: (subject, payload) => bus.publish(subject, payload),
+    readRecord: (realmId, after, limit) => readRecord(database, realmId, after, limit),
+    commitTick: (realmId) => unitOfWork({ realmId, schema }, async (work) => void work.emit(tick)),
+    onConflict: (realmId) => {
+      log.error({ realm: realmId }, 'the log in Redis holds another history');
+      bus.publish('natter.log-conflict', String(realmId));
+    },
+    onError: (error) => log.debug({ err: error }, 'append to Redis failed; the sweep will do it'),
+    maxLength: 100_000,
+    secondsToLive: 3_600,
+  });
+  const consumers: Consumer[] = [];
+  bus.subscribe(logSubject('*'), (_, subject) => {
+    const realmId = Number(subject.split('.').at(-1));
+    for (const consumer of consumers) consumer.hint(realmId);
+  });
+  return {
+    database,
+    unitOfWork,
+    commit: createCommitter(
+      database,
+      schema,
+      onAppended,
+      () => new ChatError('SERVICE_UNAVAILABLE', 'Too many messages are waiting to be stored'),
+    ),
+    appender,
+    redis,
+    consume: (options) => {
+      const consumer = startConsumer(database, unitOfWork, {
+        ...options,
+        schema,
+        onError: (error, context) => log.warn({ err: error, ...context }, 'consumer failed'),
+      });
+      consumers.push(consumer);
+      return consumer;
+    },
+    close: async () => {
+      await Promise.all(consumers.map((consumer) => consumer.stop()));
+      redis.close();
+      await database.close();
+    },
+  };
+}
+
+/** The key under which the answer of this request is stored for a retry, when the caller named one. */
+export function idempotencyOf(
+  { actor, meta }: Pick<UserContext, 'actor' | 'meta'>,
+  operation: string,
+  params: unknown,
+): Idempotency | undefined {
+  if (!meta.idempotencyKey) return undefined;
+  return {
+    userId: actor.userId,
+    key: `key:${meta.idempotencyKey}`,
+    fingerprint: `${operation} ${JSON.stringify(params)}`,
+  };
+}

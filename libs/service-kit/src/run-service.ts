@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+import { type Bus, connectBus } from './bus.ts';
+import { type CommonConfig, type commonConfig, readConfig, redacted } from './config.ts';
+import { createLogger, type Logger } from './logging.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { startOperationsServer } from './operations-server.ts';
+
+export interface Process<C extends CommonConfig> {
+  config: C;
+  log: Logger;
+  metrics: Metrics;
+  bus: Bus;
+}
+
+export interface Running {
+  /** Ends work from outside: answers held polls, stops loops. Called before the bus is drained. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Reads config, builds, starts and waits for a signal. SIGTERM: not ready, wait, stop, drain the bus, close.
+ */
+export async function runService<S extends typeof commonConfig>(
+  name: string,
+  schema: S,
+  start: (process: Process<z.output<S>>) => Promise<Running>,
+): Promise<void> {
+  const config = readConfig(schema, process.env) as z.output<S> & CommonConfig;
+  const log = createLogger(name, config.NATTER_LOG_LEVEL);
+  const metrics = createMetrics(name);
+  log.info({ config: redacted(config) }, 'starting');
+  const readiness = { isStarted: false, isDraining: false };
+  const operations = await startOperationsServer(
+    config.NATTER_OPERATIONS_HOST,
+    config.NATTER_OPERATIONS_PORT,
+    readiness,
+    metrics.registry,
+  );
+  const signalled = new Promise<string>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+  });
+  const bus = await connectBus({ url: config.NATTER_NATS_URL, name, log, metrics });
+  const running = await start({ config, log, metrics, bus });
+  readiness.isStarted = true;
+  log.info({ operationsPort: operations.port }, 'ready');
+  process.send?.({ ready: true, operationsPort: operations.port });
+
+  const signal = await signalled;
+  log.info({ signal }, 'stopping');
+  readiness.isDraining = true;
+  await new Promise((resolve) => setTimeout(resolve, config.NATTER_DRAIN_MS));
+  const timer = setTimeout(() => process.exit(1), 20_000);
+  timer.unref();
+  await running.stop();
+  await bus.drain();
+  await operations.close();
+  process.exit(0);
+}

@@ -1,0 +1,19 @@
+import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
+import { peopleConsumer } from './people.ts';
+import { postingRulesHandlers } from './posting-rules.ts';
+import { readHandlers } from './read-channels.ts';
+import { subscribeHandlers } from './subscribe.ts';
+import { unsubscribeHandlers } from './unsubscribe.ts';
+
+/** Channels and who is subscribed to them. */
+export async function startChannels(process: Process<CommonConfig>): Promise<Running> {
+  const owner = openOwner(process, 'channels');
+  peopleConsumer(owner);
+  await process.bus.serve('channels', '1.0.0', [
+    ...subscribeHandlers(owner),
+    ...unsubscribeHandlers(owner),
+    ...readHandlers(owner),
+    ...postingRulesHandlers(owner),
+  ]);
+  return { stop: () => owner.close() };
+}

@@ -1,0 +1,102 @@
+import { sql } from '@natter/database';
+import { metaKey, queueKey, queueSubject, streamKey } from '@natter/event-log';
+import type { CommonConfig, Owner, Process } from '@natter/service-kit';
+import { z } from 'zod';
+
+const sweepMs = 250;
+const realmRow = z.object({ realm_id: z.number(), number: z.number(), mark: z.number(), epoch: z.number() });
+
+/**
+ * Keeps every stream complete: realms with recent events whose stream is behind the record are caught up, all realms after
+ * a reconnect. A stream ahead of the record, or of another history, means that Postgres lost its tail: a new epoch begins.
+ */
+export function startSweep(owner: Owner, { log, bus }: Process<CommonConfig>): { stop(): Promise<void> } {
+  const { database, redis, appender } = owner;
+  let stopped = false;
+  let round = 0;
+  let sweepAll = true;
+  redis.redis.on('ready', () => {
+    sweepAll = true;
+  });
+  bus.onReconnect(() => {
+    sweepAll = true;
+  });
+  const loop = (async () => {
+    while (!stopped) {
+      try {
+        if (redis.isUp()) await sweep();
+        if (round++ % 40 === 0) await expireQueues();
+        if (round % 4_000 === 1) await database.run(sql.unsafe`SELECT log.prepare_partitions(4)`);
+      } catch (error) {
+        log.debug({ err: error }, 'sweep failed');
+      }
+      await new Promise((resolve) => setTimeout(resolve, sweepMs * (0.8 + Math.random() * 0.4)));
+    }
+  })();
+  return {
+    stop: async () => {
+      stopped = true;
+      await loop;
+    },
+  };
+
+  async function sweep(): Promise<void> {
+    const within = sweepAll ? sql.fragment`NULL::interval` : sql.fragment`interval '10 minutes'`;
+    sweepAll = false;
+    const realms = await database.any(
+      sql.type(realmRow)`SELECT realm_id, number, mark, epoch FROM log.realms(${within})`,
+    );
+    if (realms.length === 0) return;
+    const pipeline = redis.redis.pipeline();
+    for (const realm of realms) pipeline.hmget(metaKey(realm.realm_id), 'number', 'mark');
+    const metas = (await pipeline.exec()) ?? [];
+    for (const [index, realm] of realms.entries()) {
+      const [error, meta] = metas[index] ?? [];
+      if (error) throw error;
+      const [number, mark] = (meta ?? []) as (string | null)[];
+      await compare(realm, number ? Number(number) : undefined, mark ? Number(mark) : undefined);
+    }
+  }
+
+  async function compare(
+    realm: z.infer<typeof realmRow>,
+    number: number | undefined,
+    mark: number | undefined,
+  ): Promise<void> {
+    // A stream that Redis lost is rebuilt from its end; what is older is read from the record.
+    if (number === undefined)
+      return realm.number > 0 ? appender.catchUp(realm.realm_id, Math.max(0, realm.number - 1_000)) : undefined;
+    if (number < realm.number) return appender.catchUp(realm.realm_id, number);
+    if (number === realm.number && mark === realm.mark) return;
+    // It may just have been appended since we read the clock.
+    const now = await database.maybeOne(
+      sql.type(realmRow.omit({ realm_id: true }))`SELECT number, mark, epoch FROM log.position(${realm.realm_id})`,
+    );
+    if (!now || now.number > number || (now.number === number && now.mark === mark)) return;
+    await beginEpoch(realm.realm_id, number, now.epoch);
+  }
+
+  async function beginEpoch(realmId: number, beyond: number, seenEpoch: number): Promise<void> {
+    const { epoch } = await database.one(
+      sql.type(
+        z.object({ epoch: z.number().nullable() }),
+      )`SELECT log.new_epoch(${realmId}, ${beyond}, ${seenEpoch}) AS epoch`,
+    );
+    if (epoch === null) return;
+    log.error(
+      { realm: realmId, beyond, epoch },
+      'the record is behind the log: a new epoch begins, queues of the old one end',
+    );
+    const ended = await database.any(sql.type(z.object({ queue_id: z.string() }))`
+      DELETE FROM event_queue.queue WHERE realm_id = ${realmId} AND epoch < ${epoch} RETURNING queue_id`);
+    await redis.redis.del(streamKey(realmId), metaKey(realmId), ...ended.map((row) => queueKey(realmId, row.queue_id)));
+    bus.publish(queueSubject(realmId), JSON.stringify({ epoch }));
+  }
+
+  async function expireQueues(): Promise<void> {
+    const ended = await database.any(sql.type(z.object({ realm_id: z.number(), queue_id: z.string() }))`
+      DELETE FROM event_queue.queue WHERE expires_at < now() - interval '1 minute' RETURNING realm_id, queue_id`);
+    for (const { realm_id, queue_id } of ended)
+      await redis.redis.del(queueKey(realm_id, queue_id)).catch(() => undefined);
+  }
+}

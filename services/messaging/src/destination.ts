@@ -1,0 +1,91 @@
+import {
+  type Actor,
+  badRequest,
+  ChatError,
+  emptyTopicDisplayName,
+  hasId,
+  type IdSet,
+  idSet,
+  limits,
+  type messagingOperations,
+  type ParamsOf,
+  type RequestMeta,
+} from '@natter/contracts';
+import type { Database } from '@natter/database';
+import type { ChannelCache, PostingRules } from './channel-cache.ts';
+import { findPeople, findPeopleByEmail, type Person } from './people.ts';
+
+type Params = ParamsOf<typeof messagingOperations.sendMessage>;
+
+/** Where a message goes, and the versions that decision rests on. */
+export type Destination =
+  | { kind: 'channel'; channel: PostingRules; topic: string; audience: IdSet; basis: Record<string, number> }
+  | { kind: 'direct'; people: Person[]; audience: IdSet; basis: Record<string, number> };
+
+export async function findDestination(
+  { database, channels }: { database: Database; channels: ChannelCache },
+  actor: Actor,
+  meta: RequestMeta,
+  params: Params,
+  fresh: boolean,
+): Promise<Destination> {
+  if (params.type === 'channel' || params.type === 'stream') {
+    const channel = await channels.get(singleChannel(params.to), meta, fresh);
+    const isMember = hasId(channel.subscribers, actor.userId);
+    // A private channel does not exist for others.
+    if ((channel.is_private || actor.role === 600) && !isMember) throw unknown(singleChannel(params.to));
+    if (channel.is_archived) throw badRequest(`Not authorized to send to channel '${channel.name}'`);
+    const basis = { [`channel:${channel.channel_id}`]: channel.version };
+    return { kind: 'channel', channel, topic: checkedTopic(params.topic), audience: channel.subscribers, basis };
+  }
+  const people = await findRecipients(database, actor, params.to);
+  return { kind: 'direct', people, audience: idSet(people.map((person) => person.user_id)), basis: {} };
+}
+
+function singleChannel(to: Params['to']): number | string {
+  if (!Array.isArray(to)) return to;
+  const [only, ...more] = to;
+  if (only === undefined || more.length > 0) throw badRequest('Expected exactly one channel');
+  return only;
+}
+
+function checkedTopic(topic: string | undefined): string {
+  if (topic === undefined)
+    throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
+  const stripped = topic.trim();
+  if (stripped === '(no topic)' || stripped === emptyTopicDisplayName) return '';
+  if ([...stripped].length > limits.topicLength)
+    throw badRequest(`topic is too long (limit: ${limits.topicLength} characters)`);
+  if (/[\p{Cc}\p{Cs}]/u.test(stripped)) throw badRequest('Invalid character in topic');
+  return stripped;
+}
+
+async function findRecipients(database: Database, actor: Actor, to: Params['to']): Promise<Person[]> {
+  const list: (string | number)[] =
+    typeof to === 'string' ? to.split(',').map((email) => email.trim()) : Array.isArray(to) ? to : [to];
+  if (list.length === 0) throw badRequest('Message must have recipients');
+  const ids = list.filter((item): item is number => typeof item === 'number');
+  const emails = list.filter((item): item is string => typeof item === 'string');
+  const found =
+    ids.length > 0
+      ? await findPeople(database, actor.realmId, ids)
+      : await findPeopleByEmail(database, actor.realmId, emails);
+  for (const item of list) {
+    const person = found.find(
+      (candidate) =>
+        candidate.user_id === item ||
+        (typeof item === 'string' && candidate.email.toLowerCase() === item.toLowerCase()),
+    );
+    if (!person) throw badRequest(typeof item === 'number' ? `Invalid user ID ${item}` : `Invalid email '${item}'`);
+    if (!person.is_active && person.user_id !== actor.userId)
+      throw badRequest(`'${person.email}' is no longer using this server.`);
+  }
+  if (!found.some((person) => person.user_id === actor.userId))
+    found.push(...(await findPeople(database, actor.realmId, [actor.userId])));
+  return found.sort((a, b) => a.user_id - b.user_id);
+}
+
+const unknown = (channel: number | string): ChatError =>
+  typeof channel === 'number'
+    ? new ChatError('STREAM_DOES_NOT_EXIST', `Channel with ID '${channel}' does not exist`, { stream_id: channel })
+    : new ChatError('STREAM_DOES_NOT_EXIST', `Channel '${channel}' does not exist`, { stream: channel });

@@ -1,0 +1,46 @@
+import type { User } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
+
+export const personRow = z.object({
+  user_id: z.number(),
+  email: z.string(),
+  full_name: z.string(),
+  is_active: z.boolean(),
+  is_bot: z.boolean(),
+});
+export type Person = z.infer<typeof personRow>;
+
+/** Keeps this service's copy of names and addresses. */
+export function peopleConsumer(owner: Owner): void {
+  owner.consume({
+    name: 'people',
+    types: ['realm_user'],
+    handle: async (work, { event }) => {
+      const person = event.body.person as Partial<User> & { user_id: number };
+      if (event.op === 'add') {
+        await work.run(sql.unsafe`
+          INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot)
+          VALUES (${work.realmId}, ${person.user_id}, ${person.email ?? ''}, ${person.full_name ?? ''}, true, ${person.is_bot ?? false}) ON CONFLICT DO NOTHING`);
+        return;
+      }
+      await work.run(sql.unsafe`
+        UPDATE messaging.person SET full_name = coalesce(${person.full_name ?? null}, full_name), is_active = coalesce(${person.is_active ?? null}::boolean, is_active)
+        WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
+    },
+  });
+}
+
+export const findPeople = (executor: Executor, realmId: number, userIds: readonly number[]): Promise<Person[]> =>
+  executor.any(sql.type(personRow)`
+    SELECT user_id, email, full_name, is_active, is_bot FROM messaging.person
+    WHERE realm_id = ${realmId} AND user_id = ANY(${sql.array([...userIds], 'int4')}) ORDER BY user_id`);
+
+export const findPeopleByEmail = (executor: Executor, realmId: number, emails: readonly string[]): Promise<Person[]> =>
+  executor.any(sql.type(personRow)`
+    SELECT user_id, email, full_name, is_active, is_bot FROM messaging.person
+    WHERE realm_id = ${realmId} AND lower(email) = ANY(${sql.array(
+      emails.map((email) => email.toLowerCase()),
+      'text',
+    )}) ORDER BY user_id`);

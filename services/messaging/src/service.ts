@@ -1,0 +1,14 @@
+import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
+import { createChannelCache } from './channel-cache.ts';
+import { peopleConsumer } from './people.ts';
+import { sendHandlers } from './send-message.ts';
+import { snapshotHandlers } from './snapshot.ts';
+
+/** Messages, and what hangs on them. */
+export async function startMessaging(process: Process<CommonConfig>): Promise<Running> {
+  const owner = openOwner(process, 'messaging');
+  peopleConsumer(owner);
+  const channels = createChannelCache(process.bus);
+  await process.bus.serve('messaging', '1.0.0', [...sendHandlers(owner, channels), ...snapshotHandlers(owner)]);
+  return { stop: () => owner.close() };
+}

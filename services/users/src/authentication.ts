@@ -1,0 +1,104 @@
+import { type Actor, ChatError, userOperations } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { apiKeyId, createApiKey, verifyNothing, verifyPassword } from './passwords.ts';
+
+const credentialRow = z.object({
+  id: z.number(),
+  email: z.string(),
+  role: z.number(),
+  is_active: z.boolean(),
+  is_bot: z.boolean(),
+});
+
+export function authenticationHandlers(owner: Owner): Handlers {
+  const { database, unitOfWork } = owner;
+
+  async function actorBy(
+    realmId: number,
+    keyId: string,
+    which: { email: string } | { userId: number },
+  ): Promise<Actor> {
+    const condition =
+      'email' in which ? sql.fragment`lower(a.email) = lower(${which.email})` : sql.fragment`a.id = ${which.userId}`;
+    const find = () =>
+      database.maybeOne(sql.type(credentialRow)`
+      SELECT a.id, a.email, a.role, a.is_active, a.is_bot FROM users.api_key k JOIN users.account a ON a.id = k.user_id
+      WHERE k.hash = decode(${keyId}, 'hex') AND a.realm_id = ${realmId} AND ${condition}`);
+    const found = await find();
+    if (!found) throw new ChatError('INVALID_API_KEY', 'Invalid API key');
+    // Versions first, then what they are versions of: a copy that is newer than its version is only refreshed once more.
+    const versions = await database.any(sql.type(z.object({ key: z.string(), version: z.number() }))`
+      SELECT key, version FROM log.versions(${realmId}, ${sql.array([`actor:${found.id}`, 'groups'], 'text')})`);
+    const account = await find();
+    if (!account) throw new ChatError('INVALID_API_KEY', 'Invalid API key');
+    if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
+    return {
+      realmId,
+      userId: account.id,
+      email: account.email,
+      role: account.role,
+      isBot: account.is_bot,
+      keyId,
+      groupIds: await groupIdsOf(database, account.id),
+      basis: Object.fromEntries(versions.map((row) => [row.key, row.version])),
+    };
+  }
+
+  return [
+    handle(userOperations.authenticate, async ({ meta }, { email, api_key }) =>
+      actorBy(meta.realmId, apiKeyId(api_key), { email }),
+    ),
+
+    handle(userOperations.refreshActor, async ({ meta }, { user_id, key_id }) =>
+      actorBy(meta.realmId, key_id, { userId: user_id }),
+    ),
+
+    handle(userOperations.fetchApiKey, async ({ meta }, { username, password }) => {
+      const account = await database.maybeOne(sql.type(credentialRow.extend({ password_hash: z.string().nullable() }))`
+        SELECT id, email, role, is_active, is_bot, password_hash FROM users.account WHERE realm_id = ${meta.realmId} AND lower(email) = lower(${username})`);
+      if (!account?.password_hash) await verifyNothing(password);
+      if (!account?.password_hash || !(await verifyPassword(account.password_hash, password)))
+        throw new ChatError('AUTHENTICATION_FAILED', 'Your username or password is incorrect');
+      if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
+      const key = createApiKey();
+      await insertKey(database, meta.realmId, account.id, key);
+      return { api_key: key, email: account.email, user_id: account.id };
+    }),
+
+    handle(userOperations.regenerateApiKey, async ({ actor }) => {
+      const key = createApiKey();
+      await unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
+        work.restOn(actor.basis);
+        await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${actor.userId}`);
+        await insertKey(work, actor.realmId, actor.userId, key);
+        work.bump(`actor:${actor.userId}`);
+        work.emit(credentialsChanged(actor.userId));
+      });
+      return { api_key: key };
+    }),
+  ];
+}
+
+/** Tells gateways, through the log, to drop what they cached of a user. No client sees it. */
+export const credentialsChanged = (userId: number) => ({
+  type: 'credentials_changed',
+  body: { user_id: userId },
+  audience: { users: { ids: [] } },
+});
+
+export async function insertKey(executor: Executor, realmId: number, userId: number, key: string): Promise<void> {
+  await executor.run(
+    sql.unsafe`INSERT INTO users.api_key (hash, realm_id, user_id) VALUES (decode(${apiKeyId(key)}, 'hex'), ${realmId}, ${userId})`,
+  );
+}
+
+async function groupIdsOf(executor: Executor, userId: number): Promise<number[]> {
+  const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
+    WITH RECURSIVE reached (id) AS (
+      SELECT group_id FROM users.group_member WHERE user_id = ${userId}
+      UNION SELECT s.group_id FROM users.group_subgroup s JOIN reached r ON r.id = s.subgroup_id
+    ) SELECT id FROM reached ORDER BY id`);
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,4 @@
+import { commonConfig, runService } from '@natter/service-kit';
+import { startUsers } from './service.ts';
+
+await runService('users', commonConfig, startUsers);
