@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export type ServiceProgram = 'users' | 'channels' | 'messaging' | 'scheduler' | 'presence' | 'event-queue' | 'gateway';
+
+/** One service process; started again when it dies without being asked to. */
+export interface Child {
+  program: ServiceProgram;
+  index: number;
+  pid(): number | undefined;
+  ready(): Promise<void>;
+  operationsPort(): number | undefined;
+  kill(signal: NodeJS.Signals): void;
+  stop(): Promise<void>;
+}
+
+export interface ChildOptions {
+  program: ServiceProgram;
+  index: number;
+  env: NodeJS.ProcessEnv;
+  onLine: ((line: string) => void) | undefined;
+}
+
+const entryOf = (program: ServiceProgram): string =>
+  fileURLToPath(
+    new URL(
+      program === 'scheduler' ? '../../services/messaging/src/scheduler.ts' : `../../services/${program}/src/main.ts`,
+      import.meta.url,
+    ),
+  );
+
+export function startChild({ program, index, env, onLine }: ChildOptions): Child {
+  let isWanted = true;
+  let process_: ChildProcess;
+  let operationsPort: number | undefined;
+  let whenReady: Promise<void>;
+  let exited: Promise<void>;
+  run();
+
+  function run(): void {
+    const child = spawn(process.execPath, [entryOf(program)], {
+      env: { ...env, NODE_NO_WARNINGS: '1' },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    process_ = child;
+    for (const stream of [child.stdout, child.stderr])
+      if (stream) createInterface({ input: stream }).on('line', (line) => onLine?.(line));
+    whenReady = new Promise((resolve, reject) => {
+      child.on('message', (message: { ready?: boolean; operationsPort?: number }) => {
+        operationsPort = message.operationsPort;
+        if (message.ready) resolve();
+      });
+      child.once('exit', (code, signal) =>
+        reject(new Error(`${program} ended before it was ready (${code ?? signal})`)),
+      );
+    });
+    whenReady.catch(() => undefined);
+    exited = new Promise((resolve) => {
+      child.once('exit', () => {
+        resolve();
+        if (isWanted) setTimeout(() => isWanted && run(), 200);
+      });
+    });
+  }
+
+  const killAtExit = (): void => void process_.kill('SIGKILL');
+  process.once('exit', killAtExit);
+  return {
+    program,
+    index,
+    pid: () => process_.pid,
+    ready: () => whenReady,
+    operationsPort: () => operationsPort,
+    kill: (signal) => void process_.kill(signal),
+    stop: async () => {
+      isWanted = false;
+      process.off('exit', killAtExit);
+      process_.kill('SIGTERM');
+      const timer = setTimeout(() => process_.kill('SIGKILL'), 10_000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { type RequestMeta, roles, userOperations } from '@natter/contracts';
+import { connectBus, createLogger, createMetrics } from '@natter/service-kit';
+
+export interface Person {
+  email: string;
+  api_key: string;
+  user_id: number;
+  password: string;
+  full_name: string;
+}
+
+export const personNames = ['owner', 'administrator', 'moderator', 'member', 'member2', 'guest'] as const;
+export type People = Record<(typeof personNames)[number], Person>;
+
+const demoPeople: Record<
+  keyof People,
+  { full_name: string; role: number; can_create_users: boolean; can_change_user_emails: boolean }
+> = {
+  owner: { full_name: 'Olivia Owner', role: roles.owner, can_create_users: true, can_change_user_emails: true },
+  administrator: {
+    full_name: 'Adam Administrator',
+    role: roles.administrator,
+    can_create_users: true,
+    can_change_user_emails: false,
+  },
+  moderator: {
+    full_name: 'Mona Moderator',
+    role: roles.moderator,
+    can_create_users: false,
+    can_change_user_emails: false,
+  },
+  member: { full_name: 'Max Member', role: roles.member, can_create_users: false, can_change_user_emails: false },
+  member2: { full_name: 'Mia Member', role: roles.member, can_create_users: false, can_change_user_emails: false },
+  guest: { full_name: 'Gus Guest', role: roles.guest, can_create_users: false, can_change_user_emails: false },
+};
+
+/** Creates the default realm with demo people and channels once; later starts find them in `file`. */
+export async function seed(options: {
+  url: string;
+  natsUrl: string;
+  file: string;
+  host: string;
+  log: (line: string) => void;
+}): Promise<People> {
+  const bus = await connectBus({
+    url: options.natsUrl,
+    name: 'setup',
+    log: createLogger('setup', 'warn'),
+    metrics: createMetrics('setup'),
+  });
+  try {
+    const meta: RequestMeta = { requestId: 'setup', realmId: 0, client: 'setup', realmUrl: options.url };
+    const realm = await bus.call(
+      userOperations.createRealm,
+      { host: 'localhost', realm_name: 'Natter', is_default: true },
+      { meta },
+    );
+    const kept = await readFile(options.file, 'utf8').catch(() => undefined);
+    if (!realm.is_new && kept) {
+      const { users } = JSON.parse(kept) as { users: People };
+      await write(options, users);
+      return users;
+    }
+    options.log('creating the default realm');
+    const people: Partial<People> = {};
+    for (const name of personNames) {
+      const demo = demoPeople[name];
+      const email = `${name}@natter.example`;
+      const password = randomBytes(9).toString('base64url');
+      const { user_id, api_key } = await bus.call(
+        userOperations.addPerson,
+        { email, password, ...demo },
+        { meta: { ...meta, realmId: realm.realm_id } },
+      );
+      people[name] = { email, api_key, user_id, password, full_name: demo.full_name };
+    }
+    const all = people as People;
+    await enliven(options.url, all);
+    await write(options, all);
+    return all;
+  } finally {
+    await bus.drain();
+  }
+}
+
+const write = ({ file, url }: { file: string; url: string }, users: People): Promise<void> =>
+  writeFile(file, `${JSON.stringify({ url, users }, null, 2)}\n`, { mode: 0o600 });
+
+/** Demo channels with a first conversation. */
+async function enliven(url: string, people: People): Promise<void> {
+  const post = async (person: Person, path: string, form: Record<string, string>): Promise<void> => {
+    const authorization = `Basic ${Buffer.from(`${person.email}:${person.api_key}`).toString('base64')}`;
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method: 'POST',
+      headers: { authorization },
+      body: new URLSearchParams(form),
+    });
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+  };
+  for (const name of ['announcements', 'general', 'sandbox'])
+    for (const person of [people.owner, people.administrator, people.moderator, people.member, people.member2])
+      await post(person, '/users/me/subscriptions', { subscriptions: JSON.stringify([{ name }]) });
+  const say = (person: Person, topic: string, content: string) =>
+    post(person, '/messages', { type: 'channel', to: 'general', topic, content });
+  await say(people.owner, 'welcome', 'Welcome to **Natter**! Say hello here.');
+  await say(people.member, 'welcome', 'Hello everybody :wave:');
+}

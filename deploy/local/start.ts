@@ -1,0 +1,48 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startSystem } from './system.ts';
+import { createDemoTable } from './table.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const fresh = process.argv.includes('--fresh');
+const startedAt = Date.now();
+const port = Number(process.env.NATTER_HTTP_PORT ?? 9991);
+
+const system = await startSystem({
+  dataDir: resolve(root, '.natter'),
+  fresh,
+  port,
+  env: process.env,
+  log: (line) => console.log(`natter: ${line}`),
+  onLine: (line) => console.log(readable(line)),
+});
+console.log(createDemoTable(system.url, system.people));
+console.log(`natter: ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl-C stops everything.`);
+
+let isStopping = false;
+const stop = async (): Promise<void> => {
+  // Ctrl-C arrives twice: from the terminal and from the parent.
+  if (isStopping) return;
+  isStopping = true;
+  console.log('natter: stopping');
+  await system.stop();
+  process.exit(0);
+};
+process.on('SIGINT', stop);
+process.on('SIGTERM', stop);
+
+function readable(line: string): string {
+  try {
+    const { time, level, service, msg, err } = JSON.parse(line) as {
+      time: string;
+      level: number;
+      service: string;
+      msg: string;
+      err?: { message?: string };
+    };
+    const severity = level >= 50 ? 'ERROR' : level >= 40 ? 'WARN ' : 'info ';
+    return `${time.slice(11, 23)} ${severity} ${service.padEnd(12)} ${msg}${err?.message ? `: ${err.message}` : ''}`;
+  } catch {
+    return line;
+  }
+}

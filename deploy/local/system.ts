@@ -1,0 +1,124 @@
+/**
+ * The whole system on this machine: servers, migrations, two gateways behind one address, every service, the default
+ * realm with its people. Used by `npm start` and by tests.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
+import { type Child, type ServiceProgram, startChild } from './child.ts';
+import { type People, seed } from './seed.ts';
+import { bringServers, type Servers } from './servers.ts';
+
+export interface System {
+  url: string;
+  people: People;
+  servers: Servers;
+  children: Child[];
+  stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  dataDir: string;
+  fresh?: boolean;
+  port?: number;
+  /** Processes of each kind; two unless said otherwise for gateways, one for the rest. */
+  replicas?: number;
+  env?: NodeJS.ProcessEnv;
+  log: (line: string) => void;
+  /** Every log line of every process. */
+  onLine?: (line: string) => void;
+}
+
+const programs: { program: ServiceProgram; schema?: (typeof serviceSchemas)[number] }[] = [
+  { program: 'users', schema: 'users' },
+  { program: 'channels', schema: 'channels' },
+  { program: 'messaging', schema: 'messaging' },
+  { program: 'scheduler', schema: 'messaging' },
+  { program: 'presence', schema: 'presence' },
+  { program: 'event-queue', schema: 'event_queue' },
+];
+
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const { dataDir, log, replicas = 1 } = options;
+  await mkdir(dataDir, { recursive: true });
+  log('bringing PostgreSQL, Redis and NATS');
+  const servers = await bringServers({
+    dataDir: join(dataDir, 'servers'),
+    fresh: options.fresh ?? false,
+    log,
+    ...(options.env ? { env: options.env } : {}),
+  });
+  const children: Child[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(children.map((child) => child.stop()));
+    await servers.stop();
+  };
+  try {
+    const password = await keptSecret(join(dataDir, 'service-password'));
+    await migrate(servers.postgresUrl, password, log);
+    const port = options.port ?? (await freePort());
+    const env = {
+      ...process.env,
+      ...options.env,
+      NATTER_NATS_URL: servers.natsUrl,
+      NATTER_REDIS_URL: servers.redisUrl,
+    };
+    log('starting services');
+    for (const { program, schema } of programs)
+      for (let index = 0; index < replicas; index++)
+        children.push(
+          startChild({
+            program,
+            index,
+            onLine: options.onLine,
+            env: {
+              ...env,
+              ...(schema ? { NATTER_POSTGRES_URL: serviceUrl(servers.postgresUrl, schema, password) } : {}),
+            },
+          }),
+        );
+    for (let index = 0; index < 2; index++)
+      children.push(
+        startChild({
+          program: 'gateway',
+          index,
+          onLine: options.onLine,
+          env: { ...env, NATTER_HTTP_PORT: String(port), NATTER_REUSE_PORT: 'true' },
+        }),
+      );
+    await Promise.all(children.map((child) => child.ready()));
+    const url = `http://127.0.0.1:${port}`;
+    const people = await seed({
+      url,
+      natsUrl: servers.natsUrl,
+      file: join(dataDir, 'local.json'),
+      host: `127.0.0.1:${port}`,
+      log,
+    });
+    return { url, people, servers, children, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function keptSecret(path: string): Promise<string> {
+  const kept = await readFile(path, 'utf8').catch(() => undefined);
+  if (kept) return kept;
+  const secret = randomBytes(24).toString('hex');
+  await writeFile(path, secret, { mode: 0o600 });
+  return secret;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,21 @@
+import type { People } from './seed.ts';
+
+/** What a newcomer needs: the address, who they can be, and a command that works as pasted. */
+export function createDemoTable(url: string, people: People): string {
+  const rows = Object.entries(people).map(([name, person]) => [name, person.email, person.password, person.api_key]);
+  const table = [['who', 'email', 'password', 'API key'], ...rows].map((row) =>
+    row.map((cell, index) => cell.padEnd([15, 32, 14, 32][index] ?? 0)).join(' '),
+  );
+  const { member } = people;
+  return [
+    '',
+    `  Natter is at ${url}`,
+    '',
+    ...table.map((line) => `  ${line}`),
+    '',
+    `  curl -u ${member.email}:${member.api_key} ${url}/api/v1/messages -d type=channel -d to=general -d topic=welcome -d content=Hello`,
+    '',
+    `  API description: ${url}/openapi.json    People and keys: .natter/local.json`,
+    '',
+  ].join('\n');
+}

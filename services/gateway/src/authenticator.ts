@@ -1,0 +1,45 @@
+import { type Actor, ChatError, type RequestMeta, userOperations } from '@natter/contracts';
+import type { Bus } from '@natter/service-kit';
+
+export interface Authenticator {
+  /** The actor of a Basic header. Throws 401 codes, or SERVICE_UNAVAILABLE when the users service is away. */
+  authenticate(header: string | undefined, meta: RequestMeta): Promise<Actor>;
+  /** Something about this user changed. */
+  forget(realmId: number, userId: number): void;
+}
+
+const maxEntries = 50_000;
+const keepMs = 60_000;
+
+/** Caches actors of realms whose log this process tails; a write still names the versions it rests on. */
+export function createAuthenticator(bus: Bus, tails: (realmId: number) => boolean): Authenticator {
+  const cache = new Map<string, { actor: Actor; until: number }>();
+  return {
+    async authenticate(header, meta) {
+      const { email, key } = credentials(header);
+      const cacheKey = `${meta.realmId}\n${email.toLowerCase()}\n${key}`;
+      const cached = cache.get(cacheKey);
+      if (cached && cached.until > Date.now()) return cached.actor;
+      const actor = await bus.call(userOperations.authenticate, { email, api_key: key }, { meta });
+      if (tails(meta.realmId)) {
+        if (cache.size >= maxEntries) cache.clear();
+        cache.set(cacheKey, { actor, until: Date.now() + keepMs });
+      }
+      return actor;
+    },
+    forget(realmId, userId) {
+      for (const [key, { actor }] of cache) if (actor.realmId === realmId && actor.userId === userId) cache.delete(key);
+    },
+  };
+}
+
+function credentials(header: string | undefined): { email: string; key: string } {
+  const [scheme, encoded] = (header ?? '').split(' ');
+  if (scheme?.toLowerCase() !== 'basic' || !encoded)
+    throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = decoded.lastIndexOf(':');
+  const key = decoded.slice(colon + 1);
+  if (colon < 1 || !/^[A-Za-z0-9]{32}$/.test(key)) throw new ChatError('INVALID_API_KEY', 'Invalid API key');
+  return { email: decoded.slice(0, colon), key };
+}

@@ -1,0 +1,52 @@
+import { errorStatus, featureLevel, operations } from '@natter/contracts';
+import { z } from 'zod';
+
+/** OpenAPI 3.1, made from the contract. */
+export function openApi(): Record<string, unknown> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const { http, name, summary, params, result, errors, caller } of operations) {
+    if (!http) continue;
+    const properties = Object.fromEntries(
+      Object.entries(params).map(([key, param]) => [key, jsonSchema(param.schema)]),
+    );
+    const required = Object.entries(params)
+      .filter(([, param]) => param.required)
+      .map(([key]) => key);
+    const inPath = [...http.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+    const query = http.method === 'GET';
+    const item = {
+      operationId: name,
+      summary,
+      security: caller === 'user' ? [{ basic: [] }] : [],
+      parameters: Object.entries(properties)
+        .filter(([key]) => query || inPath.includes(key))
+        .map(([key, schema]) => ({
+          name: key,
+          in: inPath.includes(key) ? 'path' : 'query',
+          required: inPath.includes(key) || required.includes(key),
+          schema,
+        })),
+      ...(query
+        ? {}
+        : {
+            requestBody: {
+              content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', properties, required } } },
+            },
+          }),
+      responses: {
+        200: { description: 'Success', content: { 'application/json': { schema: jsonSchema(result) } } },
+        ...Object.fromEntries(errors.map((code) => [errorStatus[code], { description: code }])),
+      },
+    };
+    paths[http.path] = { ...paths[http.path], [http.method.toLowerCase()]: item };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Natter', version: String(featureLevel) },
+    servers: [{ url: '/api/v1' }],
+    components: { securitySchemes: { basic: { type: 'http', scheme: 'basic' } } },
+    paths,
+  };
+}
+
+const jsonSchema = (schema: z.ZodType): unknown => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });

@@ -1,0 +1,163 @@
+import { eventQueueOperations, type LogEntry, type RequestMeta } from '@natter/contracts';
+import { type LogRedis, logSubject, readStream } from '@natter/event-log';
+import type { Bus, Logger } from '@natter/service-kit';
+
+export interface Position {
+  number: number;
+  n: number;
+}
+
+export interface RealmTail {
+  /** Everything after `floor` up to `position` is in memory. */
+  readonly position: Position;
+  readonly floor: Position;
+  /** Entries after a position; undefined when they are no longer in memory. */
+  after(position: Position): LogEntry[] | undefined;
+  /** Called after every growth, until the returned function is called. */
+  onGrowth(listener: () => void): () => void;
+  catchUp(): Promise<void>;
+  stop(): void;
+}
+
+const maxEntries = 20_000;
+const backstopMs = 3_000;
+const isAfter = (a: Position, b: Position): boolean => a.number > b.number || (a.number === b.number && a.n > b.n);
+
+/**
+ * Follows one realm's log: subscribes, then reads, then checks each entry against its predecessor. What it misses it reads
+ * from Redis, and what Redis does not hold from the record. Never skips a durable entry.
+ */
+export async function startTail(options: {
+  bus: Bus;
+  log: LogRedis;
+  realmId: number;
+  meta: RequestMeta;
+  logger: Logger;
+  onEntry: (entry: LogEntry) => void;
+}): Promise<RealmTail> {
+  const { bus, log, realmId, meta, logger } = options;
+  const listeners = new Set<() => void>();
+  let entries: LogEntry[] = [];
+  let mark: number | undefined;
+  let reading: Promise<void> | undefined;
+  let isAgainWanted = false;
+  let isStopped = false;
+
+  let isStarted = false;
+  const unsubscribe = bus.subscribe(logSubject(realmId), (payload) => {
+    if (!isStarted) return;
+    const hint = JSON.parse(Buffer.from(payload).toString('utf8')) as { entries?: LogEntry[] };
+    if (!hint.entries || !take(hint.entries)) setTimeout(() => void catchUp(), 5);
+  });
+  await bus.flush();
+  const clock = await bus.call(eventQueueOperations.readLog, { after: Number.MAX_SAFE_INTEGER, limit: 1 }, { meta });
+  let position: Position = { number: clock.clock, n: 0 };
+  let floor: Position = position;
+  isStarted = true;
+  // Interest spreads late in a cluster: read once more shortly after.
+  setTimeout(() => void catchUp(), 250);
+  const backstop = setInterval(() => void catchUp(), backstopMs * (0.8 + Math.random() * 0.4));
+  const again = (): void => void catchUp();
+  bus.onReconnect(again);
+  log.redis.on('ready', again);
+
+  return {
+    get position() {
+      return position;
+    },
+    get floor() {
+      return floor;
+    },
+    after(from) {
+      if (isAfter(floor, from)) return undefined;
+      let low = 0;
+      let high = entries.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        const entry = entries[middle];
+        if (entry && isAfter(entry, from)) high = middle;
+        else low = middle + 1;
+      }
+      return entries.slice(low);
+    },
+    onGrowth(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    catchUp,
+    stop() {
+      isStopped = true;
+      clearInterval(backstop);
+      log.redis.off('ready', again);
+      unsubscribe();
+    },
+  };
+
+  /** Takes what follows; returns false when something before it is missing. */
+  function take(batch: readonly LogEntry[]): boolean {
+    const before = entries.length;
+    let isComplete = true;
+    for (const entry of batch) {
+      if (!isAfter(entry, position)) continue;
+      const isNext = entry.n === 0 ? entry.number === position.number + 1 : entry.number === position.number;
+      if (!isNext || (entry.n === 0 && mark !== undefined && entry.previousMark !== mark)) {
+        isComplete = false;
+        break;
+      }
+      entries.push(entry);
+      position = { number: entry.number, n: entry.n };
+      if (entry.n === 0) mark = entry.mark;
+      options.onEntry(entry);
+    }
+    if (entries.length > before) {
+      if (entries.length > maxEntries) {
+        const dropped = entries.splice(0, entries.length - maxEntries * 0.75);
+        const last = dropped.at(-1);
+        if (last) floor = { number: last.number, n: last.n };
+      }
+      for (const listener of [...listeners]) listener();
+    }
+    return isComplete;
+  }
+
+  function catchUp(): Promise<void> {
+    if (reading) {
+      isAgainWanted = true;
+      return reading;
+    }
+    reading = readOn()
+      .catch((error: unknown) => logger.debug({ err: error, realm: realmId }, 'tail could not read on'))
+      .finally(() => {
+        reading = undefined;
+        if (isAgainWanted && !isStopped) {
+          isAgainWanted = false;
+          void catchUp();
+        }
+      });
+    return reading;
+  }
+
+  async function readOn(): Promise<void> {
+    for (let round = 0; round < 1_000 && !isStopped; round++) {
+      const fromStream = await readStream(log, realmId, position, 500).catch((): LogEntry[] => []);
+      if (fromStream.length > 0 && take(fromStream)) {
+        if (fromStream.length < 500) return;
+        continue;
+      }
+      if (fromStream.length === 0 && log.isUp()) return;
+      const record = await bus.call(eventQueueOperations.readLog, { after: position.number, limit: 500 }, { meta });
+      const missing = record.entries as LogEntry[];
+      if (!take(missing)) {
+        // Another history: this tail has nothing to continue. Queues of the old epoch end with it.
+        logger.error({ realm: realmId, position }, 'the log has another history than this tail');
+        entries = [];
+        mark = undefined;
+        position = { number: record.clock, n: 0 };
+        floor = position;
+        for (const listener of [...listeners]) listener();
+        return;
+      }
+      if (missing.length < 500) return;
+    }
+  }
+}

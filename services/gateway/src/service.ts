@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import formbody from '@fastify/formbody';
+import multipart from '@fastify/multipart';
+import {
+  type Actor,
+  ChatError,
+  eventQueueOperations,
+  limits,
+  type Operation,
+  operations,
+  type ParamsOf,
+  type RequestMeta,
+  userOperations,
+} from '@natter/contracts';
+import { connectRedis } from '@natter/event-log';
+import { commonConfig, Gauge, type Process, type Running } from '@natter/service-kit';
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { z } from 'zod';
+import { createAuthenticator } from './authenticator.ts';
+import { openApi } from './open-api.ts';
+import { parseParams } from './parse-params.ts';
+import { createPolls } from './polls.ts';
+import { countRequest, type RateState } from './rate-limit.ts';
+
+export const gatewayConfig = commonConfig.extend({
+  NATTER_HTTP_HOST: z.string().default('127.0.0.1').describe('Where the API listens'),
+  NATTER_HTTP_PORT: z.coerce.number().int().default(9991).describe('Port of the API'),
+  NATTER_REUSE_PORT: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('Several gateways of one machine share the port'),
+  NATTER_RATE_LIMIT: z.coerce.number().int().default(200).describe('Requests a minute and user'),
+  NATTER_RATE_LIMIT_ANONYMOUS: z.coerce
+    .number()
+    .int()
+    .default(100)
+    .describe('Requests a minute and address, without authentication'),
+});
+type Config = z.output<typeof gatewayConfig>;
+
+const prefix = '/api/v1';
+
+/** The HTTP edge. It has no code per endpoint: every route is made from the contract. */
+export async function startGateway({ config, log, bus, metrics }: Process<Config>): Promise<Running> {
+  const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
+  const polls = createPolls({
+    bus,
+    log: redis,
+    logger: log,
+    onEntry: (realmId, { event }) => {
+      if (event.type === 'credentials_changed') authenticator.forget(realmId, Number(event.body.user_id));
+      if (event.type === 'realm_user' && event.op === 'update')
+        authenticator.forget(realmId, Number((event.body.person as { user_id: number }).user_id));
+    },
+  });
+  const authenticator = createAuthenticator(bus, polls.tails);
+  new Gauge({
+    name: 'natter_held_polls',
+    help: 'Polls held open',
+    registers: [metrics.registry],
+    collect() {
+      this.set(polls.held);
+    },
+  });
+  const realms = new Map<string, number>();
+
+  const app = fastify({
+    bodyLimit: limits.bodyBytes,
+    genReqId: () => randomUUID(),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    forceCloseConnections: true,
+  });
+  await app.register(formbody);
+  await app.register(multipart, { attachFieldsToBody: 'keyValues', limits: { fieldSize: 2 * 1024 * 1024, files: 1 } });
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('cache-control', 'no-store').header('x-request-id', request.id);
+  });
+  app.setErrorHandler((error, request, reply) => sendError(reply, toChatError(error, request)));
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const allowed = operations
+      .filter((operation) => operation.http && matches(operation.http.path, path))
+      .map((operation) => operation.http?.method);
+    if (allowed.length > 0 && request.method === 'OPTIONS')
+      return reply.code(204).header('allow', allowed.join(', ')).send();
+    if (allowed.length > 0)
+      return reply
+        .code(405)
+        .header('allow', allowed.join(', '))
+        .send({ result: 'error', msg: 'Method Not Allowed', allowed_methods: allowed });
+    return sendError(reply, new ChatError('NOT_FOUND', 'Not found'));
+  });
+  const document = openApi();
+  app.get('/openapi.json', async () => document);
+  for (const operation of operations) {
+    if (!operation.http) continue;
+    app.route({
+      method: operation.http.method,
+      url: prefix + operation.http.path.replace(/\{(\w+)\}/g, ':$1'),
+      handler: (request, reply) => serve(operation, request, reply),
+    });
+  }
+
+  async function serve(operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const meta = await metaOf(request);
+    const actor =
+      operation.caller === 'user' ? await authenticator.authenticate(request.headers.authorization, meta) : undefined;
+    const isPoll = operation.name === eventQueueOperations.getEvents.name;
+    const who = actor ? `${isPoll ? 'poll' : 'user'}:${actor.userId}` : `ip:${request.ip}`;
+    setRateHeaders(
+      reply,
+      await countRequest(
+        redis,
+        meta.realmId,
+        who,
+        actor ? config.NATTER_RATE_LIMIT : config.NATTER_RATE_LIMIT_ANONYMOUS,
+      ),
+    );
+    const { params, ignored } = parseParams(operation, fieldsOf(request), request.params as Record<string, string>);
+    const result =
+      isPoll && actor
+        ? await poll(actor, meta, params, request)
+        : await bus.call(operation, params as never, { actor, meta });
+    return {
+      result: 'success',
+      msg: '',
+      ...(result as object),
+      ...(ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {}),
+    };
+  }
+
+  function poll(actor: Actor, meta: RequestMeta, params: Record<string, unknown>, request: FastifyRequest) {
+    const closed = new AbortController();
+    request.raw.socket.once('close', () => closed.abort());
+    return polls.poll(actor, meta, params as ParamsOf<typeof eventQueueOperations.getEvents>, closed.signal);
+  }
+
+  async function metaOf(request: FastifyRequest): Promise<RequestMeta> {
+    const host = request.host;
+    const base = {
+      requestId: request.id,
+      realmId: 0,
+      client: clientOf(request),
+      realmUrl: `${request.protocol}://${host}`,
+      idempotencyKey: headerOf(request, 'idempotency-key'),
+    };
+    const known = realms.get(host);
+    if (known !== undefined) return { ...base, realmId: known };
+    const { realm_id } = await bus.call(userOperations.findRealm, { host }, { meta: base });
+    if (realms.size < 10_000) realms.set(host, realm_id);
+    return { ...base, realmId: realm_id };
+  }
+
+  function toChatError(error: unknown, request: FastifyRequest): ChatError {
+    if (error instanceof ChatError) return error;
+    const code = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (code === 413) return new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+    if (code >= 400 && code < 500)
+      return new ChatError('BAD_REQUEST', error instanceof Error ? error.message : 'Bad request');
+    log.error({ err: error, requestId: request.id, url: request.url.split('?')[0] }, 'request failed');
+    return new ChatError('INTERNAL_ERROR', 'Internal server error');
+  }
+
+  await app.listen({
+    host: config.NATTER_HTTP_HOST,
+    port: config.NATTER_HTTP_PORT,
+    ...(config.NATTER_REUSE_PORT === 'true' ? { reusePort: true } : {}),
+  });
+  log.info({ port: (app.server.address() as AddressInfo).port }, 'listening');
+  return {
+    stop: async () => {
+      const closed = app.close();
+      await polls.stop();
+      await closed;
+      redis.close();
+    },
+  };
+}
+
+function sendError(reply: FastifyReply, error: ChatError): FastifyReply {
+  if (error.status === 401) reply.header('www-authenticate', 'Basic realm="zulip"');
+  if (error.code === 'RATE_LIMIT_HIT') reply.header('retry-after', Math.ceil(Number(error.extra['retry-after'])));
+  if (error.status === 503) reply.header('retry-after', 1);
+  return reply.code(error.status).send({ result: 'error', msg: error.message, code: error.code, ...error.extra });
+}
+
+function setRateHeaders(reply: FastifyReply, rate: RateState): void {
+  reply
+    .header('x-ratelimit-limit', rate.limit)
+    .header('x-ratelimit-remaining', rate.remaining)
+    .header('x-ratelimit-reset', rate.reset);
+}
+
+/** Body first, then query, for every verb. */
+const fieldsOf = (request: FastifyRequest): Record<string, unknown> => ({
+  ...(request.query as object),
+  ...((request.body as object | undefined) ?? {}),
+});
+
+const headerOf = (request: FastifyRequest, name: string): string | undefined => {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+const clientOf = (request: FastifyRequest): string =>
+  /^[^/\s(]+/.exec(request.headers['user-agent'] ?? '')?.[0]?.slice(0, 60) ?? 'Unspecified';
+
+const matches = (template: string, path: string): boolean =>
+  new RegExp(`^${prefix}${template.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path);
