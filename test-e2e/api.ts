@@ -1,0 +1,28 @@
+/** A bare client of the HTTP API; knows nothing of Natter's code. */
+export interface Credentials {
+  email: string;
+  api_key: string;
+}
+// biome-ignore lint/suspicious/noExplicitAny: answers are checked field by field by the tests.
+export type Answer = Record<string, any>;
+
+export async function request(
+  url: string,
+  who: Credentials,
+  method: string,
+  path: string,
+  form: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: Answer }> {
+  const fields = new URLSearchParams(
+    Object.entries(form).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
+  const query = method === 'GET' ? `?${fields}` : '';
+  const response = await fetch(`${url}/api/v1${path}${query}`, {
+    method,
+    headers: { authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}`, ...headers },
+    ...(method === 'GET' ? {} : { body: fields }),
+    signal: AbortSignal.timeout(70_000),
+  });
+  return { status: response.status, body: (await response.json()) as Answer };
+}

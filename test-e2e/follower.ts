@@ -1,0 +1,40 @@
+import { type Credentials, request } from './api.ts';
+
+/** Follows one queue through everything. It never registers again: losing its queue is recorded as its failure. */
+export interface Follower {
+  messageIds: number[];
+  contents: string[];
+  lost: string | undefined;
+  stop(): void;
+}
+
+export async function follow(url: string, who: Credentials): Promise<Follower> {
+  const registered = await request(url, who, 'POST', '/register', { event_types: ['message'] });
+  if (registered.status !== 200) throw new Error(`register: ${JSON.stringify(registered.body)}`);
+  const { queue_id, last_event_id } = registered.body;
+  const follower: Follower = { messageIds: [], contents: [], lost: undefined, stop: () => void (isStopped = true) };
+  let isStopped = false;
+  let cursor = Number(last_event_id);
+  void (async () => {
+    while (!isStopped) {
+      try {
+        const { status, body } = await request(url, who, 'GET', '/events', { queue_id, last_event_id: cursor });
+        if (body.code === 'BAD_EVENT_QUEUE_ID') {
+          follower.lost = JSON.stringify(body);
+          return;
+        }
+        if (status !== 200) throw new Error(String(status));
+        for (const event of body.events) {
+          if (event.id <= cursor) continue;
+          cursor = event.id;
+          if (event.type !== 'message') continue;
+          follower.messageIds.push(event.message.id);
+          follower.contents.push(event.message.content);
+        }
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 100));
+      }
+    }
+  })();
+  return follower;
+}
