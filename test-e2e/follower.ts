@@ -12,8 +12,11 @@ export async function follow(url: string, who: Credentials): Promise<Follower> {
   const registered = await request(url, who, 'POST', '/register', { event_types: ['message'] });
   if (registered.status !== 200) throw new Error(`register: ${JSON.stringify(registered.body)}`);
   const { queue_id, last_event_id } = registered.body;
-  const follower: Follower = { messageIds: [], contents: [], lost: undefined, stop: () => void (isStopped = true) };
+  const follower: Follower = { messageIds: [], contents: [], lost: undefined, stop };
   let isStopped = false;
+  function stop(): void {
+    isStopped = true;
+  }
   let cursor = Number(last_event_id);
   void (async () => {
     while (!isStopped) {

@@ -47,14 +47,12 @@ export interface Appended {
 /** Told of every committed append; must not throw and is not waited for. */
 export type OnAppended = (appended: Appended) => void;
 
-export interface UnitOfWork {
-  /**
-   * Runs `handler` in one transaction and commits its events with it. The handler makes no bus call and may run again
-   * (deadlock, serialisation failure). Throws `BasisChanged` when what it rested on has changed: the caller refreshes
-   * and decides anew.
-   */
-  <R>(options: UnitOptions, handler: (work: Work) => Promise<R>): Promise<R>;
-}
+/**
+ * Runs `handler` in one transaction and commits its events with it. The handler makes no bus call and may run again
+ * (deadlock, serialisation failure). Throws `BasisChanged` when what it rested on has changed: the caller refreshes
+ * and decides anew.
+ */
+export type UnitOfWork = <R>(options: UnitOptions, handler: (work: Work) => Promise<R>) => Promise<R>;
 
 export class BasisChanged extends Error {
   constructor(key: string) {
