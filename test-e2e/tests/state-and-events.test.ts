@@ -1,0 +1,118 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, request } from '../api.ts';
+import { apply, type ClientState, comparable, stateOf } from '../client-state.ts';
+import { randomOf } from '../kills.ts';
+
+let system: System;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+});
+afterAll(() => system?.stop());
+
+type Name = keyof System['people'];
+const names: Name[] = ['owner', 'administrator', 'moderator', 'member', 'member2', 'guest'];
+const wanted = ['realm_user', 'subscription', 'stream'];
+
+const call = (who: Name, method: string, path: string, form: Record<string, unknown> = {}) =>
+  request(system.url, system.people[who], method, path, form);
+const register = async (who: Name): Promise<Answer> =>
+  (await call(who, 'POST', '/register', { event_types: wanted, include_subscribers: 'true', client_gravatar: false }))
+    .body;
+
+interface Following {
+  who: Name;
+  queue: string;
+  cursor: number;
+  state: ClientState;
+}
+
+async function drain(following: Following, counts: Map<string, number>): Promise<void> {
+  for (;;) {
+    const { body } = await call(following.who, 'GET', '/events', {
+      queue_id: following.queue,
+      last_event_id: following.cursor,
+      dont_block: true,
+    });
+    expect(body.result).toBe('success');
+    if (body.events.length === 0) return;
+    for (const event of body.events) {
+      following.cursor = event.id;
+      apply(following.state, event);
+      const kind = `${event.type}/${event.op}`;
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    }
+  }
+}
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+test(`state plus events equals a fresh register, for every user (seed ${seed})`, { timeout: 180_000 }, async () => {
+  const random = randomOf(seed);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const followings: Following[] = [];
+  const follow = async (): Promise<void> => {
+    const who = pick(names);
+    const snapshot = await register(who);
+    followings.push({ who, queue: snapshot.queue_id, cursor: snapshot.last_event_id, state: stateOf(snapshot) });
+  };
+  const ids = names.map((name) => system.people[name].user_id);
+  let created = 0;
+  const operate = async (): Promise<void> => {
+    const channel = pick(['general', 'sandbox', 'one', 'two', 'three']);
+    const choices = [
+      () =>
+        call(pick(names), 'POST', '/users/me/subscriptions', {
+          subscriptions: [{ name: channel }],
+          invite_only: random() < 0.5,
+        }),
+      () =>
+        call(pick(names), 'POST', '/users/me/subscriptions', {
+          subscriptions: [{ name: channel }],
+          principals: [pick(ids), pick(ids)],
+        }),
+      () => call(pick(names), 'DELETE', '/users/me/subscriptions', { subscriptions: [channel] }),
+      () =>
+        call(
+          'owner',
+          'PATCH',
+          `/users/${system.people[pick(['moderator', 'member', 'member2', 'guest'] as const)].user_id}`,
+          { role: pick([200, 300, 400, 600]) },
+        ),
+      () => call('owner', 'PATCH', `/users/${pick(ids)}`, { full_name: `Name ${Math.floor(random() * 1000)}` }),
+      () =>
+        call('administrator', 'POST', '/users', {
+          email: `p${++created}@natter.example`,
+          password: 'some-password',
+          full_name: `Person ${created}`,
+        }),
+    ];
+    await pick(choices)();
+  };
+  for (let round = 0; round < 40; round++)
+    await Promise.all([operate(), operate(), operate(), random() < 0.5 ? follow() : undefined]);
+
+  const counts = new Map<string, number>();
+  for (const following of followings) {
+    // What follows from an event in another service arrives shortly after it.
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      const fresh = comparable(stateOf(await register(following.who)));
+      await drain(following, counts);
+      if (isDeepStrictEqual(comparable(following.state), fresh)) break;
+      if (Date.now() > deadline)
+        expect({ who: following.who, state: comparable(following.state) }).toEqual({
+          who: following.who,
+          state: fresh,
+        });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  console.log(`${followings.length} followers`, Object.fromEntries(counts));
+  expect(followings.length).toBeGreaterThan(5);
+});
