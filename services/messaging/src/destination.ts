@@ -10,6 +10,7 @@ import {
   type messagingOperations,
   type ParamsOf,
   type RequestMeta,
+  roles,
 } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import type { ChannelCache, PostingRules } from './channel-cache.ts';
@@ -30,17 +31,24 @@ export async function findDestination(
   fresh: boolean,
 ): Promise<Destination> {
   if (params.type === 'channel' || params.type === 'stream') {
-    const channel = await channels.get(singleChannel(params.to), meta, fresh);
-    const isMember = hasId(channel.subscribers, actor.userId);
+    const to = singleChannel(params.to);
+    const cached = await channels.get(to, meta, fresh);
+    // A refusal has no basis that a commit would check, so it is never made on a copy that may be stale.
+    const channel = mayPost(cached, actor) || fresh ? cached : await channels.get(to, meta, true);
+    if (channel.is_archived && mayKnow(channel, actor))
+      throw badRequest(`Not authorized to send to channel '${channel.name}'`);
     // A private channel does not exist for others.
-    if ((channel.is_private || actor.role === 600) && !isMember) throw unknown(singleChannel(params.to));
-    if (channel.is_archived) throw badRequest(`Not authorized to send to channel '${channel.name}'`);
+    if (!mayPost(channel, actor)) throw unknown(to);
     const basis = { [`channel:${channel.channel_id}`]: channel.version };
     return { kind: 'channel', channel, topic: checkedTopic(params.topic), audience: channel.subscribers, basis };
   }
   const people = await findRecipients(database, actor, params.to);
   return { kind: 'direct', people, audience: idSet(people.map((person) => person.user_id)), basis: {} };
 }
+
+const mayKnow = (channel: PostingRules, actor: Actor): boolean =>
+  (!channel.is_private && actor.role !== roles.guest) || hasId(channel.subscribers, actor.userId);
+const mayPost = (channel: PostingRules, actor: Actor): boolean => mayKnow(channel, actor) && !channel.is_archived;
 
 function singleChannel(to: Params['to']): number | string {
   if (!Array.isArray(to)) return to;
