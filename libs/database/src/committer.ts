@@ -1,6 +1,6 @@
-import type { ChatError, LogEvent } from '@natter/contracts';
+import { ChatError, type LogEvent } from '@natter/contracts';
 import { z } from 'zod';
-import { type Database, isConnectionFailure, type Query, sql, sqlState } from './database.ts';
+import { type Database, isConnectionFailure, type Query, sql } from './database.ts';
 import {
   appendAndCommit,
   begin,
@@ -63,7 +63,7 @@ export function createCommitter(
         await commitBatch(realmId, batch);
       } catch (error) {
         // After a lost connection the outcome is unknown: nobody's write may be sent again from here.
-        if (batch.length === 1 || ((isConnectionFailure(error) || sqlState(error) === undefined) && !isBasis(error))) {
+        if (batch.length === 1 || isOutage(error)) {
           for (const item of batch) item.reject(error);
           continue;
         }
@@ -97,7 +97,7 @@ export function createCommitter(
           number += item.events.length;
         }
       } catch (error) {
-        if (!isConnectionFailure(error) || isBasis(error)) await client.query('ROLLBACK').catch(() => undefined);
+        if (!isConnectionFailure(error)) await client.query('ROLLBACK').catch(() => undefined);
         throw error;
       }
     });
@@ -153,7 +153,8 @@ export function createCommitter(
   }
 }
 
-const isBasis = (error: unknown): boolean => error instanceof Error && error.name === 'BasisChanged';
+/** A lost connection, as `connect` tells it. */
+const isOutage = (error: unknown): boolean => error instanceof ChatError && error.status >= 500;
 
 /** The longest run of waiting writes whose bases agree and whose keys are distinct. */
 function takeBatch(queue: Waiting[]): Waiting[] {

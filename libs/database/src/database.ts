@@ -77,12 +77,12 @@ export function createDatabase(options: {
   };
 }
 
-/** Class 08 and 57P: the connection or the server is gone. Errors without SQLSTATE come from the socket. */
+/** Class 08 and 57P, the socket's own codes, and the driver's errors without a code: the connection or the server is gone. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error.name === 'ChatError' || error.name === 'ZodError' || error.name === 'TypeError') return false;
   const code = sqlState(error);
-  return code === undefined || code.startsWith('08') || code.startsWith('57P') || /^E[A-Z]+$/.test(code);
+  if (code === undefined) return /connection terminated|connection error|not queryable|timeout/i.test(error.message);
+  return code.startsWith('08') || code.startsWith('57P') || /^E[A-Z]+$/.test(code);
 }
 
 export function sqlState(error: unknown): string | undefined {

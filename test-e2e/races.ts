@@ -1,0 +1,142 @@
+import type { System } from '@natter/local/system';
+import { type Credentials, request } from './api.ts';
+
+export interface RaceReport {
+  rounds: number;
+  /** Racing sends that were accepted before, and refused after, the right was taken. */
+  accepted: number;
+  refused: number;
+  violations: string[];
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface Race {
+  /** Who sends while the right is taken, and to where. */
+  sender: () => Credentials;
+  to: string;
+  take: () => Promise<void>;
+  giveBack: () => Promise<void>;
+}
+
+/**
+ * Sends race the loss of the right to send, while the process that decides is stopped between its decision and its commit.
+ * A marker sent after the loss was answered has a number; nothing the sender got accepted may have a higher one.
+ */
+async function race(
+  system: System,
+  rounds: number,
+  random: () => number,
+  { sender, to, take, giveBack }: Race,
+): Promise<RaceReport> {
+  const report: RaceReport = { rounds, accepted: 0, refused: 0, violations: [] };
+  const deciders = system.children.filter((child) => child.program === 'messaging');
+  const post = (who: Credentials, channel: string) =>
+    request(
+      system.url,
+      who,
+      'POST',
+      '/messages',
+      { type: 'channel', to: channel, topic: 'race', content: 'x' },
+      { connection: 'close' },
+    );
+  for (let round = 0; round < rounds; round++) {
+    const who = sender();
+    const sends = Array.from({ length: 3 }, async () => {
+      await pause(random() * 8);
+      return post(who, to);
+    });
+    await pause(random() * 60);
+    for (const child of deciders) child.kill('SIGSTOP');
+    await take();
+    for (const child of deciders) child.kill('SIGCONT');
+    const [marker, late, ...answers] = await Promise.all([
+      post(system.people.owner, 'general'),
+      post(who, to),
+      ...sends,
+    ]);
+    if (late.status === 200)
+      report.violations.push(
+        `round ${round}: a send that began after the loss was answered is message ${late.body.id}`,
+      );
+    for (const { status, body } of answers) {
+      if (status !== 200) report.refused++;
+      else if (body.id < marker.body.id) report.accepted++;
+      else report.violations.push(`round ${round}: message ${body.id} was accepted after marker ${marker.body.id}`);
+    }
+    await giveBack();
+  }
+  return report;
+}
+
+const ensure = async (answer: Promise<{ status: number; body: unknown }>): Promise<void> => {
+  const { status, body } = await answer;
+  if (status !== 200) throw new Error(JSON.stringify(body));
+};
+
+/** An unsubscribe from a private channel. */
+export async function raceUnsubscribe(system: System, rounds: number, random: () => number): Promise<RaceReport> {
+  const { member, administrator } = system.people;
+  const name = 'race-private';
+  const principals = [member.user_id];
+  await ensure(
+    request(system.url, administrator, 'POST', '/users/me/subscriptions', {
+      subscriptions: [{ name }],
+      invite_only: true,
+      principals: [member.user_id, administrator.user_id],
+    }),
+  );
+  return race(system, rounds, random, {
+    sender: () => member,
+    to: name,
+    take: () =>
+      ensure(
+        request(system.url, administrator, 'DELETE', '/users/me/subscriptions', { subscriptions: [name], principals }),
+      ),
+    giveBack: () =>
+      ensure(
+        request(system.url, administrator, 'POST', '/users/me/subscriptions', {
+          subscriptions: [{ name }],
+          principals,
+        }),
+      ),
+  });
+}
+
+/** A member becomes a guest, who may not post to a public channel without a subscription. */
+export async function raceRole(system: System, rounds: number, random: () => number): Promise<RaceReport> {
+  const { member2, owner } = system.people;
+  const name = 'race-public';
+  await ensure(request(system.url, owner, 'POST', '/users/me/subscriptions', { subscriptions: [{ name }] }));
+  const become = (role: number): Promise<void> =>
+    ensure(request(system.url, owner, 'PATCH', `/users/${member2.user_id}`, { role }));
+  return race(system, rounds, random, {
+    sender: () => member2,
+    to: name,
+    take: () => become(600),
+    giveBack: () => become(400),
+  });
+}
+
+/** The API key that is being used is revoked. */
+export async function raceKey(system: System, rounds: number, random: () => number): Promise<RaceReport> {
+  const { moderator } = system.people;
+  const renew = async (): Promise<Credentials> => {
+    const { body } = await request(system.url, current, 'POST', '/users/me/api_key/regenerate');
+    return { email: moderator.email, api_key: body.api_key };
+  };
+  let current: Credentials = moderator;
+  let next: Credentials = moderator;
+  const report = await race(system, rounds, random, {
+    sender: () => current,
+    to: 'general',
+    take: async () => {
+      next = await renew();
+    },
+    giveBack: async () => {
+      current = next;
+    },
+  });
+  moderator.api_key = current.api_key;
+  return report;
+}

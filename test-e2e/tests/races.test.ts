@@ -1,0 +1,31 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomOf } from '../kills.ts';
+import { raceKey, raceRole, raceUnsubscribe } from '../races.ts';
+
+let system: System;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+});
+afterAll(() => system?.stop());
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const rounds = Number(process.env.ROUNDS ?? 100);
+
+describe(`nothing is accepted on a decision that was revoked before (${rounds} rounds each, seed ${seed})`, () => {
+  test.each([
+    ['an unsubscribe', raceUnsubscribe],
+    ['a role change', raceRole],
+    ['a revoked key', raceKey],
+  ])('%s', { timeout: 300_000 }, async (name, race) => {
+    const report = await race(system, rounds, randomOf(seed));
+    console.log(`${name}: ${report.accepted} accepted before, ${report.refused} refused after`);
+    expect(report.violations).toEqual([]);
+    expect(report.accepted).toBeGreaterThan(0);
+    expect(report.refused).toBeGreaterThan(0);
+  });
+});
