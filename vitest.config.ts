@@ -1,15 +1,31 @@
 import { defineConfig } from 'vitest/config';
 
+const timeouts = { testTimeout: 60_000, hookTimeout: 120_000 };
+
 export default defineConfig({
   test: {
-    include: [
-      'libs/*/src/**/*.test.ts',
-      'services/*/src/**/*.test.ts',
-      'deploy/local/**/*.test.ts',
-      'test-e2e/tests/**/*.test.ts',
-    ],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
     maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          name: 'parts',
+          include: ['libs/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'deploy/**/*.test.ts'],
+          ...timeouts,
+        },
+      },
+      {
+        // One running system for all files, a realm for each.
+        test: {
+          name: 'behaviour',
+          include: ['test-e2e/tests/**/*.test.ts'],
+          globalSetup: ['libs/testkit/src/shared-system.ts'],
+          ...timeouts,
+        },
+      },
+      {
+        // Each file starts a system of its own and may kill any part of it.
+        test: { name: 'systems', include: ['test-e2e/systems/**/*.test.ts'], ...timeouts },
+      },
+    ],
   },
 });

@@ -65,7 +65,8 @@ export function startChild({ program, index, env, onLine }: ChildOptions): Child
   }
 
   const killAtExit = (): void => void process_.kill('SIGKILL');
-  process.once('exit', killAtExit);
+  if (killers.size === 0) process.once('exit', killEverything);
+  killers.add(killAtExit);
   return {
     program,
     index,
@@ -75,7 +76,7 @@ export function startChild({ program, index, env, onLine }: ChildOptions): Child
     kill: (signal) => void process_.kill(signal),
     stop: async () => {
       isWanted = false;
-      process.off('exit', killAtExit);
+      killers.delete(killAtExit);
       process_.kill('SIGTERM');
       const timer = setTimeout(() => process_.kill('SIGKILL'), 10_000);
       await exited;
@@ -83,3 +84,9 @@ export function startChild({ program, index, env, onLine }: ChildOptions): Child
     },
   };
 }
+
+/** What must not outlive this process. */
+const killers = new Set<() => void>();
+const killEverything = (): void => {
+  for (const kill of killers) kill();
+};

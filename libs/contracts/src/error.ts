@@ -4,17 +4,33 @@ export const errorStatus = {
   REQUEST_VARIABLE_MISSING: 400,
   REQUEST_VARIABLE_INVALID: 400,
   REQUEST_CONFUSING_VAR: 400,
+  INVALID_JSON: 400,
   BAD_EVENT_QUEUE_ID: 400,
   BAD_NARROW: 400,
   STREAM_DOES_NOT_EXIST: 400,
   CHANNEL_ALREADY_EXISTS: 400,
+  CANNOT_ADMINISTER_CHANNEL: 400,
   EXPECTATION_MISMATCH: 400,
+  INCOMPATIBLE_PARAMETERS: 400,
+  SYSTEM_GROUP_REQUIRED: 400,
+  MOVE_MESSAGES_TIME_LIMIT_EXCEEDED: 400,
+  REACTION_ALREADY_EXISTS: 400,
+  REACTION_DOES_NOT_EXIST: 400,
+  STREAM_WILDCARD_MENTION_NOT_ALLOWED: 400,
+  TOPIC_WILDCARD_MENTION_NOT_ALLOWED: 400,
+  CANNOT_DEACTIVATE_LAST_USER: 400,
+  CANNOT_DEACTIVATE_GROUP_IN_USE: 400,
+  INVITATION_FAILED: 400,
+  BAD_IMAGE: 400,
+  INVALID_PUSH_DEVICE_TOKEN: 400,
   IDEMPOTENCY_KEY_REUSED: 422,
   UNAUTHORIZED: 401,
   INVALID_API_KEY: 401,
   USER_DEACTIVATED: 401,
   REALM_DEACTIVATED: 401,
   AUTHENTICATION_FAILED: 401,
+  PASSWORD_AUTH_DISABLED: 401,
+  PASSWORD_RESET_REQUIRED: 401,
   NONEXISTENT_SUBDOMAIN: 404,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
@@ -31,18 +47,26 @@ export class ChatError extends Error {
   readonly code: ErrorCode;
   readonly extra: Record<string, unknown>;
 
-  constructor(code: ErrorCode, message: string, extra: Record<string, unknown> = {}, cause?: unknown) {
+  /** HTTP status; the code's own unless the reference names another for this case. */
+  readonly status: number;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    extra: Record<string, unknown> = {},
+    cause?: unknown,
+    status: number = errorStatus[code],
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'ChatError';
     this.code = code;
     this.extra = extra;
-  }
-
-  get status(): number {
-    return errorStatus[this.code];
+    this.status = status;
   }
 }
 
 export const badRequest = (message: string): ChatError => new ChatError('BAD_REQUEST', message);
+/** For drafts, scheduled messages, snippets and emoji that are not there: BAD_REQUEST with HTTP 404. */
+export const missing = (message: string): ChatError => new ChatError('BAD_REQUEST', message, {}, undefined, 404);
 export const unavailable = (cause?: unknown): ChatError =>
   new ChatError('SERVICE_UNAVAILABLE', 'The server is not ready for this request. Try again.', {}, cause);

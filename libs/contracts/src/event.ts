@@ -15,8 +15,19 @@ export interface LogEvent {
   audience: Audience;
   /** Later variants win; a variant's patch is merged over the body at its top level. */
   variants?: { audience: Audience; patch: Record<string, unknown> }[];
+  /** What a queue sees of it by its capabilities; every form whose capability stands as named applies, in order. */
+  forms?: Form[];
+  /** For consumers in other services only; no client sees it. */
+  note?: Record<string, unknown>;
   /** Only for messages: what narrows, flags and capabilities look at. */
   message?: MessagePart;
+}
+
+export interface Form {
+  capability: string;
+  is: boolean;
+  /** Merged over the whole event, `type` and `op` included; null hides the event from these queues. */
+  patch: Record<string, unknown> | null;
 }
 
 export interface MessagePart {

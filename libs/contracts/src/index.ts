@@ -10,3 +10,5 @@ export * from './limits.ts';
 export * from './operation.ts';
 export * from './operations/index.ts';
 export * from './param.ts';
+export * from './permission-settings.ts';
+export * from './realm-policy.ts';

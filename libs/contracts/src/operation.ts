@@ -3,7 +3,8 @@ import type { ErrorCode } from './error.ts';
 import type { Params, ParamValues } from './param.ts';
 
 export type ServiceName = 'gateway' | 'users' | 'channels' | 'messaging' | 'presence' | 'event-queue';
-export type Caller = 'user' | 'anyone';
+/** `user`: authenticated. `spectator`: also without authentication, where the realm allows it. `anyone`: nobody is asked. */
+export type Caller = 'user' | 'spectator' | 'anyone';
 
 /**
  * One operation: everything the gateway's route, the service's endpoint, OpenAPI and the client derive from.
@@ -13,7 +14,6 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   name: string;
   service: ServiceName;
   http?: { method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'; path: string };
-  /** `user` needs Basic authentication; `anyone` needs none. */
   caller: Caller;
   summary: string;
   params: P;

@@ -198,8 +198,8 @@ export function replay(row: z.output<typeof storedRow>, fingerprint: string): un
   if (row.fingerprint !== fingerprint)
     throw new ChatError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request');
   if (row.answer?.error) {
-    const { code, message, extra } = row.answer.error;
-    throw new ChatError(code, message, extra);
+    const { code, message, extra, status } = row.answer.error;
+    throw new ChatError(code, message, extra, undefined, status);
   }
   if (row.first_number !== null && row.id_offset !== null)
     return { ...row.answer?.result, id: row.first_number + row.id_offset };
@@ -219,7 +219,9 @@ export async function storeError(
   error: ChatError,
 ): Promise<void> {
   if (error.code === 'IDEMPOTENCY_KEY_REUSED') return;
-  const answer = JSON.stringify({ error: { code: error.code, message: error.message, extra: error.extra } });
+  const answer = JSON.stringify({
+    error: { code: error.code, message: error.message, extra: error.extra, status: error.status },
+  });
   await database.run(sql.unsafe`
     INSERT INTO ${sql.identifier([options.schema, 'idempotency'])} (realm_id, user_id, key, fingerprint, answer)
     VALUES (${options.realmId}, ${userId}, ${key}, ${fingerprint}, ${answer}) ON CONFLICT DO NOTHING`);

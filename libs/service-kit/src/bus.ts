@@ -36,7 +36,15 @@ export type Handlers = { operation: Operation; run: (context: any, params: any) 
 /** Pairs an operation with its handler; the types of both must agree. */
 export function handle<O extends Operation<never, never> | Operation>(
   operation: O,
-  run: (context: O['caller'] extends 'user' ? UserContext : UserContext, params: ParamsOf<O>) => Promise<ResultOf<O>>,
+  run: (context: UserContext, params: ParamsOf<O>) => Promise<ResultOf<O>>,
+): Handlers[number] {
+  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
+}
+
+/** As `handle`, for operations that spectators may call: the actor may be absent. */
+export function handleOpen<O extends Operation<never, never> | Operation>(
+  operation: O,
+  run: (context: Context, params: ParamsOf<O>) => Promise<ResultOf<O>>,
 ): Handlers[number] {
   return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
 }
@@ -187,7 +195,10 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       const chatError = toChatError(error, requestLog);
       const h = headers();
       h.set(errorHeader, chatError.code);
-      message.respond(JSON.stringify({ message: chatError.message, extra: chatError.extra }), { headers: h });
+      message.respond(
+        JSON.stringify({ message: chatError.message, extra: chatError.extra, status: chatError.status }),
+        { headers: h },
+      );
       stop({ outcome: chatError.code });
     }
   }
@@ -240,11 +251,13 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   async function readReply(reply: Msg, end: number): Promise<unknown> {
     const code = reply.headers?.get(errorHeader);
     if (code) {
-      const { message, extra } = JSON.parse(decoder.decode(reply.data)) as {
+      const { message, extra, status } = JSON.parse(decoder.decode(reply.data)) as {
         message: string;
         extra: Record<string, unknown>;
+        status: number;
       };
-      throw new ChatError(code in errorStatus ? (code as ErrorCode) : 'INTERNAL_ERROR', message, extra);
+      if (!(code in errorStatus)) throw new ChatError('INTERNAL_ERROR', message, extra);
+      throw new ChatError(code as ErrorCode, message, extra, undefined, status);
     }
     const parts = Number(reply.headers?.get(partsHeader) || 1);
     if (parts === 1) return JSON.parse(decoder.decode(reply.data));

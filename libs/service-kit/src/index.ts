@@ -8,4 +8,5 @@ export * from './logging.ts';
 export * from './metrics.ts';
 export * from './operations-server.ts';
 export * from './owner.ts';
+export * from './realm-policy.ts';
 export * from './run-service.ts';

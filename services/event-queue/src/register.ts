@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import {
   badRequest,
+  channelsFetchTypes,
   emptyTopicDisplayName,
   eventQueueOperations,
   featureLevel,
   limits,
+  messagingFetchTypes,
   type ParamsOf,
+  presenceFetchTypes,
   type QueueRecord,
   serverVersion,
+  usersFetchTypes,
 } from '@natter/contracts';
 import { exportSnapshot, sql } from '@natter/database';
 import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
@@ -76,10 +80,10 @@ export function registerHandlers({ database }: Owner, bus: Bus): Handlers {
 
 /** Which owner has something for these fetch types; all have when none are named. */
 const typesOf: Record<string, readonly string[]> = {
-  users: ['realm_user'],
-  channels: ['subscription', 'stream'],
-  messaging: ['message'],
-  presence: ['presence'],
+  users: usersFetchTypes,
+  channels: channelsFetchTypes,
+  messaging: messagingFetchTypes,
+  presence: presenceFetchTypes,
 };
 const concerns = (service: string, types: string[] | null): boolean =>
   types === null || (typesOf[service] ?? []).some((type) => types.includes(type));

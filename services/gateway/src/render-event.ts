@@ -27,7 +27,13 @@ export function renderFor(queue: QueueRecord, entry: LogEntry): Record<string, u
   let body = event.body;
   for (const variant of event.variants ?? [])
     if (reaches(variant.audience, queue.user_id)) body = { ...body, ...variant.patch };
-  return { ...named, ...body, id };
+  let seen: Record<string, unknown> = { ...named, ...body };
+  for (const { capability, is, patch } of event.forms ?? []) {
+    if ((queue.capabilities[capability] ?? false) !== is) continue;
+    if (patch === null) return undefined;
+    seen = { ...seen, ...patch };
+  }
+  return { ...seen, id };
 }
 
 /** What only services read. */

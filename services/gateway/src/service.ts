@@ -104,8 +104,9 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
 
   async function serve(operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const meta = await metaOf(request);
-    const actor =
-      operation.caller === 'user' ? await authenticator.authenticate(request.headers.authorization, meta) : undefined;
+    const isAuthenticated =
+      operation.caller === 'user' || (operation.caller === 'spectator' && request.headers.authorization !== undefined);
+    const actor = isAuthenticated ? await authenticator.authenticate(request.headers.authorization, meta) : undefined;
     const isPoll = operation.name === eventQueueOperations.getEvents.name;
     const who = actor ? `${isPoll ? 'poll' : 'user'}:${actor.userId}` : `ip:${request.ip}`;
     setRateHeaders(

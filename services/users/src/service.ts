@@ -2,6 +2,7 @@ import { serverVersion } from '@natter/contracts';
 import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
 import { accountHandlers } from './accounts.ts';
 import { authenticationHandlers } from './authentication.ts';
+import { realmPolicyHandlers } from './realm-policy.ts';
 import { realmHandlers } from './realms.ts';
 import { snapshotHandlers } from './snapshot.ts';
 
@@ -10,6 +11,7 @@ export async function startUsers(process: Process<CommonConfig>): Promise<Runnin
   const owner = openOwner(process, 'users');
   await process.bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
     ...realmHandlers(owner),
+    ...realmPolicyHandlers(owner),
     ...authenticationHandlers(owner),
     ...accountHandlers(owner),
     ...snapshotHandlers(owner),

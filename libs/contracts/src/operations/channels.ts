@@ -3,17 +3,13 @@ import { limits } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { bool, json, text, textOrJson } from '../param.ts';
 
-/** Specification 2.2. */
-export const groupSettingSchema = z.union([
-  z.int(),
-  z.object({ direct_members: z.array(z.int()), direct_subgroups: z.array(z.int()) }),
-]);
-export type GroupSetting = z.infer<typeof groupSettingSchema>;
-
 const principals = z.union([z.array(z.int()), z.array(z.string())]);
 const namesByUser = z.record(z.string(), z.array(z.string()));
 
 export const subscribersChoice = z.enum(['true', 'false', 'partial']).default('false');
+
+/** The fetch types of a register that this service answers. */
+export const channelsFetchTypes: readonly string[] = ['subscription', 'stream'];
 
 export const channelOperations = {
   subscribe: operation({

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { bool, json, text, textOrJson } from '../param.ts';
 
+/** The fetch types of a register that this service answers. */
+export const messagingFetchTypes: readonly string[] = ['message'];
+
 export const messagingOperations = {
   sendMessage: operation({
     name: 'send-message',

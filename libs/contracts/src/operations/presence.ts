@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { bool, int, json, text } from '../param.ts';
 
+/** The fetch types of a register that this service answers. */
+export const presenceFetchTypes: readonly string[] = ['presence'];
+
 export const presenceOperations = {
   updatePresence: operation({
     name: 'update-presence',

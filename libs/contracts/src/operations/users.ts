@@ -2,6 +2,10 @@ import { z } from 'zod';
 import { actorSchema } from '../actor.ts';
 import { operation } from '../operation.ts';
 import { bool, ids, json, text } from '../param.ts';
+import { realmPolicySchema } from '../realm-policy.ts';
+
+/** The fetch types of a register that this service answers. */
+export const usersFetchTypes: readonly string[] = ['realm_user'];
 
 /** Specification 2.4. */
 export const userSchema = z.object({
@@ -149,6 +153,15 @@ export const userOperations = {
     result: z.object({ user_id: z.int(), api_key: z.string() }),
     errors: ['BAD_REQUEST'],
     events: ['realm_user'],
+  }),
+  getRealmPolicy: operation({
+    name: 'get-realm-policy',
+    service: 'users',
+    caller: 'anyone',
+    summary: 'What other services decide by of a realm, with its version. Bus only.',
+    result: realmPolicySchema,
+    isReadOnly: true,
+    deadlineMs: 5_000,
   }),
   findRealm: operation({
     name: 'find-realm',

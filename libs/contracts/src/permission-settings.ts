@@ -1,0 +1,112 @@
+import { z } from 'zod';
+
+/** Who a permission is given to: a group, or an unnamed set of users and groups (specification 2.2). */
+export const groupSettingSchema = z.union([
+  z.int(),
+  z.object({ direct_members: z.array(z.int()), direct_subgroups: z.array(z.int()) }),
+]);
+export type GroupSetting = z.infer<typeof groupSettingSchema>;
+
+/** The form of a change: the new value, and the old one where the caller wants to be sure of it. */
+export const groupSettingUpdateSchema = z.object({ new: groupSettingSchema, old: groupSettingSchema.optional() });
+export type GroupSettingUpdate = z.infer<typeof groupSettingUpdateSchema>;
+
+export const systemGroupNames = [
+  'role:nobody',
+  'role:owners',
+  'role:administrators',
+  'role:moderators',
+  'role:fullmembers',
+  'role:members',
+  'role:everyone',
+  'role:internet',
+] as const;
+export type SystemGroupName = (typeof systemGroupNames)[number];
+
+/** What values a permission setting takes, as clients read it in `server_supported_permission_settings`. */
+export interface PermissionSetting {
+  require_system_group: boolean;
+  allow_internet_group: boolean;
+  allow_nobody_group: boolean;
+  /** When false, guests never have the permission, whatever the groups say. */
+  allow_everyone_group: boolean;
+  default_group_name: SystemGroupName | 'channel_creator' | 'group_creator';
+  default_for_system_groups: SystemGroupName | null;
+  /** Empty: all that the other rules leave. */
+  allowed_system_groups: readonly SystemGroupName[];
+}
+
+const setting = (
+  default_group_name: PermissionSetting['default_group_name'],
+  rules: Partial<PermissionSetting> = {},
+): PermissionSetting => ({
+  require_system_group: false,
+  allow_internet_group: false,
+  allow_nobody_group: true,
+  allow_everyone_group: false,
+  default_group_name,
+  default_for_system_groups: null,
+  allowed_system_groups: [],
+  ...rules,
+});
+const withGuests: Partial<PermissionSetting> = { allow_everyone_group: true };
+
+export const realmPermissions = {
+  create_multiuse_invite_group: setting('role:administrators'),
+  can_access_all_users_group: setting('role:everyone', {
+    ...withGuests,
+    require_system_group: true,
+    allow_nobody_group: false,
+    allowed_system_groups: ['role:everyone', 'role:members'],
+  }),
+  can_add_custom_emoji_group: setting('role:members'),
+  can_add_subscribers_group: setting('role:members'),
+  can_create_bots_group: setting('role:members'),
+  can_create_write_only_bots_group: setting('role:members'),
+  can_create_groups: setting('role:members'),
+  can_create_private_channel_group: setting('role:members'),
+  can_create_public_channel_group: setting('role:members'),
+  can_create_web_public_channel_group: setting('role:owners', {
+    require_system_group: true,
+    allowed_system_groups: ['role:moderators', 'role:administrators', 'role:owners', 'role:nobody'],
+  }),
+  can_delete_any_message_group: setting('role:administrators'),
+  can_delete_own_message_group: setting('role:everyone', withGuests),
+  can_invite_users_group: setting('role:members'),
+  can_manage_all_groups: setting('role:owners'),
+  can_manage_billing_group: setting('role:administrators'),
+  can_mention_many_users_group: setting('role:administrators', withGuests),
+  can_move_messages_between_channels_group: setting('role:members'),
+  can_move_messages_between_topics_group: setting('role:everyone', withGuests),
+  can_resolve_topics_group: setting('role:everyone', withGuests),
+  can_set_delete_message_policy_group: setting('role:moderators'),
+  can_set_topics_policy_group: setting('role:members'),
+  can_summarize_topics_group: setting('role:everyone', withGuests),
+  direct_message_initiator_group: setting('role:everyone', withGuests),
+  direct_message_permission_group: setting('role:everyone', withGuests),
+} as const satisfies Record<string, PermissionSetting>;
+export type RealmPermission = keyof typeof realmPermissions;
+
+export const channelPermissions = {
+  can_add_subscribers_group: setting('role:nobody'),
+  can_administer_channel_group: setting('channel_creator'),
+  can_delete_any_message_group: setting('role:nobody', withGuests),
+  can_delete_own_message_group: setting('role:nobody', withGuests),
+  can_move_messages_out_of_channel_group: setting('role:nobody', withGuests),
+  can_move_messages_within_channel_group: setting('role:nobody', withGuests),
+  can_remove_subscribers_group: setting('role:administrators', withGuests),
+  can_resolve_topics_group: setting('role:nobody', withGuests),
+  can_send_message_group: setting('role:everyone', withGuests),
+  can_subscribe_group: setting('role:nobody'),
+} as const satisfies Record<string, PermissionSetting>;
+export type ChannelPermission = keyof typeof channelPermissions;
+
+export const groupPermissions = {
+  can_add_members_group: setting('group_creator', { default_for_system_groups: 'role:nobody' }),
+  can_manage_group: setting('group_creator', { default_for_system_groups: 'role:nobody' }),
+  can_join_group: setting('role:nobody', { default_for_system_groups: 'role:nobody' }),
+  can_remove_members_group: setting('role:nobody', { default_for_system_groups: 'role:nobody' }),
+  can_leave_group: setting('role:everyone', { ...withGuests, default_for_system_groups: 'role:nobody' }),
+  can_mention_group: setting('role:everyone', { ...withGuests, default_for_system_groups: 'role:nobody' }),
+} as const satisfies Record<string, PermissionSetting>;
+export type GroupPermission = keyof typeof groupPermissions;

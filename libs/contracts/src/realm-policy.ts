@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { groupSettingSchema, realmPermissions, systemGroupNames } from './permission-settings.ts';
+
+const permission = Object.fromEntries(
+  Object.keys(realmPermissions).map((name) => [name, groupSettingSchema]),
+) as Record<keyof typeof realmPermissions, typeof groupSettingSchema>;
+
+/**
+ * What other services decide by of a realm: its permissions and the settings named here. Whoever decides with it commits on
+ * the basis `realm@<version>`.
+ */
+export const realmPolicySchema = z.object({
+  version: z.int(),
+  /** Ids of the system groups by name. */
+  system_groups: z.record(z.enum(systemGroupNames), z.int()),
+  permissions: z.object(permission),
+  name: z.string(),
+  settings: z.object({
+    allow_message_editing: z.boolean(),
+    message_content_edit_limit_seconds: z.int().nullable(),
+    message_content_delete_limit_seconds: z.int().nullable(),
+    move_messages_within_stream_limit_seconds: z.int().nullable(),
+    move_messages_between_streams_limit_seconds: z.int().nullable(),
+    message_edit_history_visibility_policy: z.enum(['all', 'moves', 'none']),
+    message_retention_days: z.int(),
+    topics_policy: z.enum(['allow_empty_topic', 'disable_empty_topic']),
+    enable_read_receipts: z.boolean(),
+    enable_spectator_access: z.boolean(),
+    presence_disabled: z.boolean(),
+    inline_image_preview: z.boolean(),
+    default_code_block_language: z.string(),
+    default_language: z.string(),
+    waiting_period_threshold: z.int(),
+    /** Channels of announcements; -1 for none. */
+    new_stream_announcements_stream_id: z.int(),
+    signup_announcements_stream_id: z.int(),
+    send_welcome_emails: z.boolean(),
+    welcome_message_custom_text: z.string(),
+  }),
+});
+export type RealmPolicy = z.infer<typeof realmPolicySchema>;

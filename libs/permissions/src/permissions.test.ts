@@ -1,0 +1,53 @@
+import { channelPermissions, realmPermissions } from '@natter/contracts';
+import { describe, expect, test } from 'vitest';
+import { isIn, isPermitted, normalized, problemOf } from './index.ts';
+
+const member = { userId: 7, role: 400, groupIds: [3, 9] };
+const guest = { userId: 8, role: 600, groupIds: [3] };
+
+describe('a group-setting value', () => {
+  test('holds who is in the group', () => {
+    expect([isIn(9, member), isIn(9, guest)]).toEqual([true, false]);
+  });
+  test('holds who is named, and who is in a named group', () => {
+    expect(isIn({ direct_members: [8], direct_subgroups: [9] }, guest)).toBe(true);
+    expect(isIn({ direct_members: [8], direct_subgroups: [9] }, member)).toBe(true);
+    expect(isIn({ direct_members: [], direct_subgroups: [4] }, member)).toBe(false);
+  });
+  test('never gives guests what its setting leaves them out of', () => {
+    expect(isPermitted(realmPermissions.can_create_groups, 3, guest)).toBe(false);
+    expect(isPermitted(channelPermissions.can_send_message_group, 3, guest)).toBe(true);
+  });
+  test('of a single group is that group', () => {
+    expect(normalized({ direct_members: [], direct_subgroups: [5, 5] })).toBe(5);
+    expect(normalized({ direct_members: [2, 1, 2], direct_subgroups: [] })).toEqual({
+      direct_members: [1, 2],
+      direct_subgroups: [],
+    });
+  });
+});
+
+describe('what can be given', () => {
+  const groups = [
+    { id: 1, name: 'role:nobody', isSystem: true, isDeactivated: false },
+    { id: 2, name: 'role:everyone', isSystem: true, isDeactivated: false },
+    { id: 3, name: 'friends', isSystem: false, isDeactivated: false },
+    { id: 4, name: 'old', isSystem: false, isDeactivated: true },
+  ];
+  const known = {
+    group: (id: number) => groups.find((group) => group.id === id),
+    isActiveUser: (id: number) => id < 10,
+  };
+  test.each([
+    ['can_create_groups', 2, "'can_create_groups' setting cannot be set to 'role:everyone' group."],
+    ['can_create_groups', 4, 'User group is deactivated.'],
+    ['can_create_groups', 99, 'Invalid user group'],
+    ['can_create_groups', 3, undefined],
+    ['can_access_all_users_group', 3, "'can_access_all_users_group' must be a system user group."],
+    ['can_access_all_users_group', 1, "'can_access_all_users_group' setting cannot be set to 'role:nobody' group."],
+    ['can_create_groups', { direct_members: [50], direct_subgroups: [] }, 'Invalid user ID'],
+  ] as const)('%s %j: %s', (name, value, problem) => {
+    const given = typeof value === 'number' ? value : { direct_members: [50], direct_subgroups: [] };
+    expect(problemOf(name, realmPermissions[name], given, known)).toBe(problem);
+  });
+});

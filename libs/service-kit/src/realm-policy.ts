@@ -1,0 +1,29 @@
+import { type RealmPolicy, type RequestMeta, userOperations } from '@natter/contracts';
+import type { Bus } from './bus.ts';
+
+export interface RealmPolicies {
+  /**
+   * The realm's permissions and settings. A copy that may be stale: whoever decides with it commits on `realm@<version>`, and
+   * never refuses on it before asking once more with `fresh`.
+   */
+  get(meta: RequestMeta, fresh: boolean): Promise<RealmPolicy>;
+}
+
+const maxEntries = 10_000;
+
+export function createRealmPolicies(bus: Bus): RealmPolicies {
+  const known = new Map<number, RealmPolicy>();
+  return {
+    async get(meta, fresh) {
+      const cached = known.get(meta.realmId);
+      if (cached && !fresh) return cached;
+      const policy = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
+      if (known.size >= maxEntries) known.clear();
+      known.set(meta.realmId, policy);
+      return policy;
+    },
+  };
+}
+
+/** The basis of a decision made with this policy. */
+export const realmBasis = (policy: RealmPolicy): Record<string, number> => ({ realm: policy.version });

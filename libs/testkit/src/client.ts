@@ -1,0 +1,110 @@
+import { Agent, request } from 'node:http';
+import { Queue } from './queue.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are checked field by field by the tests.
+export type Json = any;
+export interface Answer {
+  status: number;
+  body: Json;
+  headers: Record<string, string | string[] | undefined>;
+}
+export type Form = Record<string, unknown>;
+
+const agent = new Agent({ keepAlive: true });
+
+/**
+ * A bare client of the HTTP API. Strings are sent as they are, everything else as JSON text, undefined not at all; in the query
+ * for GET, else in the body.
+ */
+export class Client {
+  readonly url: string;
+  readonly host: string;
+  readonly user_id: number;
+  readonly email: string;
+  readonly full_name: string;
+  readonly password: string;
+  api_key: string;
+
+  constructor(
+    at: { url: string; host: string },
+    who?: { user_id: number; email: string; api_key: string; full_name: string; password: string },
+  ) {
+    this.url = at.url;
+    this.host = at.host;
+    this.user_id = who?.user_id ?? 0;
+    this.email = who?.email ?? '';
+    this.full_name = who?.full_name ?? '';
+    this.password = who?.password ?? '';
+    this.api_key = who?.api_key ?? '';
+  }
+
+  get = (path: string, form: Form = {}, headers: Record<string, string> = {}) => this.send('GET', path, form, headers);
+  post = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
+    this.send('POST', path, form, headers);
+  patch = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
+    this.send('PATCH', path, form, headers);
+  put = (path: string, form: Form = {}, headers: Record<string, string> = {}) => this.send('PUT', path, form, headers);
+  delete = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
+    this.send('DELETE', path, form, headers);
+
+  /** As the verbs, but throws unless it succeeded; gives the body. */
+  async ok(method: string, path: string, form: Form = {}): Promise<Json> {
+    const { status, body } = await this.send(method, path, form);
+    if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  /** Registers a queue; follow it with its methods. */
+  async queue(form: Form = {}): Promise<Queue> {
+    const state = await this.ok('POST', '/register', form);
+    return new Queue(this, state);
+  }
+
+  send(method: string, path: string, form: Form = {}, headers: Record<string, string> = {}): Promise<Answer> {
+    const given = Object.entries(form).filter(([, value]) => value !== undefined);
+    const fields = new URLSearchParams(
+      given.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+    ).toString();
+    const isQuery = method === 'GET' || method === 'HEAD';
+    const base = path.startsWith('/api/') || path.startsWith('//') ? path.replace(/^\/\//, '/') : `/api/v1${path}`;
+    const authorization =
+      this.email === ''
+        ? {}
+        : { authorization: `Basic ${Buffer.from(`${this.email}:${this.api_key}`).toString('base64')}` };
+    const body = isQuery ? '' : fields;
+    return exchange(`${this.url}${base}${isQuery && fields ? `?${fields}` : ''}`, method, body, {
+      host: this.host,
+      ...authorization,
+      ...(isQuery ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+      'content-length': String(Buffer.byteLength(body)),
+      ...headers,
+    });
+  }
+}
+
+/** One raw exchange; a body that is no JSON is given as text. */
+export function exchange(
+  url: string,
+  method: string,
+  body: string | Uint8Array,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, headers, agent, timeout: 70_000 }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        let parsed: Json = text;
+        try {
+          parsed = JSON.parse(text);
+        } catch {}
+        resolve({ status: incoming.statusCode ?? 0, body: parsed, headers: incoming.headers });
+      });
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${url}: no answer`)));
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}

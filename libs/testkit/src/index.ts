@@ -1,0 +1,7 @@
+/**
+ * What behaviour tests stand on: a realm of their own in a running system, a client per role, queues. The clients know only
+ * the HTTP API; realms and people are set up over the bus, as an operator's commands do.
+ */
+export { type Answer, Client, exchange, type Form, type Json } from './client.ts';
+export { Queue } from './queue.ts';
+export { openRealm, type Realm } from './realm.ts';

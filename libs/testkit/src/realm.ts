@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { type RequestMeta, roles, userOperations } from '@natter/contracts';
+import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
+import { inject } from 'vitest';
+import { Client } from './client.ts';
+
+export interface Realm {
+  id: number;
+  host: string;
+  owner: Client;
+  administrator: Client;
+  moderator: Client;
+  member: Client;
+  member2: Client;
+  guest: Client;
+  /** Nobody: without authentication. */
+  spectator: Client;
+  /** One more person. */
+  person(options?: { role?: keyof typeof roles; full_name?: string; email?: string }): Promise<Client>;
+}
+
+const bus = lazily(() =>
+  connectBus({
+    url: inject('natterNatsUrl'),
+    name: 'testkit',
+    log: createLogger('testkit', 'fatal'),
+    metrics: createMetrics('testkit'),
+  }),
+);
+
+/** A fresh realm in the shared system with a person of each role. Owner and administrator may create users, the owner also change addresses. */
+export async function openRealm(): Promise<Realm> {
+  const url = inject('natterUrl');
+  const name = `r${randomBytes(5).toString('hex')}`;
+  const host = `${name}.natter.example`;
+  const at = { url, host };
+  const meta: RequestMeta = { requestId: 'testkit', realmId: 0, client: 'testkit', realmUrl: `http://${host}` };
+  const connection: Bus = await bus();
+  const { realm_id } = await connection.call(
+    userOperations.createRealm,
+    { host, realm_name: name, is_default: false },
+    { meta },
+  );
+  let count = 0;
+  const person: Realm['person'] = async ({ role = 'member', full_name, email } = {}) => {
+    const number = ++count;
+    const account = {
+      email: email ?? `${role}${number}@${host}`,
+      full_name: full_name ?? `${role[0]?.toUpperCase()}${role.slice(1)} ${number}`,
+      password: `correct horse ${randomBytes(6).toString('hex')}`,
+    };
+    const isAdmin = role === 'owner' || role === 'administrator';
+    const made = await connection.call(
+      userOperations.addPerson,
+      { ...account, role: roles[role], can_create_users: isAdmin, can_change_user_emails: role === 'owner' },
+      { meta: { ...meta, realmId: realm_id } },
+    );
+    return new Client(at, { ...account, ...made });
+  };
+  const owner = await person({ role: 'owner' });
+  const administrator = await person({ role: 'administrator' });
+  const moderator = await person({ role: 'moderator' });
+  const member = await person();
+  const member2 = await person();
+  const guest = await person({ role: 'guest' });
+  return {
+    id: realm_id,
+    host,
+    owner,
+    administrator,
+    moderator,
+    member,
+    member2,
+    guest,
+    spectator: new Client(at),
+    person,
+  };
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

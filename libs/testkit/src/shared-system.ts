@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    natterUrl: string;
+    natterNatsUrl: string;
+    natterPostgresUrl: string;
+    natterLog: string;
+  }
+}
+
+/** Vitest's global setup: one running system, two gateways, for all files that keep to realms of their own. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-shared-'));
+  const log = join(dataDir, 'system.log');
+  const { createWriteStream } = await import('node:fs');
+  const lines = createWriteStream(log);
+  const system: System = await startSystem({
+    dataDir,
+    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_ANONYMOUS: '1000000' },
+    log: () => undefined,
+    onLine: (line) => lines.write(`${line}\n`),
+  });
+  project.provide('natterUrl', system.url);
+  project.provide('natterNatsUrl', system.servers.natsUrl);
+  project.provide('natterPostgresUrl', system.servers.postgresUrl);
+  project.provide('natterLog', log);
+  return async () => {
+    await system.stop();
+    lines.end();
+    if (process.env.NATTER_KEEP_LOG) console.log(`log of the system: ${log}`);
+    else await rm(dataDir, { recursive: true, force: true });
+  };
+}
