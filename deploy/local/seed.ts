@@ -46,7 +46,7 @@ export async function seed(options: {
 }): Promise<People> {
   const bus = await connectBus({
     url: options.natsUrl,
-    name: 'setup',
+    name: 'operator',
     log: createLogger('setup', 'warn'),
     metrics: createMetrics('setup'),
   });

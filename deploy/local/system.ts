@@ -2,18 +2,21 @@
  * The whole system on this machine: servers, migrations, two gateways behind one address, every service, the default
  * realm with its people. Used by `npm start` and by tests.
  */
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
+import { derivedPassword, type NatsUser, natsAuthorization } from '@natter/service-kit';
 import { type Child, type ServiceProgram, startChild } from './child.ts';
+import { keptSecret } from './secret.ts';
 import { type People, seed } from './seed.ts';
 import { bringServers, type Servers } from './servers.ts';
 
 export interface System {
   url: string;
   people: People;
+  /** NATS with the operator's credentials. */
+  natsUrl: string;
   servers: Servers;
   children: Child[];
   stop(): Promise<void>;
@@ -44,9 +47,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   const { dataDir, log, replicas = 1 } = options;
   await mkdir(dataDir, { recursive: true });
   log('bringing PostgreSQL, Redis and NATS');
+  const password = await keptSecret(join(dataDir, 'service-password'));
+  const natsPassword = (user: NatsUser): string => derivedPassword(password, `nats ${user}`);
   const servers = await bringServers({
     dataDir: join(dataDir, 'servers'),
     fresh: options.fresh ?? false,
+    natsConfig: natsAuthorization(natsPassword),
     log,
     ...(options.env ? { env: options.env } : {}),
   });
@@ -56,13 +62,14 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     await servers.stop();
   };
   try {
-    const password = await keptSecret(join(dataDir, 'service-password'));
+    // A NATS that was given has users of its own.
+    const natsUrlOf = (user: NatsUser): string =>
+      options.env?.NATTER_NATS_URL ?? withUser(servers.natsUrl, user, natsPassword(user));
     await migrate(servers.postgresUrl, password, log);
     const port = options.port ?? (await freePort());
     const env = {
       ...process.env,
       ...options.env,
-      NATTER_NATS_URL: servers.natsUrl,
       NATTER_REDIS_URL: servers.redisUrl,
     };
     log('starting services');
@@ -75,6 +82,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
             onLine: options.onLine,
             env: {
               ...env,
+              NATTER_NATS_URL: natsUrlOf(program),
               ...(schema ? { NATTER_POSTGRES_URL: serviceUrl(servers.postgresUrl, schema, password) } : {}),
             },
           }),
@@ -85,31 +93,35 @@ export async function startSystem(options: SystemOptions): Promise<System> {
           program: 'gateway',
           index,
           onLine: options.onLine,
-          env: { ...env, NATTER_HTTP_PORT: String(port), NATTER_REUSE_PORT: 'true' },
+          env: {
+            ...env,
+            NATTER_NATS_URL: natsUrlOf('gateway'),
+            NATTER_HTTP_PORT: String(port),
+            NATTER_REUSE_PORT: 'true',
+          },
         }),
       );
     await Promise.all(children.map((child) => child.ready()));
     const url = `http://127.0.0.1:${port}`;
     const people = await seed({
       url,
-      natsUrl: servers.natsUrl,
+      natsUrl: natsUrlOf('operator'),
       file: join(dataDir, 'local.json'),
       host: `127.0.0.1:${port}`,
       log,
     });
-    return { url, people, servers, children, stop };
+    return { url, people, natsUrl: natsUrlOf('operator'), servers, children, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function keptSecret(path: string): Promise<string> {
-  const kept = await readFile(path, 'utf8').catch(() => undefined);
-  if (kept) return kept;
-  const secret = randomBytes(24).toString('hex');
-  await writeFile(path, secret, { mode: 0o600 });
-  return secret;
+function withUser(url: string, user: string, password: string): string {
+  const parsed = new URL(url);
+  parsed.username = user;
+  parsed.password = password;
+  return parsed.href;
 }
 
 function freePort(): Promise<number> {

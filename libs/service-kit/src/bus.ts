@@ -1,4 +1,4 @@
-import { createInbox, headers, type Msg, type NatsConnection, RequestError } from '@nats-io/nats-core';
+import { headers, type Msg, type NatsConnection, nuid, RequestError } from '@nats-io/nats-core';
 import { type Service, Svcm } from '@nats-io/services';
 import { connect } from '@nats-io/transport-node';
 import {
@@ -90,6 +90,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     servers: `${url.hostname}:${url.port || 4222}`,
     ...(url.username ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : {}),
     name: options.name,
+    inboxPrefix: `_INBOX.${options.name}`,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
     reconnectJitter: 200,
@@ -115,7 +116,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
         try {
           const h = headers();
           h.set(deadlineHeader, String(remaining));
-          const reply = await connection.request(subjectOf(operation), payload, {
+          const reply = await connection.request(subjectOf(operation, options.name), payload, {
             timeout: Math.max(remaining, 1),
             headers: h,
           });
@@ -140,7 +141,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       services.push(service);
       for (const { operation, run } of handlers) {
         service.addEndpoint(operation.name, {
-          subject: subjectOf(operation),
+          subject: subjectOf(operation, '*'),
           handler: (error, message) => {
             if (error) return log.warn({ err: error }, 'endpoint error');
             void answer(message, operation, run);
@@ -182,6 +183,10 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     let requestLog = log;
     try {
       const envelope = JSON.parse(decoder.decode(message.data)) as Envelope;
+      // Only the gateway knows who is asking; NATS lets nobody ask in its name.
+      const caller = message.subject.split('.').at(-1);
+      if (envelope.actor && operation.caller !== 'anyone' && caller !== 'gateway')
+        throw new Error(`${caller} asked for ${operation.name} in the name of a user`);
       requestLog = log.child({
         requestId: envelope.meta.requestId,
         realm: envelope.meta.realmId,
@@ -233,7 +238,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     const bytes = encoder.encode(text);
     if (bytes.length <= limits.busPartBytes) return void message.respond(bytes);
     const parts = Math.ceil(bytes.length / limits.busPartBytes);
-    const subject = createInbox();
+    const subject = `natter-parts.${options.name}.${nuid.next()}`;
     const part = (index: number): Uint8Array =>
       bytes.subarray(index * limits.busPartBytes, (index + 1) * limits.busPartBytes);
     const subscription = connection.subscribe(subject, {
@@ -271,8 +276,9 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   }
 }
 
-export const subjectOf = (operation: Pick<Operation, 'service' | 'name'>): string =>
-  `natter.${operation.service}.${operation.name}`;
+/** Ends with the name of who asks, which NATS vouches for. */
+export const subjectOf = (operation: Pick<Operation, 'service' | 'name'>, caller: string): string =>
+  `natter.${operation.service}.${operation.name}.${caller}`;
 
 function toChatError(error: unknown, log: Logger): ChatError {
   if (error instanceof ChatError) {

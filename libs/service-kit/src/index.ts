@@ -6,6 +6,7 @@ export * from './bus.ts';
 export * from './config.ts';
 export * from './logging.ts';
 export * from './metrics.ts';
+export * from './nats-users.ts';
 export * from './operations-server.ts';
 export * from './owner.ts';
 export * from './realm-policy.ts';

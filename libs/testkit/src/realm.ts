@@ -22,7 +22,7 @@ export interface Realm {
 const bus = lazily(() =>
   connectBus({
     url: inject('natterNatsUrl'),
-    name: 'testkit',
+    name: 'operator',
     log: createLogger('testkit', 'fatal'),
     metrics: createMetrics('testkit'),
   }),

@@ -26,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     onLine: (line) => lines.write(`${line}\n`),
   });
   project.provide('natterUrl', system.url);
-  project.provide('natterNatsUrl', system.servers.natsUrl);
+  project.provide('natterNatsUrl', system.natsUrl);
   project.provide('natterPostgresUrl', system.servers.postgresUrl);
   project.provide('natterLog', log);
   return async () => {
