@@ -20,6 +20,7 @@ export interface Executor {
 export interface Database extends Executor {
   /** Runs `work` on one connection. A connection that failed is not used again. */
   connect<R>(work: (client: pg.PoolClient) => Promise<R>): Promise<R>;
+  connections(): { busy: number; idle: number; waiting: number };
   close(): Promise<void>;
 }
 
@@ -73,6 +74,11 @@ export function createDatabase(options: {
   return {
     ...executor((query) => connect((client) => client.query(query))),
     connect,
+    connections: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: () => pool.end(),
   };
 }

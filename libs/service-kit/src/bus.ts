@@ -101,7 +101,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     ignoreClusterUpdates: true,
   });
   const reconnectListeners: (() => void)[] = [];
-  void watchStatus(connection, log, reconnectListeners);
+  metrics.natsUp.set(1);
+  void watchStatus(connection, log, metrics, reconnectListeners);
   const services: Service[] = [];
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
@@ -289,10 +290,19 @@ function toChatError(error: unknown, log: Logger): ChatError {
   return new ChatError('INTERNAL_ERROR', 'Internal server error');
 }
 
-async function watchStatus(connection: NatsConnection, log: Logger, listeners: (() => void)[]): Promise<void> {
+async function watchStatus(
+  connection: NatsConnection,
+  log: Logger,
+  metrics: Metrics,
+  listeners: (() => void)[],
+): Promise<void> {
   for await (const status of connection.status()) {
-    if (status.type === 'disconnect') log.warn('NATS is away');
+    if (status.type === 'disconnect') {
+      metrics.natsUp.set(0);
+      log.warn('NATS is away');
+    }
     if (status.type === 'reconnect') {
+      metrics.natsUp.set(1);
       log.info('NATS is back');
       for (const listener of listeners) listener();
     }

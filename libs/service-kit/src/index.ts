@@ -9,5 +9,6 @@ export * from './metrics.ts';
 export * from './nats-users.ts';
 export * from './operations-server.ts';
 export * from './owner.ts';
+export * from './owner-metrics.ts';
 export * from './realm-policy.ts';
 export * from './run-service.ts';

@@ -5,6 +5,7 @@ export { Counter, Gauge, Histogram };
 export interface Metrics {
   registry: Registry;
   requestSeconds: Histogram<'operation' | 'outcome'>;
+  natsUp: Gauge;
 }
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -20,6 +21,11 @@ export function createMetrics(service: string): Metrics {
       help: 'Time an operation took in this process',
       labelNames: ['operation', 'outcome'],
       buckets: latencyBuckets,
+      registers: [registry],
+    }),
+    natsUp: new Gauge({
+      name: 'natter_nats_up',
+      help: '1 while this process is connected to NATS',
       registers: [registry],
     }),
   };

@@ -16,6 +16,7 @@ import { type Appender, connectRedis, createAppender, type LogRedis, logSubject 
 import { z } from 'zod';
 import type { UserContext } from './bus.ts';
 import type { CommonConfig } from './config.ts';
+import { watchOwner } from './owner-metrics.ts';
 import type { Process } from './run-service.ts';
 
 /** What a service that owns tables works with. */
@@ -61,7 +62,7 @@ export const tick: LogEvent = { type: 'tick', body: {}, audience: { users: { ids
 
 /** Opens Postgres under the service's schema and the log in Redis, and wires commits to the log. */
 export function openOwner(process: Process<CommonConfig>, schema: string): Owner {
-  const { config, log, bus } = process;
+  const { config, log, bus, metrics } = process;
   if (!config.NATTER_POSTGRES_URL) throw new Error('Bad configuration: NATTER_POSTGRES_URL is missing');
   const database = createDatabase({
     url: config.NATTER_POSTGRES_URL,
@@ -70,6 +71,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     onError: (error) => log.warn({ err: error }, 'idle Postgres connection failed'),
   });
   const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
+  const stopWatching = watchOwner(metrics, { database, redis, schema, log });
   const onAppended = ({ realmId, entries }: { realmId: number; entries: LogEntry[] }): void =>
     void appender.append(realmId, entries);
   const unitOfWork = createUnitOfWork(database, onAppended);
@@ -112,6 +114,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
       return consumer;
     },
     close: async () => {
+      stopWatching();
       await Promise.all(consumers.map((consumer) => consumer.stop()));
       redis.close();
       await database.close();

@@ -2,6 +2,7 @@ import { sql } from '@natter/database';
 import { metaKey, queueKey, queueSubject, streamKey } from '@natter/event-log';
 import type { CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
+import { createSweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
 const realmRow = z.object({ realm_id: z.number(), number: z.number(), mark: z.number(), epoch: z.number() });
@@ -10,8 +11,9 @@ const realmRow = z.object({ realm_id: z.number(), number: z.number(), mark: z.nu
  * Keeps every stream complete: realms with recent events whose stream is behind the record are caught up, all realms after
  * a reconnect. A stream ahead of the record, or of another history, means that Postgres lost its tail: a new epoch begins.
  */
-export function startSweep(owner: Owner, { log, bus }: Process<CommonConfig>): { stop(): Promise<void> } {
+export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonConfig>): { stop(): Promise<void> } {
   const { database, redis, appender } = owner;
+  const measured = createSweepMetrics(metrics);
   let stopped = false;
   let round = 0;
   let sweepAll = true;
@@ -24,7 +26,10 @@ export function startSweep(owner: Owner, { log, bus }: Process<CommonConfig>): {
   const loop = (async () => {
     while (!stopped) {
       try {
-        if (redis.isUp()) await sweep();
+        if (redis.isUp()) {
+          await sweep();
+          measured.swept();
+        }
         if (round++ % 40 === 0) await expireQueues();
         if (round % 4_000 === 1) await database.run(sql.unsafe`SELECT log.prepare_partitions(4)`);
       } catch (error) {
@@ -50,12 +55,15 @@ export function startSweep(owner: Owner, { log, bus }: Process<CommonConfig>): {
     const pipeline = redis.redis.pipeline();
     for (const realm of realms) pipeline.hmget(metaKey(realm.realm_id), 'number', 'mark');
     const metas = (await pipeline.exec()) ?? [];
+    let behind = 0;
     for (const [index, realm] of realms.entries()) {
       const [error, meta] = metas[index] ?? [];
       if (error) throw error;
       const [number, mark] = (meta ?? []) as (string | null)[];
+      behind += Math.max(0, realm.number - Number(number ?? realm.number));
       await compare(realm, number ? Number(number) : undefined, mark ? Number(mark) : undefined);
     }
+    measured.behind(behind);
   }
 
   async function compare(
@@ -83,6 +91,7 @@ export function startSweep(owner: Owner, { log, bus }: Process<CommonConfig>): {
       )`SELECT log.new_epoch(${realmId}, ${beyond}, ${seenEpoch}) AS epoch`,
     );
     if (epoch === null) return;
+    measured.epochBegan();
     log.error(
       { realm: realmId, beyond, epoch },
       'the record is behind the log: a new epoch begins, queues of the old one end',
@@ -96,6 +105,10 @@ export function startSweep(owner: Owner, { log, bus }: Process<CommonConfig>): {
   async function expireQueues(): Promise<void> {
     const ended = await database.any(sql.type(z.object({ realm_id: z.number(), queue_id: z.string() }))`
       DELETE FROM event_queue.queue WHERE expires_at < now() - interval '1 minute' RETURNING realm_id, queue_id`);
+    const { count } = await database.one(
+      sql.type(z.object({ count: z.number() }))`SELECT count(*) FROM event_queue.queue WHERE expires_at > now()`,
+    );
+    measured.queues(count, ended.length);
     for (const { realm_id, queue_id } of ended)
       await redis.redis.del(queueKey(realm_id, queue_id)).catch(() => undefined);
   }

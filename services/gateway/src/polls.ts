@@ -36,6 +36,8 @@ interface Held {
 
 const maxAnswerEvents = 1_000;
 const touchEveryMs = 20_000;
+/** A client that follows is back within this time; what is older waited for the client, not for us. */
+const followingMs = 1_000;
 
 /** Serves `GET /events` for any queue: a queue is a cursor over its realm's log. */
 export function createPolls(options: {
@@ -43,6 +45,8 @@ export function createPolls(options: {
   log: LogRedis;
   logger: Logger;
   onEntry: (realmId: number, entry: LogEntry) => void;
+  /** The entry went into the answer of a client that follows. */
+  onDelivered: (entry: LogEntry) => void;
 }): Polls {
   const { bus, log, logger } = options;
   const tails = new Map<number, Promise<RealmTail>>();
@@ -118,6 +122,8 @@ export function createPolls(options: {
     bus.publish(queueSubject(actor.realmId), JSON.stringify({ queueId: queue_id, from: processId }));
     if (from.number > tail.position.number) await checkNotAhead(meta, tail, from, queue);
 
+    const begunAt = Date.now();
+    let isHeld = false;
     const answer = (events: Record<string, unknown>[]): PollAnswer => ({ events, queue_id });
     const scan = async (): Promise<Record<string, unknown>[]> => {
       for (;;) {
@@ -127,6 +133,7 @@ export function createPolls(options: {
         for (const entry of page) {
           const event = renderFor(queue, entry);
           if (event) events.push(event);
+          if (event && (isHeld || entry.at > begunAt - followingMs)) options.onDelivered(entry);
           from = { number: entry.number, n: entry.n };
           if (events.length >= maxAnswerEvents) break;
         }
@@ -159,6 +166,7 @@ export function createPolls(options: {
         if (ended === 'gone') throw badQueue(queue_id);
         if (dont_block || ended !== undefined || isStopping) return answer([]);
         const left = until - Date.now();
+        isHeld = true;
         if (left <= 0) return answer([{ type: 'heartbeat', id: Math.max(eventId(queue, from), cursor) }]);
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, Math.min(left, touchInterval(queue)));

@@ -14,13 +14,14 @@ import {
   userOperations,
 } from '@natter/contracts';
 import { connectRedis } from '@natter/event-log';
-import { commonConfig, Gauge, type Process, type Running } from '@natter/service-kit';
+import { commonConfig, type Process, type Running, watchRedis } from '@natter/service-kit';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { z } from 'zod';
 import { createAuthenticator } from './authenticator.ts';
+import { createGatewayMetrics } from './gateway-metrics.ts';
 import { openApi } from './open-api.ts';
 import { parseParams } from './parse-params.ts';
-import { createPolls } from './polls.ts';
+import { createPolls, type Polls } from './polls.ts';
 import { countRequest, type RateState } from './rate-limit.ts';
 
 export const gatewayConfig = commonConfig.extend({
@@ -44,10 +45,13 @@ const prefix = '/api/v1';
 /** The HTTP edge. It has no code per endpoint: every route is made from the contract. */
 export async function startGateway({ config, log, bus, metrics }: Process<Config>): Promise<Running> {
   const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
-  const polls = createPolls({
+  watchRedis(metrics, redis);
+  const gatewayMetrics = createGatewayMetrics(metrics, () => polls.held);
+  const polls: Polls = createPolls({
     bus,
     log: redis,
     logger: log,
+    onDelivered: gatewayMetrics.delivered,
     onEntry: (realmId, { event }) => {
       if (event.type === 'credentials_changed') authenticator.forget(realmId, Number(event.body.user_id));
       if (event.type === 'realm_user' && event.op === 'update')
@@ -55,14 +59,6 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     },
   });
   const authenticator = createAuthenticator(bus, polls.tails);
-  new Gauge({
-    name: 'natter_held_polls',
-    help: 'Polls held open',
-    registers: [metrics.registry],
-    collect() {
-      this.set(polls.held);
-    },
-  });
   const realms = new Map<string, number>();
 
   const app = fastify({
@@ -75,6 +71,10 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   await app.register(multipart, { attachFieldsToBody: 'keyValues', limits: { fieldSize: 2 * 1024 * 1024, files: 1 } });
   app.addHook('onSend', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const { operation } = request.routeOptions.config as { operation?: string };
+    gatewayMetrics.answered(operation ?? 'none', reply.statusCode, reply.elapsedTime);
   });
   app.setErrorHandler((error, request, reply) => sendError(reply, toChatError(error, request)));
   app.setNotFoundHandler((request, reply) => {
@@ -98,6 +98,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     app.route({
       method: operation.http.method,
       url: prefix + operation.http.path.replace(/\{(\w+)\}/g, ':$1'),
+      config: { operation: operation.name },
       handler: (request, reply) => serve(operation, request, reply),
     });
   }

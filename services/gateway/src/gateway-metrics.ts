@@ -1,0 +1,41 @@
+import type { LogEntry } from '@natter/contracts';
+import { Gauge, Histogram, type Metrics } from '@natter/service-kit';
+
+const deliveryBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 1, 2, 5, 10, 30, 60];
+
+export interface GatewayMetrics {
+  /** An entry of the log was put into the answer of a client that follows its queue. */
+  delivered(entry: Pick<LogEntry, 'n' | 'at'>): void;
+  /** A request was answered. Polls are told apart by their operation. */
+  answered(operation: string, status: number, milliseconds: number): void;
+}
+
+export function createGatewayMetrics({ registry }: Metrics, heldPolls: () => number): GatewayMetrics {
+  new Gauge({
+    name: 'natter_held_polls',
+    help: 'Polls held open',
+    registers: [registry],
+    collect() {
+      this.set(heldPolls());
+    },
+  });
+  const delivery = new Histogram({
+    name: 'natter_delivery_seconds',
+    help: 'From the commit of an event (the clock of Postgres) to its place in the answer to a client that follows',
+    labelNames: ['kind'],
+    buckets: deliveryBuckets,
+    registers: [registry],
+  });
+  const requests = new Histogram({
+    name: 'natter_http_request_seconds',
+    help: 'From the end of the headers of a request to the end of its answer',
+    labelNames: ['operation', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    registers: [registry],
+  });
+  return {
+    delivered: ({ n, at }) =>
+      delivery.observe({ kind: n === 0 ? 'durable' : 'ephemeral' }, Math.max(0, (Date.now() - at) / 1000)),
+    answered: (operation, status, milliseconds) => requests.observe({ operation, status }, milliseconds / 1000),
+  };
+}
