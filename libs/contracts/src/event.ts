@@ -19,6 +19,8 @@ export interface LogEvent {
   forms?: Form[];
   /** For consumers in other services only; no client sees it. */
   note?: Record<string, unknown>;
+  /** W3C `traceparent` of the request that emitted it, where that was traced. */
+  trace?: string;
   /** Only for messages: what narrows, flags and capabilities look at. */
   message?: MessagePart;
 }

@@ -1,6 +1,7 @@
 import { ChatError, type LogEvent } from '@natter/contracts';
 import { z } from 'zod';
 import { type Database, isConnectionFailure, type Query, sql } from './database.ts';
+import { traced } from './trace.ts';
 import {
   appendAndCommit,
   begin,
@@ -48,7 +49,7 @@ export function createCommitter(
       const running = realms.get(realmId);
       const queue = running ?? [];
       if (queue.length >= maxWaiting) return reject(full());
-      queue.push({ ...decided, resolve, reject });
+      queue.push({ ...decided, events: decided.events.map(traced), resolve, reject });
       if (running) return;
       realms.set(realmId, queue);
       void drain(realmId, queue);

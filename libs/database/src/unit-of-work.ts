@@ -11,6 +11,7 @@ import {
   sqlState,
   toLiteralSql,
 } from './database.ts';
+import { traced } from './trace.ts';
 
 /** What is being done in one transaction, for one realm. */
 export interface Work extends Executor {
@@ -129,7 +130,7 @@ export function openUnit(client: pg.PoolClient, realmId: number): OpenUnit {
   const work: Work = {
     ...executor((query) => client.query(query)),
     realmId,
-    emit: (event) => unit.events.push(event) - 1,
+    emit: (event) => unit.events.push(traced(event)) - 1,
     restOn: (basis) => void Object.assign(unit.basis, basis),
     bump: (key) => void unit.bumps.push(key),
     numbered: (query) => void unit.numbered.push(query),

@@ -17,6 +17,7 @@ import {
 } from '@natter/contracts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
+import { activeTrace, inSpan } from './tracing.ts';
 
 export interface Context {
   /** Absent only for operations that anyone may call. */
@@ -81,6 +82,7 @@ const errorHeader = 'Natter-Error';
 const partsHeader = 'Natter-Parts';
 const partsSubjectHeader = 'Natter-Parts-Subject';
 const deadlineHeader = 'Natter-Deadline-Ms';
+const traceHeader = 'traceparent';
 const maxBasisAttempts = 6;
 
 export async function connectBus(options: { url: string; name: string; log: Logger; metrics: Metrics }): Promise<Bus> {
@@ -108,28 +110,10 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   const encoder = new TextEncoder();
 
   const bus: Bus = {
-    async call(operation, params, { actor, meta, timeoutMs = operation.deadlineMs }) {
-      const payload = JSON.stringify({ actor, meta, params } satisfies Envelope);
-      if (payload.length > 900_000) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
-      const end = Date.now() + timeoutMs;
-      for (let attempt = 0; ; attempt++) {
-        const remaining = end - Date.now();
-        try {
-          const h = headers();
-          h.set(deadlineHeader, String(remaining));
-          const reply = await connection.request(subjectOf(operation, options.name), payload, {
-            timeout: Math.max(remaining, 1),
-            headers: h,
-          });
-          return (await readReply(reply, end)) as never;
-        } catch (error) {
-          if (error instanceof ChatError) throw error;
-          const isUnserved = error instanceof RequestError && error.isNoResponders();
-          const mayRetry = isUnserved || operation.isReadOnly;
-          if (!mayRetry || attempt >= 20 || Date.now() + 100 >= end) throw unavailable(error);
-          await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 70));
-        }
-      }
+    call(operation, params, options) {
+      return inSpan(`call ${operation.service}.${operation.name}`, { kind: 'client' }, () =>
+        request(operation, params, options),
+      );
     },
 
     async serve(name, version, handlers) {
@@ -145,7 +129,10 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           subject: subjectOf(operation, '*'),
           handler: (error, message) => {
             if (error) return log.warn({ err: error }, 'endpoint error');
-            void answer(message, operation, run);
+            const parent = message.headers?.get(traceHeader) || undefined;
+            void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
+              answer(message, operation, run),
+            );
           },
         });
       }
@@ -178,6 +165,36 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     },
   };
   return bus;
+
+  async function request<O extends Operation>(
+    operation: O,
+    params: ParamsOf<O>,
+    { actor, meta, timeoutMs = operation.deadlineMs }: CallOptions,
+  ): Promise<ResultOf<O>> {
+    const payload = JSON.stringify({ actor, meta, params } satisfies Envelope);
+    if (payload.length > 900_000) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+    const end = Date.now() + timeoutMs;
+    for (let attempt = 0; ; attempt++) {
+      const remaining = end - Date.now();
+      try {
+        const h = headers();
+        h.set(deadlineHeader, String(remaining));
+        const traceparent = activeTrace();
+        if (traceparent) h.set(traceHeader, traceparent);
+        const reply = await connection.request(subjectOf(operation, options.name), payload, {
+          timeout: Math.max(remaining, 1),
+          headers: h,
+        });
+        return (await readReply(reply, end)) as never;
+      } catch (error) {
+        if (error instanceof ChatError) throw error;
+        const isUnserved = error instanceof RequestError && error.isNoResponders();
+        const mayRetry = isUnserved || operation.isReadOnly;
+        if (!mayRetry || attempt >= 20 || Date.now() + 100 >= end) throw unavailable(error);
+        await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 70));
+      }
+    }
+  }
 
   async function answer(message: Msg, operation: Operation, run: Handlers[number]['run']): Promise<void> {
     const stop = metrics.requestSeconds.startTimer({ operation: operation.name });

@@ -7,6 +7,11 @@ export const commonConfig = z.object({
   NATTER_POSTGRES_URL: z.string().optional().describe('Postgres, with the credentials of this service'),
   NATTER_OPERATIONS_HOST: z.string().default('127.0.0.1').describe('Where probes and metrics listen'),
   NATTER_OPERATIONS_PORT: z.coerce.number().int().default(0).describe('Port of probes and metrics; 0 takes a free one'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .string()
+    .optional()
+    .describe('OpenTelemetry collector (OTLP over HTTP); none records no traces'),
+  NATTER_TRACE_RATIO: z.coerce.number().min(0).max(1).default(0.05).describe('Share of requests that are traced'),
   NATTER_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace'])
     .default('info')

@@ -12,3 +12,4 @@ export * from './owner.ts';
 export * from './owner-metrics.ts';
 export * from './realm-policy.ts';
 export * from './run-service.ts';
+export { activeTrace, inSpan, spanOfDelivery } from './tracing.ts';

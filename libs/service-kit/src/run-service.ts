@@ -4,6 +4,7 @@ import { type CommonConfig, type commonConfig, readConfig, redacted } from './co
 import { createLogger, type Logger } from './logging.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startOperationsServer } from './operations-server.ts';
+import { startTracing } from './tracing.ts';
 
 export interface Process<C extends CommonConfig> {
   config: C;
@@ -29,6 +30,10 @@ export async function runService<S extends typeof commonConfig>(
   const log = createLogger(name, config.NATTER_LOG_LEVEL);
   const metrics = createMetrics(name);
   log.info({ config: redacted(config) }, 'starting');
+  const endTracing = startTracing(name, {
+    endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    ratio: config.NATTER_TRACE_RATIO,
+  });
   const readiness = { isStarted: false, isDraining: false };
   const operations = await startOperationsServer(
     config.NATTER_OPERATIONS_HOST,
@@ -54,5 +59,6 @@ export async function runService<S extends typeof commonConfig>(
   await running.stop();
   await bus.drain();
   await operations.close();
+  await endTracing();
   process.exit(0);
 }

@@ -14,7 +14,7 @@ import {
   userOperations,
 } from '@natter/contracts';
 import { connectRedis } from '@natter/event-log';
-import { commonConfig, type Process, type Running, watchRedis } from '@natter/service-kit';
+import { commonConfig, inSpan, type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { z } from 'zod';
 import { createAuthenticator } from './authenticator.ts';
@@ -52,7 +52,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     log: redis,
     logger: log,
     onDelivered: gatewayMetrics.delivered,
-    onEntry: (realmId, { event }) => {
+    onEntry: (realmId, { event, at }) => {
+      if (event.trace) spanOfDelivery(`deliver ${event.type}`, event.trace, at, { realm: realmId });
       if (event.type === 'credentials_changed') authenticator.forget(realmId, Number(event.body.user_id));
       if (event.type === 'realm_user' && event.op === 'update')
         authenticator.forget(realmId, Number((event.body.person as { user_id: number }).user_id));
@@ -99,7 +100,10 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
       method: operation.http.method,
       url: prefix + operation.http.path.replace(/\{(\w+)\}/g, ':$1'),
       config: { operation: operation.name },
-      handler: (request, reply) => serve(operation, request, reply),
+      handler: (request, reply) => {
+        const parent = headerOf(request, 'traceparent');
+        return inSpan(`gateway ${operation.name}`, { kind: 'server', parent }, () => serve(operation, request, reply));
+      },
     });
   }
 
