@@ -6,6 +6,11 @@ export type ServiceName = 'gateway' | 'users' | 'channels' | 'messaging' | 'pres
 /** `user`: authenticated. `spectator`: also without authentication, where the realm allows it. `anyone`: nobody is asked. */
 export type Caller = 'user' | 'spectator' | 'anyone';
 
+export interface Route {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  path: string;
+}
+
 /**
  * One operation: everything the gateway's route, the service's endpoint, OpenAPI and the client derive from.
  * Operations without `http` exist only on the bus.
@@ -13,7 +18,7 @@ export type Caller = 'user' | 'spectator' | 'anyone';
 export interface Operation<P extends Params = Params, R extends z.ZodType = z.ZodType> {
   name: string;
   service: ServiceName;
-  http?: { method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'; path: string };
+  http?: Route | undefined;
   caller: Caller;
   summary: string;
   params: P;
@@ -30,9 +35,14 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
 type Declared<P extends Params, R extends z.ZodType> = Pick<Operation<P, R>, 'name' | 'service' | 'summary'> &
   Partial<Omit<Operation<P, R>, 'name' | 'service' | 'summary'>>;
 
-export function operation<const P extends Params = Record<never, never>, R extends z.ZodType = z.ZodType>(
-  declared: Declared<P, R>,
-): Operation<P, R> {
+/** The answer of operations that say nothing but success. */
+type Nothing = z.ZodObject<Record<never, never>>;
+
+export function operation<
+  const P extends Params = Record<never, never>,
+  R extends z.ZodType = Nothing,
+  H extends Route | undefined = undefined,
+>(declared: Declared<P, R> & { http?: H }): Operation<P, R> & { http: H } {
   return {
     caller: 'user',
     params: {} as P,
@@ -42,7 +52,7 @@ export function operation<const P extends Params = Record<never, never>, R exten
     isReadOnly: declared.http?.method === 'GET',
     deadlineMs: 15_000,
     ...declared,
-  };
+  } as Operation<P, R> & { http: H };
 }
 
 export type ParamsOf<O> = O extends Operation<infer P, z.ZodType> ? ParamValues<P> : never;

@@ -76,7 +76,6 @@ export class Client {
       host: this.host,
       ...authorization,
       ...(isQuery ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-      'content-length': String(Buffer.byteLength(body)),
       ...headers,
     });
   }
@@ -90,7 +89,8 @@ export function exchange(
   headers: Record<string, string>,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method, headers, agent, timeout: 70_000 }, (incoming) => {
+    const sized = { 'content-length': String(Buffer.byteLength(body)), ...headers };
+    const outgoing = request(url, { method, headers: sized, agent, timeout: 70_000 }, (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('error', reject);

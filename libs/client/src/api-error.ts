@@ -1,0 +1,14 @@
+/** The server understood and refused: `code` is of the closed list (specification, section 7), `extra` its further fields. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly extra: Record<string, unknown>;
+
+  constructor(status: number, { msg, code, result, ...extra }: Record<string, unknown>) {
+    super(typeof msg === 'string' ? msg : `HTTP ${status}`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = typeof code === 'string' ? code : '';
+    this.extra = extra;
+  }
+}

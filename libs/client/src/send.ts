@@ -1,0 +1,58 @@
+import { ApiError } from './api-error.ts';
+import type { CallOptions, ClientOptions } from './client.ts';
+import type { Encoded } from './encode.ts';
+
+interface Sending extends CallOptions {
+  isReadOnly: boolean;
+  deadlineMs: number;
+}
+
+const pollMs = 90_000;
+
+/** Sends until there is an answer that stands. Throws `ApiError` for a refusal, the last failure when time is over. */
+export async function send(client: ClientOptions, request: Encoded, sending: Sending): Promise<unknown> {
+  const headers: Record<string, string> = { 'user-agent': client.userAgent ?? 'NatterClient' };
+  if (client.email !== undefined) headers.authorization = `Basic ${basic(`${client.email}:${client.apiKey ?? ''}`)}`;
+  if (request.body !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded';
+  if (!sending.isReadOnly) headers['idempotency-key'] = sending.idempotencyKey ?? crypto.randomUUID();
+  const end = Date.now() + (client.retryForMs ?? 60_000);
+  for (let attempt = 0; ; attempt++) {
+    const outcome = await once(client, request, headers, sending);
+    if ('answer' in outcome) return outcome.answer;
+    sending.signal?.throwIfAborted();
+    const waitMs = outcome.retryAfterMs ?? Math.random() * Math.min(100 * 2 ** attempt, 5_000);
+    if (Date.now() + waitMs > end) throw outcome.failure;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+type Outcome = { answer: unknown } | { failure: unknown; retryAfterMs?: number | undefined };
+
+async function once(
+  client: ClientOptions,
+  { method, path, body }: Encoded,
+  headers: Record<string, string>,
+  { signal, deadlineMs }: Sending,
+): Promise<Outcome> {
+  const deadline = AbortSignal.timeout(Math.max(deadlineMs * 2, pollMs));
+  let response: Response;
+  let answer: Record<string, unknown>;
+  try {
+    response = await (client.fetch ?? fetch)(client.url.replace(/\/$/, '') + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    });
+    answer = (await response.json()) as Record<string, unknown>;
+  } catch (failure) {
+    return { failure };
+  }
+  if (response.ok) return { answer };
+  const failure = new ApiError(response.status, answer);
+  if (response.status !== 429 && response.status < 500) throw failure;
+  const seconds = Number(response.headers.get('retry-after'));
+  return { failure, retryAfterMs: seconds > 0 ? seconds * 1_000 + Math.random() * 250 : undefined };
+}
+
+const basic = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
