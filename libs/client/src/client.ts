@@ -1,26 +1,9 @@
-import {
-  channelOperations,
-  eventQueueOperations,
-  messagingOperations,
-  type Operation,
-  type Param,
-  type Params,
-  presenceOperations,
-  type Route,
-  userOperations,
-} from '@natter/contracts';
+import { type Operation, operationsByName, type Param, type Params, type Route } from '@natter/contracts';
 import type { z } from 'zod';
 import { encodeRequest } from './encode.ts';
 import { send } from './send.ts';
 
-const all = {
-  ...userOperations,
-  ...channelOperations,
-  ...messagingOperations,
-  ...presenceOperations,
-  ...eventQueueOperations,
-};
-type All = typeof all;
+type All = typeof operationsByName;
 
 type Input<P extends Param> = z.input<P['schema']>;
 type OptionalNames<P extends Params> = {
@@ -59,7 +42,7 @@ export interface CallOptions {
 }
 
 export function createClient(options: ClientOptions): Client {
-  const methods = Object.entries(all as Record<string, Operation>)
+  const methods = Object.entries(operationsByName as Record<string, Operation>)
     .filter(([, operation]) => operation.http !== undefined)
     .map(([name, operation]) => [
       name,

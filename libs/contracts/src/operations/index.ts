@@ -11,10 +11,13 @@ export * from './messaging.ts';
 export * from './presence.ts';
 export * from './users.ts';
 
-export const operations: readonly Operation[] = [
-  ...Object.values(userOperations),
-  ...Object.values(channelOperations),
-  ...Object.values(messagingOperations),
-  ...Object.values(presenceOperations),
-  ...Object.values(eventQueueOperations),
-] as unknown as readonly Operation[];
+/** Every operation by the name of its method in the client. */
+export const operationsByName = {
+  ...userOperations,
+  ...channelOperations,
+  ...messagingOperations,
+  ...presenceOperations,
+  ...eventQueueOperations,
+};
+
+export const operations = Object.values(operationsByName) as unknown as readonly Operation[];
