@@ -34,7 +34,7 @@ export function accountHandlers(owner: Owner): Handlers {
 
     handle(userOperations.addPerson, async ({ meta }, params) => {
       const key = createApiKey();
-      const password_hash = await hashPassword(params.password);
+      const password_hash = params.password === undefined ? null : await hashPassword(params.password);
       const account = {
         ...checkedAccount(params),
         role: params.role,

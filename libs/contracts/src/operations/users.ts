@@ -145,7 +145,8 @@ export const userOperations = {
     params: {
       email: text(email),
       full_name: text(z.string()),
-      password: text(z.string()),
+      /** Without one nobody can log in with a password; the API key works. */
+      password: text(z.string().optional()),
       role: json(z.int()),
       can_create_users: json(bool.default(false)),
       can_change_user_emails: json(bool.default(false)),
