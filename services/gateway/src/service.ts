@@ -18,6 +18,7 @@ import { commonConfig, inSpan, type Process, type Running, spanOfDelivery, watch
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { z } from 'zod';
 import { createAuthenticator } from './authenticator.ts';
+import { docsPage } from './docs-page.ts';
 import { createGatewayMetrics } from './gateway-metrics.ts';
 import { openApi } from './open-api.ts';
 import { parseParams } from './parse-params.ts';
@@ -94,6 +95,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   });
   const document = openApi();
   app.get('/openapi.json', async () => document);
+  const docs = docsPage();
+  app.get('/docs', async (_, reply) => reply.type('text/html; charset=utf-8').send(docs));
   for (const operation of operations) {
     if (!operation.http) continue;
     app.route({

@@ -1,0 +1,13 @@
+import { openRealm } from '@natter/testkit';
+import { expect, test } from 'vitest';
+
+test('the API describes itself: as data and as a page', async () => {
+  const { spectator } = await openRealm();
+  const document = await spectator.get('//openapi.json');
+  expect(document.body.openapi).toBe('3.1.0');
+  expect(Object.keys(document.body.paths)).toEqual(expect.arrayContaining(['/messages', '/register', '/events']));
+  const page = await spectator.get('//docs');
+  expect(page.headers['content-type']).toMatch(/^text\/html/);
+  expect(page.body).toContain('<b>POST</b> /messages');
+  expect(page.body).not.toContain('<script');
+});
