@@ -57,8 +57,8 @@ function ensurePackages() {
 /** Of all that decides what an install does. */
 function hashOfManifests() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch} pnpm ${PNPM}\n`);
-  const groups = ['libs', 'services'].flatMap((folder) => subdirectories(folder));
-  const manifests = ['.', 'deploy/local', 'test-e2e', ...groups].map((folder) => join(folder, 'package.json'));
+  const groups = ['libs', 'services', 'deploy'].flatMap((folder) => subdirectories(folder));
+  const manifests = ['.', 'test-e2e', ...groups].map((folder) => join(folder, 'package.json'));
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests.sort()]) {
     const path = join(root, file);
     if (existsSync(path)) hash.update(`${file}\n`).update(readFileSync(path));

@@ -4,7 +4,11 @@ import pg from 'pg';
 const folder = new URL('../migrations/', import.meta.url);
 
 /** Applies what is missing, in order of file name, each in a transaction of its own; one runner at a time. */
-export async function migrate(url: string, servicePassword: string, log: (line: string) => void): Promise<void> {
+export async function migrate(
+  url: string,
+  servicePassword: string | ((schema: ServiceSchema) => string),
+  log: (line: string) => void,
+): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -14,8 +18,7 @@ export async function migrate(url: string, servicePassword: string, log: (line: 
     );
     const { rows } = await client.query<{ name: string }>('SELECT name FROM public.migration');
     const applied = new Set(rows.map((row) => row.name));
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-    for (const name of names) {
+    for (const name of await migrationNames()) {
       if (applied.has(name)) continue;
       const text = await readFile(new URL(name, folder), 'utf8');
       await client.query(
@@ -23,17 +26,24 @@ export async function migrate(url: string, servicePassword: string, log: (line: 
       );
       log(`migrated ${name}`);
     }
-    for (const schema of serviceSchemas)
-      await client.query(`ALTER ROLE natter_${schema} PASSWORD ${pg.escapeLiteral(servicePassword)}`);
+    for (const schema of serviceSchemas) {
+      const password = typeof servicePassword === 'string' ? servicePassword : servicePassword(schema);
+      await client.query(`ALTER ROLE natter_${schema} PASSWORD ${pg.escapeLiteral(password)}`);
+    }
   } finally {
     await client.end();
   }
 }
 
+/** Every migration there is, in the order in which they are applied. */
+export const migrationNames = async (): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+
 export const serviceSchemas = ['users', 'channels', 'messaging', 'event_queue', 'presence'] as const;
+export type ServiceSchema = (typeof serviceSchemas)[number];
 
 /** The URL a service connects with: its own role, which reaches its own schema and the log's functions. */
-export function serviceUrl(url: string, schema: (typeof serviceSchemas)[number], password: string): string {
+export function serviceUrl(url: string, schema: ServiceSchema, password: string): string {
   const parsed = new URL(url);
   parsed.username = `natter_${schema}`;
   parsed.password = password;

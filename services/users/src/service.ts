@@ -2,6 +2,7 @@ import { serverVersion } from '@natter/contracts';
 import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
 import { accountHandlers } from './accounts.ts';
 import { authenticationHandlers } from './authentication.ts';
+import { operatorKeyHandlers } from './operator-keys.ts';
 import { realmPolicyHandlers } from './realm-policy.ts';
 import { realmHandlers } from './realms.ts';
 import { snapshotHandlers } from './snapshot.ts';
@@ -14,6 +15,7 @@ export async function startUsers(process: Process<CommonConfig>): Promise<Runnin
     ...realmPolicyHandlers(owner),
     ...authenticationHandlers(owner),
     ...accountHandlers(owner),
+    ...operatorKeyHandlers(owner),
     ...snapshotHandlers(owner),
   ]);
   return { stop: () => owner.close() };

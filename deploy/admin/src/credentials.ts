@@ -1,0 +1,87 @@
+import { serviceUrl } from '@natter/database';
+import { derivedPassword, type NatsUser, natsAuthorization, natsUsers } from '@natter/service-kit';
+import { type Command, readOptions, requireEnv, UsageError } from './command.ts';
+import { kubernetesSecrets } from './kubernetes-secrets.ts';
+import { postgresPassword } from './migrate.ts';
+
+export const credentials: Command = {
+  name: 'credentials',
+  usage: '--format nats|redis|env|kubernetes [--postgres URL --redis URL --nats URL] [--service NAME] [--release NAME]',
+  summary: 'Print what NATS, Redis and each service need, all derived from NATTER_SECRET',
+  run: async (args) => {
+    const options = readOptions(args, ['format'], ['postgres', 'redis', 'nats', 'service', 'release']);
+    const { format } = options;
+    if (format === 'nats') console.log(natsAuthorization(natsPassword));
+    else if (format === 'redis') console.log(redisAcl());
+    else if (format === 'env' || format === 'kubernetes') {
+      const { postgres, redis, nats } = options;
+      if (!postgres || !redis || !nats) throw new UsageError('--postgres, --redis and --nats are needed');
+      const environments = environmentsOf({ postgres, redis, nats });
+      if (format === 'kubernetes') console.log(kubernetesSecrets(options.release ?? 'natter', environments));
+      else {
+        const environment = environments[options.service ?? ''];
+        if (!environment) throw new UsageError(`--service must be one of ${Object.keys(environments).join(', ')}`);
+        for (const [name, value] of Object.entries(environment)) console.log(`${name}=${value}`);
+      }
+    } else throw new UsageError(`${format} is not a format`);
+    return 0;
+  },
+};
+
+const secret = (): string => requireEnv('NATTER_SECRET', 'a long random text that all passwords are derived from');
+const natsPassword = (user: NatsUser): string => derivedPassword(secret(), `nats ${user}`);
+const redisPassword = (user: string): string => derivedPassword(secret(), `redis ${user}`);
+
+const schemaOf = {
+  users: 'users',
+  channels: 'channels',
+  messaging: 'messaging',
+  scheduler: 'messaging',
+  presence: 'presence',
+  'event-queue': 'event_queue',
+} as const;
+
+/** Redis users may do anything with Natter's keys and nothing to the server. The default user is switched off. */
+function redisAcl(): string {
+  const may = '~natter:* resetchannels +@all -@admin -@dangerous -@blocking +info +scan';
+  const lines = natsUsers.map((user) => `user natter-${user} on >${redisPassword(user)} ${may}`);
+  return ['user default off', ...lines].join('\n');
+}
+
+/** The environment of each service, and of the operator, who migrates. */
+export function environmentsOf(urls: {
+  postgres: string;
+  redis: string;
+  nats: string;
+}): Record<string, Record<string, string>> {
+  return Object.fromEntries(
+    natsUsers.map((user) => {
+      const schema = user in schemaOf ? schemaOf[user as keyof typeof schemaOf] : undefined;
+      const postgres = schema
+        ? { NATTER_POSTGRES_URL: serviceUrl(urls.postgres, schema, postgresPassword(schema)) }
+        : {};
+      const passwords = Object.fromEntries(
+        [...new Set(Object.values(schemaOf))].map((name) => [
+          `NATTER_POSTGRES_PASSWORD_${name.toUpperCase()}`,
+          postgresPassword(name),
+        ]),
+      );
+      return [
+        user,
+        {
+          NATTER_NATS_URL: withUser(urls.nats, user, natsPassword(user)),
+          NATTER_REDIS_URL: withUser(urls.redis, `natter-${user}`, redisPassword(user)),
+          ...postgres,
+          ...(user === 'operator' ? { NATTER_POSTGRES_ADMIN_URL: urls.postgres, ...passwords } : {}),
+        },
+      ];
+    }),
+  );
+}
+
+function withUser(url: string, user: string, password: string): string {
+  const parsed = new URL(url);
+  parsed.username = user;
+  parsed.password = password;
+  return parsed.href;
+}

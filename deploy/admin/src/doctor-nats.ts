@@ -1,0 +1,47 @@
+import { Svcm } from '@nats-io/services';
+import { connect } from '@nats-io/transport-node';
+import { requireEnv } from './command.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+const expected = ['users', 'channels', 'messaging', 'presence', 'event-queue'];
+
+/** Every service is asked for its statistics over NATS; who answers is alive and reads its requests. */
+export async function checkNats(): Promise<Finding[]> {
+  const url = new URL(requireEnv('NATTER_NATS_URL', 'NATS with the credentials of its user "operator"'));
+  const connection = await connect({
+    servers: `${url.hostname}:${url.port || 4222}`,
+    ...(url.username ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : {}),
+    name: 'natter doctor',
+    inboxPrefix: '_INBOX.operator',
+    reconnect: false,
+    timeout: 5_000,
+  });
+  try {
+    const findings = [ok('NATS', `${connection.info?.version ?? 'unknown version'} at ${url.hostname}`)];
+    const seen = new Map<string, { instances: number; requests: number; errors: number }>();
+    const answers = await new Svcm(connection).client({ maxWait: 1_500, strategy: 'stall' }).stats();
+    for await (const { name, endpoints = [] } of answers) {
+      const entry = seen.get(name) ?? { instances: 0, requests: 0, errors: 0 };
+      entry.instances++;
+      for (const endpoint of endpoints) {
+        entry.requests += endpoint.num_requests;
+        entry.errors += endpoint.num_errors;
+      }
+      seen.set(name, entry);
+    }
+    for (const name of expected) {
+      const entry = seen.get(`natter-${name}`);
+      if (!entry) findings.push(fail(name, 'no instance answers'));
+      else
+        findings.push(
+          (entry.instances < 2 ? warn : ok)(
+            name,
+            `${entry.instances} instance${entry.instances === 1 ? ' (no spare)' : 's'}, ${entry.requests} requests`,
+          ),
+        );
+    }
+    return findings;
+  } finally {
+    await connection.close();
+  }
+}

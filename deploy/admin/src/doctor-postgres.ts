@@ -1,0 +1,82 @@
+import { migrationNames, serviceSchemas } from '@natter/database';
+import pg from 'pg';
+import { type Finding, fail, ok, warn } from './finding.ts';
+import { adminUrl } from './migrate.ts';
+
+/** Where the record of a realm ends. */
+export interface Clock {
+  realmId: number;
+  number: number;
+  mark: number;
+}
+
+/** Durability, migrations, partitions ahead, consumers and what they parked. Fills in the clocks for other checks. */
+export async function checkPostgres(clocks: Clock[]): Promise<Finding[]> {
+  const client = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 5_000, query_timeout: 30_000 });
+  await client.connect();
+  try {
+    const read = async <R extends pg.QueryResultRow>(text: string): Promise<R[]> => (await client.query<R>(text)).rows;
+    const findings = [...(await durability(read)), ...(await migrations(read))];
+    if (findings.some(({ state }) => state === 'FAIL')) return findings;
+    for (const { realm_id, number, mark } of await read<{ realm_id: number; number: string; mark: number }>(
+      'SELECT realm_id, number, mark FROM log.clock',
+    ))
+      clocks.push({ realmId: realm_id, number: Number(number), mark });
+    findings.push(ok('log', `${clocks.length} realms, ${clocks.reduce((sum, { number }) => sum + number, 0)} events`));
+    return [...findings, ...(await partitions(read)), ...(await consumers(read))];
+  } finally {
+    await client.end();
+  }
+}
+
+type Read = <R extends pg.QueryResultRow>(text: string) => Promise<R[]>;
+
+async function durability(read: Read): Promise<Finding[]> {
+  const rows = await read<{ name: string; setting: string }>(
+    "SELECT name, setting FROM pg_settings WHERE name IN ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit')",
+  );
+  const setting = new Map(rows.map(({ name, setting }) => [name, setting]));
+  const off = rows.filter(({ setting }) => setting === 'off').map(({ name }) => name);
+  const version = `PostgreSQL ${setting.get('server_version')}`;
+  return off.length === 0
+    ? [ok('Postgres', `${version}, durable`)]
+    : [fail('Postgres', `${version} may lose what it acknowledged: ${off.join(', ')} off`)];
+}
+
+async function migrations(read: Read): Promise<Finding[]> {
+  const [table] = await read<{ there: boolean }>("SELECT to_regclass('public.migration') IS NOT NULL AS there");
+  if (!table?.there) return [fail('migrations', 'the database is empty: run `natter migrate`')];
+  const applied = new Set((await read<{ name: string }>('SELECT name FROM public.migration')).map(({ name }) => name));
+  const known = await migrationNames();
+  const missing = known.filter((name) => !applied.has(name));
+  const newer = [...applied].filter((name) => !known.includes(name));
+  if (missing.length > 0) return [fail('migrations', `missing: ${missing.join(', ')}: run \`natter migrate\``)];
+  if (newer.length > 0) return [warn('migrations', `of a newer version than this command: ${newer.join(', ')}`)];
+  return [ok('migrations', `all ${known.length} applied`)];
+}
+
+async function partitions(read: Read): Promise<Finding[]> {
+  const [row] = await read<{ days: number }>(`
+    SELECT count(*)::int AS days FROM generate_series(0, 1) i
+    WHERE to_regclass('log.event_' || to_char((now() AT TIME ZONE 'UTC')::date + i, 'YYYYMMDD')) IS NOT NULL`);
+  return row?.days === 2
+    ? [ok('partitions', "the log has today's and tomorrow's")]
+    : [fail('partitions', 'the log has none for today or tomorrow: is event-queue running?')];
+}
+
+async function consumers(read: Read): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const schema of serviceSchemas) {
+    for (const { name, lag, parked } of await read<{ name: string; lag: number; parked: number }>(`
+      SELECT c.name, max(k.number - c.position)::int AS lag,
+        (SELECT count(*)::int FROM ${schema}.parked_event p WHERE p.name = c.name) AS parked
+      FROM ${schema}.consumer c JOIN log.clock k USING (realm_id) GROUP BY c.name ORDER BY c.name`)) {
+      const subject = `consumer ${schema}.${name}`;
+      findings.push(
+        lag > 1_000 ? warn(subject, `${lag} events behind in a realm`) : ok(subject, `${lag} events behind`),
+      );
+      if (parked > 0) findings.push(fail(subject, `${parked} events are parked: see ${schema}.parked_event`));
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { roles, userOperations } from '@natter/contracts';
+import pg from 'pg';
+import { type Command, readOptions, UsageError } from './command.ts';
+import { adminUrl } from './migrate.ts';
+import { metaOf, withBus } from './operator-bus.ts';
+
+export const createRealm: Command = {
+  name: 'realm create',
+  usage: '--host HOST --name NAME --owner-email EMAIL [--owner-name NAME] [--default]',
+  summary: 'Create a realm with its first owner, whose key and password are printed once',
+  run: async (args) => {
+    const options = readOptions(args, ['host', 'name', 'owner-email'], ['owner-name'], ['default']);
+    if (!/^[a-z0-9.-]+(:\d+)?$/.test(options.host)) throw new UsageError(`${options.host} is not a host name`);
+    return withBus(async (bus) => {
+      const realm = await bus.call(
+        userOperations.createRealm,
+        { host: options.host, realm_name: options.name, is_default: options.flags.has('default') },
+        { meta: metaOf(0, options.host) },
+      );
+      if (!realm.is_new) throw new Error(`the realm of ${options.host} exists already (id ${realm.realm_id})`);
+      const password = randomBytes(15).toString('base64url');
+      const owner = await bus.call(
+        userOperations.addPerson,
+        {
+          email: options['owner-email'],
+          full_name: options['owner-name'] ?? 'Owner',
+          password,
+          role: roles.owner,
+          can_create_users: true,
+          can_change_user_emails: true,
+        },
+        { meta: metaOf(realm.realm_id, options.host) },
+      );
+      print({ realm_id: realm.realm_id, host: options.host, email: options['owner-email'], ...owner, password });
+      return 0;
+    });
+  },
+};
+
+export const listRealms: Command = {
+  name: 'realm list',
+  usage: '',
+  summary: 'List the realms with their people, queues and the size of their log',
+  run: async (args) => {
+    readOptions(args, [], []);
+    const client = new pg.Client({ connectionString: adminUrl() });
+    await client.connect();
+    try {
+      const { rows } = await client.query(`
+        SELECT r.id, r.host, r.is_default AS "default", r.name,
+          (SELECT count(*)::int FROM users.account a WHERE a.realm_id = r.id AND a.is_active AND NOT a.is_bot) AS people,
+          (SELECT count(*)::int FROM event_queue.queue q WHERE q.realm_id = r.id AND q.expires_at > now()) AS queues,
+          c.number::int AS events, c.epoch
+        FROM users.realm r LEFT JOIN log.clock c ON c.realm_id = r.id ORDER BY r.id`);
+      console.table(rows);
+      return 0;
+    } finally {
+      await client.end();
+    }
+  },
+};
+
+export function print(values: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(values)) console.log(`${name}: ${value}`);
+}

@@ -1,0 +1,98 @@
+/**
+ * Makes what an image holds, in `deploy/docker/dist`: every service and command in one program, the Node that runs it, and
+ * the files that code reads beside itself. `node deploy/docker/bundle.ts [linux-x64|linux-arm64]`
+ */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { build } from 'esbuild';
+
+const root = dirname(dirname(import.meta.dirname));
+export const dist = join(import.meta.dirname, 'dist');
+
+/** Packages with machine code; they are copied, not bundled. */
+const natives = ['@node-rs/argon2'];
+
+export async function bundle(platform = `${process.platform}-${process.arch}`): Promise<void> {
+  rmSync(dist, { recursive: true, force: true });
+  const app = join(dist, 'app');
+  mkdirSync(app, { recursive: true });
+  await build({
+    entryPoints: { natter: join(root, 'deploy', 'admin', 'src', 'natter.ts') },
+    outdir: join(app, 'bin'),
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    external: [...natives, 'pino-pretty', 'pg-native'],
+    // Dependencies in CommonJS ask for built-in modules by `require`.
+    banner: {
+      js: "import { createRequire as natterRequire } from 'node:module';const require = natterRequire(import.meta.url);",
+    },
+    legalComments: 'none',
+    sourcemap: false,
+    logLevel: 'warning',
+  });
+  copyReadFiles(app);
+  for (const name of natives) copyNative(name, platform, app);
+  const node = join(root, 'node_modules', `node-${platform}`, 'bin', 'node');
+  if (!existsSync(node)) throw new Error(`Node for ${platform} is not installed: ${node}`);
+  cpSync(realpathSync(node), join(dist, 'node'));
+}
+
+/** Code finds them as `../<folder>/<file>`; all bundles lie in one folder, so all such folders become one. */
+function copyReadFiles(app: string): void {
+  const owners = ['libs', 'services'].flatMap((group) =>
+    readdirSync(join(root, group)).map((name) => join(root, group, name)),
+  );
+  for (const owner of owners.filter((path) => existsSync(join(path, 'src')))) {
+    for (const folder of foldersReadBy(owner)) {
+      for (const file of readdirSync(join(owner, folder))) {
+        const target = join(app, folder, file);
+        if (existsSync(target)) throw new Error(`Two files are named ${relative(app, target)}`);
+        cpSync(join(owner, folder, file), target, { recursive: true });
+      }
+    }
+  }
+}
+
+function foldersReadBy(owner: string): Set<string> {
+  const folders = new Set<string>();
+  for (const file of readdirSync(join(owner, 'src'), { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
+    const text = readFileSync(join(owner, 'src', file), 'utf8');
+    for (const [, path = ''] of text.matchAll(/new URL\([`'"]([^`'"]+)[`'"],\s*import\.meta\.url\)/g)) {
+      const folder = /^\.\.\/([\w-]+)\//.exec(path)?.[1];
+      if (folder === undefined || file.includes('/'))
+        throw new Error(
+          `${relative(root, owner)}/src/${file} reads ${path}: only ../<folder>/ of a lib or service is bundled`,
+        );
+      folders.add(folder);
+    }
+  }
+  return folders;
+}
+
+/** The package and its machine code for the platform, without what only other platforms need. */
+function copyNative(name: string, platform: string, app: string): void {
+  const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
+  const copy = (from: string, packageName: string): void =>
+    cpSync(from, join(app, 'node_modules', packageName), { recursive: true, dereference: true, filter: isWanted });
+  copy(dirname(manifest), name);
+  const machineCode = `${name}-${platform}-gnu`;
+  const beside = createRequire(realpathSync(manifest)).resolve(`${machineCode}/package.json`);
+  copy(dirname(beside), machineCode);
+}
+
+const isWanted = (path: string): boolean => statSync(path).isDirectory() || !/\.(d\.ts|md|map)$/.test(path);
+
+if (process.argv[1] === import.meta.filename) {
+  await bundle(process.argv[2]);
+  const size = (path: string): number =>
+    statSync(path).isDirectory()
+      ? readdirSync(path).reduce((sum, name) => sum + size(join(path, name)), 0)
+      : statSync(path).size;
+  console.log(`bundled into ${relative(process.cwd(), dist)}: ${(size(dist) / 1e6).toFixed(1)} MB`);
+}
