@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { roles, userOperations } from '@natter/contracts';
 import { type Command, readOptions, UsageError } from './command.ts';
 import { metaOf, realmOf, withBus } from './operator-bus.ts';
@@ -23,7 +22,7 @@ export const createKey: Command = {
       const person = {
         email: options.email,
         full_name: options['full-name'] ?? options.email.split('@')[0] ?? options.email,
-        password: randomBytes(18).toString('base64url'),
+        password: undefined,
         role,
         can_create_users: false,
         can_change_user_emails: false,
