@@ -1,11 +1,11 @@
-import { type Actor, ChatError, type RequestMeta, userOperations } from '@natter/contracts';
+import { type Actor, ChatError, type LogEvent, type RequestMeta, userOperations } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
 
 export interface Authenticator {
   /** The actor of a Basic header. Throws 401 codes, or SERVICE_UNAVAILABLE when the users service is away. */
   authenticate(header: string | undefined, meta: RequestMeta): Promise<Actor>;
-  /** Something about this user changed. */
-  forget(realmId: number, userId: number): void;
+  /** An event of a realm whose log is tailed: actors it changes are asked for anew. */
+  follow(realmId: number, event: LogEvent): void;
 }
 
 const maxEntries = 50_000;
@@ -27,10 +27,21 @@ export function createAuthenticator(bus: Bus, tails: (realmId: number) => boolea
       }
       return actor;
     },
-    forget(realmId, userId) {
-      for (const [key, { actor }] of cache) if (actor.realmId === realmId && actor.userId === userId) cache.delete(key);
+    follow(realmId, event) {
+      const changed = usersChangedBy(event);
+      if (changed === undefined) return;
+      for (const [key, { actor }] of cache)
+        if (actor.realmId === realmId && (changed === 'all' || changed.includes(actor.userId))) cache.delete(key);
     },
   };
+}
+
+/** Whose actor an event changes: role, credentials, or the groups they are in. */
+function usersChangedBy({ type, op, body }: LogEvent): readonly number[] | 'all' | undefined {
+  if (type === 'credentials_changed') return [Number(body.user_id)];
+  if (type === 'realm_user' && op === 'update') return [(body.person as { user_id: number }).user_id];
+  if (type !== 'user_group') return undefined;
+  return op === 'add_members' || op === 'remove_members' ? (body.user_ids as number[]) : 'all';
 }
 
 function credentials(header: string | undefined): { email: string; key: string } {

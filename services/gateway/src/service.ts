@@ -55,9 +55,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     onDelivered: gatewayMetrics.delivered,
     onEntry: (realmId, { event, at }) => {
       if (event.trace) spanOfDelivery(`deliver ${event.type}`, event.trace, at, { realm: realmId });
-      if (event.type === 'credentials_changed') authenticator.forget(realmId, Number(event.body.user_id));
-      if (event.type === 'realm_user' && event.op === 'update')
-        authenticator.forget(realmId, Number((event.body.person as { user_id: number }).user_id));
+      authenticator.follow(realmId, event);
     },
   });
   const authenticator = createAuthenticator(bus, polls.tails);
