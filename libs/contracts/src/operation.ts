@@ -19,6 +19,8 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   name: string;
   service: ServiceName;
   http?: Route | undefined;
+  /** A path outside the API, whose result is a `Page`: what a link in a mail opens, or a picture. */
+  page?: Route | undefined;
   caller: Caller;
   summary: string;
   params: P;
@@ -54,6 +56,19 @@ export function operation<
     ...declared,
   } as Operation<P, R> & { http: H };
 }
+
+/** The answer of an operation with a `page`. */
+export const pageSchema = z.object({
+  status: z.int(),
+  content_type: z.string(),
+  /** Text; base64 where `is_base64`. */
+  body: z.string(),
+  is_base64: z.boolean().default(false),
+  /** Where a redirect leads. */
+  location: z.string().optional(),
+  cache_seconds: z.int().default(0),
+});
+export type Page = z.infer<typeof pageSchema>;
 
 export type ParamsOf<O> = O extends Operation<infer P, z.ZodType> ? ParamValues<P> : never;
 export type ResultOf<O> = O extends Operation<Params, infer R> ? z.input<R> : never;

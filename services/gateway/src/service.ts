@@ -9,6 +9,7 @@ import {
   limits,
   type Operation,
   operations,
+  type Page,
   type ParamsOf,
   type RequestMeta,
   userOperations,
@@ -70,7 +71,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   await app.register(formbody);
   await app.register(multipart, { attachFieldsToBody: 'keyValues', limits: { fieldSize: 2 * 1024 * 1024, files: 1 } });
   app.addHook('onSend', async (request, reply) => {
-    reply.header('cache-control', 'no-store').header('x-request-id', request.id);
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+    reply.header('x-request-id', request.id);
   });
   app.addHook('onResponse', async (request, reply) => {
     const { operation } = request.routeOptions.config as { operation?: string };
@@ -80,8 +82,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const allowed = operations
-      .filter((operation) => operation.http && matches(operation.http.path, path))
-      .map((operation) => operation.http?.method);
+      .filter((operation) => (operation.http ?? operation.page) && matches(pathOf(operation), path))
+      .map((operation) => (operation.http ?? operation.page)?.method);
     if (allowed.length > 0 && request.method === 'OPTIONS')
       return reply.code(204).header('allow', allowed.join(', ')).send();
     if (allowed.length > 0)
@@ -96,10 +98,11 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   const docs = docsPage();
   app.get('/docs', async (_, reply) => reply.type('text/html; charset=utf-8').send(docs));
   for (const operation of operations) {
-    if (!operation.http) continue;
+    const route = operation.http ?? operation.page;
+    if (!route) continue;
     app.route({
-      method: operation.http.method,
-      url: prefix + operation.http.path.replace(/\{(\w+)\}/g, ':$1'),
+      method: route.method,
+      url: pathOf(operation).replace(/\{(\w+)\}/g, ':$1'),
       config: { operation: operation.name },
       handler: (request, reply) => {
         const parent = headerOf(request, 'traceparent');
@@ -129,6 +132,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
       isPoll && actor
         ? await poll(actor, meta, params, request)
         : await bus.call(operation, params as never, { actor, meta });
+    if (operation.page) return sendPage(reply, result as Page);
     return {
       result: 'success',
       msg: '',
@@ -192,6 +196,18 @@ function sendError(reply: FastifyReply, error: ChatError): FastifyReply {
   return reply.code(error.status).send({ result: 'error', msg: error.message, code: error.code, ...error.extra });
 }
 
+function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+  if (page.location !== undefined) reply.header('location', page.location);
+  if (page.cache_seconds > 0) reply.header('cache-control', `private, max-age=${page.cache_seconds}`);
+  // What people uploaded must never run as a script of this origin.
+  reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'");
+  reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+  return reply
+    .code(page.status)
+    .type(page.content_type)
+    .send(page.is_base64 ? Buffer.from(page.body, 'base64') : page.body);
+}
+
 function setRateHeaders(reply: FastifyReply, rate: RateState): void {
   reply
     .header('x-ratelimit-limit', rate.limit)
@@ -213,5 +229,7 @@ const headerOf = (request: FastifyRequest, name: string): string | undefined => 
 const clientOf = (request: FastifyRequest): string =>
   /^[^/\s(]+/.exec(request.headers['user-agent'] ?? '')?.[0]?.slice(0, 60) ?? 'Unspecified';
 
+const pathOf = ({ http, page }: Operation): string => (http ? prefix + http.path : (page?.path ?? ''));
+
 const matches = (template: string, path: string): boolean =>
-  new RegExp(`^${prefix}${template.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path);
+  new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path);
