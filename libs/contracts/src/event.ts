@@ -15,6 +15,8 @@ export interface LogEvent {
   audience: Audience;
   /** Later variants win; a variant's patch is merged over the body at its top level. */
   variants?: { audience: Audience; patch: Record<string, unknown> }[];
+  /** What differs by receiver inside a list of the body; applied after variants and before forms, in order. */
+  parts?: ListPart[];
   /** What a queue sees of it by its capabilities; every form whose capability stands as named applies, in order. */
   forms?: Form[];
   /** For consumers in other services only; no client sees it. */
@@ -23,6 +25,15 @@ export interface LogEvent {
   trace?: string;
   /** Only for messages: what narrows, flags and capabilities look at. */
   message?: MessagePart;
+}
+
+/** For its audience, `items[i]` is merged over item i of the body's `list`; where a capability is named, only for queues that have it so. */
+export interface ListPart {
+  audience: Audience;
+  list: string;
+  items: Record<string, unknown>[];
+  capability?: string;
+  is?: boolean;
 }
 
 export interface Form {

@@ -101,6 +101,15 @@ export const channelPermissions = {
 } as const satisfies Record<string, PermissionSetting>;
 export type ChannelPermission = keyof typeof channelPermissions;
 
+/** The value of each permission of a channel. */
+export const channelPermissionsSchema = z.object(
+  Object.fromEntries(Object.keys(channelPermissions).map((name) => [name, groupSettingSchema])) as Record<
+    ChannelPermission,
+    typeof groupSettingSchema
+  >,
+);
+export type ChannelPermissions = z.infer<typeof channelPermissionsSchema>;
+
 export const groupPermissions = {
   can_add_members_group: setting('group_creator', { default_for_system_groups: 'role:nobody' }),
   can_manage_group: setting('group_creator', { default_for_system_groups: 'role:nobody' }),

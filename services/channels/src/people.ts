@@ -2,7 +2,8 @@ import { type Audience, idSet, roles, type User } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { channelColumns, channelRow, toChannel } from './channel-row.ts';
+import { toChannel } from './channel-object.ts';
+import { channelColumns, channelRow } from './channel-row.ts';
 
 export const personRow = z.object({ user_id: z.number(), email: z.string(), role: z.number(), is_active: z.boolean() });
 export type Person = z.infer<typeof personRow>;
@@ -86,7 +87,12 @@ async function tellVisibility(work: Work, userId: number, before: number | undef
   const gained = channels.filter((row) => !knows(before, row) && knows(after, row));
   const lost = channels.filter((row) => knows(before, row) && !knows(after, row));
   if (gained.length > 0)
-    work.emit({ type: 'stream', op: 'create', body: { streams: gained.map(toChannel) }, audience: to([userId]) });
+    work.emit({
+      type: 'stream',
+      op: 'create',
+      body: { streams: gained.map((row) => toChannel(row)) },
+      audience: to([userId]),
+    });
   if (lost.length > 0)
     work.emit(
       channelsGone(

@@ -29,10 +29,16 @@ export function postingRulesHandlers({ database }: Owner): Handlers {
       if (!row) throw unknownChannel(channel);
       return {
         channel_id: row.id,
+        version,
         name: row.name,
         is_private: row.is_private,
+        is_web_public: row.is_web_public,
         is_archived: row.is_archived,
-        version,
+        history_public: row.history_public,
+        topics_policy: row.topics_policy,
+        message_retention_days: row.message_retention_days,
+        creator_id: row.creator_id,
+        permissions: row.permissions,
         subscribers: idSet(subscribers.map(({ user_id }) => user_id)),
       };
     }),

@@ -2,7 +2,8 @@ import { badRequest, channelOperations, eventQueueOperations } from '@natter/con
 import { type Executor, inSnapshot, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { channelColumns, channelRow, toChannel, toSubscription } from './channel-row.ts';
+import { toChannel, toSubscription } from './channel-object.ts';
+import { channelColumns, channelRow } from './channel-row.ts';
 import { mayKnow, personRow } from './people.ts';
 
 export function readHandlers({ database }: Owner): Handlers {

@@ -1,4 +1,4 @@
-import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
+import { type CommonConfig, createRealmPolicies, openOwner, type Process, type Running } from '@natter/service-kit';
 import { peopleConsumer } from './people.ts';
 import { postingRulesHandlers } from './posting-rules.ts';
 import { readHandlers } from './read-channels.ts';
@@ -10,7 +10,7 @@ export async function startChannels(process: Process<CommonConfig>): Promise<Run
   const owner = openOwner(process, 'channels');
   peopleConsumer(owner);
   await process.bus.serve('channels', '1.0.0', [
-    ...subscribeHandlers(owner),
+    ...subscribeHandlers(owner, createRealmPolicies(process.bus)),
     ...unsubscribeHandlers(owner),
     ...readHandlers(owner),
     ...postingRulesHandlers(owner),

@@ -1,19 +1,30 @@
-import { badRequest, channelOperations, isGuest, limits, type ParamsOf } from '@natter/contracts';
+import { badRequest, channelOperations, isGuest, limits, type ParamsOf, type RealmPolicy } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
 import { emptyContext, render } from '@natter/markdown';
-import { type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
+import {
+  type Handlers,
+  handle,
+  idempotencyOf,
+  type Owner,
+  type RealmPolicies,
+  realmBasis,
+  type UserContext,
+} from '@natter/service-kit';
 import { z } from 'zod';
-import { type ChannelRow, channelColumns, channelRow, colorOf, toChannel, toSubscription } from './channel-row.ts';
+import { colorOf, toChannel, toSubscription } from './channel-object.ts';
+import { defaultPermissions } from './channel-permissions.ts';
+import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
 import { holdPeople, knowers, mayKnow, type Person, to } from './people.ts';
 import { resolvePrincipals } from './principals.ts';
 
 type Params = ParamsOf<typeof channelOperations.subscribe>;
 
-export function subscribeHandlers({ unitOfWork }: Owner): Handlers {
+export function subscribeHandlers({ unitOfWork }: Owner, policies: RealmPolicies): Handlers {
   return [
     handle(channelOperations.subscribe, async (context, params) => {
       const { actor } = context;
       if (isGuest(actor)) throw badRequest('Not allowed for guest users');
+      const policy = await policies.get(context.meta, context.attempt > 0);
       const wanted = distinctNames(params.subscriptions);
       const options = {
         realmId: actor.realmId,
@@ -21,7 +32,7 @@ export function subscribeHandlers({ unitOfWork }: Owner): Handlers {
         idempotency: idempotencyOf(context, 'subscribe', params),
       };
       return unitOfWork(options, async (work) => {
-        work.restOn(actor.basis);
+        work.restOn({ ...actor.basis, ...realmBasis(policy) });
         const people = await holdPeople(work, 'shared');
         const principals = resolvePrincipals(people, params.principals, actor);
         const answer = {
@@ -31,7 +42,7 @@ export function subscribeHandlers({ unitOfWork }: Owner): Handlers {
         const unauthorized: string[] = [];
         for (const { name, description } of wanted) {
           const existing = await lockByName(work, name);
-          const channel = existing ?? (await create(work, context, name, description, params));
+          const channel = existing ?? (await create(work, context, name, description, params, policy));
           const subscribers = existing ? await subscribersOf(work, channel.id) : new Set<number>();
           const isMember = subscribers.has(actor.userId);
           if (existing?.is_private && !isMember) {
@@ -73,12 +84,13 @@ async function create(
   name: string,
   description: string,
   params: Params,
+  policy: RealmPolicy,
 ): Promise<ChannelRow> {
   const historyPublic = !params.invite_only || (params.history_public_to_subscribers ?? false);
   return work
     .one(sql.type(channelRow)`
-    INSERT INTO channels.channel AS c (realm_id, name, description, rendered_description, creator_id, is_private, history_public)
-    VALUES (${work.realmId}, ${name}, ${description}, ${render(description, emptyContext).html}, ${actor.userId}, ${params.invite_only}, ${historyPublic})
+    INSERT INTO channels.channel AS c (realm_id, name, description, rendered_description, creator_id, is_private, history_public, permissions)
+    VALUES (${work.realmId}, ${name}, ${description}, ${render(description, emptyContext).html}, ${actor.userId}, ${params.invite_only}, ${historyPublic}, ${JSON.stringify(defaultPermissions(policy.system_groups, actor.userId))})
     RETURNING ${channelColumns}`)
     .catch((error: unknown) => {
       // Somebody created it while we looked: the unit runs again and joins it.

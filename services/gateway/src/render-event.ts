@@ -3,6 +3,7 @@ import {
   emptyTopicDisplayName,
   hasId,
   idsPerNumber,
+  type ListPart,
   type LogEntry,
   type QueueRecord,
 } from '@natter/contracts';
@@ -27,6 +28,7 @@ export function renderFor(queue: QueueRecord, entry: LogEntry): Record<string, u
   let body = event.body;
   for (const variant of event.variants ?? [])
     if (reaches(variant.audience, queue.user_id)) body = { ...body, ...variant.patch };
+  for (const part of event.parts ?? []) if (isPartFor(part, queue)) body = withItems(body, part);
   let seen: Record<string, unknown> = { ...named, ...body };
   for (const { capability, is, patch } of event.forms ?? []) {
     if ((queue.capabilities[capability] ?? false) !== is) continue;
@@ -34,6 +36,15 @@ export function renderFor(queue: QueueRecord, entry: LogEntry): Record<string, u
     seen = { ...seen, ...patch };
   }
   return { ...seen, id };
+}
+
+const isPartFor = ({ audience, capability, is }: ListPart, queue: QueueRecord): boolean =>
+  reaches(audience, queue.user_id) &&
+  (capability === undefined || (queue.capabilities[capability] ?? false) === (is ?? true));
+
+function withItems(body: Record<string, unknown>, { list, items }: ListPart): Record<string, unknown> {
+  const shared = body[list] as Record<string, unknown>[];
+  return { ...body, [list]: shared.map((item, index) => ({ ...item, ...items[index] })) };
 }
 
 /** What only services read. */

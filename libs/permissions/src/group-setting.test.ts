@@ -1,6 +1,6 @@
 import { channelPermissions, realmPermissions } from '@natter/contracts';
 import { describe, expect, test } from 'vitest';
-import { isIn, isPermitted, normalized, problemOf } from './index.ts';
+import { isIn, isPermitted, normalized, problemOf } from './group-setting.ts';
 
 const member = { userId: 7, role: 400, groupIds: [3, 9] };
 const guest = { userId: 8, role: 600, groupIds: [3] };

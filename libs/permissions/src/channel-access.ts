@@ -1,0 +1,39 @@
+import { type ChannelPermission, type ChannelPermissions, channelPermissions, roles } from '@natter/contracts';
+import { type Holder, isPermitted } from './group-setting.ts';
+
+/** As much of a channel as access to it looks at. */
+export interface AccessibleChannel {
+  is_private: boolean;
+  is_web_public: boolean;
+  permissions: ChannelPermissions;
+}
+
+const permits = (channel: AccessibleChannel, name: ChannelPermission, holder: Holder): boolean =>
+  isPermitted(channelPermissions[name], channel.permissions[name], holder);
+
+/** Whether somebody may read the channel's messages (semantics 5.3). Administrators have no way of their own into a private one. */
+export function hasContentAccess(channel: AccessibleChannel, holder: Holder, isSubscribed: boolean): boolean {
+  if (isSubscribed || channel.is_web_public) return true;
+  if (holder.role === roles.guest) return false;
+  if (!channel.is_private) return true;
+  return permits(channel, 'can_subscribe_group', holder) || permits(channel, 'can_add_subscribers_group', holder);
+}
+
+/** Whether somebody may know the channel, its settings and its subscribers. To all others it does not exist. */
+export function hasMetadataAccess(channel: AccessibleChannel, holder: Holder, isSubscribed: boolean): boolean {
+  if (holder.role <= roles.administrator || hasContentAccess(channel, holder, isSubscribed)) return true;
+  return permits(channel, 'can_administer_channel_group', holder);
+}
+
+/** Administrators of the realm and of the channel. */
+export function mayAdminister(channel: AccessibleChannel, holder: Holder, isSubscribed: boolean): boolean {
+  if (!hasMetadataAccess(channel, holder, isSubscribed)) return false;
+  return holder.role <= roles.administrator || permits(channel, 'can_administer_channel_group', holder);
+}
+
+/** The permissions that let somebody know a private channel they are not subscribed to. */
+export const revealingPermissions = [
+  'can_administer_channel_group',
+  'can_subscribe_group',
+  'can_add_subscribers_group',
+] as const satisfies ChannelPermission[];

@@ -1,0 +1,81 @@
+import { type GroupSetting, type PermissionSetting, roles } from '@natter/contracts';
+
+/** As much of a person as a permission looks at. `groupIds`: all groups, directly or through subgroups. */
+export interface Holder {
+  userId: number;
+  role: number;
+  groupIds: readonly number[];
+}
+
+/** Whether the person is in the value, whatever the setting. */
+export function isIn(value: GroupSetting, { userId, groupIds }: Pick<Holder, 'userId' | 'groupIds'>): boolean {
+  if (typeof value === 'number') return groupIds.includes(value);
+  return value.direct_members.includes(userId) || value.direct_subgroups.some((id) => groupIds.includes(id));
+}
+
+/** Whether the person has the permission. Guests never have one whose setting leaves them out. */
+export function isPermitted(setting: PermissionSetting, value: GroupSetting, holder: Holder): boolean {
+  if (holder.role === roles.guest && !setting.allow_everyone_group) return false;
+  return isIn(value, holder);
+}
+
+/** One way to write a value: ids ascending and once; a single group is its id. */
+export function normalized(value: GroupSetting): GroupSetting {
+  if (typeof value === 'number') return value;
+  const direct_members = ascending(value.direct_members);
+  const direct_subgroups = ascending(value.direct_subgroups);
+  const [only, ...more] = direct_subgroups;
+  if (direct_members.length === 0 && only !== undefined && more.length === 0) return only;
+  return { direct_members, direct_subgroups };
+}
+
+export const isSameSetting = (a: GroupSetting, b: GroupSetting): boolean =>
+  JSON.stringify(normalized(a)) === JSON.stringify(normalized(b));
+
+/** The groups a value names directly. */
+export const groupsNamed = (value: GroupSetting): readonly number[] =>
+  typeof value === 'number' ? [value] : value.direct_subgroups;
+
+export interface KnownGroup {
+  id: number;
+  name: string;
+  isSystem: boolean;
+  isDeactivated: boolean;
+}
+
+/**
+ * Why a value can't be given to a setting, as public text; undefined when it can. `groups` and `activeUserIds` answer for
+ * what the value names.
+ */
+export function problemOf(
+  settingName: string,
+  setting: PermissionSetting,
+  value: GroupSetting,
+  known: { group: (id: number) => KnownGroup | undefined; isActiveUser: (id: number) => boolean },
+): string | undefined {
+  const written = normalized(value);
+  if (typeof written !== 'number') {
+    if (setting.require_system_group) return `'${settingName}' must be a system user group.`;
+    if (written.direct_members.some((id) => !known.isActiveUser(id))) return 'Invalid user ID';
+  }
+  for (const id of groupsNamed(written)) {
+    const group = known.group(id);
+    if (!group) return 'Invalid user group';
+    if (group.isDeactivated) return 'User group is deactivated.';
+    if (setting.require_system_group && !group.isSystem) return `'${settingName}' must be a system user group.`;
+    // As one of several, a system group that the setting can't have alone is as wrong.
+    if (isForbidden(setting, group)) return `'${settingName}' setting cannot be set to '${group.name}' group.`;
+  }
+  return undefined;
+}
+
+function isForbidden(setting: PermissionSetting, { name, isSystem }: KnownGroup): boolean {
+  if (!isSystem) return false;
+  if (name === 'role:internet' && !setting.allow_internet_group) return true;
+  if (name === 'role:nobody' && !setting.allow_nobody_group) return true;
+  if (name === 'role:everyone' && !setting.allow_everyone_group) return true;
+  const allowed: readonly string[] = setting.allowed_system_groups;
+  return allowed.length > 0 && !allowed.includes(name);
+}
+
+const ascending = (ids: readonly number[]): number[] => [...new Set(ids)].sort((a, b) => a - b);
