@@ -110,6 +110,14 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
   FROM log.event WHERE realm_id = p_realm AND number > p_after ORDER BY number LIMIT p_limit
 $$;
 
+-- Events of some types, up to a number.
+CREATE FUNCTION log.read_types(p_realm int, p_after bigint, p_through bigint, p_types text[], p_limit int)
+RETURNS TABLE (number bigint, source text, event json)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
+  SELECT number, source, event FROM log.event
+  WHERE realm_id = p_realm AND number > p_after AND number <= p_through AND type = ANY(p_types) ORDER BY number LIMIT p_limit
+$$;
+
 -- Realms with events in the last minutes, or all, and where their clocks stand.
 CREATE FUNCTION log.realms(p_within interval) RETURNS TABLE (realm_id int, number bigint, mark int, epoch int)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$

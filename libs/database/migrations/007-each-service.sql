@@ -16,7 +16,7 @@ BEGIN
     EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO %I', s, 'natter_' || s);
     EXECUTE format('GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA %I TO %I', s, 'natter_' || s);
     EXECUTE format('GRANT USAGE ON SCHEMA log TO %I', 'natter_' || s);
-    EXECUTE format('GRANT EXECUTE ON FUNCTION log.append, log.last_number, log.position, log.versions, log.read, log.realms TO %I', 'natter_' || s);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION log.append, log.last_number, log.position, log.versions, log.read, log.read_types, log.realms TO %I', 'natter_' || s);
   END LOOP;
   GRANT EXECUTE ON FUNCTION log.create_realm TO natter_users;
   GRANT EXECUTE ON FUNCTION log.new_epoch, log.prepare_partitions TO natter_event_queue;

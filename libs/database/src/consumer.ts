@@ -1,4 +1,4 @@
-import type { LogEvent } from '@natter/contracts';
+import { ChatError, type LogEvent } from '@natter/contracts';
 import { z } from 'zod';
 import { type Database, sql } from './database.ts';
 import type { UnitOfWork, Work } from './unit-of-work.ts';
@@ -24,48 +24,57 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-const eventRow = z.object({ number: z.number(), source: z.string(), type: z.string(), event: z.any() });
+const eventRow = z.object({ number: z.number(), source: z.string(), event: z.any() });
+const numberRow = z.object({ number: z.number() });
+const positionRow = z.object({ position: z.number() });
 const pollMs = 1_000;
+/** Hints that come together are one look. */
+const gatherMs = 15;
 const batchSize = 200;
+const moveEveryMs = 10_000;
+const maxFailures = 3;
 
 /**
  * Follows the event table of every realm in order. The position moves in the transaction of the effect, so each event
- * takes effect once, whatever is killed. An event that fails three times is parked and passed.
+ * takes effect once, whatever is killed. Over events that nobody here acts on it moves now and then, in one step. An event
+ * that fails three times is parked and passed.
  */
 export function startConsumer(database: Database, unitOfWork: UnitOfWork, options: ConsumerOptions): Consumer {
+  const table = sql.identifier([options.schema, 'consumer']);
+  const types = sql.array([...options.types], 'text');
   const hinted = new Set<number>();
-  const failures = new Map<string, number>();
+  /** Per realm: up to here nothing is waiting for us; and when the stored position was last moved. */
+  const looked = new Map<number, { through: number; movedAt: number }>();
+  /** Per realm: the event that failed, and how often. Until it is past, events are taken one by one. */
+  const failing = new Map<number, { number: number; count: number }>();
   let stopped = false;
   let wake: () => void = () => undefined;
 
   const loop = (async () => {
     while (!stopped) {
+      const realms = [...hinted];
+      hinted.clear();
       try {
-        const realms =
-          hinted.size > 0
-            ? [...hinted]
-            : (
-                await database.any(sql.type(z.object({ realm_id: z.number() }))`SELECT realm_id FROM log.realms(NULL)`)
-              ).map((row) => row.realm_id);
-        hinted.clear();
-        for (const realmId of realms) while (!stopped && (await consumeSome(realmId)));
+        for (const realmId of realms.length > 0 ? realms : await realmsBehind())
+          while (!stopped && (await consumeSome(realmId)));
       } catch (error) {
         options.onError(error, { consumer: options.name });
         await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 300));
       }
-      if (hinted.size === 0 && !stopped)
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, pollMs);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
+      if (stopped) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, hinted.size > 0 ? gatherMs : pollMs * (0.8 + Math.random() * 0.4));
+        wake = () => {
+          clearTimeout(timer);
+          setTimeout(resolve, gatherMs);
+        };
+      });
     }
   })();
 
   return {
     hint: (realmId) => {
+      if (hinted.has(realmId)) return;
       hinted.add(realmId);
       wake();
     },
@@ -76,63 +85,86 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     },
   };
 
+  async function realmsBehind(): Promise<number[]> {
+    const rows = await database.any(sql.type(z.object({ realm_id: z.number(), number: z.number() }))`
+      SELECT r.realm_id, r.number FROM log.realms(NULL) r LEFT JOIN ${table} c ON c.realm_id = r.realm_id AND c.name = ${options.name}
+      WHERE r.number > coalesce(c.position, 0)`);
+    return rows.filter((row) => isWorthALook(row.realm_id, row.number)).map((row) => row.realm_id);
+  }
+
+  function isWorthALook(realmId: number, clock: number): boolean {
+    const known = looked.get(realmId);
+    return !known || known.through < clock || Date.now() - known.movedAt > moveEveryMs;
+  }
+
   /** Returns whether more may be waiting. */
   async function consumeSome(realmId: number): Promise<boolean> {
-    const table = sql.identifier([options.schema, 'consumer']);
-    const { position } = (await database.maybeOne(sql.type(z.object({ position: z.number() }))`
-      SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = ${options.name}`)) ?? { position: -1 };
-    const clock = await database.maybeOne(
-      sql.type(z.object({ number: z.number() }))`SELECT number FROM log.position(${realmId})`,
-    );
-    if (!clock || clock.number <= position) return false;
-    let seen = 0;
+    const known = looked.get(realmId) ?? { through: 0, movedAt: 0 };
+    const isWaiting = await database.one(sql.type(z.object({ number: z.number(), found: z.boolean() }))`
+      SELECT p.number, EXISTS (SELECT FROM log.read_types(${realmId}, greatest(${known.through}, coalesce(
+        (SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = ${options.name}), 0)), p.number, ${types}, 1)) AS found
+      FROM log.position(${realmId}) p`);
+    if (!isWaiting.found && Date.now() - known.movedAt < moveEveryMs) {
+      looked.set(realmId, { ...known, through: isWaiting.number });
+      return false;
+    }
+    const limit = failing.has(realmId) ? 1 : batchSize;
     let current = 0;
     try {
-      await unitOfWork({ realmId, schema: options.schema }, async (work) => {
-        seen = 0;
+      const seen = await unitOfWork({ realmId, schema: options.schema }, async (work) => {
+        current = 0;
         await work.run(
           sql.unsafe`INSERT INTO ${table} (realm_id, name, position) VALUES (${realmId}, ${options.name}, 0) ON CONFLICT DO NOTHING`,
         );
-        const mine = await work.maybeOne(sql.type(z.object({ position: z.number() }))`
+        const mine = await work.maybeOne(sql.type(positionRow)`
           SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = ${options.name} FOR UPDATE SKIP LOCKED`);
-        if (!mine) return;
-        const events = await work.any(
-          sql.type(
-            eventRow,
-          )`SELECT number, source, type, event FROM log.read(${realmId}, ${mine.position}, ${batchSize})`,
-        );
-        const last = events.at(-1);
-        if (!last) return;
+        // Another process is at it.
+        if (!mine) return undefined;
+        const clock = await work.one(sql.type(numberRow)`SELECT number FROM log.position(${realmId})`);
+        const events = await work.any(sql.type(eventRow)`
+          SELECT number, source, event FROM log.read_types(${realmId}, ${mine.position}, ${clock.number}, ${types}, ${limit})`);
         for (const row of events) {
-          if (!options.types.includes(row.type)) continue;
           current = row.number;
           await options.handle(work, { number: row.number, source: row.source, event: row.event as LogEvent });
         }
+        const last = events.length < limit ? clock.number : (events.at(-1)?.number ?? clock.number);
         await work.run(
-          sql.unsafe`UPDATE ${table} SET position = ${last.number} WHERE realm_id = ${realmId} AND name = ${options.name}`,
+          sql.unsafe`UPDATE ${table} SET position = ${last} WHERE realm_id = ${realmId} AND name = ${options.name}`,
         );
-        seen = events.length;
+        return { through: last, isFull: events.length === limit };
       });
+      if (!seen) return false;
+      if (seen.through >= (failing.get(realmId)?.number ?? 0)) failing.delete(realmId);
+      looked.set(realmId, { through: seen.through, movedAt: Date.now() });
+      return seen.isFull;
     } catch (error) {
-      options.onError(error, { consumer: options.name, realmId, number: current });
-      const key = `${realmId}:${current}`;
-      const count = (failures.get(key) ?? 0) + 1;
-      failures.set(key, count);
-      if (count < 3 || current === 0) throw error;
-      failures.delete(key);
-      await park(realmId, current, error);
+      await countFailure(realmId, current, error);
+      throw error;
     }
-    return seen === batchSize;
+  }
+
+  /** An outage is nobody's fault; an event that fails by itself, alone in its transaction, is parked in the end. */
+  async function countFailure(realmId: number, number: number, error: unknown): Promise<void> {
+    if (number === 0 || (error instanceof ChatError && error.status >= 500)) return;
+    const before = failing.get(realmId);
+    const count = before?.number === number ? before.count + 1 : 1;
+    failing.set(realmId, { number, count });
+    options.onError(error, { consumer: options.name, realmId, number, count });
+    if (count < maxFailures) return;
+    await park(realmId, number, error);
+    failing.delete(realmId);
   }
 
   async function park(realmId: number, number: number, error: unknown): Promise<void> {
     const text = error instanceof Error ? error.message : String(error);
     await unitOfWork({ realmId, schema: options.schema }, async (work) => {
+      const moved = await work.run(
+        sql.unsafe`UPDATE ${table} SET position = ${number} WHERE realm_id = ${realmId} AND name = ${options.name} AND position < ${number}`,
+      );
+      // Another process may have given up on it too.
+      if (moved === 0) return;
       await work.run(
         sql.unsafe`INSERT INTO ${sql.identifier([options.schema, 'parked_event'])} (realm_id, name, number, error) VALUES (${realmId}, ${options.name}, ${number}, ${text})`,
-      );
-      await work.run(
-        sql.unsafe`UPDATE ${sql.identifier([options.schema, 'consumer'])} SET position = ${number} WHERE realm_id = ${realmId} AND name = ${options.name} AND position < ${number}`,
       );
     });
   }

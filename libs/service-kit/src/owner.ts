@@ -88,10 +88,14 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     maxLength: 100_000,
     secondsToLive: 3_600,
   });
-  const consumers: Consumer[] = [];
-  bus.subscribe(logSubject('*'), (_, subject) => {
+  const consumers: { consumer: Consumer; marks: string[] }[] = [];
+  bus.subscribe(logSubject('*'), (payload, subject) => {
     const realmId = Number(subject.split('.').at(-1));
-    for (const consumer of consumers) consumer.hint(realmId);
+    const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+    // Large entries are announced by number alone.
+    const isUnknown = text.includes('"upTo"');
+    for (const { consumer, marks } of consumers)
+      if (isUnknown || marks.some((mark) => text.includes(mark))) consumer.hint(realmId);
   });
   return {
     database,
@@ -110,12 +114,12 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
         schema,
         onError: (error, context) => log.warn({ err: error, ...context }, 'consumer failed'),
       });
-      consumers.push(consumer);
+      consumers.push({ consumer, marks: options.types.map((type) => `"type":${JSON.stringify(type)}`) });
       return consumer;
     },
     close: async () => {
       stopWatching();
-      await Promise.all(consumers.map((consumer) => consumer.stop()));
+      await Promise.all(consumers.map(({ consumer }) => consumer.stop()));
       redis.close();
       await database.close();
     },
