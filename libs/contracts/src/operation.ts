@@ -30,6 +30,11 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   events: readonly string[];
   /** A read-only operation may be sent again after a time-out. */
   isReadOnly: boolean;
+  /**
+   * When this service's copies of others' data are brought up to what is committed: before the handler runs, or, where every
+   * millisecond counts, only before it refuses.
+   */
+  copies: 'current' | 'current-on-refusal';
   /** Time the caller waits, in milliseconds. */
   deadlineMs: number;
 }
@@ -52,6 +57,7 @@ export function operation<
     errors: [],
     events: [],
     isReadOnly: declared.http?.method === 'GET',
+    copies: 'current',
     deadlineMs: 15_000,
     ...declared,
   } as Operation<P, R> & { http: H };

@@ -19,6 +19,12 @@ export interface ConsumerOptions {
 }
 
 export interface Consumer {
+  readonly name: string;
+  readonly types: readonly string[];
+  /** Up to this number nothing is waiting, as far as this process has looked. */
+  through(realmId: number): number;
+  /** Somebody looked: nothing is waiting up to this number. */
+  sawNothing(realmId: number, number: number): void;
   /** Something may have happened in this realm. */
   hint(realmId: number): void;
   stop(): Promise<void>;
@@ -73,6 +79,13 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   })();
 
   return {
+    name: options.name,
+    types: options.types,
+    through: (realmId) => looked.get(realmId)?.through ?? 0,
+    sawNothing: (realmId, number) => {
+      const known = looked.get(realmId);
+      if (known && known.through < number) known.through = number;
+    },
     hint: (realmId) => {
       if (hinted.has(realmId)) return;
       hinted.add(realmId);

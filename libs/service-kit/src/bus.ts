@@ -4,6 +4,7 @@ import { connect } from '@nats-io/transport-node';
 import {
   type Actor,
   ChatError,
+  catchUpOperations,
   type ErrorCode,
   errorStatus,
   limits,
@@ -15,6 +16,7 @@ import {
   unavailable,
   userOperations,
 } from '@natter/contracts';
+import type { CatchUp } from './catch-up.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { activeTrace, inSpan } from './tracing.ts';
@@ -63,6 +65,8 @@ export interface Bus {
    */
   call<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<ResultOf<O>>;
   serve(name: ServiceName, version: string, handlers: Handlers): Promise<void>;
+  /** How this process brings its copies of others' data up to date before it answers. */
+  useCatchUp(catchUp: CatchUp): void;
   publish(subject: string, payload: string | Uint8Array): void;
   subscribe(subject: string, receive: (payload: Uint8Array, subject: string) => void): () => void;
   /** Resolves when subscriptions made so far have reached the server. */
@@ -106,6 +110,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   metrics.natsUp.set(1);
   void watchStatus(connection, log, metrics, reconnectListeners);
   const services: Service[] = [];
+  let catchUp: CatchUp = async () => false;
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
 
@@ -124,7 +129,9 @@ export async function connectBus(options: { url: string; name: string; log: Logg
         queue: name,
       });
       services.push(service);
-      for (const { operation, run } of handlers) {
+      const own = catchUpOperations.find((operation) => operation.service === name);
+      const all = own ? [...handlers, { operation: own, run: catchUpFor }] : handlers;
+      for (const { operation, run } of all) {
         service.addEndpoint(operation.name, {
           subject: subjectOf(operation, '*'),
           handler: (error, message) => {
@@ -137,6 +144,10 @@ export async function connectBus(options: { url: string; name: string; log: Logg
         });
       }
       await connection.flush();
+    },
+
+    useCatchUp: (use) => {
+      catchUp = use;
     },
 
     publish: (subject, payload) => {
@@ -234,11 +245,15 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     requestLog: Logger,
   ): Promise<unknown> {
     let { actor } = envelope;
+    const isAsked = operation.http !== undefined;
+    if (isAsked && operation.copies === 'current') await catchUp(envelope.meta.realmId);
     for (let attempt = 0; ; attempt++) {
       try {
         const context: Context = { actor, meta: envelope.meta, log: requestLog, attempt };
         return await run(context, envelope.params);
       } catch (error) {
+        if (isAsked && attempt === 0 && operation.copies === 'current-on-refusal' && isRefusal(error))
+          if (await catchUp(envelope.meta.realmId)) continue;
         if (!(error instanceof Error) || error.name !== 'BasisChanged') throw error;
         if (attempt + 1 >= maxBasisAttempts) throw unavailable(error);
         requestLog.debug({ err: error, operation: operation.name }, 'basis changed, deciding anew');
@@ -250,6 +265,11 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           );
       }
     }
+  }
+
+  async function catchUpFor({ meta }: Context): Promise<object> {
+    await catchUp(meta.realmId);
+    return {};
   }
 
   function respond(message: Msg, text: string): void {
@@ -297,6 +317,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
 /** Ends with the name of who asks, which NATS vouches for. */
 export const subjectOf = (operation: Pick<Operation, 'service' | 'name'>, caller: string): string =>
   `natter.${operation.service}.${operation.name}.${caller}`;
+
+const isRefusal = (error: unknown): boolean => error instanceof ChatError && error.status >= 400 && error.status < 500;
 
 function toChatError(error: unknown, log: Logger): ChatError {
   if (error instanceof ChatError) {

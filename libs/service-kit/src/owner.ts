@@ -15,6 +15,7 @@ import {
 import { type Appender, connectRedis, createAppender, type LogRedis, logSubject } from '@natter/event-log';
 import { z } from 'zod';
 import type { UserContext } from './bus.ts';
+import { createCatchUp } from './catch-up.ts';
 import type { CommonConfig } from './config.ts';
 import { watchOwner } from './owner-metrics.ts';
 import type { Process } from './run-service.ts';
@@ -89,6 +90,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     secondsToLive: 3_600,
   });
   const consumers: { consumer: Consumer; marks: string[] }[] = [];
+  bus.useCatchUp(createCatchUp(database, schema, () => consumers.map(({ consumer }) => consumer)));
   bus.subscribe(logSubject('*'), (payload, subject) => {
     const realmId = Number(subject.split('.').at(-1));
     const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);

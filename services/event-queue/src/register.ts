@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   badRequest,
+  catchUpOperations,
   channelsFetchTypes,
   emptyTopicDisplayName,
   eventQueueOperations,
@@ -32,6 +33,9 @@ export function registerHandlers({ database }: Owner, bus: Bus): Handlers {
       const fetchTypes = params.fetch_event_types ?? params.event_types ?? null;
       const capabilities = booleansOf(params.client_capabilities ?? {});
       const createdAt = Date.now();
+      // What was answered before this register began is in its state.
+      const behind = catchUpOperations.filter((owner) => concerns(owner.service, fetchTypes));
+      await Promise.all(behind.map((owner) => bus.call(owner, {}, { meta })));
       // One point in time for all owners: number S. The queue starts after S.
       const { position, parts } = await exportSnapshot(database, async (snapshot) => {
         const position = await snapshot.one(

@@ -50,6 +50,19 @@ const snapshotPart = (service: 'users' | 'channels' | 'messaging' | 'presence') 
     isReadOnly: true,
   });
 
+const catchUp = (service: 'users' | 'channels' | 'messaging' | 'presence') =>
+  operation({
+    name: 'catch-up',
+    service,
+    caller: 'anyone',
+    summary: `Brings the copies of ${service} up to what is committed. Bus only.`,
+    isReadOnly: true,
+    deadlineMs: 3_000,
+  });
+
+/** Answered by every owner of a part of the snapshot. */
+export const catchUpOperations = [catchUp('users'), catchUp('channels'), catchUp('messaging'), catchUp('presence')];
+
 export const eventQueueOperations = {
   register: operation({
     name: 'register',

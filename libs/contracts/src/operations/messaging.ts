@@ -22,6 +22,7 @@ export const messagingOperations = {
     },
     result: z.object({ id: z.int() }),
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
+    copies: 'current-on-refusal',
     events: ['message'],
   }),
 };
