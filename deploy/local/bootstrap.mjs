@@ -1,6 +1,6 @@
 /**
  * Runs before anything is installed, on Node 20 or newer: brings the pinned pnpm, the packages and Node 24, then starts
- * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|lint|typecheck|install> [arguments]`
+ * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|bench|lint|typecheck|install> [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,6 +21,7 @@ const tasks = {
   start: () => node(['deploy/local/start.ts', ...args]),
   test,
   chaos: () => node(['test-e2e/chaos.ts', ...args]),
+  bench: () => node(['test-e2e/bench/main.ts', ...args]),
   lint: () => run(join(root, 'node_modules', '.bin', 'biome'), ['check', '.', ...args]),
   typecheck: () => run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.json', ...args]),
 };

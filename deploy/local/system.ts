@@ -26,8 +26,10 @@ export interface SystemOptions {
   dataDir: string;
   fresh?: boolean;
   port?: number;
-  /** Processes of each kind; two unless said otherwise for gateways, one for the rest. */
+  /** Processes of each service; one unless said otherwise. */
   replicas?: number;
+  /** Two unless said otherwise. */
+  gateways?: number;
   env?: NodeJS.ProcessEnv;
   log: (line: string) => void;
   /** Every log line of every process. */
@@ -44,7 +46,7 @@ const programs: { program: ServiceProgram; schema?: (typeof serviceSchemas)[numb
 ];
 
 export async function startSystem(options: SystemOptions): Promise<System> {
-  const { dataDir, log, replicas = 1 } = options;
+  const { dataDir, log, replicas = 1, gateways = 2 } = options;
   await mkdir(dataDir, { recursive: true });
   log('bringing PostgreSQL, Redis and NATS');
   const password = await keptSecret(join(dataDir, 'service-password'));
@@ -87,7 +89,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
             },
           }),
         );
-    for (let index = 0; index < 2; index++)
+    for (let index = 0; index < gateways; index++)
       children.push(
         startChild({
           program: 'gateway',

@@ -1,0 +1,51 @@
+import { type Address, Connection } from './load/connection.ts';
+import { apiRequest, type Form, type Identity, type RequestSpec, textOf } from './load/request.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are picked apart by the scenarios.
+export type Json = any;
+
+/** Requests that prepare a scenario; they are not measured. */
+export interface Api {
+  call(
+    host: string,
+    who: Identity | undefined,
+    method: RequestSpec['method'],
+    path: string,
+    form?: Form,
+  ): Promise<Json>;
+}
+
+export function createApi(address: () => Address): Api {
+  const free: Connection[] = [];
+  return {
+    async call(host, who, method, path, form = {}) {
+      const connection = free.pop() ?? new Connection(address());
+      let isBroken = true;
+      try {
+        const reply = await connection.exchange(textOf(apiRequest(host, who, method, path, form)));
+        isBroken = false;
+        const text = reply.body.toString('utf8');
+        if (reply.status !== 200) throw new Error(`${method} ${path}: ${reply.status} ${text.slice(0, 500)}`);
+        return JSON.parse(text);
+      } finally {
+        if (!isBroken) free.push(connection);
+      }
+    },
+  };
+}
+
+/** Runs `work` for each item, some at a time, in the order of the items. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++)
+      results[index] = await work(items[index] as T, index);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane));
+  return results;
+}

@@ -1,0 +1,38 @@
+import { type ChildProcess, fork } from 'node:child_process';
+
+/** A process of a floor: told what to do by one JSON argument, says `ready` when it serves, answers messages in turn. */
+export interface FloorProcess {
+  pid: number;
+  ask<R>(message: object): Promise<R>;
+  stop(): Promise<void>;
+}
+
+export type FloorProgram = 'http' | 'writer' | 'work';
+
+export async function startFloorProcess(program: FloorProgram, options: object): Promise<FloorProcess> {
+  const child: ChildProcess = fork(new URL(`./${program}-process.ts`, import.meta.url), [JSON.stringify(options)], {
+    serialization: 'advanced',
+    env: { ...process.env, NODE_NO_WARNINGS: '1' },
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const nextMessage = (): Promise<unknown> =>
+    Promise.race([
+      new Promise((resolve) => child.once('message', resolve)),
+      exited.then(() => Promise.reject(new Error(`the floor process ${program} ended`))),
+    ]);
+  await nextMessage();
+  return {
+    pid: child.pid ?? 0,
+    ask: async <R>(message: object): Promise<R> => {
+      const answered = nextMessage();
+      child.send(message);
+      const answer = (await answered) as { error?: string };
+      if (answer.error !== undefined) throw new Error(answer.error);
+      return answer as R;
+    },
+    stop: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { bringServers, type Servers } from '@natter/local';
+import type { Address } from '../load/connection.ts';
+import type { LoadResult } from '../load/job.ts';
+import type { ProcessGroups } from '../processes.ts';
+import { type FloorProcess, type FloorProgram, startFloorProcess } from './child-process.ts';
+import type { HttpFloor } from './http-process.ts';
+import type { FloorWork } from './work-process.ts';
+import type { WriterFloor } from './writer-process.ts';
+
+/**
+ * What the same machine does with next to no code. Floors have Postgres, Redis and NATS of their own, started as the system's
+ * are: as durable, and out of its way.
+ */
+export interface Floors {
+  groups: ProcessGroups;
+  servers(): Promise<Servers>;
+  work(work: FloorWork): Promise<LoadResult>;
+  /** Bare HTTP servers on one port. */
+  http(mode: HttpFloor['mode'], processes: number): Promise<HttpFloorProcesses>;
+  writer(options: Pick<WriterFloor, 'event' | 'delivers'>): Promise<FloorProcess>;
+  /** Ends the processes of a scenario; the servers stay. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface HttpFloorProcesses {
+  address: Address;
+  processes: FloorProcess[];
+}
+
+export function createFloors(directory: string, log: (line: string) => void): Floors {
+  let servers: Promise<Servers> | undefined;
+  let started: Servers | undefined;
+  const running: { program: FloorProgram; process: FloorProcess }[] = [];
+
+  const bring = (): Promise<Servers> => {
+    servers ??= bringServers({ dataDir: join(directory, 'floor-servers'), log });
+    return servers.then((all) => {
+      started = all;
+      return all;
+    });
+  };
+  const start = async (program: FloorProgram, options: object): Promise<FloorProcess> => {
+    const process = await startFloorProcess(program, options);
+    running.push({ program, process });
+    return process;
+  };
+  const pidsOf = (program: FloorProgram) => (): number[] =>
+    running.filter((one) => one.program === program).map((one) => one.process.pid);
+  const pidOf = (name: 'postgres' | 'redis' | 'nats') => (): number[] => {
+    const pid = started?.[name].pid;
+    return pid === undefined ? [] : [pid];
+  };
+  const clear = async (): Promise<void> => {
+    await Promise.all(running.splice(0).map((one) => one.process.stop()));
+  };
+  return {
+    groups: {
+      http: pidsOf('http'),
+      writer: pidsOf('writer'),
+      work: pidsOf('work'),
+      postgres: pidOf('postgres'),
+      redis: pidOf('redis'),
+      nats: pidOf('nats'),
+    },
+    servers: bring,
+    work: async (work) => {
+      const worker = running.find((one) => one.program === 'work')?.process ?? (await start('work', {}));
+      return worker.ask<LoadResult>(work);
+    },
+    http: async (mode, processes) => {
+      const { natsUrl } = await bring();
+      const port = await freePort();
+      const options: HttpFloor = { mode, port, natsUrl };
+      const all = await Promise.all(Array.from({ length: processes }, () => start('http', options)));
+      return { address: { host: '127.0.0.1', port }, processes: all };
+    },
+    writer: async (options) => {
+      const { natsUrl, postgresUrl, redisUrl } = await bring();
+      return start('writer', { natsUrl, postgresUrl, redisUrl, ...options } satisfies WriterFloor);
+    },
+    clear,
+    close: async () => {
+      await clear();
+      if (servers) await (await servers).stop();
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}

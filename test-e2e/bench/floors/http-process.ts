@@ -1,0 +1,43 @@
+/**
+ * The least that an HTTP edge can do. `json`: answers at once. `bus`: hands the form to NATS and answers with what comes
+ * back. `held`: holds every poll until NATS says what to answer.
+ */
+import formbody from '@fastify/formbody';
+import { connect } from '@nats-io/transport-node';
+import { type FastifyReply, fastify } from 'fastify';
+
+export interface HttpFloor {
+  mode: 'json' | 'bus' | 'held';
+  port: number;
+  natsUrl: string;
+}
+
+const { mode, port, natsUrl } = JSON.parse(process.argv[2] ?? '{}') as HttpFloor;
+process.on('disconnect', () => process.exit());
+const nats = await connect({ servers: new URL(natsUrl).host, noAsyncTraces: true });
+const app = fastify();
+const sharedPort = { reusePort: true };
+await app.register(formbody);
+
+if (mode === 'held') {
+  let held: FastifyReply[] = [];
+  app.get('/api/v1/events', (_, reply) => void held.push(reply));
+  app.get('/warm', async () => ({ held: held.length }));
+  nats.subscribe('floor.release', {
+    callback: (_, message) => {
+      const answered = held;
+      held = [];
+      const body = message.string();
+      for (const reply of answered) reply.header('content-type', 'application/json').send(body);
+    },
+  });
+} else {
+  app.post('/api/v1/messages', async (request) => {
+    if (mode === 'json') return { result: 'success', msg: '', id: 1 };
+    const reply = await nats.request('floor.send', JSON.stringify(request.body), { timeout: 10_000 });
+    return { result: 'success', msg: '', ...(reply.json() as object) };
+  });
+}
+await nats.flush();
+await app.listen({ host: '127.0.0.1', port, ...sharedPort });
+process.send?.({ ready: true });

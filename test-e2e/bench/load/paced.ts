@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { now } from '../statistics.ts';
+import { Connection } from './connection.ts';
+import type { Job, LoadResult } from './job.ts';
+import { Recorder } from './recorder.ts';
+import { textOf } from './request.ts';
+
+/** A fixed number of requests a second, whatever the answers do; latency counts from the moment a request was due. */
+export async function runPaced(job: Extract<Job, { kind: 'paced' }>): Promise<LoadResult> {
+  const recorder = new Recorder();
+  const free: Connection[] = [];
+  const underWay = new Set<Promise<void>>();
+  const start = now();
+  const total = Math.round((job.ms / 1000) * job.perSecond);
+
+  async function send(index: number, dueAt: number): Promise<void> {
+    const connection = free.pop() ?? new Connection(job.address);
+    const spec = job.requests[index % job.requests.length];
+    if (!spec) return;
+    try {
+      const stamp = dueAt.toFixed(3);
+      const reply = await connection.exchange(textOf(spec, (template) => template.replaceAll('%NOW%', stamp)));
+      recorder.bytes += reply.body.length;
+      if (reply.status === 200) recorder.took(now() - dueAt, dueAt);
+      else recorder.fail(`${reply.status} ${reply.body.toString('utf8')}`);
+    } catch (error) {
+      recorder.fail(String(error));
+    } finally {
+      free.push(connection);
+    }
+  }
+
+  for (let index = 0; index < total; index++) {
+    const dueAt = start + (index * 1000) / job.perSecond;
+    const wait = dueAt - now();
+    if (wait > 1) await sleep(wait);
+    const sending = send(index, Math.min(dueAt, now()));
+    underWay.add(sending);
+    void sending.finally(() => underWay.delete(sending));
+  }
+  await Promise.all(underWay);
+  for (const connection of free) connection.close();
+  return recorder.end();
+}

@@ -1,0 +1,62 @@
+/** A request of the API before it is put into bytes. `%NOW%` and `%CARRY%` in the path or body are filled in per request. */
+export interface RequestSpec {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  path: string;
+  host: string;
+  authorization?: string;
+  body?: string;
+}
+
+export interface Identity {
+  email: string;
+  api_key: string;
+  user_id: number;
+}
+
+export type Form = Record<string, unknown>;
+
+/** Strings as they are, everything else as JSON text. */
+export const formOf = (form: Form): string =>
+  new URLSearchParams(
+    Object.entries(form)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  )
+    .toString()
+    // Placeholders travel through the encoding.
+    .replaceAll(/%25(NOW|CARRY)%25/g, '%$1%');
+
+export function apiRequest(
+  host: string,
+  who: Identity | undefined,
+  method: RequestSpec['method'],
+  path: string,
+  form: Form = {},
+): RequestSpec {
+  const fields = formOf(form);
+  const isQuery = method === 'GET';
+  return {
+    method,
+    path: `/api/v1${path}${isQuery && fields ? `?${fields}` : ''}`,
+    host,
+    ...(who ? { authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}` } : {}),
+    ...(isQuery ? {} : { body: fields }),
+  };
+}
+
+/** Complete text when nothing is to be filled in. */
+export function textOf(spec: RequestSpec, fill: (template: string) => string = (template) => template): string {
+  const body = spec.body === undefined ? '' : fill(spec.body);
+  const lines = [
+    `${spec.method} ${fill(spec.path)} HTTP/1.1`,
+    `Host: ${spec.host}`,
+    'User-Agent: natter-bench/1',
+    ...(spec.authorization ? [`Authorization: ${spec.authorization}`] : []),
+    ...(spec.body === undefined
+      ? []
+      : ['Content-Type: application/x-www-form-urlencoded', `Content-Length: ${Buffer.byteLength(body)}`]),
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+export const isTemplate = (spec: RequestSpec): boolean => /%(NOW|CARRY)%/.test(spec.path + (spec.body ?? ''));

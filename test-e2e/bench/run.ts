@@ -1,0 +1,94 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openBench } from './bench.ts';
+import { type Baseline, compare, type Thresholds, unmeasured } from './report/compare.ts';
+import { summarise } from './report/profile.ts';
+import { describe } from './report/text.ts';
+import { header, type Ran, type RunInfo, writeReport } from './report/write.ts';
+import type { Outcome, Scenario } from './scenario.ts';
+import { full, quick } from './sizes.ts';
+import type { Variant } from './system-under-test.ts';
+
+export interface RunOptions {
+  directory: string;
+  isQuick: boolean;
+  isFresh: boolean;
+  isProfiled: boolean;
+  thresholds: Thresholds;
+  baseline: Baseline | undefined;
+}
+
+/** Runs the scenarios one after the other; one that fails does not stop the others. */
+export async function runAll(
+  chosen: readonly Scenario[],
+  options: RunOptions,
+): Promise<{ problems: string[]; figures: Baseline }> {
+  const { directory, isQuick, thresholds, baseline } = options;
+  await mkdir(directory, { recursive: true });
+  const log = (line: string): void => console.error(`bench: ${line}`);
+  const bench = openBench({ directory, sizes: isQuick ? quick : full, isFresh: options.isFresh, log });
+  const info: RunInfo = { startedAt: new Date().toISOString(), isQuick, deviations: [], problems: [] };
+  const ran: Ran[] = [];
+  const deviations = new Set<string>();
+  let isInterrupted = false;
+  const interrupt = (): void => {
+    if (isInterrupted) return;
+    isInterrupted = true;
+    void bench.close().finally(() => process.exit(130));
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  try {
+    for (const scenario of chosen) {
+      log(`${scenario.name}: ${scenario.title}`);
+      const startedAt = Date.now();
+      const variant = options.isProfiled ? await profileVariant(directory, scenario.name) : {};
+      let outcome: Outcome = {};
+      let error: string | undefined;
+      try {
+        await bench.use(variant);
+        outcome = await scenario.run(bench);
+      } catch (thrown) {
+        if (isInterrupted) break;
+        error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+        info.problems.push(`${scenario.name} failed`);
+      }
+      await bench.floors.clear();
+      for (const deviation of bench.target.deviations) deviations.add(deviation);
+      info.deviations = [...deviations];
+      const figures = outcome.figures ?? [];
+      const comparison = compare(scenario.name, figures, thresholds, baseline);
+      for (const { figure, wanted, verdict } of comparison)
+        if (verdict === 'MISSED')
+          info.problems.push(`${scenario.name}: ${figure.name} is ${figure.value}, to be ${wanted}`);
+      for (const name of unmeasured(scenario.name, figures, thresholds))
+        info.problems.push(`${scenario.name}: ${name} was not measured`);
+      const seconds = (Date.now() - startedAt) / 1000;
+      ran.push({ scenario, outcome, comparison, seconds, ...(error === undefined ? {} : { error }) });
+      console.log(`\n${describe(scenario, outcome, comparison)}${error === undefined ? '' : `\n\nFAILED: ${error}`}\n`);
+      await writeReport(directory, info, ran);
+      if (variant.profileTo !== undefined) {
+        // Profiles are written when the services stop.
+        await bench.use({});
+        console.log(summarise(variant.profileTo));
+      }
+    }
+  } finally {
+    await bench.close();
+  }
+  console.log(`\n${header(info)}\n\nReport, data and plots: ${directory}`);
+  const figures = Object.fromEntries(
+    ran.map(({ scenario, outcome }) => [
+      scenario.name,
+      Object.fromEntries((outcome.figures ?? []).map(({ name, value }) => [name, value])),
+    ]),
+  );
+  return { problems: info.problems, figures };
+}
+
+async function profileVariant(directory: string, name: string): Promise<Variant> {
+  const profileTo = join(directory, 'profiles', name);
+  await rm(profileTo, { recursive: true, force: true });
+  await mkdir(profileTo, { recursive: true });
+  return { profileTo };
+}
