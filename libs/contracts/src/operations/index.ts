@@ -1,11 +1,13 @@
 import type { Operation } from '../operation.ts';
 import { channelOperations } from './channels.ts';
+import { draftOperations } from './drafts.ts';
 import { eventQueueOperations } from './event-queue.ts';
 import { messagingOperations } from './messaging.ts';
 import { presenceOperations } from './presence.ts';
 import { userOperations } from './users.ts';
 
 export * from './channels.ts';
+export * from './drafts.ts';
 export * from './event-queue.ts';
 export * from './messaging.ts';
 export * from './presence.ts';
@@ -16,6 +18,7 @@ export const operationsByName = {
   ...userOperations,
   ...channelOperations,
   ...messagingOperations,
+  ...draftOperations,
   ...presenceOperations,
   ...eventQueueOperations,
 };

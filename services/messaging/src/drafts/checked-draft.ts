@@ -1,0 +1,57 @@
+import {
+  type Actor,
+  badRequest,
+  emptyTopicDisplayName,
+  limits,
+  type RequestMeta,
+  type WrittenDraft,
+} from '@natter/contracts';
+import type { Executor } from '@natter/database';
+import type { ChannelReach } from '../channel-reach.ts';
+import { findPeople } from '../people.ts';
+
+export interface CheckedDraft {
+  type: 'private' | 'stream' | '';
+  to: number[];
+  topic: string;
+  content: string;
+  /** undefined: now. */
+  editedAt: number | undefined;
+}
+
+/** What a draft must be (semantics 14). Nothing is asked of a draft without a type but its content. */
+export async function checkDraft(
+  { database, reach }: { database: Executor; reach: ChannelReach },
+  actor: Actor,
+  meta: RequestMeta,
+  draft: WrittenDraft,
+): Promise<CheckedDraft> {
+  const content = draft.content.trimEnd();
+  if (content.trim() === '') throw badRequest('Message must not be empty');
+  if (content.includes('\0')) throw badRequest('Message must not contain null bytes');
+  if ([...content].length > limits.messageLength)
+    throw badRequest(`content is too long (limit: ${limits.messageLength} characters)`);
+  if (draft.timestamp !== undefined && draft.timestamp < 0) throw badRequest('Timestamp must not be negative.');
+  const common = { content, editedAt: draft.timestamp };
+  if (draft.type === 'stream' || draft.type === 'channel') {
+    const [channelId, ...more] = draft.to;
+    if (channelId === undefined || more.length > 0)
+      throw badRequest('Must specify exactly 1 channel ID for channel messages');
+    await reach.readable(actor, meta, channelId);
+    return { ...common, type: 'stream', to: [channelId], topic: checkedTopic(draft.topic) };
+  }
+  if (draft.type === '') return { ...common, type: '', to: [], topic: '' };
+  const to = [...new Set(draft.to)].sort((a, b) => a - b);
+  const known = new Set((await findPeople(database, actor.realmId, to)).map((person) => person.user_id));
+  const unknown = to.find((id) => !known.has(id));
+  if (unknown !== undefined) throw badRequest(`Invalid user ID ${unknown}`);
+  return { ...common, type: 'private', to, topic: '' };
+}
+
+function checkedTopic(given: string): string {
+  if (given.includes('\0')) throw badRequest('Topic must not contain null bytes');
+  const topic = given.trim();
+  if ([...topic].length > limits.topicLength)
+    throw badRequest(`topic is too long (limit: ${limits.topicLength} characters)`);
+  return topic === emptyTopicDisplayName || topic === '(no topic)' ? '' : topic;
+}

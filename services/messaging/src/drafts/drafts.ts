@@ -1,0 +1,99 @@
+import { type Actor, badRequest, draftOperations, idSet, missing } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import type { ChannelReach } from '../channel-reach.ts';
+import { isOn } from '../personal-settings.ts';
+import { type CheckedDraft, checkDraft } from './checked-draft.ts';
+import { draftColumns, draftQuery, draftsEvent, draftsOf } from './draft-row.ts';
+
+export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelReach): Handlers {
+  const sources = { database, reach };
+  return [
+    handle(draftOperations.getDrafts, async ({ actor }) => {
+      refuseBots(actor);
+      if (!(await isOn(database, actor.realmId, actor.userId, 'enable_drafts_synchronization'))) throw switchedOff();
+      const drafts = await draftsOf(database, actor.realmId, actor.userId);
+      return { count: drafts.length, drafts };
+    }),
+
+    handle(draftOperations.createDrafts, async (context, params) => {
+      const { actor, meta } = context;
+      refuseBots(actor);
+      const checked: CheckedDraft[] = [];
+      for (const draft of params.drafts) checked.push(await checkDraft(sources, actor, meta, draft));
+      const idempotency = idempotencyOf(context, 'create-drafts', params);
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn(actor.basis);
+        await requireSynchronisation(work, actor);
+        const drafts = [];
+        for (const draft of checked) drafts.push(await insert(work, actor.userId, draft));
+        if (drafts.length > 0) work.emit(draftsEvent(actor.userId, 'add', drafts));
+        return { ids: drafts.map((draft) => draft.id) };
+      });
+    }),
+
+    handle(draftOperations.editDraft, async (context, { draft_id, draft }) => {
+      const { actor, meta } = context;
+      refuseBots(actor);
+      const checked = await checkDraft(sources, actor, meta, draft);
+      const idempotency = idempotencyOf(context, 'edit-draft', { draft_id, draft });
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn(actor.basis);
+        await requireSynchronisation(work, actor);
+        const written = await work.maybeOne(sql.type(draftQuery)`
+          UPDATE messaging.draft SET type = ${checked.type}, recipient_ids = ${sql.array(checked.to, 'int4')}, topic = ${checked.topic},
+            content = ${checked.content}, edited_at = coalesce(${checked.editedAt ?? null}::float8, extract(epoch FROM clock_timestamp()))
+          WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND id = ${draft_id} RETURNING ${draftColumns}`);
+        if (!written) throw unknownDraft();
+        work.emit(draftsEvent(actor.userId, 'update', [written]));
+        return {};
+      });
+    }),
+
+    handle(draftOperations.deleteDraft, async (context, params) => {
+      const { actor } = context;
+      refuseBots(actor);
+      const idempotency = idempotencyOf(context, 'delete-draft', params);
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn(actor.basis);
+        await requireSynchronisation(work, actor);
+        const gone = await work.run(sql.unsafe`
+          DELETE FROM messaging.draft WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND id = ${params.draft_id}`);
+        if (gone === 0) throw unknownDraft();
+        work.emit({
+          type: 'drafts',
+          op: 'remove',
+          body: { draft_id: params.draft_id },
+          audience: { users: idSet([actor.userId]) },
+        });
+        return {};
+      });
+    }),
+  ];
+}
+
+const insert = (work: Work, userId: number, draft: CheckedDraft) =>
+  work.one(sql.type(draftQuery)`
+    INSERT INTO messaging.draft (realm_id, user_id, type, recipient_ids, topic, content, edited_at)
+    VALUES (${work.realmId}, ${userId}, ${draft.type}, ${sql.array(draft.to, 'int4')}, ${draft.topic}, ${draft.content},
+      coalesce(${draft.editedAt ?? null}::float8, extract(epoch FROM clock_timestamp())))
+    RETURNING ${draftColumns}`);
+
+/** Held until the commit, so that no draft is stored behind the back of switching synchronisation off. */
+async function requireSynchronisation(work: Work, actor: Actor): Promise<void> {
+  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock_shared(7301, ${actor.userId})`);
+  if (!(await isOn(work, actor.realmId, actor.userId, 'enable_drafts_synchronization'))) throw switchedOff();
+}
+
+/** Switching synchronisation off deletes the user's drafts; there is no event for it (semantics 11). */
+export async function dropDrafts(work: Work, userId: number): Promise<void> {
+  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7301, ${userId})`);
+  await work.run(sql.unsafe`DELETE FROM messaging.draft WHERE realm_id = ${work.realmId} AND user_id = ${userId}`);
+}
+
+function refuseBots(actor: Actor): void {
+  if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
+}
+
+const switchedOff = () => badRequest('User has disabled synchronizing drafts.');
+const unknownDraft = () => missing('Draft does not exist');

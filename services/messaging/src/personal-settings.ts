@@ -1,0 +1,47 @@
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+/** What a user's settings are unless a row says otherwise; the names that this service keeps. */
+const usual = {
+  enable_drafts_synchronization: true,
+  send_stream_typing_notifications: true,
+  send_private_typing_notifications: true,
+  receives_typing_notifications: true,
+  send_read_receipts: true,
+  resolved_topic_notice_auto_read_policy: 'except_followed',
+} as const;
+export type PersonalSetting = keyof typeof usual;
+export type BooleanSetting = Exclude<PersonalSetting, 'resolved_topic_notice_auto_read_policy'>;
+
+export const isKeptSetting = (name: unknown): name is PersonalSetting => typeof name === 'string' && name in usual;
+
+export async function storeSetting(work: Work, userId: number, name: PersonalSetting, value: unknown): Promise<void> {
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.personal_setting (realm_id, user_id, name, value) VALUES (${work.realmId}, ${userId}, ${name}, ${JSON.stringify(value)})
+    ON CONFLICT (realm_id, user_id, name) DO UPDATE SET value = excluded.value`);
+}
+
+/** Whether a setting that is a boolean is on for this user. */
+export async function isOn(
+  executor: Executor,
+  realmId: number,
+  userId: number,
+  name: BooleanSetting,
+): Promise<boolean> {
+  const row = await executor.maybeOne(sql.type(z.object({ value: z.boolean() }))`
+    SELECT value FROM messaging.personal_setting WHERE realm_id = ${realmId} AND user_id = ${userId} AND name = ${name}`);
+  return row?.value ?? usual[name];
+}
+
+/** Those of the users for whom a setting that is usually on is off. */
+export async function whoTurnedOff(
+  executor: Executor,
+  realmId: number,
+  name: BooleanSetting,
+  userIds: readonly number[],
+): Promise<Set<number>> {
+  const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
+    SELECT user_id FROM messaging.personal_setting
+    WHERE realm_id = ${realmId} AND name = ${name} AND value = 'false' AND user_id = ANY(${sql.array([...userIds], 'int4')})`);
+  return new Set(rows.map((row) => row.user_id));
+}
