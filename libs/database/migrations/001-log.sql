@@ -56,11 +56,11 @@ $$;
 
 -- Takes the realm's clock, then, as later statements that see what was committed meanwhile: compares the basis, bumps
 -- versions, numbers and inserts the events. Must be the last lock of a transaction. SQLSTATE NT409: the basis changed.
-CREATE FUNCTION log.append(p_realm int, p_basis jsonb, p_bumps text[], p_source text, p_events jsonb)
+CREATE FUNCTION log.append(p_realm int, p_basis jsonb, p_bumps text[], p_source text, p_events json)
 RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = log, pg_temp AS $$
 DECLARE
   c log.clock;
-  n int := jsonb_array_length(p_events);
+  n int := json_array_length(p_events);
   stale text;
   marks int[];
   at timestamptz;
@@ -79,8 +79,8 @@ BEGIN
     SELECT array_agg((random() * 2147483646)::int + 1) INTO marks FROM generate_series(1, n);
     INSERT INTO log.event (realm_id, number, mark, previous_mark, source, type, event, created_at)
       SELECT p_realm, c.number + e.i, marks[e.i], CASE WHEN e.i = 1 THEN c.mark ELSE marks[e.i - 1] END,
-        p_source, e.event->>'type', e.event::json, at
-      FROM jsonb_array_elements(p_events) WITH ORDINALITY e(event, i);
+        p_source, e.event->>'type', e.event, at
+      FROM json_array_elements(p_events) WITH ORDINALITY e(event, i);
     UPDATE log.clock SET number = c.number + n, mark = marks[n], last_at = at WHERE realm_id = p_realm;
   END IF;
   RETURN jsonb_build_object('first', c.number + 1, 'marks', to_jsonb(marks), 'previous_mark', c.mark,

@@ -145,7 +145,7 @@ export async function appendAndCommit(client: pg.PoolClient, source: string, uni
     await client.query('COMMIT');
     return { realmId, entries: [] };
   }
-  const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::jsonb) AS appended`;
+  const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::json) AS appended`;
   const message = [append, ...numbered].map(toLiteralSql).join('; ');
   let results: pg.QueryResult[];
   try {
