@@ -1,4 +1,4 @@
-import { type Actor, ChatError, userOperations } from '@natter/contracts';
+import { type Actor, badRequest, ChatError, userOperations } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -15,24 +15,29 @@ const credentialRow = z.object({
 export function authenticationHandlers(owner: Owner): Handlers {
   const { database, unitOfWork } = owner;
 
-  async function actorBy(
-    realmId: number,
-    keyId: string,
-    which: { email: string } | { userId: number },
-  ): Promise<Actor> {
+  const actorBy = (realmId: number, keyId: string, which: { email: string } | { userId: number }): Promise<Actor> => {
     const condition =
       'email' in which ? sql.fragment`lower(a.email) = lower(${which.email})` : sql.fragment`a.id = ${which.userId}`;
     const find = () =>
       database.maybeOne(sql.type(credentialRow)`
       SELECT a.id, a.email, a.role, a.is_active, a.is_bot FROM users.api_key k JOIN users.account a ON a.id = k.user_id
       WHERE k.hash = decode(${keyId}, 'hex') AND a.realm_id = ${realmId} AND ${condition}`);
+    return actorFrom(realmId, keyId, find, () => new ChatError('INVALID_API_KEY', 'Invalid API key'));
+  };
+
+  async function actorFrom(
+    realmId: number,
+    keyId: string,
+    find: () => Promise<z.infer<typeof credentialRow> | undefined>,
+    unknown: () => ChatError,
+  ): Promise<Actor> {
     const found = await find();
-    if (!found) throw new ChatError('INVALID_API_KEY', 'Invalid API key');
+    if (!found) throw unknown();
     // Versions first, then what they are versions of: a copy that is newer than its version is only refreshed once more.
     const versions = await database.any(sql.type(z.object({ key: z.string(), version: z.number() }))`
       SELECT key, version FROM log.versions(${realmId}, ${sql.array([`actor:${found.id}`, 'groups'], 'text')})`);
     const account = await find();
-    if (!account) throw new ChatError('INVALID_API_KEY', 'Invalid API key');
+    if (!account) throw unknown();
     if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
     return {
       realmId,
@@ -53,6 +58,17 @@ export function authenticationHandlers(owner: Owner): Handlers {
 
     handle(userOperations.refreshActor, async ({ meta }, { user_id, key_id }) =>
       actorBy(meta.realmId, key_id, { userId: user_id }),
+    ),
+
+    handle(userOperations.describeActor, async ({ meta }, { user_id }) =>
+      actorFrom(
+        meta.realmId,
+        '',
+        () =>
+          database.maybeOne(sql.type(credentialRow)`
+            SELECT id, email, role, is_active, is_bot FROM users.account WHERE realm_id = ${meta.realmId} AND id = ${user_id}`),
+        () => badRequest('No such user'),
+      ),
     ),
 
     handle(userOperations.fetchApiKey, async ({ meta }, { username, password }) => {

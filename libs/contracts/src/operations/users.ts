@@ -129,6 +129,17 @@ export const userOperations = {
     isReadOnly: true,
     deadlineMs: 5_000,
   }),
+  describeActor: operation({
+    name: 'describe-actor',
+    service: 'users',
+    caller: 'anyone',
+    summary: 'The actor that a user is, for what is done later in their name (no key was shown). Bus only.',
+    params: { user_id: json(z.int()) },
+    result: actorSchema,
+    errors: ['BAD_REQUEST', 'USER_DEACTIVATED'],
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
   createRealm: operation({
     name: 'create-realm',
     service: 'users',
