@@ -12,3 +12,4 @@ export * from './operations/index.ts';
 export * from './param.ts';
 export * from './permission-settings.ts';
 export * from './realm-policy.ts';
+export * from './realm-settings.ts';

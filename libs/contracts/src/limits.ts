@@ -5,6 +5,8 @@ export const limits = {
   channelNameLength: 60,
   channelDescriptionLength: 1024,
   fullNameLength: 100,
+  passwordMinLength: 6,
+  passwordMaxLength: 100,
   bodyBytes: 26 * 1024 * 1024,
   /** A bus reply above this travels in numbered parts. */
   busPartBytes: 256 * 1024,

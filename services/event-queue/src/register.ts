@@ -3,10 +3,8 @@ import {
   badRequest,
   catchUpOperations,
   channelsFetchTypes,
-  emptyTopicDisplayName,
   eventQueueOperations,
   featureLevel,
-  limits,
   messagingFetchTypes,
   type ParamsOf,
   presenceFetchTypes,
@@ -77,7 +75,7 @@ export function registerHandlers({ database }: Owner, bus: Bus): Handlers {
         INSERT INTO event_queue.queue (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
         VALUES (${record.queue_id}, ${record.realm_id}, ${record.user_id}, ${record.epoch}, ${JSON.stringify(record)},
           make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds}))`);
-      return { ...always(fetchTypes), ...Object.assign({}, ...parts), queue_id: record.queue_id, last_event_id: -1 };
+      return { ...identity, ...Object.assign({}, ...parts), queue_id: record.queue_id, last_event_id: -1 };
     }),
   ];
 }
@@ -92,28 +90,13 @@ const typesOf: Record<string, readonly string[]> = {
 const concerns = (service: string, types: string[] | null): boolean =>
   types === null || (typesOf[service] ?? []).some((type) => types.includes(type));
 
-function always(types: string[] | null): Record<string, unknown> {
-  const identity = {
-    zulip_version: serverVersion,
-    service_version: serverVersion,
-    zulip_merge_base: serverVersion,
-    zulip_feature_level: featureLevel,
-    service_feature_level: featureLevel,
-  };
-  if (types !== null && !types.includes('realm')) return identity;
-  return {
-    ...identity,
-    max_message_length: limits.messageLength,
-    max_topic_length: limits.topicLength,
-    max_stream_name_length: limits.channelNameLength,
-    max_stream_description_length: limits.channelDescriptionLength,
-    realm_empty_topic_display_name: emptyTopicDisplayName,
-    realm_topics_policy: 'allow_empty_topic',
-    event_queue_longpoll_timeout_seconds: 90,
-    server_presence_ping_interval_seconds: 60,
-    server_presence_offline_threshold_seconds: 200,
-  };
-}
+const identity = {
+  zulip_version: serverVersion,
+  service_version: serverVersion,
+  zulip_merge_base: serverVersion,
+  zulip_feature_level: featureLevel,
+  service_feature_level: featureLevel,
+};
 
 function idleSeconds({ idle_queue_timeout }: Params): number {
   if (idle_queue_timeout === 'mobile') return Math.min(mobileIdleSeconds, maxIdleSeconds);

@@ -40,6 +40,7 @@ export function createAuthenticator(bus: Bus, tails: (realmId: number) => boolea
 function usersChangedBy({ type, op, body }: LogEvent): readonly number[] | 'all' | undefined {
   if (type === 'credentials_changed') return [Number(body.user_id)];
   if (type === 'realm_user' && op === 'update') return [(body.person as { user_id: number }).user_id];
+  if (type === 'realm' && op === 'deactivated') return 'all';
   if (type !== 'user_group') return undefined;
   return op === 'add_members' || op === 'remove_members' ? (body.user_ids as number[]) : 'all';
 }

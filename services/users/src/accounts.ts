@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { type AccountRow, accountColumns, accountRow, toUser } from './account-row.ts';
 import { credentialsChanged, insertKey } from './authentication.ts';
 import { checkedFullName } from './full-name.ts';
-import { insertAccount, joinSystemGroups, leaveSystemGroups } from './insert-account.ts';
+import { announceLeaving, moveToRole } from './groups/membership.ts';
+import { insertAccount } from './insert-account.ts';
 import { createApiKey, hashPassword } from './passwords.ts';
 
 const emailForm = z.email();
@@ -93,13 +94,13 @@ export function accountHandlers(owner: Owner): Handlers {
         if (row.role === roles.owner && actor.role !== roles.owner) throw badRequest('Must be an organization owner');
         if (row.role === roles.owner) await keepAnOwner(work, row.id);
         await work.run(sql.unsafe`UPDATE users.account SET is_active = false WHERE id = ${row.id}`);
-        work.bump(`actor:${row.id}`);
         work.emit({
           type: 'realm_user',
           op: 'update',
           body: { person: { user_id: row.id, is_active: false } },
           audience: 'realm',
         });
+        await announceLeaving(work, row.id);
         work.emit(credentialsChanged(row.id));
       });
       return {};
@@ -122,10 +123,8 @@ async function changeRole(work: Work, actor: UserContext['actor'], row: AccountR
   if (row.role === roles.guest && role <= roles.administrator) throw badRequest('Guests cannot be made administrators');
   if (row.role === roles.owner) await keepAnOwner(work, row.id);
   await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
-  await leaveSystemGroups(work, row.id);
-  await joinSystemGroups(work, row.id, role);
-  work.bump(`actor:${row.id}`);
   work.emit({ type: 'realm_user', op: 'update', body: { person: { user_id: row.id, role } }, audience: 'realm' });
+  await moveToRole(work, row.id, role);
 }
 
 async function keepAnOwner(work: Work, userId: number): Promise<void> {

@@ -2,6 +2,7 @@ import { type Actor, badRequest, ChatError, userOperations } from '@natter/contr
 import { type Executor, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { groupIdsOf } from './groups/holder.ts';
 import { apiKeyId, createApiKey, verifyNothing, verifyPassword } from './passwords.ts';
 
 const credentialRow = z.object({
@@ -9,6 +10,7 @@ const credentialRow = z.object({
   email: z.string(),
   role: z.number(),
   is_active: z.boolean(),
+  realm_ended: z.boolean(),
   is_bot: z.boolean(),
 });
 
@@ -20,7 +22,8 @@ export function authenticationHandlers(owner: Owner): Handlers {
       'email' in which ? sql.fragment`lower(a.email) = lower(${which.email})` : sql.fragment`a.id = ${which.userId}`;
     const find = () =>
       database.maybeOne(sql.type(credentialRow)`
-      SELECT a.id, a.email, a.role, a.is_active, a.is_bot FROM users.api_key k JOIN users.account a ON a.id = k.user_id
+      SELECT a.id, a.email, a.role, a.is_active, a.is_bot, r.is_deactivated AS realm_ended
+      FROM users.api_key k JOIN users.account a ON a.id = k.user_id JOIN users.realm r ON r.id = a.realm_id
       WHERE k.hash = decode(${keyId}, 'hex') AND a.realm_id = ${realmId} AND ${condition}`);
     return actorFrom(realmId, keyId, find, () => new ChatError('INVALID_API_KEY', 'Invalid API key'));
   };
@@ -38,6 +41,7 @@ export function authenticationHandlers(owner: Owner): Handlers {
       SELECT key, version FROM log.versions(${realmId}, ${sql.array([`actor:${found.id}`, 'groups'], 'text')})`);
     const account = await find();
     if (!account) throw unknown();
+    if (account.realm_ended) throw realmDeactivated();
     if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
     return {
       realmId,
@@ -66,17 +70,20 @@ export function authenticationHandlers(owner: Owner): Handlers {
         '',
         () =>
           database.maybeOne(sql.type(credentialRow)`
-            SELECT id, email, role, is_active, is_bot FROM users.account WHERE realm_id = ${meta.realmId} AND id = ${user_id}`),
+            SELECT a.id, a.email, a.role, a.is_active, a.is_bot, r.is_deactivated AS realm_ended
+            FROM users.account a JOIN users.realm r ON r.id = a.realm_id WHERE a.realm_id = ${meta.realmId} AND a.id = ${user_id}`),
         () => badRequest('No such user'),
       ),
     ),
 
     handle(userOperations.fetchApiKey, async ({ meta }, { username, password }) => {
       const account = await database.maybeOne(sql.type(credentialRow.extend({ password_hash: z.string().nullable() }))`
-        SELECT id, email, role, is_active, is_bot, password_hash FROM users.account WHERE realm_id = ${meta.realmId} AND lower(email) = lower(${username})`);
+        SELECT a.id, a.email, a.role, a.is_active, a.is_bot, a.password_hash, r.is_deactivated AS realm_ended
+        FROM users.account a JOIN users.realm r ON r.id = a.realm_id WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${username})`);
       if (!account?.password_hash) await verifyNothing(password);
       if (!account?.password_hash || !(await verifyPassword(account.password_hash, password)))
         throw new ChatError('AUTHENTICATION_FAILED', 'Your username or password is incorrect');
+      if (account.realm_ended) throw realmDeactivated();
       if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
       const key = createApiKey();
       await insertKey(database, meta.realmId, account.id, key);
@@ -97,6 +104,8 @@ export function authenticationHandlers(owner: Owner): Handlers {
   ];
 }
 
+const realmDeactivated = (): ChatError => new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');
+
 /** Tells gateways, through the log, to drop what they cached of a user. No client sees it. */
 export const credentialsChanged = (userId: number) => ({
   type: 'credentials_changed',
@@ -108,13 +117,4 @@ export async function insertKey(executor: Executor, realmId: number, userId: num
   await executor.run(
     sql.unsafe`INSERT INTO users.api_key (hash, realm_id, user_id) VALUES (decode(${apiKeyId(key)}, 'hex'), ${realmId}, ${userId})`,
   );
-}
-
-async function groupIdsOf(executor: Executor, userId: number): Promise<number[]> {
-  const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
-    WITH RECURSIVE reached (id) AS (
-      SELECT group_id FROM users.group_member WHERE user_id = ${userId}
-      UNION SELECT s.group_id FROM users.group_subgroup s JOIN reached r ON r.id = s.subgroup_id
-    ) SELECT id FROM reached ORDER BY id`);
-  return rows.map((row) => row.id);
 }

@@ -1,7 +1,7 @@
 import { badRequest, type User } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
 import { accountColumns, accountRow, toUser } from './account-row.ts';
-import { systemGroupsOfRole } from './system-groups.ts';
+import { joinSystemGroups } from './groups/membership.ts';
 
 export interface NewAccount {
   email: string;
@@ -26,20 +26,8 @@ export async function insertAccount(work: Work, account: NewAccount): Promise<Us
       if (sqlState(error) === '23505') throw badRequest(`Email is already in use: '${account.email}'`);
       throw error;
     });
-  await joinSystemGroups(work, row.id, row.role);
   const person = toUser(row, false);
   work.emit({ type: 'realm_user', op: 'add', body: { person }, audience: 'realm' });
+  if (!row.is_system_bot) await joinSystemGroups(work, row.id, row.role);
   return person;
-}
-
-export async function joinSystemGroups(work: Work, userId: number, role: number): Promise<void> {
-  await work.run(sql.unsafe`
-    INSERT INTO users.group_member (group_id, user_id)
-    SELECT id, ${userId} FROM users.user_group WHERE realm_id = ${work.realmId} AND name = ANY(${sql.array([...systemGroupsOfRole(role)], 'text')})`);
-}
-
-export async function leaveSystemGroups(work: Work, userId: number): Promise<void> {
-  await work.run(sql.unsafe`
-    DELETE FROM users.group_member m USING users.user_group g
-    WHERE m.group_id = g.id AND g.is_system AND g.realm_id = ${work.realmId} AND m.user_id = ${userId}`);
 }

@@ -1,4 +1,5 @@
-import { commonConfig, runService } from '@natter/service-kit';
+import { runService } from '@natter/service-kit';
+import { usersConfig } from './config.ts';
 import { startUsers } from './service.ts';
 
-await runService('users', commonConfig, startUsers);
+await runService('users', usersConfig, startUsers);

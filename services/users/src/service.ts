@@ -1,22 +1,32 @@
 import { serverVersion } from '@natter/contracts';
-import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
+import { openOwner, type Process, type Running } from '@natter/service-kit';
 import { accountHandlers } from './accounts.ts';
 import { authenticationHandlers } from './authentication.ts';
+import type { UsersConfig } from './config.ts';
+import { startFullMembers } from './groups/full-members.ts';
+import { groupsSnapshot } from './groups/groups-snapshot.ts';
+import { namedGroupsHandlers } from './groups/named-groups.ts';
 import { operatorKeyHandlers } from './operator-keys.ts';
-import { realmPolicyHandlers } from './realm-policy.ts';
-import { realmHandlers } from './realms.ts';
-import { snapshotHandlers } from './snapshot.ts';
+import { realmHandlers, realmSnapshots } from './realm/index.ts';
+import { peopleSnapshot, snapshotHandlers } from './snapshot.ts';
 
 /** Accounts, credentials, roles, groups and the realm. */
-export async function startUsers(process: Process<CommonConfig>): Promise<Running> {
+export async function startUsers(process: Process<UsersConfig>): Promise<Running> {
   const owner = openOwner(process, 'users');
-  await process.bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
-    ...realmHandlers(owner),
-    ...realmPolicyHandlers(owner),
+  const { bus, config, log } = process;
+  await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
+    ...realmHandlers(owner, bus, config),
+    ...namedGroupsHandlers(owner),
     ...authenticationHandlers(owner),
     ...accountHandlers(owner),
     ...operatorKeyHandlers(owner),
-    ...snapshotHandlers(owner),
+    ...snapshotHandlers(owner, [peopleSnapshot, groupsSnapshot, ...realmSnapshots(config)]),
   ]);
-  return { stop: () => owner.close() };
+  const stopFullMembers = startFullMembers(owner, (error) => log.warn({ err: error }, 'full members not looked for'));
+  return {
+    stop: async () => {
+      stopFullMembers();
+      await owner.close();
+    },
+  };
 }

@@ -2,20 +2,26 @@ import type { Operation } from '../operation.ts';
 import { channelOperations } from './channels.ts';
 import { draftOperations } from './drafts.ts';
 import { eventQueueOperations } from './event-queue.ts';
+import { groupOperations } from './groups.ts';
 import { messagingOperations } from './messaging.ts';
 import { presenceOperations } from './presence.ts';
+import { realmOperations } from './realm.ts';
 import { userOperations } from './users.ts';
 
 export * from './channels.ts';
 export * from './drafts.ts';
 export * from './event-queue.ts';
+export * from './groups.ts';
 export * from './messaging.ts';
 export * from './presence.ts';
+export * from './realm.ts';
 export * from './users.ts';
 
 /** Every operation by the name of its method in the client. */
 export const operationsByName = {
   ...userOperations,
+  ...realmOperations,
+  ...groupOperations,
   ...channelOperations,
   ...messagingOperations,
   ...draftOperations,

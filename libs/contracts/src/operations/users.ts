@@ -3,9 +3,11 @@ import { actorSchema } from '../actor.ts';
 import { operation } from '../operation.ts';
 import { bool, ids, json, text } from '../param.ts';
 import { realmPolicySchema } from '../realm-policy.ts';
+import { groupFetchTypes } from './groups.ts';
+import { realmFetchTypes } from './realm.ts';
 
 /** The fetch types of a register that this service answers. */
-export const usersFetchTypes: readonly string[] = ['realm_user'];
+export const usersFetchTypes: readonly string[] = ['realm_user', ...realmFetchTypes, ...groupFetchTypes];
 
 /** Specification 2.4. */
 export const userSchema = z.object({

@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, ids, int, json, type Param, text } from '../param.ts';
+import {
+  type GroupPermission,
+  type GroupSetting,
+  type GroupSettingUpdate,
+  groupPermissions,
+  groupSettingSchema,
+  groupSettingUpdateSchema,
+} from '../permission-settings.ts';
+
+/** The fetch types of a register that tell of groups; clients also ask by the name of the event. */
+export const groupFetchTypes: readonly string[] = ['realm_user_groups', 'user_group'];
+
+const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
+const perPermission = <T>(value: T): Record<GroupPermission, T> =>
+  Object.fromEntries(permissionNames.map((name) => [name, value])) as Record<GroupPermission, T>;
+const optionalValue: Param<z.ZodOptional<z.ZodType<GroupSetting>>> = json(groupSettingSchema.optional());
+const optionalUpdate: Param<z.ZodOptional<z.ZodType<GroupSettingUpdate>>> = json(groupSettingUpdateSchema.optional());
+
+/** Specification 2.12. */
+export const userGroupSchema = z.object({
+  id: int,
+  name: z.string(),
+  description: z.string(),
+  date_created: int.nullable(),
+  creator_id: int.nullable(),
+  members: ids,
+  direct_subgroup_ids: ids,
+  is_system_group: bool,
+  deactivated: bool,
+  ...perPermission(groupSettingSchema),
+});
+export type UserGroup = z.infer<typeof userGroupSchema>;
+
+/** Where a group is used; deactivation is refused with the list of them. */
+export const groupUseSchema = z.union([
+  z.object({ type: z.literal('realm'), settings: z.array(z.string()) }),
+  z.object({ type: z.literal('subgroup'), supergroup_ids: ids }),
+  z.object({ type: z.literal('user_group'), group_id: int, settings: z.array(z.string()) }),
+  z.object({ type: z.literal('channel'), channel_id: int, settings: z.array(z.string()) }),
+]);
+export type GroupUse = z.infer<typeof groupUseSchema>;
+
+const user_group_id = json(int);
+const path = '/user_groups/{user_group_id}';
+const errors = ['BAD_REQUEST'] as const;
+const events = ['user_group'] as const;
+
+export const groupOperations = {
+  getUserGroups: operation({
+    name: 'get-user-groups',
+    service: 'users',
+    http: { method: 'GET', path: '/user_groups' },
+    summary: 'All user groups, system groups first.',
+    params: { include_deactivated_groups: json(bool.default(false)) },
+    result: z.object({ user_groups: z.array(userGroupSchema) }),
+  }),
+  createUserGroup: operation({
+    name: 'create-user-group',
+    service: 'users',
+    http: { method: 'POST', path: '/user_groups/create' },
+    summary: 'Create a user group.',
+    params: {
+      name: text(z.string()),
+      description: text(z.string()),
+      members: json(ids),
+      subgroups: json(ids.default([])),
+      ...perPermission(optionalValue),
+    },
+    result: z.object({ group_id: int }),
+    errors,
+    events,
+  }),
+  updateUserGroup: operation({
+    name: 'update-user-group',
+    service: 'users',
+    http: { method: 'PATCH', path },
+    summary: 'Rename a user group, change its description or permissions, or bring it back.',
+    params: {
+      user_group_id,
+      name: text(z.string().optional()),
+      description: text(z.string().optional()),
+      deactivated: json(bool.optional()),
+      ...perPermission(optionalUpdate),
+    },
+    errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
+    events,
+  }),
+  deactivateUserGroup: operation({
+    name: 'deactivate-user-group',
+    service: 'users',
+    http: { method: 'POST', path: `${path}/deactivate` },
+    summary: 'Deactivate a user group that is not used (specification 4.20).',
+    params: { user_group_id },
+    errors: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
+    events,
+  }),
+  removeUserGroup: operation({
+    name: 'remove-user-group',
+    service: 'users',
+    http: { method: 'DELETE', path },
+    summary: 'The older name of deactivating a user group.',
+    params: { user_group_id },
+    errors: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
+    events,
+  }),
+  getUserGroupMembers: operation({
+    name: 'get-user-group-members',
+    service: 'users',
+    http: { method: 'GET', path: `${path}/members` },
+    summary: 'Members of a user group, through subgroups too unless told otherwise.',
+    params: { user_group_id, direct_member_only: json(bool.default(false)) },
+    result: z.object({ members: ids }),
+    errors,
+  }),
+  updateUserGroupMembers: operation({
+    name: 'update-user-group-members',
+    service: 'users',
+    http: { method: 'POST', path: `${path}/members` },
+    summary: 'Add and remove members and subgroups.',
+    params: {
+      user_group_id,
+      add: json(ids.default([])),
+      delete: json(ids.default([])),
+      add_subgroups: json(ids.default([])),
+      delete_subgroups: json(ids.default([])),
+    },
+    errors,
+    events,
+  }),
+  isUserGroupMember: operation({
+    name: 'is-user-group-member',
+    service: 'users',
+    http: { method: 'GET', path: `${path}/members/{user_id}` },
+    summary: 'Whether a user is in a user group.',
+    params: { user_group_id, user_id: json(int), direct_member_only: json(bool.default(false)) },
+    result: z.object({ is_user_group_member: bool }),
+    errors,
+  }),
+  getSubgroups: operation({
+    name: 'get-subgroups',
+    service: 'users',
+    http: { method: 'GET', path: `${path}/subgroups` },
+    summary: 'Subgroups of a user group, and theirs unless told otherwise.',
+    params: { user_group_id, direct_subgroup_only: json(bool.default(false)) },
+    result: z.object({ subgroups: ids }),
+    errors,
+  }),
+  updateSubgroups: operation({
+    name: 'update-subgroups',
+    service: 'users',
+    http: { method: 'POST', path: `${path}/subgroups` },
+    summary: 'Add and remove subgroups (specification 4.16).',
+    params: { user_group_id, add: json(ids.default([])), delete: json(ids.default([])) },
+    errors,
+    events,
+  }),
+  /**
+   * Whoever gives a group-setting value to something asks this and commits on the basis `groups@<version>`. A group that is
+   * being deactivated counts as deactivated from its mark on, so of an assignment and a deactivation that race one is refused.
+   */
+  getNamedGroups: operation({
+    name: 'get-named-groups',
+    service: 'users',
+    caller: 'anyone',
+    summary: 'What group-setting values name, as it is now, for `problemOf`. Bus only.',
+    params: { group_ids: json(ids), user_ids: json(ids) },
+    result: z.object({
+      version: int,
+      groups: z.array(z.object({ id: int, name: z.string(), isSystem: bool, isDeactivated: bool })),
+      /** Those of the ids that are active users of this realm. */
+      active_user_ids: ids,
+    }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
+  /** Served by channels; asked after the group was marked, so that what it does not see can't be committed any more. */
+  getGroupUses: operation({
+    name: 'get-group-uses',
+    service: 'channels',
+    caller: 'anyone',
+    summary: 'The channels whose permissions name a group. Bus only.',
+    params: { group_id: json(int) },
+    result: z.object({ objections: z.array(groupUseSchema) }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
+};

@@ -1,0 +1,231 @@
+import { z } from 'zod';
+import { operation, pageSchema } from '../operation.ts';
+import { bool, ids, int, json, type Param, text, textOrJson } from '../param.ts';
+import { type GroupSettingUpdate, groupSettingUpdateSchema, realmPermissions } from '../permission-settings.ts';
+import { type RealmSettingName, realmSettings } from '../realm-settings.ts';
+
+/** The fetch types of a register that tell of the realm itself. */
+export const realmFetchTypes: readonly string[] = [
+  'realm',
+  'realm_domains',
+  'realm_emoji',
+  'realm_linkifiers',
+  'realm_filters',
+  'realm_playgrounds',
+  'realm_billing',
+  'realm_embedded_bots',
+  'realm_incoming_webhook_bots',
+  'stop_words',
+  'video_calls',
+  'giphy',
+];
+
+type SettingParams = { [N in RealmSettingName]: (typeof realmSettings)[N]['param'] };
+type PermissionParams = Record<keyof typeof realmPermissions, Param<z.ZodOptional<z.ZodType<GroupSettingUpdate>>>>;
+
+const settingParams = Object.fromEntries(
+  Object.entries(realmSettings).map(([name, { param }]) => [name, param]),
+) as SettingParams;
+const permissionParams = Object.fromEntries(
+  Object.keys(realmPermissions).map((name) => [name, json(groupSettingUpdateSchema.optional())]),
+) as unknown as PermissionParams;
+
+export const realmDomainSchema = z.object({ domain: z.string(), allow_subdomains: z.boolean() });
+export const realmEmojiSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  source_url: z.string(),
+  still_url: z.string().nullable(),
+  deactivated: z.boolean(),
+  author_id: z.int().nullable(),
+});
+export type RealmEmoji = z.infer<typeof realmEmojiSchema>;
+export const linkifierSchema = z.object({ id: z.int(), pattern: z.string(), url_template: z.string() });
+export type Linkifier = z.infer<typeof linkifierSchema>;
+export const playgroundSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  pygments_language: z.string(),
+  url_template: z.string(),
+});
+export type Playground = z.infer<typeof playgroundSchema>;
+
+const domain = text(z.string().trim().toLowerCase().max(253));
+const linkifierParams = { pattern: text(z.string().trim().max(1000)), url_template: text(z.string().trim().max(1000)) };
+const errors = ['BAD_REQUEST'] as const;
+
+export const realmOperations = {
+  updateRealm: operation({
+    name: 'update-realm',
+    service: 'users',
+    http: { method: 'PATCH', path: '/realm' },
+    summary: 'Change settings and permissions of the organization; administrators only.',
+    params: {
+      ...settingParams,
+      ...permissionParams,
+      authentication_methods: json(z.record(z.string(), bool).optional()),
+    },
+    result: z.looseObject({}),
+    errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'SYSTEM_GROUP_REQUIRED'],
+    events: ['realm', 'user_group'],
+  }),
+  deactivateRealm: operation({
+    name: 'deactivate-realm',
+    service: 'users',
+    http: { method: 'POST', path: '/realm/deactivate' },
+    summary: 'End the organization: nobody can log in any more. Owners only.',
+    errors,
+    events: ['realm'],
+  }),
+  getRealmDomains: operation({
+    name: 'get-realm-domains',
+    service: 'users',
+    http: { method: 'GET', path: '/realm/domains' },
+    summary: 'Domains whose addresses may join, where they are restricted.',
+    result: z.object({ domains: z.array(realmDomainSchema) }),
+  }),
+  addRealmDomain: operation({
+    name: 'add-realm-domain',
+    service: 'users',
+    http: { method: 'POST', path: '/realm/domains' },
+    summary: 'Allow addresses of a domain; owners only.',
+    params: { domain, allow_subdomains: json(bool) },
+    result: z.object({ new_domain: z.tuple([int, z.string()]) }),
+    errors,
+    events: ['realm_domains'],
+  }),
+  updateRealmDomain: operation({
+    name: 'update-realm-domain',
+    service: 'users',
+    http: { method: 'PATCH', path: '/realm/domains/{domain}' },
+    summary: 'Allow or end subdomains of an allowed domain; owners only.',
+    params: { domain, allow_subdomains: json(bool) },
+    errors,
+    events: ['realm_domains'],
+  }),
+  removeRealmDomain: operation({
+    name: 'remove-realm-domain',
+    service: 'users',
+    http: { method: 'DELETE', path: '/realm/domains/{domain}' },
+    summary: 'No longer allow addresses of a domain; owners only.',
+    params: { domain },
+    errors,
+    events: ['realm_domains', 'realm'],
+  }),
+  getRealmEmoji: operation({
+    name: 'get-realm-emoji',
+    service: 'users',
+    http: { method: 'GET', path: '/realm/emoji' },
+    summary: 'Custom emoji, deactivated ones too.',
+    result: z.object({ emoji: z.record(z.string(), realmEmojiSchema) }),
+  }),
+  removeRealmEmoji: operation({
+    name: 'remove-realm-emoji',
+    service: 'users',
+    http: { method: 'DELETE', path: '/realm/emoji/{emoji_name}' },
+    summary: 'Deactivate a custom emoji.',
+    params: { emoji_name: text(z.string()) },
+    errors,
+    events: ['realm_emoji'],
+  }),
+  getLinkifiers: operation({
+    name: 'get-linkifiers',
+    service: 'users',
+    http: { method: 'GET', path: '/realm/linkifiers' },
+    summary: 'Patterns that become links, in the order in which they are applied.',
+    result: z.object({ linkifiers: z.array(linkifierSchema) }),
+  }),
+  reorderLinkifiers: operation({
+    name: 'reorder-linkifiers',
+    service: 'users',
+    http: { method: 'PATCH', path: '/realm/linkifiers' },
+    summary: 'Change the order of the linkifiers; administrators only.',
+    params: { ordered_linkifier_ids: json(ids) },
+    errors,
+    events: ['realm_linkifiers'],
+  }),
+  getFilters: operation({
+    name: 'get-filters',
+    service: 'users',
+    http: { method: 'GET', path: '/realm/filters' },
+    summary: 'The oldest form of linkifiers, always empty.',
+    result: z.object({ filters: z.array(z.tuple([z.string(), z.string(), int])) }),
+  }),
+  addLinkifier: operation({
+    name: 'add-linkifier',
+    service: 'users',
+    http: { method: 'POST', path: '/realm/filters' },
+    summary: 'Add a linkifier; administrators only.',
+    params: linkifierParams,
+    result: z.object({ id: int }),
+    errors,
+    events: ['realm_linkifiers'],
+  }),
+  updateLinkifier: operation({
+    name: 'update-linkifier',
+    service: 'users',
+    http: { method: 'PATCH', path: '/realm/filters/{filter_id}' },
+    summary: 'Change a linkifier; administrators only.',
+    params: { filter_id: json(int), ...linkifierParams },
+    errors,
+    events: ['realm_linkifiers'],
+  }),
+  removeLinkifier: operation({
+    name: 'remove-linkifier',
+    service: 'users',
+    http: { method: 'DELETE', path: '/realm/filters/{filter_id}' },
+    summary: 'Remove a linkifier; administrators only.',
+    params: { filter_id: json(int) },
+    errors,
+    events: ['realm_linkifiers'],
+  }),
+  addPlayground: operation({
+    name: 'add-playground',
+    service: 'users',
+    http: { method: 'POST', path: '/realm/playgrounds' },
+    summary: 'Add a place where code of a language can be run; administrators only.',
+    params: {
+      name: text(z.string().trim()),
+      pygments_language: text(z.string().trim()),
+      url_template: text(z.string().trim().max(1000)),
+    },
+    result: z.object({ id: int }),
+    errors,
+    events: ['realm_playgrounds'],
+  }),
+  removePlayground: operation({
+    name: 'remove-playground',
+    service: 'users',
+    http: { method: 'DELETE', path: '/realm/playgrounds/{playground_id}' },
+    summary: 'Remove a playground; administrators only.',
+    params: { playground_id: json(int) },
+    errors,
+    events: ['realm_playgrounds'],
+  }),
+  checkSubdomain: operation({
+    name: 'check-subdomain',
+    service: 'users',
+    http: { method: 'GET', path: '/realm/subdomain/{subdomain}' },
+    caller: 'anyone',
+    summary: 'Whether an organization could be made at a subdomain. Only the operator makes them.',
+    params: { subdomain: text(z.string()) },
+    result: z.object({ msg: z.string() }),
+  }),
+  emojiData: operation({
+    name: 'emoji-data',
+    service: 'users',
+    page: { method: 'GET', path: '/static/emoji_data.json' },
+    caller: 'anyone',
+    summary: 'Names of every Unicode emoji by its code.',
+    result: pageSchema,
+  }),
+  defaultPicture: operation({
+    name: 'default-picture',
+    service: 'users',
+    page: { method: 'GET', path: '/static/natter-{kind}.svg' },
+    caller: 'anyone',
+    summary: 'The picture of an organization that has none of its own.',
+    params: { kind: textOrJson(z.enum(['icon', 'logo'])) },
+    result: pageSchema,
+  }),
+};

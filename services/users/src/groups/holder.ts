@@ -1,0 +1,43 @@
+import { badRequest, type RealmPermission, realmPermissions, roles } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { type Holder, isPermitted } from '@natter/permissions';
+import { z } from 'zod';
+import type { Realm } from '../realm/read-realm.ts';
+
+/** Ids of all groups a user is in, directly or through subgroups. Deactivated groups contribute nothing. */
+export async function groupIdsOf(executor: Executor, userId: number): Promise<number[]> {
+  const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
+    WITH RECURSIVE reached (id) AS (
+      SELECT m.group_id FROM users.group_member m JOIN users.user_group g ON g.id = m.group_id
+        WHERE m.user_id = ${userId} AND NOT g.is_deactivated
+      UNION
+      SELECT s.group_id FROM users.group_subgroup s JOIN reached r ON r.id = s.subgroup_id
+        JOIN users.user_group g ON g.id = s.group_id WHERE NOT g.is_deactivated
+    ) SELECT id FROM reached ORDER BY id`);
+  return rows.map((row) => row.id);
+}
+
+/**
+ * The person as this transaction sees them. A refusal is decided on this, never on the actor that came with the request:
+ * that one may be older than the role or the group that permits.
+ */
+export async function holderOf(executor: Executor, userId: number): Promise<Holder & { isBot: boolean }> {
+  const { role, is_bot } = await executor.one(sql.type(z.object({ role: z.number(), is_bot: z.boolean() }))`
+    SELECT role, is_bot FROM users.account WHERE id = ${userId}`);
+  return { userId, role, isBot: is_bot, groupIds: await groupIdsOf(executor, userId) };
+}
+
+export function requireAdministrator(holder: Holder): void {
+  if (holder.role > roles.administrator) throw badRequest('Must be an organization administrator');
+}
+
+export function requireOwner(holder: Holder): void {
+  if (holder.role !== roles.owner) throw badRequest('Must be an organization owner');
+}
+
+export const mayIn = (realm: Realm, permission: RealmPermission, holder: Holder): boolean =>
+  isPermitted(realmPermissions[permission], realm.permissions[permission], holder);
+
+export function requirePermission(realm: Realm, permission: RealmPermission, holder: Holder): void {
+  if (!mayIn(realm, permission, holder)) throw badRequest('Insufficient permission');
+}

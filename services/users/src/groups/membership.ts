@@ -1,0 +1,67 @@
+import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { systemGroupsOfRole } from './system-groups.ts';
+
+const idRow = z.object({ id: z.number() });
+
+/**
+ * Puts a user into the system groups of a role. Only the user's own rights depend on it, so the realm's `groups` stay:
+ * a thousand accounts made at once do not make each other's requests start over.
+ */
+export async function joinSystemGroups(work: Work, userId: number, role: number): Promise<void> {
+  const rows = await work.any(sql.type(idRow)`
+    INSERT INTO users.group_member (group_id, user_id)
+    SELECT g.id, ${userId} FROM users.user_group g JOIN users.realm r ON r.id = g.realm_id JOIN users.account a ON a.id = ${userId}
+    WHERE g.realm_id = ${work.realmId} AND g.is_system AND g.name = ANY(${sql.array([...systemGroupsOfRole(role)], 'text')})
+      AND (g.name <> 'role:fullmembers' OR a.joined_at <= now() - make_interval(days => coalesce((r.settings->>'waiting_period_threshold')::int, 0)))
+    ON CONFLICT DO NOTHING RETURNING group_id AS id`);
+  for (const { id } of rows.toSorted((a, b) => a.id - b.id)) emitMembers(work, 'add_members', id, [userId]);
+}
+
+export async function leaveSystemGroups(work: Work, userId: number): Promise<void> {
+  const rows = await work.any(sql.type(idRow)`
+    DELETE FROM users.group_member m USING users.user_group g
+    WHERE m.group_id = g.id AND g.is_system AND g.realm_id = ${work.realmId} AND m.user_id = ${userId} RETURNING g.id`);
+  for (const { id } of rows.toSorted((a, b) => a.id - b.id)) emitMembers(work, 'remove_members', id, [userId]);
+}
+
+/** After a change of role: out of the old system groups, into the new. */
+export async function moveToRole(work: Work, userId: number, role: number): Promise<void> {
+  await leaveSystemGroups(work, userId);
+  await joinSystemGroups(work, userId, role);
+  bumpMembers(work, [userId]);
+}
+
+/** A deactivated user is listed in no group; the rows stay for the day they come back. */
+export async function announceLeaving(work: Work, userId: number): Promise<void> {
+  for (const id of await groupsOf(work, userId)) emitMembers(work, 'remove_members', id, [userId]);
+  bumpMembers(work, [userId]);
+}
+
+export async function announceReturn(work: Work, userId: number): Promise<void> {
+  for (const id of await groupsOf(work, userId)) emitMembers(work, 'add_members', id, [userId]);
+  bumpMembers(work, [userId]);
+}
+
+const groupsOf = async (work: Work, userId: number): Promise<number[]> =>
+  (
+    await work.any(
+      sql.type(idRow)`SELECT group_id AS id FROM users.group_member WHERE user_id = ${userId} ORDER BY group_id`,
+    )
+  ).map((row) => row.id);
+
+export function emitMembers(
+  work: Work,
+  op: 'add_members' | 'remove_members',
+  groupId: number,
+  userIds: readonly number[],
+): void {
+  if (userIds.length === 0) return;
+  work.emit({ type: 'user_group', op, body: { group_id: groupId, user_ids: userIds }, audience: 'realm' });
+}
+
+/** What was decided on who is in which group ends, here and of the users themselves. */
+export function bumpMembers(work: Work, userIds: readonly number[]): void {
+  work.bump('groups');
+  for (const id of userIds) work.bump(`actor:${id}`);
+}

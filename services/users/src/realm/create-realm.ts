@@ -1,0 +1,62 @@
+import { ChatError, userOperations } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { findGroup, toGroup } from '../groups/group-row.ts';
+import { systemGroups } from '../groups/system-groups.ts';
+import { insertAccount } from '../insert-account.ts';
+
+const idRow = z.object({ id: z.number() });
+
+export function createRealmHandlers({ database, unitOfWork }: Owner): Handlers {
+  return [
+    handle(userOperations.findRealm, async (_, { host }) => {
+      const realm = await database.maybeOne(sql.type(idRow)`
+        SELECT id FROM users.realm WHERE host = ${host} OR is_default ORDER BY (host = ${host}) DESC LIMIT 1`);
+      if (!realm) throw new ChatError('NONEXISTENT_SUBDOMAIN', 'Subdomain does not exist');
+      return { realm_id: realm.id };
+    }),
+
+    handle(userOperations.createRealm, async (_, { host, realm_name, is_default }) => {
+      const known = await database.maybeOne(sql.type(idRow)`SELECT id FROM users.realm WHERE host = ${host}`);
+      if (known) return { realm_id: known.id, is_new: false };
+      const realm = await database.one(sql.type(idRow)`
+        WITH made AS (INSERT INTO users.realm (host, name, is_default) VALUES (${host}, ${realm_name}, ${is_default}) RETURNING id)
+        SELECT id, log.create_realm(id) FROM made`);
+      await unitOfWork({ realmId: realm.id, schema: 'users' }, async (work) => {
+        await createSystemGroups(work);
+        await createSystemBots(work, host);
+      });
+      return { realm_id: realm.id, is_new: true };
+    }),
+  ];
+}
+
+async function createSystemGroups(work: Work): Promise<void> {
+  let previous: number | undefined;
+  for (const { name, description } of systemGroups) {
+    const { id } = await work.one(sql.type(idRow)`
+      INSERT INTO users.user_group (realm_id, name, description, is_system) VALUES (${work.realmId}, ${name}, ${description}, true) RETURNING id`);
+    if (previous !== undefined)
+      await work.run(sql.unsafe`INSERT INTO users.group_subgroup (group_id, subgroup_id) VALUES (${id}, ${previous})`);
+    if (name !== 'role:nobody') previous = id;
+    const row = await findGroup(work, work.realmId, id);
+    if (row) work.emit({ type: 'user_group', op: 'add', body: { group: toGroup(row) }, audience: 'realm' });
+  }
+}
+
+async function createSystemBots(work: Work, host: string): Promise<void> {
+  const bots = [
+    ['notification-bot', 'Notification Bot'],
+    ['welcome-bot', 'Welcome Bot'],
+  ] as const;
+  for (const [name, full_name] of bots)
+    await insertAccount(work, {
+      email: `${name}@${host}`,
+      full_name,
+      role: 400,
+      password_hash: null,
+      is_bot: true,
+      is_system_bot: true,
+    });
+}

@@ -1,0 +1,62 @@
+import { badRequest, missing, type RealmEmoji, realmOperations } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { holderOf, mayIn } from '../groups/holder.ts';
+import { readRealm } from './read-realm.ts';
+
+const emojiRow = z.object({
+  id: z.number(),
+  name: z.string(),
+  author_id: z.number().nullable(),
+  is_deactivated: z.boolean(),
+});
+
+export function emojiHandlers({ database, unitOfWork }: Owner): Handlers {
+  return [
+    handle(realmOperations.getRealmEmoji, async ({ actor }) => ({ emoji: await readEmoji(database, actor.realmId) })),
+
+    handle(realmOperations.removeRealmEmoji, async ({ actor }, { emoji_name }) =>
+      unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
+        work.restOn(actor.basis);
+        const holder = await holderOf(work, actor.userId);
+        const realm = await readRealm(work, work.realmId);
+        const emoji = await work.maybeOne(sql.type(emojiRow)`
+          SELECT id, name, author_id, is_deactivated FROM users.realm_emoji
+          WHERE realm_id = ${work.realmId} AND name = ${emoji_name} AND NOT is_deactivated FOR UPDATE`);
+        if (!emoji) throw missing(`Emoji '${emoji_name}' does not exist`);
+        const isOwn = emoji.author_id === actor.userId && mayIn(realm, 'can_add_custom_emoji_group', holder);
+        if (!isOwn && holder.role > 200) throw badRequest('Must be an organization administrator or emoji author');
+        await work.run(sql.unsafe`UPDATE users.realm_emoji SET is_deactivated = true WHERE id = ${emoji.id}`);
+        await announceEmoji(work);
+        return {};
+      }),
+    ),
+  ];
+}
+
+export async function readEmoji(executor: Executor, realmId: number): Promise<Record<string, RealmEmoji>> {
+  const rows = await executor.any(
+    sql.type(
+      emojiRow,
+    )`SELECT id, name, author_id, is_deactivated FROM users.realm_emoji WHERE realm_id = ${realmId} ORDER BY id`,
+  );
+  return Object.fromEntries(
+    rows.map((row) => [
+      String(row.id),
+      {
+        id: String(row.id),
+        name: row.name,
+        source_url: `/user_avatars/emoji/${row.id}`,
+        still_url: null,
+        deactivated: row.is_deactivated,
+        author_id: row.author_id,
+      },
+    ]),
+  );
+}
+
+export async function announceEmoji(work: Work): Promise<void> {
+  const realm_emoji = await readEmoji(work, work.realmId);
+  work.emit({ type: 'realm_emoji', op: 'update', body: { realm_emoji }, audience: 'realm' });
+}

@@ -1,0 +1,33 @@
+import type { Bus, Handlers, Owner } from '@natter/service-kit';
+import type { UsersConfig } from '../config.ts';
+import type { SnapshotPart } from '../snapshot-part.ts';
+import { realmCollectionSnapshots } from './collections-snapshot.ts';
+import { createRealmHandlers } from './create-realm.ts';
+import { deactivateRealmHandlers } from './deactivate-realm.ts';
+import { domainHandlers } from './domains.ts';
+import { emojiHandlers } from './emoji.ts';
+import { linkifierHandlers } from './linkifiers.ts';
+import { pictureHandlers } from './pictures.ts';
+import { playgroundHandlers } from './playgrounds.ts';
+import { realmPolicyHandlers } from './realm-policy.ts';
+import { realmSnapshot } from './realm-snapshot.ts';
+import { serverSettingsHandlers } from './server-settings.ts';
+import { updateRealmHandlers } from './update-realm.ts';
+
+export const realmHandlers = (owner: Owner, bus: Bus, config: UsersConfig): Handlers => [
+  ...createRealmHandlers(owner),
+  ...serverSettingsHandlers(owner, config),
+  ...realmPolicyHandlers(owner, config),
+  ...updateRealmHandlers(owner, bus, config),
+  ...deactivateRealmHandlers(owner),
+  ...domainHandlers(owner),
+  ...emojiHandlers(owner),
+  ...linkifierHandlers(owner),
+  ...playgroundHandlers(owner),
+  ...pictureHandlers(),
+];
+
+export const realmSnapshots = (config: UsersConfig): readonly SnapshotPart[] => [
+  realmSnapshot(config),
+  ...realmCollectionSnapshots,
+];

@@ -1,0 +1,106 @@
+import { badRequest, type Linkifier, linkifierSchema, realmOperations } from '@natter/contracts';
+import { type Executor, sql, sqlState, type Work } from '@natter/database';
+import { isLinkifierPattern } from '@natter/markdown';
+import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { holderOf, requireAdministrator } from '../groups/holder.ts';
+import { templateVariables } from './url-template.ts';
+
+export function linkifierHandlers({ database, unitOfWork }: Owner): Handlers {
+  const change = <R>({ actor }: UserContext, write: (work: Work) => Promise<R>): Promise<R> =>
+    unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
+      work.restOn(actor.basis);
+      requireAdministrator(await holderOf(work, actor.userId));
+      // One change at a time, so that every announced list holds what the one before it did.
+      await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7301, ${work.realmId})`);
+      const result = await write(work);
+      work.emit(changed(await readLinkifiers(work, work.realmId)));
+      return result;
+    });
+  return [
+    handle(realmOperations.getLinkifiers, async ({ actor }) => ({
+      linkifiers: await readLinkifiers(database, actor.realmId),
+    })),
+
+    handle(realmOperations.getFilters, async () => ({ filters: [] })),
+
+    handle(realmOperations.addLinkifier, (context, { pattern, url_template }) => {
+      checkLinkifier(pattern, url_template);
+      return change(context, (work) =>
+        work
+          .one(sql.type(z.object({ id: z.number() }))`
+            INSERT INTO users.linkifier (realm_id, pattern, url_template, position)
+            SELECT ${work.realmId}, ${pattern}, ${url_template}, coalesce(max(position), 0) + 1 FROM users.linkifier WHERE realm_id = ${work.realmId}
+            RETURNING id`)
+          .catch(refuseDuplicate),
+      );
+    }),
+
+    handle(realmOperations.updateLinkifier, (context, { filter_id, pattern, url_template }) => {
+      checkLinkifier(pattern, url_template);
+      return change(context, async (work) => {
+        const updated = await work
+          .run(sql.unsafe`
+            UPDATE users.linkifier SET pattern = ${pattern}, url_template = ${url_template} WHERE realm_id = ${work.realmId} AND id = ${filter_id}`)
+          .catch(refuseDuplicate);
+        if (updated === 0) throw badRequest('Linkifier not found.');
+        return {};
+      });
+    }),
+
+    handle(realmOperations.removeLinkifier, (context, { filter_id }) =>
+      change(context, async (work) => {
+        const removed = await work.run(
+          sql.unsafe`DELETE FROM users.linkifier WHERE realm_id = ${work.realmId} AND id = ${filter_id}`,
+        );
+        if (removed === 0) throw badRequest('Linkifier not found.');
+        return {};
+      }),
+    ),
+
+    handle(realmOperations.reorderLinkifiers, (context, { ordered_linkifier_ids }) =>
+      change(context, async (work) => {
+        const known = (await readLinkifiers(work, work.realmId)).map(({ id }) => id);
+        if (!isPermutation(ordered_linkifier_ids, known))
+          throw badRequest('The ordered list must enumerate all existing linkifiers exactly once');
+        await work.run(sql.unsafe`
+          UPDATE users.linkifier l SET position = o.position FROM unnest(${sql.array(ordered_linkifier_ids, 'int4')}) WITH ORDINALITY o(id, position)
+          WHERE l.id = o.id AND l.realm_id = ${work.realmId}`);
+        return {};
+      }),
+    ),
+  ];
+}
+
+export const readLinkifiers = (executor: Executor, realmId: number): Promise<Linkifier[]> =>
+  executor.any(
+    sql.type(
+      linkifierSchema,
+    )`SELECT id, pattern, url_template FROM users.linkifier WHERE realm_id = ${realmId} ORDER BY position, id`,
+  );
+
+/** Queues that do not know URL templates get no such events. */
+const changed = (realm_linkifiers: Linkifier[]) => ({
+  type: 'realm_linkifiers',
+  body: { realm_linkifiers },
+  audience: 'realm' as const,
+  forms: [{ capability: 'linkifier_url_template', is: false, patch: null }],
+});
+
+export const isPermutation = (given: readonly number[], known: readonly number[]): boolean =>
+  given.length === known.length && new Set(given).size === given.length && given.every((id) => known.includes(id));
+
+function checkLinkifier(pattern: string, template: string): void {
+  if (pattern === '' || !isLinkifierPattern(pattern)) throw badRequest('Bad regular expression');
+  const groups = new Set([...pattern.matchAll(/\(\?P?<([A-Za-z_]\w*)>/g)].map((match) => match[1] ?? ''));
+  const variables = templateVariables(template);
+  for (const name of groups)
+    if (!variables.has(name)) throw badRequest(`Group '${name}' in linkifier pattern is not present in URL template.`);
+  for (const name of variables)
+    if (!groups.has(name)) throw badRequest(`Group '${name}' in URL template is not present in linkifier pattern.`);
+}
+
+function refuseDuplicate(error: unknown): never {
+  if (sqlState(error) === '23505') throw badRequest('Linkifier already exists.');
+  throw error;
+}

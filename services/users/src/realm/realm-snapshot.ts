@@ -1,0 +1,99 @@
+import {
+  channelPermissions,
+  emptyTopicDisplayName,
+  gifRatings,
+  groupPermissions,
+  limits,
+  realmPermissions,
+  realmSettingNames,
+  videoChatProviders,
+} from '@natter/contracts';
+import { normalized } from '@natter/permissions';
+import type { UsersConfig } from '../config.ts';
+import type { SnapshotPart } from '../snapshot-part.ts';
+import { constantRealmFields } from './constant-realm-fields.ts';
+import { permissionMirrors, settingMirrors } from './legacy-mirrors.ts';
+import { emojiDataUrl, pictureOf } from './pictures.ts';
+import { type Realm, readRealm } from './read-realm.ts';
+
+/** The `realm` group of a register: what the realm is set to, and what the server is. */
+export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
+  types: ['realm'],
+  read: async (executor, { realmId, realmUrl }) => {
+    const realm = await readRealm(executor, realmId);
+    return {
+      ...prefixed(settingsOf(realm)),
+      ...prefixed(permissionsOf(realm)),
+      ...prefixed(settingMirrors(realm.settings)),
+      ...prefixed(permissionMirrors(realm)),
+      ...identityOf(realm, realmUrl),
+      ...serverFields,
+      ...constantRealmFields,
+      jitsi_server_url: realm.settings.jitsi_server_url ?? serverJitsiUrl,
+      server_jitsi_server_url: serverJitsiUrl,
+      server_web_public_streams_enabled: config.WEB_PUBLIC_STREAMS_ENABLED,
+      server_emoji_data_url: emojiDataUrl(realmUrl),
+    };
+  },
+});
+
+const serverJitsiUrl = 'https://meet.jit.si';
+
+const prefixed = (values: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [`realm_${name}`, value]));
+
+const settingsOf = (realm: Realm): Record<string, unknown> =>
+  Object.fromEntries(realmSettingNames.map((name) => [name, realm.settings[name]]));
+
+const permissionsOf = (realm: Realm): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(realm.permissions).map(([name, value]) => [name, normalized(value)]));
+
+function identityOf(realm: Realm, realmUrl: string): Record<string, unknown> {
+  const icon = pictureOf(realmUrl, 'icon');
+  const logo = pictureOf(realmUrl, 'logo');
+  return {
+    realm_url: realmUrl,
+    realm_uri: realmUrl,
+    realm_bot_domain: realm.host,
+    realm_date_created: Math.floor(realm.createdAt.getTime() / 1000),
+    realm_icon_url: icon,
+    realm_icon_source: 'D',
+    realm_logo_url: logo,
+    realm_logo_source: 'D',
+    realm_night_logo_url: logo,
+    realm_night_logo_source: 'D',
+    realm_authentication_methods: { Email: { enabled: true, available: true } },
+    realm_empty_topic_display_name: emptyTopicDisplayName,
+  };
+}
+
+const serverFields = {
+  giphy_rating_options: gifRatings,
+  realm_available_video_chat_providers: videoChatProviders,
+  server_supported_permission_settings: {
+    realm: realmPermissions,
+    stream: channelPermissions,
+    group: groupPermissions,
+  },
+  max_stream_name_length: limits.channelNameLength,
+  max_stream_description_length: limits.channelDescriptionLength,
+  max_topic_length: limits.topicLength,
+  max_message_length: limits.messageLength,
+  max_channel_folder_name_length: 60,
+  max_channel_folder_description_length: 1024,
+  max_reminder_note_length: 1000,
+  max_bulk_new_subscription_messages: 250,
+  max_avatar_file_size_mib: 5,
+  max_file_upload_size_mib: 25,
+  max_icon_file_size_mib: 5,
+  max_logo_file_size_mib: 5,
+  password_min_length: limits.passwordMinLength,
+  password_max_length: limits.passwordMaxLength,
+  password_min_guesses: 0,
+  event_queue_longpoll_timeout_seconds: 90,
+  server_presence_ping_interval_seconds: 60,
+  server_presence_offline_threshold_seconds: 200,
+  server_typing_started_expiry_period_milliseconds: 45_000,
+  server_typing_stopped_wait_period_milliseconds: 12_000,
+  server_typing_started_wait_period_milliseconds: 30_000,
+};

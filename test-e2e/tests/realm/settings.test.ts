@@ -1,0 +1,125 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+const stateOf = (client: Client): Promise<Json> => client.ok('POST', '/register', { fetch_event_types: ['realm'] });
+
+/** One other value of each setting, as `PATCH /realm` takes it, and as clients read it back. */
+const changes: [string, unknown, unknown][] = [
+  ['name', 'Another name', 'Another name'],
+  ['description', 'What we do', 'What we do'],
+  ['org_type', 10, 10],
+  ['default_language', 'de', 'de'],
+  ['default_code_block_language', 'python', 'python'],
+  ['welcome_message_custom_text', 'Hello there', 'Hello there'],
+  ['emails_restricted_to_domains', true, true],
+  ['disallow_disposable_email_addresses', false, false],
+  ['invite_required', false, false],
+  ['name_changes_disabled', true, true],
+  ['email_changes_disabled', true, true],
+  ['avatar_changes_disabled', true, true],
+  ['require_unique_names', true, true],
+  ['waiting_period_threshold', 3, 3],
+  ['inline_image_preview', false, false],
+  ['inline_url_embed_preview', true, true],
+  ['message_content_allowed_in_email_notifications', false, false],
+  ['presence_disabled', true, true],
+  ['send_welcome_emails', false, false],
+  ['digest_emails_enabled', true, true],
+  ['digest_weekday', 4, 4],
+  ['enable_read_receipts', false, false],
+  ['enable_spectator_access', true, true],
+  ['want_advertise_in_communities_directory', true, true],
+  ['enable_guest_user_indicator', false, false],
+  ['enable_guest_user_dm_warning', false, false],
+  ['require_e2ee_push_notifications', true, true],
+  ['send_channel_events_messages', false, false],
+  ['giphy_rating', 0, 0],
+  ['video_chat_provider', 0, 0],
+  ['jitsi_server_url', 'https://meet.example.org', 'https://meet.example.org'],
+  ['allow_message_editing', false, false],
+  ['message_content_edit_limit_seconds', 120, 120],
+  ['message_content_edit_limit_seconds', 'unlimited', null],
+  ['message_content_delete_limit_seconds', 'unlimited', null],
+  ['move_messages_within_stream_limit_seconds', 3600, 3600],
+  ['move_messages_between_streams_limit_seconds', 'unlimited', null],
+  ['message_edit_history_visibility_policy', 'moves', 'moves'],
+  ['message_retention_days', 30, 30],
+  ['topics_policy', 'disable_empty_topic', 'disable_empty_topic'],
+];
+
+test.each(changes)(
+  'PATCH /realm changes %s to %j, told by an event and read back in a register',
+  async (name, given, read) => {
+    const queue = await realm.guest.queue({ event_types: ['realm'] });
+    const answer = await realm.owner.ok('PATCH', '/realm', { [name]: given });
+    expect(answer[name]).toEqual(read);
+    const event = await queue.next((seen) => seen.property === name || (seen.data && name in seen.data));
+    expect(event.op === 'update' ? event.value : event.data[name]).toEqual(read);
+    expect(event.op).toBe(
+      ['allow_message_editing', 'message_content_edit_limit_seconds'].includes(name) ? 'update_dict' : 'update',
+    );
+    expect((await stateOf(realm.member))[`realm_${name}`]).toEqual(read);
+  },
+);
+
+test('a setting that has the value already is no change: no event, nothing echoed', async () => {
+  const queue = await realm.owner.queue({ event_types: ['realm', 'message'] });
+  const answer = await realm.owner.ok('PATCH', '/realm', { waiting_period_threshold: 3 });
+  expect(answer).not.toHaveProperty('waiting_period_threshold');
+  expect(await queue.settle()).toEqual([]);
+});
+
+test.each(['moderator', 'member', 'guest'] as const)('%s may not change the realm', async (role) => {
+  const { status, body } = await realm[role].patch('/realm', { description: 'mine' });
+  expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Must be an organization administrator']);
+});
+
+test('an administrator changes settings, but how long messages are kept is for owners', async () => {
+  await realm.administrator.ok('PATCH', '/realm', { description: 'by an administrator' });
+  const { status, body } = await realm.administrator.patch('/realm', { message_retention_days: 7 });
+  expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Must be an organization owner']);
+});
+
+test('a name over 40 characters, a description over 1000, a welcome text over 8000 are refused', async () => {
+  for (const form of [
+    { name: 'x'.repeat(41) },
+    { name: ' ' },
+    { description: 'x'.repeat(1001) },
+    { welcome_message_custom_text: 'x'.repeat(8001) },
+    { org_type: 11 },
+    { digest_weekday: 7 },
+    { topics_policy: 'inherit' },
+    { message_content_edit_limit_seconds: 0 },
+    { video_chat_provider: 3 },
+    { new_stream_announcements_stream_id: 987654 },
+  ]) {
+    const { status, body } = await realm.owner.patch('/realm', form);
+    expect([status, body.code], JSON.stringify(form)).toEqual([400, 'BAD_REQUEST']);
+  }
+});
+
+test('older mirrors of a setting change with it', async () => {
+  await realm.owner.ok('PATCH', '/realm', {
+    message_edit_history_visibility_policy: 'all',
+    topics_policy: 'allow_empty_topic',
+  });
+  const before = await stateOf(realm.member);
+  expect([before.realm_allow_edit_history, before.realm_mandatory_topics]).toEqual([true, false]);
+  const queue = await realm.member.queue({ event_types: ['realm'] });
+  await realm.owner.ok('PATCH', '/realm', {
+    message_edit_history_visibility_policy: 'none',
+    topics_policy: 'disable_empty_topic',
+  });
+  await queue.next((event) => event.property === 'mandatory_topics');
+  expect(Object.fromEntries(queue.seen.map((event) => [event.property, event.value]))).toEqual({
+    message_edit_history_visibility_policy: 'none',
+    topics_policy: 'disable_empty_topic',
+    allow_edit_history: false,
+    mandatory_topics: true,
+  });
+});
