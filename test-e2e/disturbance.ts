@@ -1,11 +1,18 @@
-import type { System } from '@natter/local/system';
-import { request } from './api.ts';
-import { follow } from './follower.ts';
+import { type Credentials, request } from './api.ts';
+import { describe, follow } from './follower.ts';
+
+/** Where the load goes, and whose it is. */
+export interface Disturbed {
+  url: string;
+  people: Record<'owner' | 'member' | 'member2' | 'moderator', Credentials>;
+}
 
 export interface Report {
   acknowledged: number;
   inFlightAtDisturbances: number[];
   problems: string[];
+  /** Requests of senders and followers that were not answered with 200. All were tried again. */
+  failures: string[];
 }
 
 /**
@@ -13,17 +20,21 @@ export interface Report {
  * must reach every follower once, in one order, and no follower may lose its queue.
  */
 export async function underDisturbance(
-  system: System,
+  system: Disturbed,
   clients: number,
   disturb: (tick: () => void) => Promise<void>,
+  headers: Record<string, string> = {},
 ): Promise<Report> {
   const { url, people } = system;
   const senders = [people.owner, people.member, people.member2, people.moderator];
   const followers = await Promise.all(
-    Array.from({ length: clients }, (_, index) => follow(url, senders[index % senders.length] ?? people.member)),
+    Array.from({ length: clients }, (_, index) =>
+      follow(url, senders[index % senders.length] ?? people.member, headers),
+    ),
   );
   const acknowledged = new Map<string, number>();
   const inFlightAtDisturbances: number[] = [];
+  const failures: string[] = [];
   let inFlight = 0;
   let isSending = true;
   const run = Math.random().toString(36).slice(2);
@@ -41,12 +52,14 @@ export async function underDisturbance(
             'POST',
             '/messages',
             { type: 'channel', to: 'general', topic: 'load', content },
-            { 'idempotency-key': content },
+            { 'idempotency-key': content, ...headers },
           );
           if (status === 200) acknowledged.set(content, body.id);
           isAnswered = status < 500 && status !== 429;
-        } catch {
+          if (status !== 200) failures.push(`send: ${status} ${body.code}`);
+        } catch (error) {
           // Cut off: outcome unknown, so again.
+          failures.push(`send: ${describe(error)}`);
         } finally {
           inFlight--;
         }
@@ -76,5 +89,6 @@ export async function underDisturbance(
     ];
   });
   for (const follower of followers) follower.stop();
-  return { acknowledged: acknowledged.size, inFlightAtDisturbances, problems };
+  failures.push(...followers.flatMap((follower) => follower.failures.map((failure) => `poll: ${failure}`)));
+  return { acknowledged: acknowledged.size, inFlightAtDisturbances, problems, failures };
 }

@@ -5,14 +5,16 @@ export interface Follower {
   messageIds: number[];
   contents: string[];
   lost: string | undefined;
+  /** Polls that were not answered with 200. */
+  failures: string[];
   stop(): void;
 }
 
-export async function follow(url: string, who: Credentials): Promise<Follower> {
+export async function follow(url: string, who: Credentials, headers: Record<string, string> = {}): Promise<Follower> {
   const registered = await request(url, who, 'POST', '/register', { event_types: ['message'] });
   if (registered.status !== 200) throw new Error(`register: ${JSON.stringify(registered.body)}`);
   const { queue_id, last_event_id } = registered.body;
-  const follower: Follower = { messageIds: [], contents: [], lost: undefined, stop };
+  const follower: Follower = { messageIds: [], contents: [], lost: undefined, failures: [], stop };
   let isStopped = false;
   function stop(): void {
     isStopped = true;
@@ -21,7 +23,14 @@ export async function follow(url: string, who: Credentials): Promise<Follower> {
   void (async () => {
     while (!isStopped) {
       try {
-        const { status, body } = await request(url, who, 'GET', '/events', { queue_id, last_event_id: cursor });
+        const { status, body } = await request(
+          url,
+          who,
+          'GET',
+          '/events',
+          { queue_id, last_event_id: cursor },
+          headers,
+        );
         if (body.code === 'BAD_EVENT_QUEUE_ID') {
           follower.lost = JSON.stringify(body);
           return;
@@ -34,10 +43,17 @@ export async function follow(url: string, who: Credentials): Promise<Follower> {
           follower.messageIds.push(event.message.id);
           follower.contents.push(event.message.content);
         }
-      } catch {
+      } catch (error) {
+        if (!isStopped) follower.failures.push(describe(error));
         await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 100));
       }
     }
   })();
   return follower;
+}
+
+/** Why a request failed, with what lies beneath `fetch failed`. */
+export function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

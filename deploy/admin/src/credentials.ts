@@ -29,7 +29,7 @@ export const credentials: Command = {
 };
 
 const secret = (): string => requireEnv('NATTER_SECRET', 'a long random text that all passwords are derived from');
-const natsPassword = (user: NatsUser): string => derivedPassword(secret(), `nats ${user}`);
+export const natsPassword = (user: NatsUser): string => derivedPassword(secret(), `nats ${user}`);
 const redisPassword = (user: string): string => derivedPassword(secret(), `redis ${user}`);
 
 const schemaOf = {
@@ -42,7 +42,7 @@ const schemaOf = {
 } as const;
 
 /** Redis users may do anything with Natter's keys and nothing to the server. The default user is switched off. */
-function redisAcl(): string {
+export function redisAcl(): string {
   const may = '~natter:* resetchannels +@all -@admin -@dangerous -@blocking +info +scan';
   const lines = natsUsers.map((user) => `user natter-${user} on >${redisPassword(user)} ${may}`);
   return ['user default off', ...lines].join('\n');

@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { request } from '../api.ts';
+import { type Report, underDisturbance } from '../disturbance.ts';
+import { follow } from '../follower.ts';
+import { randomOf } from '../kills.ts';
+import { backends, type Cluster, kinds, startCluster } from './cluster.ts';
+
+const { images, skipped, seed } = inject('containers');
+const random = randomOf(seed);
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const pick = <T>(list: T[]): T => list[Math.floor(random() * list.length)] as T;
+const clients = 8;
+/** A connection per request, as through a Service: only so does a balancer decide about each. */
+const headers = { connection: 'close' };
+
+describe.skipIf(images === undefined)(
+  `the system in containers (seed ${seed})${skipped ? `: SKIPPED: ${skipped}` : ''}`,
+  () => {
+    let cluster: Cluster;
+    beforeAll(async () => {
+      if (!images) return;
+      cluster = await startCluster(images, (line) => console.log(`e2e: ${line}`));
+      console.log(`e2e: Postgres writes to ${cluster.disk.medium}; rate limits raised, nothing else`);
+    }, 300_000);
+    afterAll(() => cluster?.stop());
+    afterEach(async ({ task }) => {
+      if (task.result?.state === 'fail') console.log((await cluster.natter('doctor')).output);
+    });
+
+    const members = (kind: (typeof kinds)[number]) => cluster.services().filter((service) => service.kind === kind);
+    const load = (disturb: (tick: () => void) => Promise<void>): Promise<Report> =>
+      underDisturbance(cluster, clients, disturb, headers);
+    const expectWhole = (what: string, report: Report): void => {
+      console.log(
+        `e2e: ${what}: ${report.acknowledged} acknowledged, in flight ${report.inFlightAtDisturbances.join(' ')}, ${report.failures.length} requests tried again`,
+      );
+      expect(report.problems).toEqual([]);
+      expect(report.acknowledged).toBeGreaterThan(0);
+      expect(report.inFlightAtDisturbances.some((count) => count > 0)).toBe(true);
+    };
+
+    test('delivers the first message to who follows', async () => {
+      const { url, people } = cluster;
+      const follower = await follow(url, people.member, headers);
+      const sent = await request(url, people.owner, 'POST', '/messages', {
+        type: 'channel',
+        to: 'general',
+        topic: 'first',
+        content: 'Hello from a container',
+      });
+      expect(sent.status).toBe(200);
+      await expect.poll(() => follower.contents, { timeout: 10_000 }).toEqual(['Hello from a container']);
+      follower.stop();
+    });
+
+    test('says of itself that nothing is wrong', async () => {
+      const { code, output } = await cluster.natter('doctor', '--url', 'http://balancer:8080');
+      expect(output).not.toContain('FAIL');
+      expect(code).toBe(0);
+    });
+
+    test('loses, doubles and reorders nothing when any service is killed or paused', async () => {
+      const report = await load(async (tick) => {
+        for (const kind of kinds) {
+          await pause(100 + random() * 400);
+          const { box } = pick(members(kind));
+          tick();
+          await box.kill();
+          await pause(500);
+          await box.start();
+          await cluster.ready(box.name);
+          const other = pick(members(kind)).box;
+          tick();
+          await other.pause();
+          await pause(2_000);
+          await other.unpause();
+        }
+      });
+      expectWhole('every service killed and paused', report);
+    });
+
+    test('loses, doubles and reorders nothing when Postgres, Redis or NATS is killed or paused, or Redis wiped', async () => {
+      const report = await load(async (tick) => {
+        for (const name of backends) {
+          const box = cluster.backends[name];
+          await pause(200 + random() * 500);
+          tick();
+          await box.kill();
+          await pause(500);
+          await box.start();
+          await pause(3_000);
+          tick();
+          await box.pause();
+          await pause(3_000);
+          await box.unpause();
+          await pause(2_000);
+        }
+        tick();
+        const wiped = await cluster.backends.redis.exec(['redis-cli', '--user', 'wiper', '--pass', 'wipe', 'FLUSHALL']);
+        expect(wiped.output).toContain('OK');
+        await pause(1_500);
+      });
+      expectWhole('Postgres, Redis and NATS killed and paused, Redis wiped', report);
+    });
+
+    test('loses, doubles and reorders nothing when the network between any two is cut', async () => {
+      const report = await load(async (tick) => {
+        for (const kind of kinds)
+          for (const backend of kind === 'gateway' ? (['redis', 'nats'] as const) : backends) {
+            const { box } = pick(members(kind));
+            await pause(50 + random() * 200);
+            tick();
+            await box.cut(cluster.networkOf(backend));
+            await pause(1_500);
+            await box.heal(cluster.networkOf(backend));
+          }
+        await pause(2_000);
+      });
+      expectWhole('each network cut', report);
+    }, 180_000);
+
+    test('acknowledges nothing that a full disk under Postgres would lose, and goes on when there is room', async () => {
+      const report = await load(async (tick) => {
+        await pause(500);
+        tick();
+        await cluster.onDisk(
+          'dd if=/dev/zero of=/disk/filler bs=1M 2>/dev/null; dd if=/dev/zero of=/disk/filler2 bs=4k 2>/dev/null; sync; df /disk | grep -q " 100% "',
+        );
+        await pause(6_000);
+        tick();
+        await cluster.onDisk('rm -f /disk/filler /disk/filler2');
+        await pause(3_000);
+        if (!(await cluster.backends.postgres.isRunning())) await cluster.backends.postgres.start();
+        await pause(5_000);
+      });
+      expectWhole('a full disk', report);
+    });
+
+    test('fails no request and loses no queue while every container is replaced by a new version', async () => {
+      if (!images) return;
+      for (const { kind, box } of cluster.services()) await replace(kind, box.name, box.name, images.previous, false);
+      const report = await load(async (tick) => {
+        for (const kind of kinds)
+          for (const { box } of members(kind)) {
+            tick();
+            await replace(kind, box.name, `${box.name}-new`, images.natter, true);
+          }
+      });
+      expectWhole('rolling update', report);
+      expect(report.failures).toEqual([]);
+    }, 240_000);
+
+    /** As a rolling update does: the new one is ready before the old one is told to stop. */
+    async function replace(kind: (typeof kinds)[number], old: string, name: string, image: string, surge: boolean) {
+      const box = cluster.services().find((service) => service.box.name === old)?.box;
+      if (!box) throw new Error(`no ${old}`);
+      const bring = async (): Promise<void> => {
+        await cluster.startService(kind, name, image);
+        await cluster.ready(name);
+      };
+      if (surge) await bring();
+      expect(await box.stop(30), `${old} ends by itself when told to`).toBe(0);
+      await cluster.removeService(box);
+      if (!surge) await bring();
+    }
+  },
+);

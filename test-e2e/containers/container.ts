@@ -1,0 +1,123 @@
+import { getContainerRuntimeClient } from 'testcontainers';
+
+export type Docker = Awaited<ReturnType<typeof getContainerRuntimeClient>>['container']['dockerode'];
+export const openDocker = async (): Promise<Docker> => (await getContainerRuntimeClient()).container.dockerode;
+
+export interface ContainerRecipe {
+  name: string;
+  image: string;
+  /** Docker names of the networks; the first is never cut. On each the container is known by its name. */
+  networks: string[];
+  labels: Record<string, string>;
+  env?: Record<string, string>;
+  command?: string[];
+  entrypoint?: string[];
+  /** `host path:container path:ro` or `volume:path`. */
+  binds?: string[];
+  /** Ports published on the loopback. */
+  ports?: number[];
+  /** As the chart runs it: read-only, no capabilities, no new privileges. */
+  hardened?: boolean;
+}
+
+/** One container, which can be hurt in every way that the outside world knows. */
+export interface Box {
+  readonly name: string;
+  readonly image: string;
+  start(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** SIGTERM, then SIGKILL after `graceSeconds`. Returns the exit code. */
+  stop(graceSeconds: number): Promise<number>;
+  pause(): Promise<void>;
+  unpause(): Promise<void>;
+  /** Off the network, connections hang; then on it again under the same name. */
+  cut(network: string): Promise<void>;
+  heal(network: string): Promise<void>;
+  exec(command: string[]): Promise<{ code: number; output: string }>;
+  /** Waits for the end; standard output and error together. */
+  finished(): Promise<{ code: number; output: string }>;
+  logs(): Promise<string>;
+  portOf(port: number): Promise<number>;
+  isRunning(): Promise<boolean>;
+  remove(): Promise<void>;
+}
+
+export async function createBox(docker: Docker, prefix: string, recipe: ContainerRecipe): Promise<Box> {
+  const { name, networks } = recipe;
+  const ports = recipe.ports ?? [];
+  const container = await docker.createContainer({
+    name: `${prefix}-${name}`,
+    Image: recipe.image,
+    Labels: recipe.labels,
+    Env: Object.entries(recipe.env ?? {}).map(([key, value]) => `${key}=${value}`),
+    ...(recipe.command ? { Cmd: recipe.command } : {}),
+    ...(recipe.entrypoint ? { Entrypoint: recipe.entrypoint } : {}),
+    ExposedPorts: Object.fromEntries(ports.map((port) => [`${port}/tcp`, {}])),
+    HostConfig: {
+      NetworkMode: networks[0] ?? 'none',
+      Binds: recipe.binds ?? [],
+      PortBindings: Object.fromEntries(ports.map((port) => [`${port}/tcp`, [{ HostIp: '127.0.0.1', HostPort: '' }]])),
+      ...(recipe.hardened
+        ? { ReadonlyRootfs: true, CapDrop: ['ALL'], SecurityOpt: ['no-new-privileges'], Memory: 512 * 1024 * 1024 }
+        : {}),
+    },
+    NetworkingConfig: { EndpointsConfig: networks[0] ? { [networks[0]]: { Aliases: [name] } } : {} },
+  });
+  const join = (network: string): Promise<unknown> =>
+    docker.getNetwork(network).connect({ Container: container.id, EndpointConfig: { Aliases: [name] } });
+  for (const network of networks.slice(1)) await join(network);
+
+  const logs = async (): Promise<string> => demultiplex(await container.logs({ stdout: true, stderr: true }));
+  return {
+    name,
+    image: recipe.image,
+    start: async () => void (await container.start()),
+    kill: async () => {
+      await container.kill();
+      await container.wait();
+    },
+    stop: async (graceSeconds) => {
+      await container.stop({ t: graceSeconds }).catch(ignoreStopped);
+      return (await container.wait()).StatusCode as number;
+    },
+    pause: async () => void (await container.pause()),
+    unpause: async () => void (await container.unpause()),
+    cut: async (network) =>
+      void (await docker.getNetwork(network).disconnect({ Container: container.id, Force: true })),
+    heal: async (network) => void (await join(network)),
+    exec: async (command) => {
+      const exec = await container.exec({ Cmd: command, AttachStdout: true, AttachStderr: true });
+      const stream = await exec.start({});
+      const chunks: Buffer[] = [];
+      for await (const chunk of stream) chunks.push(chunk as Buffer);
+      return { code: (await exec.inspect()).ExitCode ?? -1, output: demultiplex(Buffer.concat(chunks)) };
+    },
+    finished: async () => {
+      const { StatusCode } = (await container.wait()) as { StatusCode: number };
+      return { code: StatusCode, output: await logs() };
+    },
+    logs,
+    portOf: async (port) => {
+      const { NetworkSettings } = await container.inspect();
+      return Number(NetworkSettings.Ports[`${port}/tcp`]?.[0]?.HostPort);
+    },
+    isRunning: async () => (await container.inspect()).State.Running,
+    remove: async () => void (await container.remove({ force: true, v: true }).catch(() => undefined)),
+  };
+}
+
+const ignoreStopped = (error: unknown): void => {
+  if ((error as { statusCode?: number }).statusCode !== 304) throw error;
+};
+
+/** Docker's frames: a byte for the stream, three of nothing, four of length. */
+function demultiplex(buffer: Buffer): string {
+  let text = '';
+  for (let at = 0; at + 8 <= buffer.length; ) {
+    const length = buffer.readUInt32BE(at + 4);
+    text += buffer.toString('utf8', at + 8, at + 8 + length);
+    at += 8 + length;
+  }
+  return text;
+}

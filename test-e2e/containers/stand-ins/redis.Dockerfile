@@ -1,0 +1,4 @@
+FROM natter-stand-in/debian
+RUN apt-get update -q && apt-get install -y -q --no-install-recommends redis-server redis-tools && rm -rf /var/lib/apt/lists/*
+WORKDIR /data
+CMD ["redis-server"]
