@@ -73,6 +73,8 @@ export interface Bus {
   flush(): Promise<void>;
   /** Called after every reconnect. */
   onReconnect(listener: () => void): void;
+  /** Takes no more requests; resolves when those that were taken are answered. Calls to others still work. */
+  retire(): Promise<void>;
   drain(): Promise<void>;
 }
 
@@ -88,6 +90,8 @@ const partsSubjectHeader = 'Natter-Parts-Subject';
 const deadlineHeader = 'Natter-Deadline-Ms';
 const traceHeader = 'traceparent';
 const maxBasisAttempts = 6;
+/** How long requests in flight hold up a process that stops. */
+const retireMs = 10_000;
 
 export async function connectBus(options: { url: string; name: string; log: Logger; metrics: Metrics }): Promise<Bus> {
   const { log, metrics } = options;
@@ -110,6 +114,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   metrics.natsUp.set(1);
   void watchStatus(connection, log, metrics, reconnectListeners);
   const services: Service[] = [];
+  let inFlight = 0;
+  let whenIdle: () => void = () => undefined;
   let catchUp: CatchUp = async () => false;
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
@@ -136,10 +142,11 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           subject: subjectOf(operation, '*'),
           handler: (error, message) => {
             if (error) return log.warn({ err: error }, 'endpoint error');
+            inFlight++;
             const parent = message.headers?.get(traceHeader) || undefined;
             void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
               answer(message, operation, run),
-            );
+            ).finally(settle);
           },
         });
       }
@@ -170,12 +177,25 @@ export async function connectBus(options: { url: string; name: string; log: Logg
 
     flush: () => connection.flush(),
     onReconnect: (listener) => void reconnectListeners.push(listener),
+    retire: async () => {
+      await Promise.all(services.splice(0).map((service) => service.stop().catch(() => undefined)));
+      if (inFlight > 0)
+        await new Promise<void>((resolve) => {
+          whenIdle = resolve;
+          setTimeout(resolve, retireMs).unref();
+        });
+    },
     drain: async () => {
-      await Promise.all(services.map((service) => service.stop().catch(() => undefined)));
+      await bus.retire();
       await connection.drain().catch(() => undefined);
     },
   };
   return bus;
+
+  function settle(): void {
+    inFlight--;
+    if (inFlight === 0) whenIdle();
+  }
 
   async function request<O extends Operation>(
     operation: O,

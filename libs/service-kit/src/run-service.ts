@@ -14,12 +14,12 @@ export interface Process<C extends CommonConfig> {
 }
 
 export interface Running {
-  /** Ends work from outside: answers held polls, stops loops. Called before the bus is drained. */
+  /** Ends work from outside: answers held polls, stops loops. No request is in flight; calls to others still work. */
   stop(): Promise<void>;
 }
 
 /**
- * Reads config, builds, starts and waits for a signal. SIGTERM: not ready, wait, stop, drain the bus, close.
+ * Reads config, builds, starts and waits for a signal. SIGTERM: not ready, wait, take no more requests, stop, drain the bus, close.
  */
 export async function runService<S extends typeof commonConfig>(
   name: string,
@@ -56,6 +56,8 @@ export async function runService<S extends typeof commonConfig>(
   await new Promise((resolve) => setTimeout(resolve, config.NATTER_DRAIN_MS));
   const timer = setTimeout(() => process.exit(1), 20_000);
   timer.unref();
+  // Whoever asks meanwhile is served by another replica; what was taken is answered before anything closes.
+  await bus.retire();
   await running.stop();
   await bus.drain();
   await operations.close();
