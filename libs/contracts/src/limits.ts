@@ -5,6 +5,7 @@ export const limits = {
   channelNameLength: 60,
   channelDescriptionLength: 1024,
   fullNameLength: 100,
+  reminderNoteLength: 1_000,
   passwordMinLength: 6,
   passwordMaxLength: 100,
   bodyBytes: 26 * 1024 * 1024,

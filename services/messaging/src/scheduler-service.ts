@@ -1,19 +1,59 @@
 import { sql } from '@natter/database';
-import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
+import { commonConfig, Histogram, openOwner, type Process, type Running } from '@natter/service-kit';
+import { z } from 'zod';
+import { createChannelCache } from './channel-cache.ts';
+import { createAuthors } from './scheduling/authors.ts';
+import { createDecideSend } from './scheduling/decide-send.ts';
+import { createDelivery } from './scheduling/deliver.ts';
+import { startDueLoop } from './scheduling/due-loop.ts';
+import { onSchedulerHint } from './scheduling/scheduler-hint.ts';
+
+export const schedulerConfig = commonConfig.extend({
+  NATTER_SCHEDULED_MAX_LATENESS_SECONDS: z
+    .preprocess((given) => (given === '' ? undefined : given), z.coerce.number().int().min(0).optional())
+    .describe('Scheduled messages that would be later than this, after an outage, fail; none are sent however late'),
+});
+type SchedulerConfig = z.output<typeof schedulerConfig>;
 
 const hourMs = 3_600_000;
 
-/** What messaging does by the clock: stored answers of idempotent requests are kept 24 hours. */
-export async function startScheduler(process: Process<CommonConfig>): Promise<Running> {
+/** What messaging does by the clock: what was scheduled is sent; what was kept for a while goes. */
+export async function startScheduler(process: Process<SchedulerConfig>): Promise<Running> {
+  const { bus, config, log, metrics } = process;
   const owner = openOwner(process, 'messaging');
+  const lateness = new Histogram({
+    name: 'natter_scheduler_lateness_seconds',
+    help: 'From the time a message was due to the transaction that sent it',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3_600],
+    registers: [metrics.registry],
+  });
+  const deliver = createDelivery({
+    database: owner.database,
+    unitOfWork: owner.unitOfWork,
+    authors: createAuthors(bus),
+    decideSend: createDecideSend(owner.database, createChannelCache(bus)),
+    maxLatenessSeconds: config.NATTER_SCHEDULED_MAX_LATENESS_SECONDS,
+    onSent: (seconds) => lateness.observe(Math.max(seconds, 0)),
+    onError: (error, context) => log.warn({ err: error, ...context }, 'delivery of scheduled messages failed'),
+  });
+  const loop = startDueLoop({
+    database: owner.database,
+    deliver,
+    onError: (error) => log.warn({ err: error }, 'scheduler could not look for what is due'),
+  });
+  const stopListening = onSchedulerHint(bus, loop.hint);
   const sweep = setInterval(() => {
-    owner.database
-      .run(sql.unsafe`DELETE FROM messaging.idempotency WHERE created_at < now() - interval '24 hours'`)
-      .catch((error: unknown) => process.log.warn({ err: error }, 'idempotency sweep failed'));
+    for (const query of [
+      sql.unsafe`DELETE FROM messaging.idempotency WHERE created_at < now() - interval '24 hours'`,
+      sql.unsafe`DELETE FROM messaging.scheduled_message WHERE state = 'sent' AND sent_at < now() - interval '7 days'`,
+    ])
+      owner.database.run(query).catch((error: unknown) => log.warn({ err: error }, 'sweep failed'));
   }, hourMs);
   return {
     stop: async () => {
       clearInterval(sweep);
+      stopListening();
+      await loop.stop();
       await owner.close();
     },
   };

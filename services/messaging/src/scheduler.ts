@@ -1,4 +1,4 @@
-import { commonConfig, runService } from '@natter/service-kit';
-import { startScheduler } from './scheduler-service.ts';
+import { runService } from '@natter/service-kit';
+import { schedulerConfig, startScheduler } from './scheduler-service.ts';
 
-await runService('scheduler', commonConfig, startScheduler);
+await runService('scheduler', schedulerConfig, startScheduler);

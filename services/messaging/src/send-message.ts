@@ -36,7 +36,7 @@ export function sendHandlers(owner: Owner, channels: ChannelCache): Handlers {
   ];
 }
 
-function checkedContent(content: string): string {
+export function checkedContent(content: string): string {
   const stripped = content.trimEnd();
   if (stripped.trim() === '') throw badRequest('Message must not be empty');
   if ([...stripped].length > limits.messageLength)
@@ -57,8 +57,9 @@ function idempotencyOfSend(context: UserContext, params: Params): Idempotency | 
 
 const interactiveClients =
   /^(zulipandroid|zulipios|zulipdesktop|zulipmobile|zulipelectron|zulipterminal|zulipflutter|snipe|website|ios|android)$|desktop app/i;
+export const isInteractiveClient = (client: string): boolean => interactiveClients.test(client);
 
-function decide(
+export function decide(
   actor: Actor,
   sender: Person | undefined,
   destination: Destination,
@@ -68,7 +69,7 @@ function decide(
   idempotency: Idempotency | undefined,
 ): Decided {
   const rendered = render(content, emptyContext);
-  const isReadBySender = params.read_by_sender ?? interactiveClients.test(client);
+  const isReadBySender = params.read_by_sender ?? isInteractiveClient(client);
   const topic = destination.kind === 'channel' ? destination.topic : '';
   const timestamp = Math.floor(Date.now() / 1000);
   const message = {

@@ -2,8 +2,14 @@ import { type CommonConfig, openOwner, type Process, type Running } from '@natte
 import { createChannelCache } from './channel-cache.ts';
 import { createChannelReach } from './channel-reach.ts';
 import { draftHandlers } from './drafts/drafts.ts';
+import { createMessageReach } from './message-reach.ts';
 import { peopleConsumer } from './people.ts';
 import { personalSettingsConsumer } from './personal-settings-consumer.ts';
+import { createAuthors } from './scheduling/authors.ts';
+import { createDecideSend } from './scheduling/decide-send.ts';
+import { reminderHandlers } from './scheduling/reminders.ts';
+import { scheduledMessageHandlers } from './scheduling/scheduled-messages.ts';
+import { hintScheduler } from './scheduling/scheduler-hint.ts';
 import { sendHandlers } from './send-message.ts';
 import { snapshotHandlers } from './snapshot.ts';
 
@@ -14,9 +20,14 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   personalSettingsConsumer(owner);
   const channels = createChannelCache(process.bus);
   const reach = createChannelReach(channels);
+  const messages = createMessageReach(channels);
+  const decideSend = createDecideSend(owner.database, channels);
+  const hint = hintScheduler(process.bus);
   await process.bus.serve('messaging', '1.0.0', [
     ...sendHandlers(owner, channels),
     ...draftHandlers(owner, reach),
+    ...scheduledMessageHandlers(owner, decideSend, hint),
+    ...reminderHandlers(owner, { authors: createAuthors(process.bus), decideSend, reach: messages, hint }),
     ...snapshotHandlers(owner),
   ]);
   return { stop: () => owner.close() };

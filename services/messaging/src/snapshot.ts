@@ -3,6 +3,7 @@ import { type Executor, inSnapshot, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { draftsPart } from './drafts/drafts-part.ts';
+import { remindersPart, scheduledMessagesPart } from './scheduling/scheduled-parts.ts';
 
 export interface SnapshotFor {
   realmId: number;
@@ -14,6 +15,8 @@ export interface SnapshotFor {
 const parts: Record<string, (executor: Executor, whom: SnapshotFor) => Promise<Record<string, unknown>>> = {
   message: maxMessageIdPart,
   drafts: draftsPart,
+  scheduled_messages: scheduledMessagesPart,
+  reminders: remindersPart,
 };
 
 export function snapshotHandlers({ database }: Owner): Handlers {

@@ -6,6 +6,7 @@ import { groupOperations } from './groups.ts';
 import { messagingOperations } from './messaging.ts';
 import { presenceOperations } from './presence.ts';
 import { realmOperations } from './realm.ts';
+import { scheduledMessageOperations } from './scheduled-messages.ts';
 import { userOperations } from './users.ts';
 
 export * from './channels.ts';
@@ -15,6 +16,7 @@ export * from './groups.ts';
 export * from './messaging.ts';
 export * from './presence.ts';
 export * from './realm.ts';
+export * from './scheduled-messages.ts';
 export * from './users.ts';
 
 /** Every operation by the name of its method in the client. */
@@ -25,6 +27,7 @@ export const operationsByName = {
   ...channelOperations,
   ...messagingOperations,
   ...draftOperations,
+  ...scheduledMessageOperations,
   ...presenceOperations,
   ...eventQueueOperations,
 };

@@ -3,7 +3,7 @@ import { operation } from '../operation.ts';
 import { bool, json, text, textOrJson } from '../param.ts';
 
 /** The fetch types of a register that this service answers. */
-export const messagingFetchTypes: readonly string[] = ['message', 'drafts'];
+export const messagingFetchTypes: readonly string[] = ['message', 'drafts', 'scheduled_messages', 'reminders'];
 
 export const messagingOperations = {
   sendMessage: operation({

@@ -19,3 +19,11 @@ CREATE TABLE messaging.draft (
   edited_at double precision NOT NULL
 );
 CREATE INDEX draft_user ON messaging.draft (realm_id, user_id, edited_at);
+
+-- The bots that write in the realm's own name.
+CREATE TABLE messaging.system_bot (
+  realm_id int NOT NULL,
+  user_id int NOT NULL,
+  name text NOT NULL,
+  PRIMARY KEY (realm_id, user_id)
+);

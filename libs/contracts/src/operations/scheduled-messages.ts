@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, int, json, text } from '../param.ts';
+
+/** Specification 2.1, with the fields that clients read of a stored one. */
+export const scheduledMessageSchema = z.object({
+  scheduled_message_id: z.int(),
+  type: z.enum(['private', 'stream']),
+  to: z.union([z.int(), z.array(z.int())]),
+  topic: z.string().optional(),
+  content: z.string(),
+  rendered_content: z.string(),
+  scheduled_delivery_timestamp: z.int(),
+  failed: z.boolean(),
+});
+export type ScheduledMessage = z.infer<typeof scheduledMessageSchema>;
+
+export const reminderSchema = z.object({
+  reminder_id: z.int(),
+  type: z.literal('private'),
+  to: z.array(z.int()),
+  content: z.string(),
+  rendered_content: z.string(),
+  scheduled_delivery_timestamp: z.int(),
+  failed: z.boolean(),
+  reminder_target_message_id: z.int(),
+});
+export type Reminder = z.infer<typeof reminderSchema>;
+
+const type = z.enum(['direct', 'private', 'channel', 'stream']);
+const to = z.union([z.int(), z.array(z.int())]);
+const timestamp = z.int().min(0).max(253_402_300_799);
+
+export const scheduledMessageOperations = {
+  getScheduledMessages: operation({
+    name: 'get-scheduled-messages',
+    service: 'messaging',
+    http: { method: 'GET', path: '/scheduled_messages' },
+    summary: "The caller's scheduled messages that were not sent, by time of delivery.",
+    result: z.object({ scheduled_messages: z.array(scheduledMessageSchema) }),
+  }),
+  createScheduledMessage: operation({
+    name: 'create-scheduled-message',
+    service: 'messaging',
+    http: { method: 'POST', path: '/scheduled_messages' },
+    summary: 'Schedule a message (specification 4.1).',
+    params: {
+      type: text(type),
+      to: json(to),
+      content: text(z.string()),
+      topic: text(z.string().optional()),
+      scheduled_delivery_timestamp: json(timestamp),
+      read_by_sender: json(bool.optional()),
+    },
+    result: z.object({ scheduled_message_id: z.int() }),
+    errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
+    events: ['scheduled_messages'],
+  }),
+  editScheduledMessage: operation({
+    name: 'edit-scheduled-message',
+    service: 'messaging',
+    http: { method: 'PATCH', path: '/scheduled_messages/{scheduled_message_id}' },
+    summary: 'Change a scheduled message that was not sent; a failed one is tried again.',
+    params: {
+      scheduled_message_id: json(int),
+      type: text(type.optional()),
+      to: json(to.optional()),
+      content: text(z.string().optional()),
+      topic: text(z.string().optional()),
+      scheduled_delivery_timestamp: json(timestamp.optional()),
+    },
+    errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
+    events: ['scheduled_messages'],
+  }),
+  deleteScheduledMessage: operation({
+    name: 'delete-scheduled-message',
+    service: 'messaging',
+    http: { method: 'DELETE', path: '/scheduled_messages/{scheduled_message_id}' },
+    summary: 'Delete a scheduled message.',
+    params: { scheduled_message_id: json(int) },
+    errors: ['BAD_REQUEST'],
+    events: ['scheduled_messages'],
+  }),
+  getReminders: operation({
+    name: 'get-reminders',
+    service: 'messaging',
+    http: { method: 'GET', path: '/reminders' },
+    summary: "The caller's reminders that are still to come, by time.",
+    result: z.object({ reminders: z.array(reminderSchema) }),
+  }),
+  createReminder: operation({
+    name: 'create-reminder',
+    service: 'messaging',
+    http: { method: 'POST', path: '/reminders' },
+    summary: 'Be reminded of a message later.',
+    params: {
+      message_id: json(int),
+      scheduled_delivery_timestamp: json(timestamp),
+      note: text(z.string().optional()),
+    },
+    result: z.object({ reminder_id: z.int() }),
+    errors: ['BAD_REQUEST'],
+    events: ['reminders'],
+  }),
+  deleteReminder: operation({
+    name: 'delete-reminder',
+    service: 'messaging',
+    http: { method: 'DELETE', path: '/reminders/{reminder_id}' },
+    summary: 'Delete a reminder.',
+    params: { reminder_id: json(int) },
+    errors: ['BAD_REQUEST'],
+    events: ['reminders'],
+  }),
+};

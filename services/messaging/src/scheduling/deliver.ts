@@ -1,0 +1,176 @@
+import { ChatError, type LogEvent, type RequestMeta } from '@natter/contracts';
+import { BasisChanged, type Database, type Decided, sql, type UnitOfWork, type Work } from '@natter/database';
+import { z } from 'zod';
+import type { Authors } from './authors.ts';
+import type { DecideSend, Sendable } from './decide-send.ts';
+import { failScheduled } from './failure.ts';
+import { removedEvent, type ScheduledRow, scheduledColumns, scheduledRow } from './scheduled-row.ts';
+
+export interface Delivery {
+  database: Database;
+  unitOfWork: UnitOfWork;
+  authors: Authors;
+  decideSend: DecideSend;
+  /** What is later than this many seconds is not sent but failed; undefined sends it however late. */
+  maxLatenessSeconds: number | undefined;
+  onSent: (latenessSeconds: number) => void;
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+/** `idle`: nothing to send here for now, or another process is at it. */
+export type Outcome = 'more' | 'done' | 'idle';
+
+interface Ready {
+  row: ScheduledRow;
+  decided: Decided;
+}
+
+const batchSize = 250;
+const maxAttempts = 4;
+/** What failed for no fault of its own is tried again after this. */
+const retryMs = 5_000;
+
+/**
+ * Sends what is due in a realm, in order of time, each exactly once: the transaction that inserts a message marks its row.
+ * Decisions are made before it (they ask other services) and hold at the commit or are made anew. One process at a time
+ * delivers in a realm, so that the order stays; if it dies, its transaction ends and another goes on.
+ */
+export function createDelivery(delivery: Delivery): (realmId: number) => Promise<Outcome> {
+  const postponed = new Map<number, number>();
+
+  return async (realmId) => {
+    for (const [id, until] of postponed) if (until < Date.now()) postponed.delete(id);
+    const rows = await readDue(delivery.database, realmId, [...postponed.keys()]);
+    if (rows.length === 0) return 'idle';
+    const outcome = await deliverTogether(realmId, rows, false);
+    if (outcome !== 'split') return outcome === 'taken' ? 'idle' : rows.length === batchSize ? 'more' : 'done';
+    for (const row of rows) await deliverAlone(realmId, row);
+    return rows.length === batchSize ? 'more' : 'done';
+  };
+
+  async function deliverTogether(
+    realmId: number,
+    rows: readonly ScheduledRow[],
+    fresh: boolean,
+  ): Promise<'sent' | 'taken' | 'split'> {
+    try {
+      const ready: Ready[] = [];
+      for (const row of rows) {
+        const decided = await decide(realmId, row, fresh);
+        if (decided) ready.push({ row, decided });
+      }
+      return (await commit(realmId, ready)) ? 'sent' : 'taken';
+    } catch (error) {
+      if (error instanceof ChatError) throw error;
+      if (!(error instanceof BasisChanged)) delivery.onError(error, { realmId, rows: rows.length });
+      return 'split';
+    }
+  }
+
+  /** After a batch failed: one at a time, so that one that cannot be sent holds up no other. */
+  async function deliverAlone(realmId: number, row: ScheduledRow): Promise<void> {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++)
+      if ((await deliverTogether(realmId, [row], true)) !== 'split') return;
+    postponed.set(row.id, Date.now() + retryMs);
+  }
+
+  /** undefined: it was failed for good. An outage is no reason to; it throws. */
+  async function decide(realmId: number, row: ScheduledRow, fresh: boolean): Promise<Decided | undefined> {
+    const meta = metaOf(realmId, row);
+    try {
+      if (isTooLate(row)) throw new ChatError('BAD_REQUEST', 'Message could not be sent at the scheduled time.');
+      const author = await delivery.authors.get(meta, row.sender_id, fresh);
+      return await delivery.decideSend(author, meta, toSend(row), fresh);
+    } catch (error) {
+      if (!(error instanceof ChatError) || error.status >= 500) throw error;
+      // A refusal is never made on copies that may be stale.
+      if (!fresh && !isTooLate(row)) return decide(realmId, row, true);
+      await failScheduled(delivery.unitOfWork, realmId, row, error);
+      return undefined;
+    }
+  }
+
+  function isTooLate({ due, kind }: ScheduledRow): boolean {
+    const { maxLatenessSeconds } = delivery;
+    return kind !== 'notice' && maxLatenessSeconds !== undefined && Date.now() / 1000 - due > maxLatenessSeconds;
+  }
+
+  /** False: another process is delivering in this realm. */
+  async function commit(realmId: number, ready: readonly Ready[]): Promise<boolean> {
+    if (ready.length === 0) return true;
+    const sent = await delivery.unitOfWork({ realmId, schema: 'messaging' }, async (work) => {
+      const { mine } = await work.one(
+        sql.type(z.object({ mine: z.boolean() }))`SELECT pg_try_advisory_xact_lock(7302, ${realmId}) AS mine`,
+      );
+      return mine ? send(work, await lockUnchanged(work, ready)) : undefined;
+    });
+    for (const lateness of sent ?? []) delivery.onSent(lateness);
+    return sent !== undefined;
+  }
+}
+
+const readDue = (database: Database, realmId: number, except: number[]): Promise<ScheduledRow[]> =>
+  database.any(sql.type(scheduledRow)`
+    SELECT ${scheduledColumns} FROM messaging.scheduled_message
+    WHERE state = 'waiting' AND realm_id = ${realmId} AND due_at <= clock_timestamp() AND id <> ALL(${sql.array(except, 'int4')})
+    ORDER BY due_at, id LIMIT ${batchSize}`);
+
+/** Those that nobody else holds and that are what was decided on. */
+async function lockUnchanged(work: Work, ready: readonly Ready[]): Promise<Ready[]> {
+  const ids = ready.map(({ row }) => row.id);
+  const locked = await work.any(sql.type(z.object({ id: z.number(), revision: z.number() }))`
+    SELECT id, revision FROM messaging.scheduled_message
+    WHERE realm_id = ${work.realmId} AND id = ANY(${sql.array(ids, 'int4')}) AND state = 'waiting' FOR UPDATE SKIP LOCKED`);
+  const revisions = new Map(locked.map(({ id, revision }) => [id, revision]));
+  const basis = new Map<string, number>();
+  return ready.filter(({ row, decided }) => {
+    const names = Object.entries(decided.basis);
+    // Two that were decided on different versions cannot both hold; the later one waits for the next round.
+    if (names.some(([name, version]) => (basis.get(name) ?? version) !== version)) return false;
+    if (revisions.get(row.id) !== row.revision) return false;
+    for (const [name, version] of names) basis.set(name, version);
+    return true;
+  });
+}
+
+/** Inserts the messages and marks their rows; gives how late each is, in seconds by the database's clock. */
+async function send(work: Work, ready: readonly Ready[]): Promise<number[]> {
+  if (ready.length === 0) return [];
+  const events: LogEvent[] = [];
+  const firsts: { item: Ready; offset: number }[] = [];
+  for (const item of ready) {
+    firsts.push({ item, offset: events.length });
+    work.restOn(item.decided.basis);
+    events.push(...item.decided.events);
+    if (item.row.kind !== 'notice') events.push(removedEvent(item.row));
+  }
+  for (const event of events) work.emit(event);
+  const fromEnd = (offset: number): number => events.length - offset - 1;
+  for (const { item, offset } of firsts)
+    for (const query of item.decided.numbered(fromEnd(offset))) work.numbered(query);
+  work.numbered(sql.unsafe`
+    UPDATE messaging.scheduled_message s SET state = 'sent', sent_at = clock_timestamp(), message_id = log.last_number(${work.realmId}) - o.from_end
+    FROM ${sql.unnest(
+      firsts.map(({ item, offset }) => [item.row.id, fromEnd(offset)]),
+      ['int4', 'int4'],
+    )} AS o (id, from_end) WHERE s.id = o.id`);
+  const { now } = await work.one(
+    sql.type(z.object({ now: z.number() }))`SELECT extract(epoch FROM clock_timestamp())::float8 AS now`,
+  );
+  return ready.map(({ row }) => now - row.due);
+}
+
+const toSend = (row: ScheduledRow): Sendable => ({
+  type: row.channel_id === null ? 'direct' : 'channel',
+  to: row.channel_id ?? row.recipient_ids ?? [],
+  topic: row.channel_id === null ? undefined : row.topic,
+  content: row.content,
+  read_by_sender: row.is_read_by_sender,
+});
+
+const metaOf = (realmId: number, row: ScheduledRow): RequestMeta => ({
+  requestId: `scheduled-${row.id}`,
+  realmId,
+  client: row.client,
+  realmUrl: row.realm_url,
+});

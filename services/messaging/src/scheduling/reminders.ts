@@ -1,0 +1,86 @@
+import { badRequest, limits, missing, scheduledMessageOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import type { MessageReach, ReadableMessage } from '../message-reach.ts';
+import type { Authors } from './authors.ts';
+import type { DecideSend, Sendable } from './decide-send.ts';
+import { destinationOf } from './destination-of.ts';
+import { botOf } from './notice.ts';
+import { deleteOwn, requireFuture } from './scheduled-messages.ts';
+import { pendingOf, scheduledColumns, scheduledRow, storedEvent, toReminder } from './scheduled-row.ts';
+
+interface Sources {
+  authors: Authors;
+  decideSend: DecideSend;
+  reach: MessageReach;
+  hint: (dueSeconds: number) => void;
+}
+
+/** Reminders: direct messages of the notification bot to their owner, at a time (semantics 6). */
+export function reminderHandlers({ database, unitOfWork }: Owner, sources: Sources): Handlers {
+  return [
+    handle(scheduledMessageOperations.getReminders, async ({ actor }) => ({
+      reminders: (await pendingOf(database, actor.realmId, actor.userId, 'reminder')).map(toReminder),
+    })),
+
+    handle(scheduledMessageOperations.createReminder, async (context, params) => {
+      const { actor, meta } = context;
+      const note = params.note?.trim() ?? '';
+      if ([...note].length > limits.reminderNoteLength)
+        throw badRequest(`Maximum reminder note length: ${limits.reminderNoteLength} characters`);
+      const message = await sources.reach.readable(database, actor, meta, params.message_id);
+      await requireFuture(database, params.scheduled_delivery_timestamp);
+      const botId = await botOf(database, actor.realmId, 'Notification Bot');
+      if (botId === undefined) throw new Error('The realm has no notification bot yet');
+      const bot = await sources.authors.get(meta, botId, context.attempt > 0);
+      const content = contentOf(message, note);
+      const sendable: Sendable = {
+        type: 'direct',
+        to: [actor.userId],
+        topic: undefined,
+        content,
+        read_by_sender: false,
+      };
+      const destination = destinationOf(await sources.decideSend(bot, meta, sendable, context.attempt > 0));
+      const idempotency = idempotencyOf(context, 'create-reminder', params);
+      const answer = await unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn(actor.basis);
+        const row = await work.one(sql.type(scheduledRow)`
+          INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, rendered_content, due_at, client, realm_url, reminder_target_id)
+          VALUES (${actor.realmId}, ${actor.userId}, ${botId}, 'reminder', ${sql.array(destination.recipientIds ?? [], 'int4')}, ${destination.content},
+            ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${meta.client}, ${meta.realmUrl}, ${params.message_id})
+          RETURNING ${scheduledColumns}`);
+        work.emit(storedEvent('add', row));
+        return { reminder_id: row.id };
+      });
+      sources.hint(params.scheduled_delivery_timestamp);
+      return answer;
+    }),
+
+    handle(scheduledMessageOperations.deleteReminder, async (context, params) => {
+      const { actor } = context;
+      const idempotency = idempotencyOf(context, 'delete-reminder', params);
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn(actor.basis);
+        if (!(await deleteOwn(work, actor, 'reminder', params.reminder_id))) throw missing('Reminder does not exist');
+        return {};
+      });
+    }),
+  ];
+}
+
+function contentOf(message: ReadableMessage, note: string): string {
+  const about =
+    message.channel === undefined
+      ? `[a direct message](#narrow/dm/${(message.recipient_ids ?? []).join(',')}-dm/near/${message.id})`
+      : `#**${message.channel.name}>${message.topic}@${message.id}**`;
+  const noted = note === '' ? '' : ` Note:\n\n> ${note.replaceAll('\n', '\n> ')}`;
+  const fence = fenceFor(message.content);
+  const quoted = `@_**${message.sender_name}|${message.sender_id}** said:\n${fence}quote\n${message.content}\n${fence}`;
+  const whole = `You requested a reminder for ${about}.${noted}\n\n${quoted}`;
+  return [...whole].length <= limits.messageLength ? whole : `You requested a reminder for ${about}.${noted}`;
+}
+
+/** Longer than any fence in the quoted text. */
+const fenceFor = (content: string): string =>
+  '`'.repeat(Math.max(3, ...[...content.matchAll(/`+/g)].map(([run]) => run.length + 1)));

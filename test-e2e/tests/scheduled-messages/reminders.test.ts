@@ -1,0 +1,86 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+let messageId: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
+  const form = { type: 'channel', to: 'open', topic: 'lunch', content: 'soup today' };
+  messageId = (await realm.member.ok('POST', '/messages', form)).id;
+});
+
+const soon = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
+
+describe('a reminder', () => {
+  test('quotes its message, and is listed until it comes', async () => {
+    const person = await realm.person();
+    const queue = await person.queue();
+    const at = soon(600);
+    const form = { message_id: messageId, scheduled_delivery_timestamp: at, note: 'bring a spoon' };
+    const { reminder_id } = await person.ok('POST', '/reminders', form);
+    const { reminders } = await person.ok('GET', '/reminders');
+    expect(reminders).toMatchObject([
+      {
+        reminder_id,
+        type: 'private',
+        to: [person.user_id],
+        scheduled_delivery_timestamp: at,
+        failed: false,
+        reminder_target_message_id: messageId,
+      },
+    ]);
+    expect(reminders[0].content).toContain('bring a spoon');
+    expect(reminders[0].content).toContain('soup today');
+    expect(await queue.next(({ type }) => type === 'reminders')).toMatchObject({ op: 'add', reminders });
+    expect((await person.ok('GET', '/scheduled_messages')).scheduled_messages).toEqual([]);
+    expect((await person.queue()).state.reminders).toEqual(reminders);
+  });
+
+  test('comes at its time as a direct message of the notification bot', async () => {
+    const person = await realm.person();
+    const queue = await person.queue();
+    const { reminder_id } = await person.ok('POST', '/reminders', {
+      message_id: messageId,
+      scheduled_delivery_timestamp: soon(2),
+    });
+    const { message } = await queue.next(({ type }) => type === 'message');
+    expect(message).toMatchObject({ type: 'private', sender_full_name: 'Notification Bot' });
+    expect(message.content).toContain('soup today');
+    expect(
+      queue.seen.find(({ op }) => op === 'remove') ?? (await queue.next(({ op }) => op === 'remove')),
+    ).toMatchObject({ type: 'reminders', reminder_id });
+    expect((await person.ok('GET', '/reminders')).reminders).toEqual([]);
+  });
+
+  test('can be deleted by its owner alone', async () => {
+    const person = await realm.person();
+    const form = { message_id: messageId, scheduled_delivery_timestamp: soon(600) };
+    const { reminder_id } = await person.ok('POST', '/reminders', form);
+    expect((await realm.member2.delete(`/reminders/${reminder_id}`)).status).toBe(404);
+    await person.ok('DELETE', `/reminders/${reminder_id}`);
+    const again = await person.delete(`/reminders/${reminder_id}`);
+    expect([again.status, again.body.code]).toEqual([404, 'BAD_REQUEST']);
+  });
+
+  test.each<[string, () => Json]>([
+    ['a message that does not exist', () => ({ message_id: 99_999_999 })],
+    ['a time that is past', () => ({ scheduled_delivery_timestamp: soon(-5) })],
+    ['a note over the limit', () => ({ note: 'x'.repeat(1_001) })],
+  ])('of %s is refused', async (_, changes) => {
+    const form = { message_id: messageId, scheduled_delivery_timestamp: soon(600), ...changes() };
+    const { status, body } = await realm.member.post('/reminders', form);
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('of a message one may not read is refused as if it were not there', async () => {
+    const { id } = await realm.owner.ok('POST', '/messages', {
+      type: 'direct',
+      to: [realm.administrator.user_id],
+      content: 'secret',
+    });
+    const ask = (message_id: number) =>
+      realm.member.post('/reminders', { message_id, scheduled_delivery_timestamp: soon(600) });
+    expect((await ask(id)).body).toEqual((await ask(99_999_999)).body);
+  });
+});

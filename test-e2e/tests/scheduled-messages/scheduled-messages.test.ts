@@ -1,0 +1,347 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+let channelId: number;
+let privateId: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  const make = async (who: Client, name: string, form: object = {}) => {
+    await who.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], ...form });
+    return (await who.ok('GET', '/get_stream_id', { stream: name })).stream_id;
+  };
+  channelId = await make(realm.member, 'open');
+  privateId = await make(realm.owner, 'closed', { invite_only: true });
+});
+
+const soon = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
+const toChannel = (changes: object = {}): object => ({
+  type: 'channel',
+  to: channelId,
+  topic: 'later',
+  content: 'hello **later**',
+  scheduled_delivery_timestamp: soon(3_600),
+  ...changes,
+});
+const toPerson = (changes: object = {}): object => ({
+  type: 'direct',
+  to: [realm.member2.user_id],
+  content: 'hello',
+  scheduled_delivery_timestamp: soon(3_600),
+  ...changes,
+});
+const schedule = async (who: Client, form: object): Promise<number> =>
+  (await who.ok('POST', '/scheduled_messages', form as Json)).scheduled_message_id;
+const listed = async (who: Client): Promise<Json[]> => (await who.ok('GET', '/scheduled_messages')).scheduled_messages;
+
+describe('scheduling', () => {
+  test('keeps a channel message with its HTML until its time', async () => {
+    const person = await realm.person();
+    const at = soon(3_600);
+    const id = await schedule(person, toChannel({ scheduled_delivery_timestamp: at }));
+    expect(await listed(person)).toEqual([
+      {
+        scheduled_message_id: id,
+        type: 'stream',
+        to: channelId,
+        topic: 'later',
+        content: 'hello **later**',
+        rendered_content: '<p>hello <strong>later</strong></p>',
+        scheduled_delivery_timestamp: at,
+        failed: false,
+      },
+    ]);
+  });
+
+  test('keeps a direct message with its other participants', async () => {
+    const person = await realm.person();
+    const id = await schedule(person, toPerson({ to: [realm.member2.user_id, person.user_id, realm.owner.user_id] }));
+    const [kept] = await listed(person);
+    expect(kept).toMatchObject({ scheduled_message_id: id, type: 'private', failed: false });
+    expect([...kept.to].sort()).toEqual([realm.member2.user_id, realm.owner.user_id].sort());
+    expect(kept).not.toHaveProperty('topic');
+  });
+
+  test('to oneself names oneself', async () => {
+    const person = await realm.person();
+    await schedule(person, toPerson({ to: [person.user_id] }));
+    expect((await listed(person))[0].to).toEqual([person.user_id]);
+  });
+
+  test.each(['direct', 'private'])('takes type %s', async (type) => {
+    expect(await schedule(realm.member, toPerson({ type }))).toBeGreaterThan(0);
+  });
+
+  test.each(['channel', 'stream'])('takes type %s', async (type) => {
+    expect(await schedule(realm.member, toChannel({ type }))).toBeGreaterThan(0);
+  });
+
+  test.each(['(no topic)', 'general chat', ''])('reads topic "%s" as the empty one', async (topic) => {
+    const person = await realm.person();
+    await schedule(person, toChannel({ topic }));
+    expect((await listed(person))[0].topic).toBe('');
+  });
+
+  test('ignores a topic of a direct message', async () => {
+    const person = await realm.person();
+    await schedule(person, toPerson({ topic: 'x' }));
+    expect((await listed(person))[0]).not.toHaveProperty('topic');
+  });
+
+  test('lists by time of delivery', async () => {
+    const person = await realm.person();
+    const late = await schedule(person, toPerson({ scheduled_delivery_timestamp: soon(900) }));
+    const early = await schedule(person, toPerson({ scheduled_delivery_timestamp: soon(600) }));
+    expect((await listed(person)).map((item) => item.scheduled_message_id)).toEqual([early, late]);
+  });
+
+  test.each<[string, () => object]>([
+    ['a time that is past', () => toPerson({ scheduled_delivery_timestamp: soon(-10) })],
+    ['an unknown user', () => toPerson({ to: [999_999] })],
+    ['an empty content', () => toPerson({ content: ' ' })],
+    ['content over the limit', () => toPerson({ content: 'x'.repeat(10_001) })],
+    ['a topic over the limit', () => toChannel({ topic: 'x'.repeat(61) })],
+    ['an unknown type', () => toPerson({ type: 'letter' })],
+    ['two channels', () => toChannel({ to: [channelId, privateId] })],
+    ['names as recipients', () => toPerson({ to: [realm.member2.email] })],
+    ['no recipients', () => toPerson({ to: [] })],
+  ])('refuses %s', async (_, form) => {
+    const { status, body } = await realm.member.post('/scheduled_messages', form() as Json);
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test.each(['type', 'to', 'content', 'scheduled_delivery_timestamp', 'topic'])('requires %s', async (name) => {
+    const { status, body } = await realm.member.post('/scheduled_messages', { ...toChannel(), [name]: undefined });
+    expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', name]);
+  });
+
+  test('to a channel that does not exist names it, and a hidden one answers the same', async () => {
+    const none = await realm.member.post('/scheduled_messages', toChannel({ to: 999_999 }) as Json);
+    expect([none.status, none.body.code, none.body.stream_id]).toEqual([400, 'STREAM_DOES_NOT_EXIST', 999_999]);
+    const hidden = await realm.member.post('/scheduled_messages', toChannel({ to: privateId }) as Json);
+    expect([hidden.status, hidden.body.code, hidden.body.stream_id]).toEqual([400, 'STREAM_DOES_NOT_EXIST', privateId]);
+  });
+
+  test('with the same key twice schedules once', async () => {
+    const person = await realm.person();
+    const form = toPerson() as Json;
+    const send = () => person.post('/scheduled_messages', form, { 'idempotency-key': 'once' });
+    expect((await send()).body.scheduled_message_id).toBe((await send()).body.scheduled_message_id);
+    expect(await listed(person)).toHaveLength(1);
+  });
+
+  test('is told to its author alone', async () => {
+    const [mine, other] = [await realm.member.queue(), await realm.member2.queue()];
+    const id = await schedule(realm.member, toPerson());
+    const event = await mine.next(({ type }) => type === 'scheduled_messages');
+    expect(event).toMatchObject({ op: 'add', scheduled_messages: [{ scheduled_message_id: id, content: 'hello' }] });
+    expect((await other.settle()).filter(({ type }) => type === 'scheduled_messages')).toEqual([]);
+  });
+});
+
+describe('editing a scheduled message', () => {
+  test('changes what is given and leaves the rest', async () => {
+    const person = await realm.person();
+    const id = await schedule(person, toChannel());
+    const queue = await person.queue({ event_types: ['scheduled_messages'] });
+    const [before] = await listed(person);
+    await person.ok('PATCH', `/scheduled_messages/${id}`, { content: 'other' });
+    const after = { ...before, content: 'other', rendered_content: '<p>other</p>' };
+    expect(await listed(person)).toEqual([after]);
+    expect(await queue.next(({ op }) => op === 'update')).toMatchObject({ scheduled_message: after });
+    await person.ok('PATCH', `/scheduled_messages/${id}`, {
+      topic: 'moved',
+      scheduled_delivery_timestamp: soon(7_200),
+    });
+    expect((await listed(person))[0]).toMatchObject({ topic: 'moved', content: 'other', to: channelId });
+  });
+
+  test('of its type needs a recipient, and for a channel a topic', async () => {
+    const person = await realm.person();
+    const id = await schedule(person, toPerson());
+    const edit = (form: object) => person.patch(`/scheduled_messages/${id}`, form as Json);
+    for (const form of [{ type: 'channel' }, { type: 'channel', to: channelId }])
+      expect([(await edit(form)).status, (await edit(form)).body.code]).toEqual([400, 'BAD_REQUEST']);
+    await person.ok('PATCH', `/scheduled_messages/${id}`, { type: 'channel', to: channelId, topic: 'now' });
+    expect((await listed(person))[0]).toMatchObject({ type: 'stream', to: channelId, topic: 'now' });
+    expect((await edit({ type: 'direct' })).status).toBe(400);
+    await person.ok('PATCH', `/scheduled_messages/${id}`, { type: 'direct', to: [realm.owner.user_id] });
+    expect((await listed(person))[0]).toMatchObject({ type: 'private', to: [realm.owner.user_id] });
+  });
+
+  test('with nothing, to the past, or to where one may not send is refused', async () => {
+    const person = await realm.person();
+    const id = await schedule(person, toPerson());
+    for (const form of [
+      {},
+      { scheduled_delivery_timestamp: soon(-5) },
+      { type: 'channel', to: privateId, topic: 'x' },
+      { content: '' },
+    ])
+      expect((await person.patch(`/scheduled_messages/${id}`, form as Json)).status).toBe(400);
+    expect((await listed(person))[0]).toMatchObject({ content: 'hello', type: 'private' });
+  });
+
+  test('or deleting one that is not there or not one’s own answers 404', async () => {
+    const id = await schedule(realm.member, toPerson());
+    for (const [who, which] of [
+      [realm.member2, id],
+      [realm.member, 99_999_999],
+    ] as const) {
+      const edited = await who.patch(`/scheduled_messages/${which}`, { content: 'x' });
+      const deleted = await who.delete(`/scheduled_messages/${which}`);
+      expect([edited.status, edited.body.code]).toEqual([404, 'BAD_REQUEST']);
+      expect([deleted.status, deleted.body.code]).toEqual([404, 'BAD_REQUEST']);
+    }
+  });
+});
+
+test('a deleted scheduled message is gone, and is never sent', async () => {
+  const person = await realm.person();
+  const queue = await person.queue();
+  const id = await schedule(person, toPerson({ to: [person.user_id], scheduled_delivery_timestamp: soon(2) }));
+  await person.ok('DELETE', `/scheduled_messages/${id}`);
+  expect(await queue.next(({ op }) => op === 'remove')).toMatchObject({ scheduled_message_id: id });
+  expect(await listed(person)).toEqual([]);
+  const later = await schedule(
+    person,
+    toPerson({ to: [person.user_id], content: 'marker', scheduled_delivery_timestamp: soon(3) }),
+  );
+  await queue.next((event) => event.type === 'message' && event.message.content === 'marker');
+  expect(queue.seen.filter(({ type }) => type === 'message')).toHaveLength(1);
+  expect(later).not.toBe(id);
+});
+
+describe('at its time', () => {
+  test('a message is sent once as its author’s, and leaves their list', async () => {
+    const person = await realm.person();
+    const [mine, theirs] = [await person.queue(), await realm.member2.queue({ apply_markdown: true })];
+    const at = soon(2);
+    const id = await schedule(person, toPerson({ content: 'on **time**', scheduled_delivery_timestamp: at }));
+    const { message } = await theirs.next(
+      (event) => event.type === 'message' && event.message.sender_id === person.user_id,
+    );
+    expect(message).toMatchObject({ content: '<p>on <strong>time</strong></p>', sender_email: person.email });
+    expect(message.timestamp).toBeGreaterThanOrEqual(at);
+    expect(message.timestamp).toBeLessThanOrEqual(at + 2);
+    expect(await mine.next(({ op }) => op === 'remove')).toMatchObject({ scheduled_message_id: id });
+    expect(message.id).not.toBe(id);
+    expect(await listed(person)).toEqual([]);
+    const again = (await theirs.settle()).filter((event) => event.message?.sender_id === person.user_id);
+    expect(again).toEqual([]);
+    const edit = await person.patch(`/scheduled_messages/${id}`, { content: 'too late' });
+    expect([edit.status, edit.body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('an earlier one that comes later does not wait for the later one', async () => {
+    const person = await realm.person();
+    const queue = await person.queue();
+    await schedule(
+      person,
+      toPerson({ to: [person.user_id], content: 'second', scheduled_delivery_timestamp: soon(4) }),
+    );
+    await schedule(person, toPerson({ to: [person.user_id], content: 'first', scheduled_delivery_timestamp: soon(2) }));
+    const isSent = (content: string) => (event: Json) => event.type === 'message' && event.message.content === content;
+    await queue.next(isSent('first'));
+    expect(queue.seen.some(isSent('second'))).toBe(false);
+    await queue.next(isSent('second'));
+  });
+
+  test('messages of one second arrive in the order in which they were scheduled', async () => {
+    const person = await realm.person();
+    const queue = await person.queue();
+    const at = soon(3);
+    const contents = Array.from({ length: 20 }, (_, index) => `number ${index}`);
+    for (const content of contents)
+      await schedule(person, toPerson({ to: [person.user_id], content, scheduled_delivery_timestamp: at }));
+    await queue.next((event) => event.type === 'message' && event.message.content === 'number 19');
+    const sent = queue.seen.filter(({ type }) => type === 'message').map(({ message }) => message.content);
+    expect(sent).toEqual(contents);
+  });
+
+  test.each([
+    [true, ['read']],
+    [false, []],
+  ])('read_by_sender %s decides whether its author has read it', async (read_by_sender, flags) => {
+    const person = await realm.person();
+    const queue = await person.queue();
+    await schedule(person, toPerson({ read_by_sender, scheduled_delivery_timestamp: soon(2) }));
+    expect((await queue.next(({ type }) => type === 'message')).flags).toEqual(flags);
+  });
+
+  test('without read_by_sender an interactive client has read what it sends to others, not what it sends to itself', async () => {
+    const person = await realm.person();
+    const queue = await person.queue();
+    const client = { 'user-agent': 'ZulipTerminal/0.7' };
+    const at = soon(2);
+    for (const to of [realm.member2.user_id, person.user_id])
+      await person.post(
+        '/scheduled_messages',
+        toPerson({ to: [to], content: String(to), scheduled_delivery_timestamp: at }) as Json,
+        client,
+      );
+    const sentTo = (id: number) => (event: Json) => event.message?.content === String(id);
+    const toOther = await queue.next(sentTo(realm.member2.user_id));
+    const toSelf = queue.seen.find(sentTo(person.user_id)) ?? (await queue.next(sentTo(person.user_id)));
+    expect([toOther.flags, toSelf.flags]).toEqual([['read'], []]);
+    expect(toOther.message.client).toBe('ZulipTerminal');
+  });
+
+  test('one whose channel is closed to its author by then fails, its author is told why, and a new time tries again', async () => {
+    const person = await realm.person();
+    await realm.owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'closed' }],
+      principals: [person.user_id],
+    });
+    const queue = await person.queue();
+    const id = await schedule(person, toChannel({ to: privateId, scheduled_delivery_timestamp: soon(2) }));
+    await realm.owner.ok('DELETE', '/users/me/subscriptions', {
+      subscriptions: ['closed'],
+      principals: [person.user_id],
+    });
+    const event = await queue.next((seen) => seen.type === 'scheduled_messages' && seen.op === 'update');
+    expect(event.scheduled_message).toMatchObject({ scheduled_message_id: id, failed: true });
+    const notice =
+      queue.seen.find(({ type }) => type === 'message') ?? (await queue.next(({ type }) => type === 'message'));
+    expect(notice.message.sender_full_name).toBe('Notification Bot');
+    expect(notice.message.content).toContain('was not sent');
+    expect(await listed(person)).toMatchObject([{ scheduled_message_id: id, failed: true }]);
+    const edit = await person.patch(`/scheduled_messages/${id}`, { type: 'channel', to: channelId, topic: 'open' });
+    expect(edit.status).toBe(400);
+    await person.ok('PATCH', `/scheduled_messages/${id}`, {
+      type: 'channel',
+      to: channelId,
+      topic: 'open',
+      scheduled_delivery_timestamp: soon(600),
+    });
+    expect(await listed(person)).toMatchObject([{ scheduled_message_id: id, failed: false, to: channelId }]);
+  });
+});
+
+test('state and events give the scheduled messages of a fresh register', async () => {
+  const person = await realm.person();
+  const forms = ['kept', 'edited', 'deleted'].map((content) => toPerson({ content }));
+  const ids: number[] = [];
+  for (const form of forms) ids.push(await schedule(person, form));
+  const queue = await person.queue();
+  await schedule(person, toPerson({ to: [person.user_id], content: 'sent', scheduled_delivery_timestamp: soon(2) }));
+  await schedule(person, toChannel({ topic: '', content: 'new' }));
+  await person.ok('PATCH', `/scheduled_messages/${ids[1]}`, { content: 'changed' });
+  await person.ok('DELETE', `/scheduled_messages/${ids[2]}`);
+  await queue.next((event) => event.type === 'message' && event.message.content === 'sent');
+  await queue.settle();
+  const state = new Map<number, Json>(
+    queue.state.scheduled_messages.map((item: Json) => [item.scheduled_message_id, item]),
+  );
+  for (const event of queue.seen) {
+    if (event.type !== 'scheduled_messages') continue;
+    if (event.op === 'add') for (const item of event.scheduled_messages) state.set(item.scheduled_message_id, item);
+    if (event.op === 'update') state.set(event.scheduled_message.scheduled_message_id, event.scheduled_message);
+    if (event.op === 'remove') state.delete(event.scheduled_message_id);
+  }
+  const fresh = (await person.queue()).state.scheduled_messages;
+  expect([...state.values()].sort(byId)).toEqual([...fresh].sort(byId));
+  expect(fresh.map((item: Json) => item.content).sort()).toEqual(['changed', 'kept', 'new']);
+});
+
+const byId = (a: Json, b: Json): number => a.scheduled_message_id - b.scheduled_message_id;
