@@ -1,6 +1,6 @@
 /**
  * Runs before anything is installed, on Node 20 or newer: brings the pinned pnpm, the packages and Node 24, then starts
- * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|bench|lint|typecheck|install> [arguments]`
+ * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|bench|e2e|cluster|lint|typecheck|install> [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,6 +21,8 @@ const tasks = {
   start: () => node(['deploy/local/start.ts', ...args]),
   test,
   chaos: () => node(['test-e2e/chaos.ts', ...args]),
+  e2e: () => vitest(['--config', 'test-e2e/containers/vitest.config.ts', ...args]),
+  cluster: () => node(['test-e2e/cluster/main.ts', ...args]),
   bench: () => node(['test-e2e/bench/main.ts', ...args]),
   lint: () => run(join(root, 'node_modules', '.bin', 'biome'), ['check', '.', ...args]),
   typecheck: () => run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.json', ...args]),
@@ -74,12 +76,16 @@ function subdirectories(folder) {
   return entries.filter((entry) => entry.isDirectory()).map((entry) => join(folder, entry.name));
 }
 
-async function test() {
+function test() {
+  return vitest(args);
+}
+
+async function vitest(vitestArgs) {
   const directory = mkdtempSync(join(tmpdir(), 'natter-report-'));
   const report = join(directory, 'report.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const code = await node(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args]);
+    const code = await node(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...vitestArgs]);
     const line = existsSync(report) ? summary(JSON.parse(readFileSync(report, 'utf8'))) : undefined;
     console.log(line ?? 'vitest ended without a report');
     return line === undefined ? code || 1 : code;

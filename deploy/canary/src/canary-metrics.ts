@@ -6,6 +6,7 @@ export interface CanaryMetrics {
   doubled(): void;
   reordered(): void;
   queueLost(): void;
+  polled(outcome: 'answered' | 'failed'): void;
 }
 
 /** What a user would see of the system, measured from outside over HTTP. */
@@ -47,6 +48,13 @@ export function createCanaryMetrics({ registry }: Metrics, undelivered: () => nu
       this.set(undelivered());
     },
   });
+  const polls = new Counter({
+    name: 'natter_canary_polls_total',
+    help: 'Polls of the canary, by outcome',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of ['answered', 'failed']) polls.inc({ outcome }, 0);
   for (const outcome of ['acknowledged', 'refused', 'unknown']) sends.inc({ outcome }, 0);
   return {
     sent: (outcome) => sends.inc({ outcome }),
@@ -57,5 +65,6 @@ export function createCanaryMetrics({ registry }: Metrics, undelivered: () => nu
     doubled: () => doubled.inc(),
     reordered: () => reordered.inc(),
     queueLost: () => lost.inc(),
+    polled: (outcome) => polls.inc({ outcome }),
   };
 }

@@ -72,14 +72,18 @@ export function startCanary(options: CanaryOptions, log: Logger, metrics: Metric
           // What was on its way to the lost queue will never come.
           waiting.clear();
           isFollowing = false;
+          measured.polled('failed');
           return measured.queueLost();
         }
         if (status !== 200) throw new Error(`a poll was answered ${status}`);
+        measured.polled('answered');
         for (const { id, message } of eventsSchema.parse(body).events) {
           cursor = Math.max(cursor, id);
           if (message) receive(message.id, message.content);
         }
       } catch (error) {
+        if (stopping.signal.aborted) return;
+        measured.polled('failed');
         log.warn({ err: error }, 'the poll failed');
         await pause(500);
       }

@@ -33,6 +33,10 @@ export const gatewayConfig = commonConfig.extend({
     .enum(['true', 'false'])
     .default('false')
     .describe('Several gateways of one machine share the port'),
+  NATTER_TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .describe('Proxies in front whose X-Forwarded-For, -Proto and -Host are believed: addresses or CIDRs, by commas'),
   NATTER_RATE_LIMIT: z.coerce.number().int().default(200).describe('Requests a minute and user'),
   NATTER_RATE_LIMIT_ANONYMOUS: z.coerce
     .number()
@@ -63,6 +67,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   const realms = new Map<string, number>();
 
   const app = fastify({
+    ...(config.NATTER_TRUSTED_PROXIES ? { trustProxy: config.NATTER_TRUSTED_PROXIES } : {}),
     bodyLimit: limits.bodyBytes,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },

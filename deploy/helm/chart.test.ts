@@ -1,0 +1,267 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { natsPermissions, natsUsers } from '@natter/service-kit';
+import { describe, expect, test } from 'vitest';
+import { isCovered, violations } from './kubernetes-schemas.ts';
+import { chart, currentApis, extensions, helm, type KubernetesObject, type RenderOptions, render } from './render.ts';
+
+const everything = {
+  services: { canary: { enabled: true } },
+  ingress: {
+    enabled: true,
+    hosts: ['chat.example.com', '*.chat.example.com'],
+    tls: [{ secretName: 'tls', hosts: ['chat.example.com'] }],
+  },
+  image: { pullSecrets: ['registry'] },
+  tracing: { endpoint: 'http://otel:4318' },
+  autoscaling: { customMetrics: true },
+  networkPolicy: {
+    apiFrom: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+    metricsFrom: [{ podSelector: {} }],
+  },
+};
+const evaluation = { ...everything, evaluation: { enabled: true } };
+const clusters: Record<string, RenderOptions> = {
+  'a plain cluster': {},
+  'everything switched on': { values: everything },
+  'evaluation mode': { values: evaluation },
+  'a cluster with KEDA and Prometheus': {
+    values: { ...everything, autoscaling: { prometheusAddress: 'http://prometheus:9090' } },
+    apiVersions: [...currentApis, ...extensions],
+  },
+  'an old cluster': { values: everything, kubeVersion: '1.19.0', apiVersions: [] },
+};
+const services = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
+const workloadKinds = ['Deployment', 'StatefulSet', 'Job', 'Pod'];
+const isWorkload = ({ kind }: KubernetesObject): boolean => workloadKinds.includes(kind);
+const podOf = (object: KubernetesObject) => (object.kind === 'Pod' ? object.spec : object.spec.template.spec);
+const of = (objects: KubernetesObject[], kind: string): KubernetesObject[] =>
+  objects.filter((object) => object.kind === kind);
+const named = (objects: KubernetesObject[], kind: string, name: string): KubernetesObject => {
+  const found = of(objects, kind).find((object) => object.metadata.name === name);
+  if (!found) throw new Error(`no ${kind} ${name}`);
+  return found;
+};
+const refusal = (values: Record<string, unknown>): string => {
+  try {
+    render({ values });
+    return '';
+  } catch (error) {
+    return String((error as { stderr?: string }).stderr ?? error);
+  }
+};
+
+describe.skipIf(helm === undefined)(
+  helm === undefined ? 'the chart: SKIPPED: there is no helm binary' : 'the chart',
+  () => {
+    test('passes helm lint', () => {
+      const { status, stdout } = spawnSync(helm ?? '', ['lint', '--strict', chart], { encoding: 'utf8' });
+      expect([status, stdout]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
+    });
+
+    describe.each(Object.entries(clusters))('on %s', (name, options) => {
+      const objects = helm === undefined ? [] : render(options);
+      const workloads = objects.filter(isWorkload);
+
+      test('renders objects that Kubernetes accepts, without a field it does not know', async () => {
+        expect(objects.length).toBeGreaterThan(20);
+        expect(await violations(objects)).toEqual([]);
+        if (name !== 'an old cluster')
+          expect(objects.filter((object) => !isCovered(object)).map(({ kind }) => kind)).toEqual(
+            name.includes('KEDA')
+              ? ['PodMonitor', 'PrometheusRule', 'ScaledObject', 'ScaledObject', 'ScaledObject']
+                  .filter((kind) => of(objects, kind).length > 0)
+                  .sort()
+              : [],
+          );
+      });
+
+      test('every object has its own name, the namespace, and the labels of the release', () => {
+        const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+        expect(new Set(names).size).toBe(names.length);
+        for (const { metadata } of objects) {
+          expect(metadata.namespace, metadata.name).toBe('chat');
+          expect(metadata.labels?.['app.kubernetes.io/instance'], metadata.name).toBe('natter');
+        }
+      });
+
+      test('every container is hardened and bounded', () => {
+        for (const workload of workloads) {
+          const pod = podOf(workload);
+          expect(pod.automountServiceAccountToken, workload.metadata.name).toBe(false);
+          expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+          for (const container of pod.containers) {
+            expect(container.securityContext, container.name).toEqual({
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            });
+            expect(container.resources.requests).toMatchObject({ cpu: expect.anything(), memory: expect.anything() });
+            expect(container.resources.limits.memory).toBeTruthy();
+            for (const { name, value } of container.env ?? []) {
+              expect(value && /PASSWORD|SECRET|KEY/.test(name), `${name} stands in a pod`).toBeFalsy();
+              expect(String(value)).not.toMatch(/:\/\/[^/]*:[^/]*@/);
+            }
+          }
+        }
+      });
+
+      test('every service has three probes, and time to stop', () => {
+        for (const workload of [...of(workloads, 'Deployment'), ...of(workloads, 'StatefulSet')])
+          for (const container of podOf(workload).containers)
+            for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
+              expect(container[probe], `${workload.metadata.name} ${probe}`).toBeTruthy();
+        for (const service of services) {
+          const deployment = named(objects, 'Deployment', `natter-${service}`);
+          const pod = podOf(deployment);
+          const [container] = pod.containers;
+          expect(container.livenessProbe.httpGet.path).toBe('/healthz');
+          expect(container.readinessProbe.httpGet.path).toBe('/readyz');
+          const slept = Number(/(\d+)\)$/.exec(container.lifecycle.preStop.exec.command[2])?.[1]) / 1000;
+          const drain =
+            Number(container.env.find((entry: { name: string }) => entry.name === 'NATTER_DRAIN_MS').value) / 1000;
+          expect(slept).toBeGreaterThan(0);
+          expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(slept + drain + 25);
+          expect(deployment.spec.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+          expect(container.args).toEqual([service]);
+        }
+      });
+
+      test('a service has replicas of its own or is scaled, never both, and a budget where it has a spare', () => {
+        const scaled = new Set(
+          [...of(objects, 'HorizontalPodAutoscaler'), ...of(objects, 'ScaledObject')].map(
+            ({ spec }) => spec.scaleTargetRef.name,
+          ),
+        );
+        expect(scaled).toEqual(new Set(['natter-gateway', 'natter-presence', 'natter-event-queue']));
+        for (const service of services) {
+          const { spec } = named(objects, 'Deployment', `natter-${service}`);
+          expect('replicas' in spec, service).toBe(!scaled.has(`natter-${service}`));
+          expect(named(objects, 'PodDisruptionBudget', `natter-${service}`).spec.maxUnavailable).toBe(1);
+        }
+        expect(of(objects, 'PodDisruptionBudget').map(({ metadata }) => metadata.name)).not.toContain('natter-canary');
+      });
+
+      test('every selector finds the pods it is meant for', () => {
+        const labelled = of(objects, 'Deployment').map(
+          ({ spec }) => spec.template.metadata.labels as Record<string, string>,
+        );
+        const matches = (selector: Record<string, string>): number =>
+          labelled.filter((labels) => Object.entries(selector).every(([key, value]) => labels[key] === value)).length;
+        for (const { spec } of of(objects, 'PodDisruptionBudget')) expect(matches(spec.selector.matchLabels)).toBe(1);
+        expect(matches(named(objects, 'Service', 'natter-gateway').spec.selector)).toBe(1);
+        const pods = of(objects, 'Deployment').length;
+        expect(matches(named(objects, 'NetworkPolicy', 'natter-default-deny').spec.podSelector.matchLabels)).toBe(pods);
+      });
+
+      test('nothing is reachable that is not meant to be', () => {
+        expect(named(objects, 'NetworkPolicy', 'natter-default-deny').spec).not.toHaveProperty('ingress');
+        for (const service of services) {
+          const { spec } = named(objects, 'NetworkPolicy', `natter-${service}`);
+          const ports = spec.ingress.flatMap((rule: { ports: { port: number }[] }) =>
+            rule.ports.map(({ port }) => port),
+          );
+          expect(ports).toEqual(service === 'gateway' ? [9991, 9100] : [9100]);
+          const out = spec.egress.flatMap((rule: { ports: { port: number }[] }) => rule.ports.map(({ port }) => port));
+          expect(out.includes(5432), `${service} reaches Postgres`).toBe(service !== 'gateway');
+        }
+      });
+    });
+
+    test('every credential comes from a Secret that exists, one per service', () => {
+      for (const service of services) {
+        const [container] = podOf(named(render(), 'Deployment', `natter-${service}`)).containers;
+        expect(container.envFrom).toEqual([{ secretRef: { name: `natter-${service}-credentials` } }]);
+      }
+      const own = render({
+        values: { services: { users: { existingSecret: 'mine' } }, operator: { existingSecret: 'admin' } },
+      });
+      expect(podOf(named(own, 'Deployment', 'natter-users')).containers[0].envFrom[0].secretRef.name).toBe('mine');
+      expect(podOf(named(own, 'Job', 'natter-migrate-1')).containers[0].envFrom[0].secretRef.name).toBe('admin');
+      expect(of(own, 'Secret')).toEqual([]);
+    });
+
+    test('migrations run before anything new does', () => {
+      const { metadata } = named(render(), 'Job', 'natter-migrate-1');
+      expect(metadata.annotations['helm.sh/hook']).toBe('pre-install,pre-upgrade');
+    });
+
+    test('the API versions are those that the cluster knows', () => {
+      const versions = (options: RenderOptions): Record<string, string> =>
+        Object.fromEntries(
+          render({ values: everything, ...options }).map(({ kind, apiVersion }) => [kind, apiVersion]),
+        );
+      expect(versions({})).toMatchObject({
+        PodDisruptionBudget: 'policy/v1',
+        HorizontalPodAutoscaler: 'autoscaling/v2',
+        Ingress: 'networking.k8s.io/v1',
+      });
+      expect(versions({ kubeVersion: '1.19.0', apiVersions: [] })).toMatchObject({
+        PodDisruptionBudget: 'policy/v1beta1',
+        HorizontalPodAutoscaler: 'autoscaling/v2beta2',
+      });
+    });
+
+    test('the ingress sends a realm to one gateway and holds polls', () => {
+      const { annotations } = named(render({ values: everything }), 'Ingress', 'natter').metadata;
+      expect(annotations['nginx.ingress.kubernetes.io/upstream-hash-by']).toBe('$host');
+      expect(Number(annotations['nginx.ingress.kubernetes.io/proxy-read-timeout'])).toBeGreaterThan(90);
+    });
+
+    test('the rules and dashboards of the monitoring are in the release', () => {
+      const objects = render(clusters['a cluster with KEDA and Prometheus']);
+      const [rule] = of(objects, 'PrometheusRule');
+      expect(rule?.spec.groups.length).toBeGreaterThan(0);
+      const dashboards = of(objects, 'ConfigMap').filter(({ metadata }) => metadata.labels.grafana_dashboard === '1');
+      expect(dashboards.length).toBeGreaterThanOrEqual(8);
+      for (const { data } of dashboards) for (const text of Object.values(data)) JSON.parse(String(text));
+    });
+
+    test("evaluation's NATS gives each service what the services were written for", () => {
+      const text = String(named(render({ values: evaluation }), 'Secret', 'natter-nats').stringData['nats.conf']);
+      for (const user of natsUsers) {
+        const { publish, subscribe } = natsPermissions(user);
+        expect(text).toContain(
+          `publish: { allow: ${JSON.stringify(publish)} }, subscribe: { allow: ${JSON.stringify(subscribe)} }`,
+        );
+      }
+    });
+
+    test("evaluation's services and servers have the same passwords", () => {
+      const objects = render({ values: evaluation });
+      const conf = String(named(objects, 'Secret', 'natter-nats').stringData['nats.conf']);
+      const operator = named(objects, 'Secret', 'natter-operator-credentials').stringData;
+      for (const service of services) {
+        const own = named(objects, 'Secret', `natter-${service}-credentials`).stringData;
+        expect(conf).toContain(`user: "${service}", password: "${new URL(own.NATTER_NATS_URL).password}"`);
+        if (service === 'gateway') continue;
+        const url = new URL(own.NATTER_POSTGRES_URL);
+        const schema = url.username.replace('natter_', '').toUpperCase();
+        expect(url.password).toBe(operator[`NATTER_POSTGRES_PASSWORD_${schema}`]);
+      }
+    });
+
+    test.each([
+      ['a misspelt name', { ingres: { enabled: true } }, 'ingres'],
+      ['a misspelt name of a service', { services: { gatway: {} } }, 'gatway'],
+      ['a text where a switch belongs', { ingress: { enabled: 'yes' } }, 'boolean'],
+      ['an unknown log level', { logLevel: 'loud' }, 'logLevel'],
+      [
+        'no time to stop',
+        { services: { users: { terminationGracePeriodSeconds: 10 } } },
+        'terminationGracePeriodSeconds',
+      ],
+      ['an ingress without hosts', { ingress: { enabled: true } }, 'ingress.hosts'],
+    ])('%s is refused with a reason', (_, values, reason) => {
+      expect(refusal(values)).toContain(reason);
+    });
+
+    test('every value that the schema knows has its default in values.yaml', () => {
+      const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'));
+      const text = readFileSync(join(chart, 'values.yaml'), 'utf8');
+      for (const name of Object.keys(schema.properties))
+        if (name !== 'global') expect(text).toMatch(new RegExp(`^${name}:`, 'm'));
+    });
+  },
+);

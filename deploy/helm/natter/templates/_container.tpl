@@ -1,0 +1,48 @@
+{{- define "natter.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 10001
+runAsGroup: 10001
+fsGroup: 10001
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "natter.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{- define "natter.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+{{- range . }}
+  - name: {{ . }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /* Environment of a service: {root, name, service} */ -}}
+{{- define "natter.env" -}}
+- name: NATTER_LOG_LEVEL
+  value: {{ .root.Values.logLevel | quote }}
+- name: NATTER_DRAIN_MS
+  value: {{ .service.drainMilliseconds | quote }}
+{{- if .root.Values.tracing.endpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ .root.Values.tracing.endpoint | quote }}
+{{- end }}
+{{- if eq .name "gateway" }}
+- name: NATTER_TRUSTED_PROXIES
+  value: {{ join "," .root.Values.gateway.trustedProxies | quote }}
+{{- end }}
+{{- if eq .name "canary" }}
+- name: NATTER_CANARY_URL
+  value: {{ .root.Values.canaryUrl | default (printf "http://%s-gateway:%v" (include "natter.fullname" .root) .root.Values.gateway.service.port) | quote }}
+{{- end }}
+{{- range $key, $value := .service.env }}
+- name: {{ $key }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end -}}

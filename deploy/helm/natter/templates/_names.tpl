@@ -1,0 +1,58 @@
+{{- define "natter.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "natter.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "natter.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "natter.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "natter.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+
+{{- /* What never changes over the life of a release: {root, component} */ -}}
+{{- define "natter.selector" -}}
+app.kubernetes.io/name: {{ include "natter.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{- define "natter.labels" -}}
+{{ include "natter.selector" . }}
+app.kubernetes.io/part-of: natter
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+app.kubernetes.io/version: {{ .root.Values.image.tag | default .root.Chart.AppVersion | quote }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end -}}
+
+{{- define "natter.serviceAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- .Values.serviceAccount.name | default (include "natter.fullname" .) -}}
+{{- else -}}
+{{- .Values.serviceAccount.name | default "default" -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The Secret of a service: {root, name, existing} */ -}}
+{{- define "natter.secret" -}}
+{{- .existing | default (printf "%s-%s-credentials" (include "natter.fullname" .root) .name) -}}
+{{- end -}}
+
+{{- define "natter.hpaVersion" -}}
+{{- if or (.Capabilities.APIVersions.Has "autoscaling/v2/HorizontalPodAutoscaler") (semverCompare ">=1.23-0" .Capabilities.KubeVersion.Version) -}}autoscaling/v2{{- else -}}autoscaling/v2beta2{{- end -}}
+{{- end -}}
+
+{{- define "natter.pdbVersion" -}}
+{{- if or (.Capabilities.APIVersions.Has "policy/v1/PodDisruptionBudget") (semverCompare ">=1.21-0" .Capabilities.KubeVersion.Version) -}}policy/v1{{- else -}}policy/v1beta1{{- end -}}
+{{- end -}}
+
+{{- /* "yes" where KEDA scales: {root, service} */ -}}
+{{- define "natter.usesKeda" -}}
+{{- if and (.root.Capabilities.APIVersions.Has "keda.sh/v1alpha1") .root.Values.autoscaling.prometheusAddress .service.autoscaling.query -}}yes{{- end -}}
+{{- end -}}

