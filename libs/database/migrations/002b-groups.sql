@@ -1,7 +1,5 @@
 ALTER TABLE users.user_group ADD creator_id int REFERENCES users.account (id);
 ALTER TABLE users.user_group ADD is_deactivated boolean NOT NULL DEFAULT false;
--- Between the mark and the answers of all services to what the group is used for. No new use is accepted.
-ALTER TABLE users.user_group ADD is_deactivating boolean NOT NULL DEFAULT false;
 -- Values of the group's own permissions; what is not here is `role:nobody` for a system group.
 ALTER TABLE users.user_group ADD permissions jsonb NOT NULL DEFAULT '{}';
 CREATE INDEX group_subgroup_subgroup ON users.group_subgroup (subgroup_id);

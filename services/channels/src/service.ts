@@ -1,4 +1,5 @@
 import { type CommonConfig, createRealmPolicies, openOwner, type Process, type Running } from '@natter/service-kit';
+import { groupUsesHandlers } from './group-uses.ts';
 import { peopleConsumer } from './people.ts';
 import { postingRulesHandlers } from './posting-rules.ts';
 import { readHandlers } from './read-channels.ts';
@@ -14,6 +15,7 @@ export async function startChannels(process: Process<CommonConfig>): Promise<Run
     ...unsubscribeHandlers(owner),
     ...readHandlers(owner),
     ...postingRulesHandlers(owner),
+    ...groupUsesHandlers(owner),
   ]);
   return { stop: () => owner.close() };
 }

@@ -5,7 +5,7 @@ import { authenticationHandlers } from './authentication.ts';
 import type { UsersConfig } from './config.ts';
 import { startFullMembers } from './groups/full-members.ts';
 import { groupsSnapshot } from './groups/groups-snapshot.ts';
-import { namedGroupsHandlers } from './groups/named-groups.ts';
+import { groupHandlers } from './groups/index.ts';
 import { operatorKeyHandlers } from './operator-keys.ts';
 import { realmHandlers, realmSnapshots } from './realm/index.ts';
 import { peopleSnapshot, snapshotHandlers } from './snapshot.ts';
@@ -16,7 +16,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const { bus, config, log } = process;
   await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
     ...realmHandlers(owner, bus, config),
-    ...namedGroupsHandlers(owner),
+    ...groupHandlers(owner, bus),
     ...authenticationHandlers(owner),
     ...accountHandlers(owner),
     ...operatorKeyHandlers(owner),

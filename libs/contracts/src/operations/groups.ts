@@ -43,6 +43,12 @@ export const groupUseSchema = z.union([
 ]);
 export type GroupUse = z.infer<typeof groupUseSchema>;
 
+/**
+ * The version that every service bumps when it puts a group that can be deactivated to use. A deactivation rests on it as it was
+ * before it asked around, and bumps `groups`, on which each new use rests: of the two that race one decides anew.
+ */
+export const groupUsesKey = 'group-uses';
+
 const user_group_id = json(int);
 const path = '/user_groups/{user_group_id}';
 const errors = ['BAD_REQUEST'] as const;
@@ -157,26 +163,6 @@ export const groupOperations = {
     errors,
     events,
   }),
-  /**
-   * Whoever gives a group-setting value to something asks this and commits on the basis `groups@<version>`. A group that is
-   * being deactivated counts as deactivated from its mark on, so of an assignment and a deactivation that race one is refused.
-   */
-  getNamedGroups: operation({
-    name: 'get-named-groups',
-    service: 'users',
-    caller: 'anyone',
-    summary: 'What group-setting values name, as it is now, for `problemOf`. Bus only.',
-    params: { group_ids: json(ids), user_ids: json(ids) },
-    result: z.object({
-      version: int,
-      groups: z.array(z.object({ id: int, name: z.string(), isSystem: bool, isDeactivated: bool })),
-      /** Those of the ids that are active users of this realm. */
-      active_user_ids: ids,
-    }),
-    isReadOnly: true,
-    deadlineMs: 5_000,
-  }),
-  /** Served by channels; asked after the group was marked, so that what it does not see can't be committed any more. */
   getGroupUses: operation({
     name: 'get-group-uses',
     service: 'channels',

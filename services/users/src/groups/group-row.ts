@@ -9,7 +9,6 @@ export const groupRow = z.object({
   description: z.string(),
   is_system: z.boolean(),
   is_deactivated: z.boolean(),
-  is_deactivating: z.boolean(),
   creator_id: z.number().nullable(),
   created_at: z.date(),
   permissions: z.record(z.string(), z.any()),
@@ -19,7 +18,7 @@ export const groupRow = z.object({
 });
 export type GroupRow = z.infer<typeof groupRow>;
 
-const columns = sql.fragment`g.id, g.name, g.description, g.is_system, g.is_deactivated, g.is_deactivating, g.creator_id, g.created_at, g.permissions,
+const columns = sql.fragment`g.id, g.name, g.description, g.is_system, g.is_deactivated, g.creator_id, g.created_at, g.permissions,
   (SELECT n.id FROM users.user_group n WHERE n.realm_id = g.realm_id AND n.name = 'role:nobody') AS nobody_id,
   coalesce((SELECT array_agg(m.user_id ORDER BY m.user_id) FROM users.group_member m JOIN users.account a ON a.id = m.user_id
     WHERE m.group_id = g.id AND a.is_active), '{}') AS members,

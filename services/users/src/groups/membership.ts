@@ -1,5 +1,6 @@
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { emitGroup } from './group-events.ts';
 import { systemGroupsOfRole } from './system-groups.ts';
 
 const idRow = z.object({ id: z.number() });
@@ -33,23 +34,18 @@ export async function moveToRole(work: Work, userId: number, role: number): Prom
 }
 
 /** A deactivated user is listed in no group; the rows stay for the day they come back. */
-export async function announceLeaving(work: Work, userId: number): Promise<void> {
-  for (const id of await groupsOf(work, userId)) emitMembers(work, 'remove_members', id, [userId]);
+export const announceLeaving = (work: Work, userId: number): Promise<void> => announce(work, 'remove_members', userId);
+export const announceReturn = (work: Work, userId: number): Promise<void> => announce(work, 'add_members', userId);
+
+async function announce(work: Work, op: 'add_members' | 'remove_members', userId: number): Promise<void> {
+  const groups = await work.any(sql.type(idRow.extend({ is_deactivated: z.boolean() }))`
+    SELECT g.id, g.is_deactivated FROM users.group_member m JOIN users.user_group g ON g.id = m.group_id
+    WHERE m.user_id = ${userId} ORDER BY g.id`);
+  for (const group of groups) emitGroup(work, group, op, { user_ids: [userId] });
   bumpMembers(work, [userId]);
 }
 
-export async function announceReturn(work: Work, userId: number): Promise<void> {
-  for (const id of await groupsOf(work, userId)) emitMembers(work, 'add_members', id, [userId]);
-  bumpMembers(work, [userId]);
-}
-
-const groupsOf = async (work: Work, userId: number): Promise<number[]> =>
-  (
-    await work.any(
-      sql.type(idRow)`SELECT group_id AS id FROM users.group_member WHERE user_id = ${userId} ORDER BY group_id`,
-    )
-  ).map((row) => row.id);
-
+/** Of a group that is not deactivated. */
 export function emitMembers(
   work: Work,
   op: 'add_members' | 'remove_members',
@@ -57,7 +53,7 @@ export function emitMembers(
   userIds: readonly number[],
 ): void {
   if (userIds.length === 0) return;
-  work.emit({ type: 'user_group', op, body: { group_id: groupId, user_ids: userIds }, audience: 'realm' });
+  emitGroup(work, { id: groupId, is_deactivated: false }, op, { user_ids: userIds });
 }
 
 /** What was decided on who is in which group ends, here and of the users themselves. */

@@ -3,7 +3,7 @@ import { sql, type Work } from '@natter/database';
 import { groupsNamed, normalized, problemOf } from '@natter/permissions';
 import { z } from 'zod';
 
-const groupRow = z.object({ id: z.number(), name: z.string(), is_system: z.boolean(), is_closed: z.boolean() });
+const groupRow = z.object({ id: z.number(), name: z.string(), is_system: z.boolean(), is_deactivated: z.boolean() });
 
 /**
  * The value as it is stored, or a refusal. The groups it names are held until the commit, so that none of them is being
@@ -17,7 +17,7 @@ export async function checkedSetting(
 ): Promise<GroupSetting> {
   const written = normalized(value);
   const groups = await work.any(sql.type(groupRow)`
-    SELECT id, name, is_system, is_deactivated OR is_deactivating AS is_closed FROM users.user_group
+    SELECT id, name, is_system, is_deactivated FROM users.user_group
     WHERE realm_id = ${work.realmId} AND id = ANY(${sql.array([...groupsNamed(written)], 'int4')}) ORDER BY id FOR SHARE`);
   const byId = new Map(groups.map((row) => [row.id, row]));
   const members = typeof written === 'number' ? [] : written.direct_members;
@@ -25,7 +25,7 @@ export async function checkedSetting(
   const problem = problemOf(name, setting, written, {
     group: (id) => {
       const row = byId.get(id);
-      return row && { id, name: row.name, isSystem: row.is_system, isDeactivated: row.is_closed };
+      return row && { id, name: row.name, isSystem: row.is_system, isDeactivated: row.is_deactivated };
     },
     isActiveUser: (id) => active.has(id),
   });

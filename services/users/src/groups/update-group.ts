@@ -1,0 +1,85 @@
+import {
+  badRequest,
+  type GroupPermission,
+  type GroupSetting,
+  groupOperations,
+  groupPermissions,
+  type ParamsOf,
+} from '@natter/contracts';
+import { sql, sqlState, type Work } from '@natter/database';
+import { isSameSetting } from '@natter/permissions';
+import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
+import { expectOld } from '../realm/update-realm.ts';
+import { lockGroup, requireCloser, requireGroup, requireManager } from './access-group.ts';
+import { deactivateGroup } from './deactivate-group.ts';
+import { emitGroup, emitReactivated } from './group-events.ts';
+import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
+import { type GroupRow, permissionOf } from './group-row.ts';
+import { holderOf } from './holder.ts';
+import { checkedSetting } from './nameable.ts';
+
+type Params = ParamsOf<typeof groupOperations.updateUserGroup>;
+const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
+
+export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
+  return [
+    handle(groupOperations.updateUserGroup, async ({ actor, meta }, params) => {
+      const { user_group_id, deactivated, ...changes } = params;
+      const changesData = Object.values(changes).some((value) => value !== undefined);
+      if (!changesData && deactivated === undefined) throw badRequest('No new data supplied');
+      if (changes.name !== undefined) changes.name = checkedGroupName(changes.name);
+      if (changes.description !== undefined) checkedGroupDescription(changes.description);
+      await owner.unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
+        work.restOn(actor.basis);
+        const group = await lockGroup(work, user_group_id);
+        const holder = await holderOf(work, actor.userId);
+        if (changesData) {
+          await requireManager(work, group, holder);
+          await change(work, group, changes);
+        }
+        if (deactivated !== undefined) await requireCloser(work, group, holder);
+        if (deactivated === false && group.is_deactivated) await reactivate(work, group);
+      });
+      const current = await requireGroup(owner.database, actor.realmId, user_group_id);
+      if (deactivated === true && !current.is_deactivated)
+        await deactivateGroup(owner, bus, actor, meta, user_group_id);
+      return {};
+    }),
+  ];
+}
+
+async function change(
+  work: Work,
+  group: GroupRow,
+  params: Omit<Params, 'user_group_id' | 'deactivated'>,
+): Promise<void> {
+  const data: Record<string, unknown> = {};
+  const permissions: Record<string, GroupSetting> = {};
+  for (const name of permissionNames) {
+    const update = params[name];
+    if (update === undefined) continue;
+    expectOld(update, permissionOf(group, name));
+    if (isSameSetting(update.new, permissionOf(group, name))) continue;
+    permissions[name] = await checkedSetting(work, name, groupPermissions[name], update.new);
+  }
+  if (params.name !== undefined && params.name !== group.name) data.name = params.name;
+  if (params.description !== undefined && params.description !== group.description)
+    data.description = params.description;
+  if (Object.keys(data).length + Object.keys(permissions).length === 0) return;
+  await work
+    .run(sql.unsafe`
+      UPDATE users.user_group SET name = coalesce(${params.name ?? null}, name), description = coalesce(${params.description ?? null}, description),
+        permissions = permissions || ${JSON.stringify(permissions)}::jsonb WHERE id = ${group.id}`)
+    .catch((error: unknown) => {
+      if (sqlState(error) === '23505') throw nameTaken(params.name ?? '');
+      throw error;
+    });
+  emitGroup(work, group, 'update', { data: { ...data, ...permissions } });
+  work.bump('groups');
+}
+
+async function reactivate(work: Work, group: GroupRow): Promise<void> {
+  await work.run(sql.unsafe`UPDATE users.user_group SET is_deactivated = false WHERE id = ${group.id}`);
+  work.bump('groups');
+  emitReactivated(work, await requireGroup(work, work.realmId, group.id));
+}

@@ -1,0 +1,174 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let system: Record<string, number>;
+beforeAll(async () => {
+  realm = await openRealm();
+  const { user_groups } = await realm.owner.ok('GET', '/user_groups');
+  system = Object.fromEntries(user_groups.map((group: Json) => [group.name, group.id]));
+});
+
+let count = 0;
+const create = async (client: Client, form: Json = {}): Promise<number> =>
+  (
+    await client.ok('POST', '/user_groups/create', {
+      name: `group ${++count}`,
+      description: 'a group',
+      members: [],
+      ...form,
+    })
+  ).group_id;
+const find = async (id: number): Promise<Json> =>
+  (await realm.owner.ok('GET', '/user_groups', { include_deactivated_groups: true })).user_groups.find(
+    (group: Json) => group.id === id,
+  );
+const refused = ({ status, body }: Json): Json => [status, body.code];
+const badRequest = [400, 'BAD_REQUEST'];
+
+test('a new group has its creator as manager, everyone may leave and mention, nobody may join or remove', async () => {
+  const queue = await realm.guest.queue({ event_types: ['user_group'] });
+  const id = await create(realm.member, { members: [realm.member2.user_id], subgroups: [system['role:owners']] });
+  const creator = { direct_members: [realm.member.user_id], direct_subgroups: [] };
+  const record = {
+    id,
+    name: `group ${count}`,
+    description: 'a group',
+    date_created: expect.any(Number),
+    creator_id: realm.member.user_id,
+    members: [realm.member2.user_id],
+    direct_subgroup_ids: [system['role:owners']],
+    is_system_group: false,
+    deactivated: false,
+    can_add_members_group: creator,
+    can_manage_group: creator,
+    can_join_group: system['role:nobody'],
+    can_remove_members_group: system['role:nobody'],
+    can_leave_group: system['role:everyone'],
+    can_mention_group: system['role:everyone'],
+  };
+  expect(await find(id)).toEqual(record);
+  expect(await queue.next((event) => event.op === 'add')).toMatchObject({ type: 'user_group', group: record });
+});
+
+test('groups are created by members and above, as can_create_groups says', async () => {
+  for (const who of ['owner', 'administrator', 'moderator', 'member'] as const) await create(realm[who]);
+  const form = { name: 'by a guest', description: '', members: [] };
+  expect(refused(await realm.guest.post('/user_groups/create', form))).toEqual(badRequest);
+  await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: system['role:administrators'] } });
+  expect(refused(await realm.member.post('/user_groups/create', form))).toEqual(badRequest);
+  await create(realm.administrator);
+  await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: system['role:members'] } });
+});
+
+test('names: not blank, at most 100 characters, no reserved beginning, once in the realm', async () => {
+  for (const name of ['', '  ', 'x'.repeat(101), '@team', 'role:x', 'user:1', 'stream:1', 'channel:1'])
+    expect(
+      refused(await realm.owner.post('/user_groups/create', { name, description: '', members: [] })),
+      name,
+    ).toEqual(badRequest);
+  await create(realm.owner, { name: 'taken' });
+  expect(
+    refused(await realm.owner.post('/user_groups/create', { name: 'taken', description: '', members: [] })),
+  ).toEqual(badRequest);
+});
+
+test('members must be active users of the realm', async () => {
+  const other = await openRealm();
+  for (const members of [[999_999], [other.member.user_id]])
+    expect(refused(await realm.owner.post('/user_groups/create', { name: 'no', description: '', members }))).toEqual(
+      badRequest,
+    );
+});
+
+test('renaming: managers only; nothing passed is refused; an event tells what changed', async () => {
+  const id = await create(realm.member);
+  expect(refused(await realm.member.patch(`/user_groups/${id}`))).toEqual(badRequest);
+  for (const who of ['administrator', 'moderator', 'member2', 'guest'] as const)
+    expect(refused(await realm[who].patch(`/user_groups/${id}`, { name: 'mine' })), who).toEqual(badRequest);
+  const queue = await realm.guest.queue({ event_types: ['user_group'] });
+  await realm.member.ok('PATCH', `/user_groups/${id}`, { name: 'renamed', description: 'new' });
+  const event = await queue.next(() => true);
+  expect(event).toMatchObject({ op: 'update', group_id: id, data: { name: 'renamed', description: 'new' } });
+  await realm.owner.ok('PATCH', `/user_groups/${id}`, { name: 'by the owner' });
+  expect((await find(id)).name).toBe('by the owner');
+});
+
+test('a permission of a group: {new, old}, EXPECTATION_MISMATCH, told by an event', async () => {
+  const id = await create(realm.member);
+  const wrong = { can_join_group: { new: system['role:members'], old: system['role:everyone'] } };
+  expect(refused(await realm.member.patch(`/user_groups/${id}`, wrong))).toEqual([400, 'EXPECTATION_MISMATCH']);
+  const queue = await realm.guest.queue({ event_types: ['user_group'] });
+  const right = { can_join_group: { new: system['role:members'], old: system['role:nobody'] } };
+  await realm.member.ok('PATCH', `/user_groups/${id}`, right);
+  expect((await queue.next(() => true)).data).toEqual({ can_join_group: system['role:members'] });
+});
+
+test('members are added by who may add or manage, removed by who may remove or manage', async () => {
+  const id = await create(realm.member);
+  const queue = await realm.guest.queue({ event_types: ['user_group'] });
+  const path = `/user_groups/${id}/members`;
+  expect(refused(await realm.member2.post(path, { add: [realm.guest.user_id] }))).toEqual(badRequest);
+  await realm.member.ok('POST', path, { add: [realm.guest.user_id, realm.member2.user_id] });
+  expect(refused(await realm.member.post(path, { add: [realm.guest.user_id] }))).toEqual(badRequest);
+  expect((await find(id)).members).toEqual([realm.member2.user_id, realm.guest.user_id]);
+  expect(refused(await realm.member2.post(path, { delete: [realm.guest.user_id] }))).toEqual(badRequest);
+  await realm.owner.ok('POST', path, { delete: [realm.guest.user_id] });
+  expect(refused(await realm.owner.post(path, { delete: [realm.guest.user_id] }))).toEqual(badRequest);
+  expect(refused(await realm.owner.post(path, {}))).toEqual(badRequest);
+  await queue.next((event) => event.op === 'remove_members');
+  expect(queue.seen.map((event) => [event.op, event.user_ids])).toEqual([
+    ['add_members', [realm.member2.user_id, realm.guest.user_id]],
+    ['remove_members', [realm.guest.user_id]],
+  ]);
+});
+
+test('joining needs can_join_group, leaving can_leave_group; a guest never joins', async () => {
+  const id = await create(realm.owner, { can_join_group: system['role:members'] });
+  const path = `/user_groups/${id}/members`;
+  await realm.member.ok('POST', path, { add: [realm.member.user_id] });
+  expect(refused(await realm.member.post(path, { add: [realm.member2.user_id] }))).toEqual(badRequest);
+  expect(refused(await realm.guest.post(path, { add: [realm.guest.user_id] }))).toEqual(badRequest);
+  await realm.member.ok('POST', path, { delete: [realm.member.user_id] });
+  await realm.owner.ok('PATCH', `/user_groups/${id}`, { can_leave_group: { new: system['role:nobody'] } });
+  await realm.member.ok('POST', path, { add: [realm.member.user_id] });
+  expect(refused(await realm.member.post(path, { delete: [realm.member.user_id] }))).toEqual(badRequest);
+});
+
+test('a right given by a group is there as soon as the membership was answered, and gone as soon as it ended', async () => {
+  const id = await create(realm.owner);
+  await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: id } });
+  const form = () => ({ name: `by right ${++count}`, description: '', members: [] });
+  expect(refused(await realm.member.post('/user_groups/create', form()))).toEqual(badRequest);
+  await realm.owner.ok('POST', `/user_groups/${id}/members`, { add: [realm.member.user_id] });
+  await realm.member.ok('POST', '/user_groups/create', form());
+  await realm.owner.ok('POST', `/user_groups/${id}/members`, { delete: [realm.member.user_id] });
+  expect(refused(await realm.member.post('/user_groups/create', form()))).toEqual(badRequest);
+  await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: system['role:members'] } });
+});
+
+test('GET members: through subgroups unless direct_member_only; membership of one user', async () => {
+  const inner = await create(realm.owner, { members: [realm.member.user_id] });
+  const outer = await create(realm.owner, { members: [realm.guest.user_id], subgroups: [inner] });
+  const path = `/user_groups/${outer}/members`;
+  expect((await realm.guest.ok('GET', path)).members).toEqual([realm.member.user_id, realm.guest.user_id]);
+  expect((await realm.guest.ok('GET', path, { direct_member_only: true })).members).toEqual([realm.guest.user_id]);
+  const member = `${path}/${realm.member.user_id}`;
+  expect((await realm.guest.ok('GET', member)).is_user_group_member).toBe(true);
+  expect((await realm.guest.ok('GET', member, { direct_member_only: true })).is_user_group_member).toBe(false);
+  expect(refused(await realm.guest.get(`${path}/999999`))).toEqual(badRequest);
+  expect(refused(await realm.guest.get('/user_groups/999999/members'))).toEqual(badRequest);
+});
+
+test('a group of another realm answers as one that does not exist', async () => {
+  const other = await openRealm();
+  const id = await create(realm.owner);
+  for (const path of [`/user_groups/${id}/members`, `/user_groups/${id}/subgroups`]) {
+    const foreign = await other.owner.get(path);
+    const missing = await other.owner.get(path.replace(String(id), '999999'));
+    expect([foreign.status, foreign.body]).toEqual([missing.status, missing.body]);
+    expect(foreign.status).toBe(400);
+  }
+  expect(refused(await other.owner.post(`/user_groups/${id}/deactivate`))).toEqual(badRequest);
+  expect(refused(await other.owner.patch(`/user_groups/${id}`, { name: 'x' }))).toEqual(badRequest);
+});

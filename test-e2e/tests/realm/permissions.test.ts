@@ -1,0 +1,115 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let groups: Record<string, number>;
+beforeAll(async () => {
+  realm = await openRealm();
+  const { user_groups } = await realm.owner.ok('GET', '/user_groups');
+  groups = Object.fromEntries(user_groups.map((group: Json) => [group.name, group.id]));
+});
+
+/** The default of each permission of a realm, from the table of the reference. */
+const defaults: Record<string, string> = {
+  create_multiuse_invite_group: 'role:administrators',
+  can_access_all_users_group: 'role:everyone',
+  can_add_custom_emoji_group: 'role:members',
+  can_add_subscribers_group: 'role:members',
+  can_create_bots_group: 'role:members',
+  can_create_write_only_bots_group: 'role:members',
+  can_create_groups: 'role:members',
+  can_create_private_channel_group: 'role:members',
+  can_create_public_channel_group: 'role:members',
+  can_create_web_public_channel_group: 'role:owners',
+  can_delete_any_message_group: 'role:administrators',
+  can_delete_own_message_group: 'role:everyone',
+  can_invite_users_group: 'role:members',
+  can_manage_all_groups: 'role:owners',
+  can_manage_billing_group: 'role:administrators',
+  can_mention_many_users_group: 'role:administrators',
+  can_move_messages_between_channels_group: 'role:members',
+  can_move_messages_between_topics_group: 'role:everyone',
+  can_resolve_topics_group: 'role:everyone',
+  can_set_delete_message_policy_group: 'role:moderators',
+  can_set_topics_policy_group: 'role:members',
+  can_summarize_topics_group: 'role:everyone',
+  direct_message_initiator_group: 'role:everyone',
+  direct_message_permission_group: 'role:everyone',
+};
+
+const group = (name: string): number => groups[name] as number;
+const register = (): Promise<Json> => realm.member.ok('POST', '/register', { fetch_event_types: ['realm'] });
+
+test('a new realm has 24 permissions, each at its default', async () => {
+  const state = await register();
+  const found = Object.fromEntries(Object.keys(defaults).map((name) => [name, state[`realm_${name}`]]));
+  expect(found).toEqual(Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, group(value)])));
+  expect(Object.keys(state.server_supported_permission_settings.realm).sort()).toEqual(Object.keys(defaults).sort());
+});
+
+test.each(Object.keys(defaults))('%s is changed with {new}, told in realm/update_dict, and read back', async (name) => {
+  const others: Record<string, string> = {
+    can_access_all_users_group: 'role:members',
+    can_set_delete_message_policy_group: 'role:owners',
+  };
+  const wanted = others[name] ?? 'role:moderators';
+  const queue = await realm.guest.queue({ event_types: ['realm'] });
+  await realm.owner.ok('PATCH', '/realm', { [name]: { new: group(wanted) } });
+  const event = await queue.next((seen) => seen.op === 'update_dict');
+  expect(event).toMatchObject({ type: 'realm', property: 'default', data: { [name]: group(wanted) } });
+  expect((await register())[`realm_${name}`]).toBe(group(wanted));
+});
+
+test('an unnamed set of users and groups is kept ascending; a set of one group is that group', async () => {
+  const set = {
+    direct_members: [realm.member2.user_id, realm.member.user_id],
+    direct_subgroups: [group('role:owners')],
+  };
+  await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: set } });
+  expect((await register()).realm_can_create_groups).toEqual({
+    direct_members: [realm.member.user_id, realm.member2.user_id],
+    direct_subgroups: [group('role:owners')],
+  });
+  const one = { direct_members: [], direct_subgroups: [group('role:members')] };
+  await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: one } });
+  expect((await register()).realm_can_create_groups).toBe(group('role:members'));
+});
+
+test('an old value that is not the stored one is EXPECTATION_MISMATCH, and nothing changes', async () => {
+  const form = { can_create_bots_group: { new: group('role:owners'), old: group('role:nobody') } };
+  const { status, body } = await realm.owner.patch('/realm', form);
+  expect([status, body.code]).toEqual([400, 'EXPECTATION_MISMATCH']);
+  const stored = (await register()).realm_can_create_bots_group;
+  await realm.owner.ok('PATCH', '/realm', { can_create_bots_group: { new: group('role:owners'), old: stored } });
+  expect((await register()).realm_can_create_bots_group).toBe(group('role:owners'));
+});
+
+test('values that a permission does not take are refused', async () => {
+  const other = await openRealm();
+  const refused: [Json, string][] = [
+    [{ can_create_groups: { new: 999_999 } }, 'BAD_REQUEST'],
+    [{ can_create_groups: { new: group('role:internet') } }, 'BAD_REQUEST'],
+    [{ can_create_groups: { new: group('role:everyone') } }, 'BAD_REQUEST'],
+    [{ can_access_all_users_group: { new: group('role:nobody') } }, 'BAD_REQUEST'],
+    [{ can_access_all_users_group: { new: group('role:owners') } }, 'BAD_REQUEST'],
+    [{ can_create_web_public_channel_group: { new: group('role:members') } }, 'BAD_REQUEST'],
+    [
+      { can_create_web_public_channel_group: { new: { direct_members: [realm.owner.user_id], direct_subgroups: [] } } },
+      'SYSTEM_GROUP_REQUIRED',
+    ],
+    [{ can_create_groups: { new: { direct_members: [999_999], direct_subgroups: [] } } }, 'BAD_REQUEST'],
+    [{ can_create_groups: { new: { direct_members: [other.owner.user_id], direct_subgroups: [] } } }, 'BAD_REQUEST'],
+    [{ can_create_groups: group('role:members') }, 'BAD_REQUEST'],
+  ];
+  for (const [form, code] of refused) {
+    const { status, body } = await realm.owner.patch('/realm', form);
+    expect([status, body.code], JSON.stringify(form)).toEqual([400, code]);
+  }
+});
+
+test('wildcard_mention_policy mirrors who may mention many', async () => {
+  const queue = await realm.member.queue({ event_types: ['realm'] });
+  await realm.owner.ok('PATCH', '/realm', { can_mention_many_users_group: { new: group('role:nobody') } });
+  expect((await queue.next((event) => event.op === 'update_dict')).data.wildcard_mention_policy).toBe(6);
+  expect((await register()).realm_wildcard_mention_policy).toBe(6);
+});
