@@ -1,10 +1,12 @@
 import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
+import { submessageHandlers } from './changing/submessages.ts';
 import { createChannelCache } from './channel-cache.ts';
 import { createChannelReach } from './channel-reach.ts';
 import { draftHandlers } from './drafts/drafts.ts';
 import { createMessageReach } from './message-reach.ts';
 import { peopleConsumer } from './people.ts';
 import { personalSettingsConsumer } from './personal-settings-consumer.ts';
+import { reactionHandlers } from './reactions/reactions.ts';
 import { createAuthors } from './scheduling/authors.ts';
 import { createDecideSend } from './scheduling/decide-send.ts';
 import { reminderHandlers } from './scheduling/reminders.ts';
@@ -12,6 +14,7 @@ import { scheduledMessageHandlers } from './scheduling/scheduled-messages.ts';
 import { hintScheduler } from './scheduling/scheduler-hint.ts';
 import { sendHandlers } from './send-message.ts';
 import { snapshotHandlers } from './snapshot.ts';
+import { typingHandlers } from './typing/typing.ts';
 
 /** Messages, and what hangs on them. */
 export async function startMessaging(process: Process<CommonConfig>): Promise<Running> {
@@ -28,6 +31,9 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...draftHandlers(owner, reach),
     ...scheduledMessageHandlers(owner, decideSend, hint),
     ...reminderHandlers(owner, { authors: createAuthors(process.bus), decideSend, reach: messages, hint }),
+    ...reactionHandlers(owner, messages),
+    ...submessageHandlers(owner, messages),
+    ...typingHandlers(owner, reach, messages),
     ...snapshotHandlers(owner),
   ]);
   return { stop: () => owner.close() };

@@ -3,6 +3,7 @@ import { channelOperations } from './channels.ts';
 import { draftOperations } from './drafts.ts';
 import { eventQueueOperations } from './event-queue.ts';
 import { groupOperations } from './groups.ts';
+import { messageChangeOperations } from './message-changes.ts';
 import { messagingOperations } from './messaging.ts';
 import { presenceOperations } from './presence.ts';
 import { realmOperations } from './realm.ts';
@@ -13,6 +14,7 @@ export * from './channels.ts';
 export * from './drafts.ts';
 export * from './event-queue.ts';
 export * from './groups.ts';
+export * from './message-changes.ts';
 export * from './messaging.ts';
 export * from './presence.ts';
 export * from './realm.ts';
@@ -28,6 +30,7 @@ export const operationsByName = {
   ...messagingOperations,
   ...draftOperations,
   ...scheduledMessageOperations,
+  ...messageChangeOperations,
   ...presenceOperations,
   ...eventQueueOperations,
 };

@@ -1,0 +1,52 @@
+import { badRequest, messageChangeOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { audienceOf, holdMessage } from '../message-audience.ts';
+import type { MessageReach } from '../message-reach.ts';
+
+const maxContentLength = 100_000;
+
+/** What is added to the widget of a message: votes, tasks. Its content is JSON that only clients understand. */
+export function submessageHandlers({ database, unitOfWork }: Owner, reach: MessageReach): Handlers {
+  return [
+    handle(messageChangeOperations.addSubmessage, async (context, params) => {
+      const { actor, meta } = context;
+      const message = await reach.readable(database, actor, meta, params.message_id);
+      if (params.msg_type !== 'widget') throw badRequest('Invalid msg_type');
+      if (!isJson(params.content) || params.content.length > maxContentLength)
+        throw badRequest('Invalid json for submessage');
+      const idempotency = idempotencyOf(context, 'add-submessage', params);
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn(actor.basis);
+        await holdMessage(work, message);
+        // Only a message that carries a widget, which its sender gave it, can be added to.
+        const widget = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+          SELECT id FROM messaging.submessage WHERE realm_id = ${work.realmId} AND message_id = ${message.id} LIMIT 1`);
+        if (!widget && message.sender_id !== actor.userId)
+          throw badRequest('You cannot attach a submessage to this message.');
+        const { id } = await work.one(sql.type(z.object({ id: z.number() }))`
+          INSERT INTO messaging.submessage (realm_id, message_id, sender_id, msg_type, content)
+          VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${params.msg_type}, ${params.content}) RETURNING id`);
+        const body = {
+          msg_type: params.msg_type,
+          content: params.content,
+          message_id: message.id,
+          sender_id: actor.userId,
+          submessage_id: id,
+        };
+        work.emit({ type: 'submessage', body, audience: audienceOf(message) });
+        return {};
+      });
+    }),
+  ];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

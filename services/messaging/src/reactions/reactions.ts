@@ -1,0 +1,113 @@
+import { type Actor, badRequest, ChatError, type LogEvent, messageChangeOperations } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { audienceOf, holdMessage } from '../message-audience.ts';
+import type { MessageReach, ReadableMessage } from '../message-reach.ts';
+import { checkedEmoji, type Emoji, emojiByName } from './named-emoji.ts';
+import { readRealmEmoji } from './realm-emoji.ts';
+
+const emojiRow = z.object({
+  emoji_name: z.string(),
+  emoji_code: z.string(),
+  reaction_type: z.enum(['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji']),
+});
+
+export function reactionHandlers({ database, unitOfWork }: Owner, reach: MessageReach): Handlers {
+  return [
+    handle(messageChangeOperations.addReaction, async (context, params) => {
+      const { actor, meta } = context;
+      const message = await reach.readable(database, actor, meta, params.message_id);
+      const realmEmoji = await readRealmEmoji(database, actor.realmId);
+      const idempotency = idempotencyOf(context, 'add-reaction', params);
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn(actor.basis);
+        await holdMessage(work, message);
+        const { emoji_name: name, emoji_code: code, reaction_type: type } = params;
+        const emoji =
+          code === undefined
+            ? emojiByName(name, realmEmoji)
+            : ((await alreadyThere(work, message.id, code, type ?? 'unicode_emoji')) ??
+              checkedEmoji(name, code, type ?? 'unicode_emoji', realmEmoji));
+        const added = await work.run(sql.unsafe`
+          INSERT INTO messaging.reaction (realm_id, message_id, user_id, emoji_name, emoji_code, reaction_type)
+          VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${emoji.emoji_name}, ${emoji.emoji_code}, ${emoji.reaction_type})
+          ON CONFLICT DO NOTHING`);
+        if (added === 0) throw new ChatError('REACTION_ALREADY_EXISTS', 'Reaction already exists.');
+        work.emit(await reactionEvent(work, 'add', actor, message, emoji));
+        return {};
+      });
+    }),
+
+    handle(messageChangeOperations.removeReaction, async (context, params) => {
+      const { actor, meta } = context;
+      const { emoji_name: name, emoji_code: code } = params;
+      if (name === undefined && code === undefined)
+        throw badRequest('At least one of the following arguments must be present: emoji_name, emoji_code');
+      const message = await reach.readable(database, actor, meta, params.message_id);
+      const idempotency = idempotencyOf(context, 'remove-reaction', params);
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn(actor.basis);
+        await holdMessage(work, message);
+        // An emoji that was deactivated since can still be taken back by the name it was given with.
+        const gone = await work.maybeOne(sql.type(emojiRow)`
+          DELETE FROM messaging.reaction WHERE realm_id = ${work.realmId} AND message_id = ${message.id} AND user_id = ${actor.userId}
+            AND ${await which(work, message, actor, name, code, params.reaction_type || undefined)}
+          RETURNING emoji_name, emoji_code, reaction_type`);
+        if (!gone) throw new ChatError('REACTION_DOES_NOT_EXIST', "Reaction doesn't exist.");
+        work.emit(await reactionEvent(work, 'remove', actor, message, gone));
+        return {};
+      });
+    }),
+  ];
+
+  async function which(
+    work: Work,
+    message: ReadableMessage,
+    actor: Actor,
+    name: string | undefined,
+    code: string | undefined,
+    type: string | undefined,
+  ) {
+    if (code !== undefined) return sql.fragment`emoji_code = ${code} AND reaction_type = ${type ?? 'unicode_emoji'}`;
+    const own = await work.maybeOne(sql.type(emojiRow)`
+      SELECT emoji_name, emoji_code, reaction_type FROM messaging.reaction
+      WHERE realm_id = ${work.realmId} AND message_id = ${message.id} AND user_id = ${actor.userId} AND emoji_name = ${name ?? ''} LIMIT 1`);
+    const emoji = own ?? emojiByName(name ?? '', await readRealmEmoji(work, work.realmId));
+    return sql.fragment`emoji_code = ${emoji.emoji_code} AND reaction_type = ${emoji.reaction_type}`;
+  }
+}
+
+/** What others reacted with can be joined under the name they gave, also when it could not be given anew. */
+const alreadyThere = (work: Work, messageId: number, code: string, type: string): Promise<Emoji | undefined> =>
+  work.maybeOne(sql.type(emojiRow)`
+    SELECT emoji_name, emoji_code, reaction_type FROM messaging.reaction
+    WHERE realm_id = ${work.realmId} AND message_id = ${messageId} AND emoji_code = ${code} AND reaction_type = ${type}
+    ORDER BY reacted_at LIMIT 1`);
+
+async function reactionEvent(
+  work: Work,
+  op: 'add' | 'remove',
+  actor: Actor,
+  message: ReadableMessage,
+  emoji: Emoji,
+): Promise<LogEvent> {
+  const person = await work.maybeOne(sql.type(z.object({ email: z.string(), full_name: z.string() }))`
+    SELECT email, full_name FROM messaging.person WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId}`);
+  return {
+    type: 'reaction',
+    op,
+    body: {
+      message_id: message.id,
+      ...emoji,
+      user_id: actor.userId,
+      user: {
+        user_id: actor.userId,
+        email: person?.email ?? actor.email,
+        full_name: person?.full_name ?? '',
+        is_mirror_dummy: false,
+      },
+    },
+    audience: audienceOf(message),
+  };
+}

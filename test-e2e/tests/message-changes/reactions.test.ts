@@ -1,0 +1,105 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+  await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
+  await realm.member2.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
+});
+
+const send = async (): Promise<number> =>
+  (await realm.member.ok('POST', '/messages', { type: 'channel', to: 'open', topic: 'x', content: 'hello' })).id;
+const react = (who: Client, id: number, form: Json) => who.post(`/messages/${id}/reactions`, form);
+const smile = { emoji_name: 'smile', emoji_code: '1f642', reaction_type: 'unicode_emoji' };
+
+describe('a reaction', () => {
+  test('is told to everybody who has the message, with its emoji and its user', async () => {
+    const id = await send();
+    const queue = await realm.member2.queue({ event_types: ['reaction'] });
+    expect((await react(realm.member, id, { emoji_name: 'smile' })).status).toBe(200);
+    expect(await queue.next(({ op }) => op === 'add')).toMatchObject({
+      type: 'reaction',
+      op: 'add',
+      message_id: id,
+      ...smile,
+      user_id: realm.member.user_id,
+      user: { user_id: realm.member.user_id, email: realm.member.email, full_name: realm.member.full_name },
+    });
+    await realm.member.ok('DELETE', `/messages/${id}/reactions`, { emoji_name: 'smile' });
+    expect(await queue.next(({ op }) => op === 'remove')).toMatchObject({ message_id: id, ...smile });
+  });
+
+  test('can be given once per user and emoji, under whatever name', async () => {
+    const id = await send();
+    expect((await react(realm.member, id, { emoji_name: 'smile' })).status).toBe(200);
+    for (const form of [{ emoji_name: 'smile' }, { emoji_name: 'slight_smile' }, smile]) {
+      const { status, body } = await react(realm.member, id, form);
+      expect([status, body.code]).toEqual([400, 'REACTION_ALREADY_EXISTS']);
+    }
+    expect((await react(realm.member2, id, smile)).status).toBe(200);
+    expect((await react(realm.member, id, { emoji_name: 'tada' })).status).toBe(200);
+  });
+
+  test('that was not given cannot be taken back', async () => {
+    const id = await send();
+    const { status, body } = await realm.member.delete(`/messages/${id}/reactions`, smile);
+    expect([status, body.code]).toEqual([400, 'REACTION_DOES_NOT_EXIST']);
+  });
+
+  test('is taken back by its code too, and by neither name nor code not at all', async () => {
+    const id = await send();
+    await react(realm.member, id, smile);
+    expect((await realm.member.delete(`/messages/${id}/reactions`)).body.code).toBe('BAD_REQUEST');
+    await realm.member.ok('DELETE', `/messages/${id}/reactions`, { emoji_code: '1f642' });
+  });
+
+  test.each<[string, Json]>([
+    ['an unknown name', { emoji_name: 'no_such_emoji' }],
+    ['an unknown code', { emoji_name: 'smile', emoji_code: 'ffffff' }],
+    ['a name of another emoji', { emoji_name: 'tada', emoji_code: '1f642' }],
+    ['an unknown type', { ...smile, reaction_type: 'drawing' }],
+    ['a custom emoji that is not there', { emoji_name: 'own', emoji_code: '99', reaction_type: 'realm_emoji' }],
+  ])('with %s is refused', async (_, form) => {
+    const { status, body } = await react(realm.member, await send(), form);
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('may use the extra emoji', async () => {
+    const form = { emoji_name: 'zulip', emoji_code: 'zulip', reaction_type: 'zulip_extra_emoji' };
+    expect((await react(realm.member, await send(), form)).status).toBe(200);
+  });
+
+  test('to a message one may not read is refused as if it were not there', async () => {
+    const form = { type: 'direct', to: [realm.administrator.user_id], content: 'secret' };
+    const { id } = await realm.owner.ok('POST', '/messages', form);
+    expect((await react(realm.member, id, smile)).body).toEqual((await react(realm.member, 99_999_999, smile)).body);
+  });
+});
+
+describe('a submessage', () => {
+  test('is told to everybody who has the message', async () => {
+    const id = await send();
+    const queue = await realm.member2.queue({ event_types: ['submessage'] });
+    const content = '{"widget_type":"poll"}';
+    await realm.member.ok('POST', '/submessage', { message_id: id, msg_type: 'widget', content });
+    expect(await queue.next(() => true)).toMatchObject({
+      type: 'submessage',
+      message_id: id,
+      msg_type: 'widget',
+      content,
+      sender_id: realm.member.user_id,
+      submessage_id: expect.any(Number),
+    });
+  });
+
+  test('of somebody else needs a widget, and must be JSON', async () => {
+    const id = await send();
+    const add = (who: Client, form: object) => who.post('/submessage', { message_id: id, msg_type: 'widget', ...form });
+    expect((await add(realm.member2, { content: '{}' })).status).toBe(400);
+    expect((await add(realm.member, { content: '{' })).status).toBe(400);
+    expect((await add(realm.member, { content: '{}', msg_type: 'letter' })).status).toBe(400);
+    expect((await add(realm.member, { content: '{}' })).status).toBe(200);
+    expect((await add(realm.member2, { content: '{}' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,96 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+let channelId: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  for (const who of [realm.member, realm.member2])
+    await who.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
+  channelId = (await realm.member.ok('GET', '/get_stream_id', { stream: 'open' })).stream_id;
+});
+
+const isTyping = ({ type }: Json): boolean => type === 'typing';
+
+describe('typing a direct message', () => {
+  test('is told to its participants, and to nobody else', async () => {
+    const [theirs, other] = [await realm.member2.queue(), await realm.owner.queue()];
+    await realm.member.ok('POST', '/typing', { op: 'start', to: [realm.member2.user_id] });
+    const event = await theirs.next(isTyping);
+    expect(event).toMatchObject({
+      op: 'start',
+      message_type: 'direct',
+      sender: { user_id: realm.member.user_id, email: realm.member.email },
+    });
+    expect(event.recipients.map((person: Json) => person.user_id)).toEqual(
+      [realm.member.user_id, realm.member2.user_id].sort((a, b) => a - b),
+    );
+    await realm.member.ok('POST', '/typing', { op: 'stop', type: 'private', to: [realm.member2.user_id] });
+    await theirs.next((seen) => isTyping(seen) && seen.op === 'stop');
+    expect((await other.settle()).filter(isTyping)).toEqual([]);
+  });
+
+  test.each<[string, () => Json]>([
+    ['an unknown op', () => ({ op: 'pause', to: [realm.member2.user_id] })],
+    ['nobody', () => ({ op: 'start', to: [] })],
+    ['an unknown user', () => ({ op: 'start', to: [999_999] })],
+  ])('with %s is refused', async (_, form) => {
+    const { status, body } = await realm.member.post('/typing', form());
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('without recipients is refused', async () => {
+    const { status, body } = await realm.member.post('/typing', { op: 'start' });
+    expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', 'to']);
+  });
+});
+
+describe('typing in a channel', () => {
+  test('is told to subscribers whose client knows it', async () => {
+    const capable = await realm.member2.queue({ client_capabilities: { stream_typing_notifications: true } });
+    const old = await realm.member2.queue();
+    const form = { type: 'channel', op: 'start', stream_id: channelId, topic: 'lunch' };
+    await realm.member.ok('POST', '/typing', form);
+    expect(await capable.next(isTyping)).toMatchObject({
+      op: 'start',
+      message_type: 'stream',
+      stream_id: channelId,
+      topic: 'lunch',
+      sender: { user_id: realm.member.user_id },
+    });
+    expect((await old.settle()).filter(isTyping)).toEqual([]);
+  });
+
+  test('needs a channel that one may read, and a topic', async () => {
+    await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'shut' }], invite_only: true });
+    const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'shut' });
+    const type = (form: Json) => realm.member.post('/typing', { type: 'stream', op: 'start', ...form });
+    expect((await type({ stream_id, topic: 'x' })).body).toEqual((await type({ stream_id: 999_999, topic: 'x' })).body);
+    expect((await type({ stream_id: channelId })).body.code).toBe('REQUEST_VARIABLE_MISSING');
+  });
+});
+
+describe('typing in a message that is being edited', () => {
+  test('is told to who has the message', async () => {
+    const form = { type: 'channel', to: 'open', topic: 'x', content: 'hello' };
+    const { id } = await realm.member.ok('POST', '/messages', form);
+    const queue = await realm.member2.queue();
+    await realm.member.ok('POST', `/messages/${id}/typing`, { op: 'start' });
+    expect(await queue.next(({ type }) => type === 'typing_edit_message')).toMatchObject({
+      op: 'start',
+      sender_id: realm.member.user_id,
+      message_id: id,
+      recipient: { type: 'channel', channel_id: channelId, topic: 'x' },
+    });
+  });
+
+  test('names the participants of a direct message', async () => {
+    const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };
+    const { id } = await realm.member.ok('POST', '/messages', form);
+    const queue = await realm.member2.queue();
+    await realm.member.ok('POST', `/messages/${id}/typing`, { op: 'stop' });
+    const { recipient } = await queue.next(({ type }) => type === 'typing_edit_message');
+    const user_ids = [realm.member.user_id, realm.member2.user_id].sort((a, b) => a - b);
+    expect(recipient).toEqual({ type: 'direct', user_ids });
+  });
+});
