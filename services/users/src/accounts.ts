@@ -1,13 +1,23 @@
-import { badRequest, isAdministrator, roles, roleValues, type User, userOperations } from '@natter/contracts';
+import {
+  badRequest,
+  isAdministrator,
+  type ProfileData,
+  roles,
+  roleValues,
+  type User,
+  userOperations,
+} from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { type AccountRow, accountColumns, accountRow, toUser } from './account-row.ts';
 import { credentialsChanged, insertKey } from './authentication.ts';
 import { checkedFullName } from './full-name.ts';
+import { holderOf } from './groups/holder.ts';
 import { announceLeaving, moveToRole } from './groups/membership.ts';
 import { insertAccount } from './insert-account.ts';
 import { createApiKey, hashPassword } from './passwords.ts';
+import { changeProfileData, readProfileData } from './profile-fields/profile-data.ts';
 
 const emailForm = z.email();
 
@@ -54,7 +64,10 @@ export function accountHandlers(owner: Owner): Handlers {
       const only = user_ids === undefined ? sql.fragment`` : sql.fragment`AND id = ANY(${sql.array(user_ids, 'int4')})`;
       const rows = await database.any(sql.type(accountRow)`
         SELECT ${accountColumns} FROM users.account WHERE realm_id = ${actor.realmId} ${only} ORDER BY id`);
-      return { members: rows.map((row) => withProfile(toUser(row, client_gravatar), include_custom_profile_fields)) };
+      const profiles = include_custom_profile_fields
+        ? await readProfileData(database, actor.realmId, user_ids)
+        : undefined;
+      return { members: rows.map((row) => withProfile(toUser(row, client_gravatar), profiles)) };
     }),
 
     handle(userOperations.getOwnUser, async ({ actor }) => {
@@ -62,10 +75,11 @@ export function accountHandlers(owner: Owner): Handlers {
       const { number } = await database.one(
         sql.type(z.object({ number: z.number() }))`SELECT number FROM log.position(${actor.realmId})`,
       );
-      return { ...withProfile(toUser(row, false), true), max_message_id: number };
+      const profiles = await readProfileData(database, actor.realmId, [actor.userId]);
+      return { ...withProfile(toUser(row, false), profiles), max_message_id: number };
     }),
 
-    handle(userOperations.updateUser, async ({ actor }, { user_id, full_name, role }) => {
+    handle(userOperations.updateUser, async ({ actor }, { user_id, full_name, role, profile_data }) => {
       if (!isAdministrator(actor)) throw badRequest('Must be an organization administrator');
       const name = full_name === undefined ? undefined : checkedFullName(full_name);
       await unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
@@ -81,6 +95,7 @@ export function accountHandlers(owner: Owner): Handlers {
           });
         }
         if (role !== undefined && role !== row.role) await changeRole(work, actor, row, role);
+        if (profile_data) await changeProfileData(work, await holderOf(work, actor.userId), row.id, profile_data);
       });
       return {};
     }),
@@ -148,5 +163,5 @@ async function find(executor: Executor, realmId: number, userId: number): Promis
   );
 }
 
-const withProfile = (user: User, include: boolean): User =>
-  include && !user.is_bot ? { ...user, profile_data: {} } : user;
+const withProfile = (user: User, profiles: Map<number, ProfileData> | undefined): User =>
+  profiles && !user.is_bot ? { ...user, profile_data: profiles.get(user.user_id) ?? {} } : user;

@@ -7,6 +7,7 @@ import { startFullMembers } from './groups/full-members.ts';
 import { groupsSnapshot } from './groups/groups-snapshot.ts';
 import { groupHandlers } from './groups/index.ts';
 import { operatorKeyHandlers } from './operator-keys.ts';
+import { profileFieldHandlers, profileFieldsSnapshot } from './profile-fields/index.ts';
 import { realmHandlers, realmSnapshots } from './realm/index.ts';
 import { peopleSnapshot, snapshotHandlers } from './snapshot.ts';
 
@@ -17,10 +18,11 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
     ...realmHandlers(owner, bus, config),
     ...groupHandlers(owner, bus),
+    ...profileFieldHandlers(owner),
     ...authenticationHandlers(owner),
     ...accountHandlers(owner),
     ...operatorKeyHandlers(owner),
-    ...snapshotHandlers(owner, [peopleSnapshot, groupsSnapshot, ...realmSnapshots(config)]),
+    ...snapshotHandlers(owner, [peopleSnapshot, groupsSnapshot, profileFieldsSnapshot, ...realmSnapshots(config)]),
   ]);
   const stopFullMembers = startFullMembers(owner, (error) => log.warn({ err: error }, 'full members not looked for'));
   return {

@@ -3,6 +3,7 @@ import { inSnapshot, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { accountColumns, accountRow, toUser } from './account-row.ts';
 import { groupIdsOf } from './groups/holder.ts';
+import { readProfileData } from './profile-fields/profile-data.ts';
 import { readRealm } from './realm/read-realm.ts';
 import { rightsOf } from './realm/rights.ts';
 import type { SnapshotPart, SnapshotRequest } from './snapshot-part.ts';
@@ -37,9 +38,10 @@ export const peopleSnapshot: SnapshotPart = {
     const own = rows.find((row) => row.id === userId);
     if (!own) return {};
     const users = rows.map((row) => toUser(row, clientGravatar));
+    const profiles = await readProfileData(executor, realmId);
     const people = users
       .filter((user) => !user.is_system_bot)
-      .map((user) => (user.is_bot ? user : { ...user, profile_data: {} }));
+      .map((user) => (user.is_bot ? user : { ...user, profile_data: profiles.get(user.user_id) ?? {} }));
     const holder = { userId: own.id, role: own.role, groupIds: await groupIdsOf(executor, own.id) };
     return {
       realm_users: people.filter((user) => user.is_active),

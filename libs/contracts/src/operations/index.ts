@@ -6,6 +6,7 @@ import { groupOperations } from './groups.ts';
 import { messageChangeOperations } from './message-changes.ts';
 import { messagingOperations } from './messaging.ts';
 import { presenceOperations } from './presence.ts';
+import { profileFieldOperations } from './profile-fields.ts';
 import { realmOperations } from './realm.ts';
 import { scheduledMessageOperations } from './scheduled-messages.ts';
 import { userOperations } from './users.ts';
@@ -17,6 +18,7 @@ export * from './groups.ts';
 export * from './message-changes.ts';
 export * from './messaging.ts';
 export * from './presence.ts';
+export * from './profile-fields.ts';
 export * from './realm.ts';
 export * from './scheduled-messages.ts';
 export * from './users.ts';
@@ -26,6 +28,7 @@ export const operationsByName = {
   ...userOperations,
   ...realmOperations,
   ...groupOperations,
+  ...profileFieldOperations,
   ...channelOperations,
   ...messagingOperations,
   ...draftOperations,

@@ -4,10 +4,16 @@ import { operation } from '../operation.ts';
 import { bool, ids, json, text } from '../param.ts';
 import { realmPolicySchema } from '../realm-policy.ts';
 import { groupFetchTypes } from './groups.ts';
+import { profileEntrySchema, profileFieldFetchTypes } from './profile-fields.ts';
 import { realmFetchTypes } from './realm.ts';
 
 /** The fetch types of a register that this service answers. */
-export const usersFetchTypes: readonly string[] = ['realm_user', ...realmFetchTypes, ...groupFetchTypes];
+export const usersFetchTypes: readonly string[] = [
+  'realm_user',
+  ...realmFetchTypes,
+  ...groupFetchTypes,
+  ...profileFieldFetchTypes,
+];
 
 /** Specification 2.4. */
 export const userSchema = z.object({
@@ -91,6 +97,7 @@ export const userOperations = {
       user_id: json(z.int()),
       full_name: text(z.string().optional()),
       role: json(z.int().optional()),
+      profile_data: json(z.array(profileEntrySchema).optional()),
     },
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'user_group'],

@@ -1,23 +1,12 @@
+import { externalAccounts } from '@natter/contracts';
+
 /** Present because clients read them; constant because what they tell of is not built. Each is listed in docs/constant-fields.md. */
 export const constantRealmFields = {
   realm_plan_type: 1,
   realm_push_notifications_enabled: false,
   realm_push_notifications_enabled_end_timestamp: null,
   realm_upload_quota_mib: null,
-  realm_default_external_accounts: {
-    twitter: {
-      name: 'Twitter username',
-      text: 'Twitter',
-      hint: '',
-      url_pattern: 'https://twitter.com/%(username)s',
-    },
-    github: {
-      name: 'GitHub username',
-      text: 'GitHub',
-      hint: '',
-      url_pattern: 'https://github.com/%(username)s',
-    },
-  },
+  realm_default_external_accounts: externalAccounts,
   realm_email_auth_enabled: true,
   realm_password_auth_enabled: true,
   realm_is_zephyr_mirror_realm: false,

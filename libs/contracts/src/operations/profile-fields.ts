@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, ids, int, json, text } from '../param.ts';
+
+export const profileFieldFetchTypes: readonly string[] = ['custom_profile_fields'];
+
+export const profileFieldTypes = {
+  SHORT_TEXT: { id: 1, name: 'Text (short)' },
+  LONG_TEXT: { id: 2, name: 'Text (long)' },
+  SELECT: { id: 3, name: 'List of options' },
+  DATE: { id: 4, name: 'Date' },
+  URL: { id: 5, name: 'Link' },
+  USER: { id: 6, name: 'Users' },
+  EXTERNAL_ACCOUNT: { id: 7, name: 'External account' },
+  PRONOUNS: { id: 8, name: 'Pronouns' },
+} as const;
+
+/** Accounts elsewhere whose name, hint and address the server knows. */
+export const externalAccounts = {
+  twitter: { name: 'Twitter username', text: 'Twitter', hint: '', url_pattern: 'https://twitter.com/%(username)s' },
+  github: { name: 'GitHub username', text: 'GitHub', hint: '', url_pattern: 'https://github.com/%(username)s' },
+} as const;
+
+/** Specification 2.5; `field_data` is JSON text, empty when there is none. */
+export const profileFieldSchema = z.object({
+  id: int,
+  type: int,
+  order: int,
+  name: z.string(),
+  hint: z.string(),
+  field_data: z.string(),
+  display_in_profile_summary: bool,
+  required: bool,
+  editable_by_user: bool,
+});
+export type ProfileField = z.infer<typeof profileFieldSchema>;
+
+/** Values of a user by the id of the field. */
+export type ProfileData = Record<string, { value: string; rendered_value?: string }>;
+
+/** A value of a field of a person; null and the empty text take it away. */
+export const profileEntrySchema = z.object({
+  id: int,
+  value: z.union([z.string(), z.array(z.int()), z.null()]),
+});
+export type ProfileEntry = z.infer<typeof profileEntrySchema>;
+
+const fieldData = json(z.record(z.string(), z.unknown()).optional());
+const flags = {
+  display_in_profile_summary: json(bool.optional()),
+  required: json(bool.optional()),
+  editable_by_user: json(bool.optional()),
+};
+const label = text(z.string().trim().optional());
+const errors = ['BAD_REQUEST'] as const;
+const events = ['custom_profile_fields', 'realm_user'] as const;
+
+export const profileFieldOperations = {
+  getProfileFields: operation({
+    name: 'get-profile-fields',
+    service: 'users',
+    http: { method: 'GET', path: '/realm/profile_fields' },
+    summary: 'Custom profile fields in their order.',
+    result: z.object({ custom_fields: z.array(profileFieldSchema) }),
+  }),
+  createProfileField: operation({
+    name: 'create-profile-field',
+    service: 'users',
+    http: { method: 'POST', path: '/realm/profile_fields' },
+    summary: 'Create a custom profile field; administrators only (specification 4.10).',
+    params: { name: label, hint: label, field_type: json(int), field_data: fieldData, ...flags },
+    result: z.object({ id: int }),
+    errors,
+    events,
+  }),
+  reorderProfileFields: operation({
+    name: 'reorder-profile-fields',
+    service: 'users',
+    http: { method: 'PATCH', path: '/realm/profile_fields' },
+    summary: 'Change the order of the custom profile fields; administrators only.',
+    params: { order: json(ids) },
+    errors,
+    events,
+  }),
+  updateProfileField: operation({
+    name: 'update-profile-field',
+    service: 'users',
+    http: { method: 'PATCH', path: '/realm/profile_fields/{field_id}' },
+    summary: 'Change a custom profile field, but not its type; administrators only.',
+    params: { field_id: json(int), name: label, hint: label, field_data: fieldData, ...flags },
+    errors,
+    events,
+  }),
+  removeProfileField: operation({
+    name: 'remove-profile-field',
+    service: 'users',
+    http: { method: 'DELETE', path: '/realm/profile_fields/{field_id}' },
+    summary: 'Remove a custom profile field with all its values; administrators only.',
+    params: { field_id: json(int) },
+    errors,
+    events,
+  }),
+  updateOwnProfileData: operation({
+    name: 'update-own-profile-data',
+    service: 'users',
+    http: { method: 'PATCH', path: '/users/me/profile_data' },
+    summary: "Change values of the caller's custom profile fields.",
+    params: { data: json(z.array(profileEntrySchema)) },
+    errors,
+    events,
+  }),
+  removeOwnProfileData: operation({
+    name: 'remove-own-profile-data',
+    service: 'users',
+    http: { method: 'DELETE', path: '/users/me/profile_data' },
+    summary: "Take away values of the caller's custom profile fields.",
+    params: { data: json(ids) },
+    errors,
+    events,
+  }),
+};

@@ -1,0 +1,31 @@
+import type { ProfileField } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+export const fieldRow = z.object({
+  id: z.number(),
+  type: z.number(),
+  order: z.number(),
+  name: z.string(),
+  hint: z.string(),
+  field_data: z.string(),
+  display_in_profile_summary: z.boolean(),
+  required: z.boolean(),
+  editable_by_user: z.boolean(),
+});
+
+export const readFields = (executor: Executor, realmId: number): Promise<ProfileField[]> =>
+  executor.any(sql.type(fieldRow)`
+    SELECT id, type, position AS order, name, hint, field_data, display_in_profile_summary, required, editable_by_user
+    FROM users.profile_field WHERE realm_id = ${realmId} ORDER BY position, id`);
+
+/** One change of the fields at a time: the limits count, and each announced list holds what the one before it did. */
+export async function holdFields(work: Work): Promise<ProfileField[]> {
+  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7304, ${work.realmId})`);
+  return readFields(work, work.realmId);
+}
+
+export async function announceFields(work: Work): Promise<void> {
+  const fields = await readFields(work, work.realmId);
+  work.emit({ type: 'custom_profile_fields', body: { fields }, audience: 'realm' });
+}

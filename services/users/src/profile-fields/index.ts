@@ -1,0 +1,150 @@
+import { badRequest, type ProfileField, profileFieldOperations, profileFieldTypes } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { holderOf, requireAdministrator } from '../groups/holder.ts';
+import { isPermutation } from '../realm/linkifiers.ts';
+import type { SnapshotPart } from '../snapshot-part.ts';
+import { announceFields, holdFields, readFields } from './field-row.ts';
+import { checkedField } from './field-rules.ts';
+import { changeProfileData, removeValues } from './profile-data.ts';
+
+export function profileFieldHandlers({ database, unitOfWork }: Owner): Handlers {
+  const change = <R>(
+    context: UserContext,
+    name: string,
+    params: unknown,
+    write: (work: Work, fields: ProfileField[]) => Promise<R>,
+  ): Promise<R> => {
+    const { actor } = context;
+    const idempotency = idempotencyOf(context, name, params);
+    return unitOfWork({ realmId: actor.realmId, schema: 'users', idempotency }, async (work) => {
+      work.restOn(actor.basis);
+      requireAdministrator(await holderOf(work, actor.userId));
+      const result = await write(work, await holdFields(work));
+      await announceFields(work);
+      return result;
+    });
+  };
+  const find = (fields: readonly ProfileField[], id: number): ProfileField => {
+    const field = fields.find((candidate) => candidate.id === id);
+    if (!field) throw badRequest(`Field id ${id} not found.`);
+    return field;
+  };
+  const own = ({ actor }: UserContext, write: (work: Work) => Promise<void>): Promise<Record<string, never>> =>
+    unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
+      work.restOn(actor.basis);
+      if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
+      await write(work);
+      return {};
+    });
+
+  return [
+    handle(profileFieldOperations.getProfileFields, async ({ actor }) => ({
+      custom_fields: await readFields(database, actor.realmId),
+    })),
+
+    handle(profileFieldOperations.createProfileField, (context, params) =>
+      change(context, 'create-profile-field', params, async (work, fields) => {
+        const field = checkedField(
+          {
+            name: params.name ?? '',
+            hint: params.hint ?? '',
+            type: params.field_type,
+            display_in_profile_summary: params.display_in_profile_summary ?? false,
+            required: params.required ?? false,
+            editable_by_user: params.editable_by_user ?? true,
+          },
+          params.field_data,
+          fields,
+        );
+        return work.one(sql.type(z.object({ id: z.number() }))`
+          INSERT INTO users.profile_field (realm_id, name, hint, type, field_data, position, display_in_profile_summary, required, editable_by_user)
+          VALUES (${work.realmId}, ${field.name}, ${field.hint}, ${field.type}, ${field.field_data}, ${Math.max(0, ...fields.map((other) => other.order)) + 1},
+            ${field.display_in_profile_summary}, ${field.required}, ${field.editable_by_user}) RETURNING id`);
+      }),
+    ),
+
+    handle(profileFieldOperations.updateProfileField, (context, { field_id, ...params }) =>
+      change(context, 'update-profile-field', { field_id, ...params }, async (work, fields) => {
+        const before = find(fields, field_id);
+        const data = params.field_data ?? (before.field_data === '' ? undefined : JSON.parse(before.field_data));
+        const after = checkedField(
+          {
+            name: params.name ?? before.name,
+            hint: params.hint ?? before.hint,
+            type: before.type,
+            display_in_profile_summary: params.display_in_profile_summary ?? before.display_in_profile_summary,
+            required: params.required ?? before.required,
+            editable_by_user: params.editable_by_user ?? before.editable_by_user,
+          },
+          data,
+          fields.filter((other) => other.id !== field_id),
+        );
+        await work.run(sql.unsafe`
+          UPDATE users.profile_field SET name = ${after.name}, hint = ${after.hint}, field_data = ${after.field_data},
+            display_in_profile_summary = ${after.display_in_profile_summary}, required = ${after.required}, editable_by_user = ${after.editable_by_user}
+          WHERE id = ${field_id}`);
+        const gone = keysOf(before).filter((key) => !keysOf(after).includes(key));
+        if (gone.length > 0) await removeValues(work, field_id, gone);
+        return {};
+      }),
+    ),
+
+    handle(profileFieldOperations.removeProfileField, (context, { field_id }) =>
+      change(context, 'remove-profile-field', { field_id }, async (work, fields) => {
+        find(fields, field_id);
+        await removeValues(work, field_id);
+        await work.run(sql.unsafe`DELETE FROM users.profile_field WHERE id = ${field_id}`);
+        return {};
+      }),
+    ),
+
+    handle(profileFieldOperations.reorderProfileFields, (context, { order }) =>
+      change(context, 'reorder-profile-fields', { order }, async (work, fields) => {
+        if (
+          !isPermutation(
+            order,
+            fields.map(({ id }) => id),
+          )
+        )
+          throw badRequest('Invalid order mapping.');
+        await work.run(sql.unsafe`
+          UPDATE users.profile_field f SET position = o.position FROM unnest(${sql.array(order, 'int4')}) WITH ORDINALITY o(id, position)
+          WHERE f.id = o.id AND f.realm_id = ${work.realmId}`);
+        return {};
+      }),
+    ),
+
+    handle(profileFieldOperations.updateOwnProfileData, (context, { data }) =>
+      own(context, async (work) => {
+        const holder = await holderOf(work, context.actor.userId);
+        await changeProfileData(work, holder, holder.userId, data);
+      }),
+    ),
+
+    handle(profileFieldOperations.removeOwnProfileData, (context, { data }) =>
+      own(context, async (work) => {
+        const holder = await holderOf(work, context.actor.userId);
+        await changeProfileData(
+          work,
+          holder,
+          holder.userId,
+          data.map((id) => ({ id, value: null })),
+        );
+      }),
+    ),
+  ];
+}
+
+/** Keys of the options of a list. */
+const keysOf = ({ type, field_data }: { type: number; field_data: string }): string[] =>
+  type === profileFieldTypes.SELECT.id ? Object.keys(JSON.parse(field_data)) : [];
+
+export const profileFieldsSnapshot: SnapshotPart = {
+  types: ['custom_profile_fields'],
+  read: async (executor, { realmId }) => ({
+    custom_profile_fields: await readFields(executor, realmId),
+    custom_profile_field_types: profileFieldTypes,
+  }),
+};
