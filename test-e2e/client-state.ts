@@ -44,6 +44,13 @@ export function apply(state: ClientState, event: Answer): void {
       state.others.delete(id);
       state.subscribed.delete(id);
     }
+  if (kind === 'stream/update') {
+    const { type, op, id, stream_id, name, property, value, ...extra } = event;
+    for (const map of [state.streams, state.subscribed, state.others]) {
+      const known = map.get(stream_id);
+      if (known) Object.assign(known, { [property]: value }, extra);
+    }
+  }
   if (kind === 'subscription/add')
     for (const subscription of event.subscriptions) {
       state.subscribed.set(subscription.stream_id, structuredClone(subscription));

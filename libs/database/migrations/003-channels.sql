@@ -31,6 +31,10 @@ CREATE TABLE channels.channel (
   folder_id int REFERENCES channels.folder (id),
   -- A group-setting value for each permission of a channel, by name.
   permissions jsonb NOT NULL,
+  -- Active people among its subscribers.
+  subscriber_count int NOT NULL DEFAULT 0,
+  -- What makes its email address unguessable.
+  email_secret text NOT NULL DEFAULT replace(gen_random_uuid()::text, '-', ''),
   -- Figures of its messages, moved along by the consumer of messages and a daily count.
   first_message_id bigint,
   last_message_day date,

@@ -27,7 +27,7 @@ export interface Owner {
   commit: Commit;
   appender: Appender;
   redis: LogRedis;
-  consume(options: Pick<ConsumerOptions, 'name' | 'types' | 'handle'>): Consumer;
+  consume(options: Pick<ConsumerOptions, 'name' | 'types' | 'handle' | 'finish'>): Consumer;
   close(): Promise<void>;
 }
 

@@ -3,8 +3,12 @@ import type { ChannelRow } from './channel-row.ts';
 
 export type SystemGroups = Readonly<Partial<Record<SystemGroupName, number>>>;
 
-/** The channel as every client that may know it sees it (specification 2.3); what is personal is added by `toSubscription`. */
-export function toChannel(row: ChannelRow, systemGroups: SystemGroups = {}): Record<string, unknown> {
+/** The channel as everybody sees it who may know it (specification 2.3); a subscription adds what is personal. */
+export function toChannel(
+  row: ChannelRow,
+  systemGroups: SystemGroups,
+  subscriberCount: number = row.subscriber_count,
+): Record<string, unknown> {
   const policy = streamPostPolicy(row, systemGroups);
   return {
     stream_id: row.id,
@@ -25,6 +29,7 @@ export function toChannel(row: ChannelRow, systemGroups: SystemGroups = {}): Rec
     folder_id: row.folder_id,
     is_recently_active: row.is_recently_active,
     stream_weekly_traffic: row.weekly_traffic,
+    subscriber_count: subscriberCount,
     ...row.permissions,
   };
 }
@@ -42,58 +47,3 @@ export function streamPostPolicy({ permissions }: Pick<ChannelRow, 'permissions'
       return 1;
   }
 }
-
-export interface PersonalPart {
-  color: string;
-  is_muted: boolean;
-  pin_to_top: boolean;
-}
-
-export function toSubscription(
-  row: ChannelRow,
-  personal: PersonalPart,
-  subscribers: number[] | undefined,
-): Record<string, unknown> {
-  return {
-    ...toChannel(row),
-    ...(subscribers === undefined ? {} : { subscribers }),
-    desktop_notifications: null,
-    email_notifications: null,
-    push_notifications: null,
-    audible_notifications: null,
-    wildcard_mentions_notify: null,
-    pin_to_top: personal.pin_to_top,
-    is_muted: personal.is_muted,
-    in_home_view: !personal.is_muted,
-    color: personal.color,
-  };
-}
-
-const palette = [
-  '#76ce90',
-  '#fae589',
-  '#a6c7e5',
-  '#e79ab5',
-  '#bfd56f',
-  '#f4ae55',
-  '#b0a5fd',
-  '#addfe5',
-  '#f5ce6e',
-  '#c2726a',
-  '#94c849',
-  '#bd86e5',
-  '#ee7e4a',
-  '#a6dcbf',
-  '#95a5fd',
-  '#53a063',
-  '#9987e1',
-  '#e4523d',
-  '#c2c2c2',
-  '#4f8de4',
-  '#c6a8ad',
-  '#e7cc4d',
-  '#c8bebf',
-  '#a47462',
-] as const;
-
-export const colorOf = (channelId: number): string => palette[channelId % palette.length] ?? palette[0];

@@ -17,6 +17,7 @@ export const channelRow = z.object({
   topics_policy: z.enum(topicsPolicies),
   folder_id: z.number().nullable(),
   permissions: channelPermissionsSchema,
+  subscriber_count: z.number(),
   first_message_id: z.number().nullable(),
   is_recently_active: z.boolean(),
   weekly_traffic: z.number().nullable(),
@@ -25,5 +26,9 @@ export const channelRow = z.object({
 export type ChannelRow = z.infer<typeof channelRow>;
 
 export const channelColumns = sql.fragment`c.id, c.name, c.description, c.rendered_description, c.creator_id, c.is_private, c.is_web_public,
-  c.is_archived, c.history_public, c.is_default, c.message_retention_days, c.topics_policy, c.folder_id, c.permissions, c.first_message_id,
+  c.is_archived, c.history_public, c.is_default, c.message_retention_days, c.topics_policy, c.folder_id, c.permissions, c.subscriber_count, c.first_message_id,
   c.is_recently_active, c.weekly_traffic, c.created_at`;
+
+/** An active channel by its name, whatever its case. */
+export const namedActive = (realmId: number, name: string) =>
+  sql.fragment`c.realm_id = ${realmId} AND lower(c.name) = lower(${name}) AND NOT c.is_archived`;

@@ -1,4 +1,4 @@
-import { commonConfig, runService } from '@natter/service-kit';
-import { startChannels } from './service.ts';
+import { runService } from '@natter/service-kit';
+import { channelsConfig, startChannels } from './service.ts';
 
-await runService('channels', commonConfig, startChannels);
+await runService('channels', channelsConfig, startChannels);

@@ -1,32 +1,29 @@
 import { ChatError, channelOperations, idSet } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Handlers, handle } from '@natter/service-kit';
 import { z } from 'zod';
-import { channelColumns, channelRow } from './channel-row.ts';
+import { subscribersOf } from '../channel-events.ts';
+import { channelColumns, channelRow, namedActive } from '../channel-row.ts';
+import type { Service } from '../deciding.ts';
 
-export function postingRulesHandlers({ database }: Owner): Handlers {
+export function postingRulesHandlers({ owner: { database }, directories }: Service): Handlers {
   return [
     handle(channelOperations.getPostingRules, async ({ meta }, { channel }) => {
       const which =
         typeof channel === 'number'
-          ? sql.fragment`c.id = ${channel}`
-          : sql.fragment`lower(c.name) = lower(${channel}) AND NOT c.is_archived`;
+          ? sql.fragment`c.realm_id = ${meta.realmId} AND c.id = ${channel}`
+          : namedActive(meta.realmId, channel);
       const find = () =>
-        database.maybeOne(
-          sql.type(
-            channelRow,
-          )`SELECT ${channelColumns} FROM channels.channel c WHERE c.realm_id = ${meta.realmId} AND ${which}`,
-        );
+        database.maybeOne(sql.type(channelRow)`SELECT ${channelColumns} FROM channels.channel c WHERE ${which}`);
       const found = await find();
       if (!found) throw unknownChannel(channel);
       // The version first: a copy newer than its version is only fetched once more.
       const { version } = await database.one(sql.type(z.object({ version: z.number() }))`
         SELECT version FROM log.versions(${meta.realmId}, ${sql.array([`channel:${found.id}`], 'text')})`);
-      const subscribers = await database.any(sql.type(z.object({ user_id: z.number() }))`
-        SELECT s.user_id FROM channels.subscription s LEFT JOIN channels.person p ON p.realm_id = s.realm_id AND p.user_id = s.user_id
-        WHERE s.channel_id = ${found.id} AND s.is_active AND coalesce(p.is_active, true)`);
+      const subscribers = (await subscribersOf(database, [found.id])).get(found.id) ?? new Set<number>();
       const row = await find();
-      if (!row) throw unknownChannel(channel);
+      if (!row || row.id !== found.id) throw unknownChannel(channel);
+      const directory = await directories.read(database, meta.realmId);
       return {
         channel_id: row.id,
         version,
@@ -39,7 +36,7 @@ export function postingRulesHandlers({ database }: Owner): Handlers {
         message_retention_days: row.message_retention_days,
         creator_id: row.creator_id,
         permissions: row.permissions,
-        subscribers: idSet(subscribers.map(({ user_id }) => user_id)),
+        subscribers: idSet([...subscribers].filter((id) => directory.people.get(id)?.isActive ?? true)),
       };
     }),
   ];

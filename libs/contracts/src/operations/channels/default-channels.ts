@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { operation } from '../../operation.ts';
+import { json, text } from '../../param.ts';
+
+const stream_id = json(z.int());
+const group_id = json(z.int());
+const stream_names = json(z.array(z.string()));
+
+export const defaultChannelOperations = {
+  addDefaultChannel: operation({
+    name: 'add-default-channel',
+    service: 'channels',
+    http: { method: 'POST', path: '/default_streams' },
+    summary: 'Make a channel one that new users are subscribed to.',
+    params: { stream_id },
+    errors: ['BAD_REQUEST'],
+    events: ['default_streams'],
+  }),
+  removeDefaultChannel: operation({
+    name: 'remove-default-channel',
+    service: 'channels',
+    http: { method: 'DELETE', path: '/default_streams' },
+    summary: 'Subscribe new users to a channel no more.',
+    params: { stream_id },
+    errors: ['BAD_REQUEST'],
+    events: ['default_streams'],
+  }),
+  createDefaultGroup: operation({
+    name: 'create-default-group',
+    service: 'channels',
+    http: { method: 'POST', path: '/default_stream_groups/create' },
+    summary: 'Create a group of channels that new users may choose.',
+    params: { group_name: text(z.string()), description: text(z.string()), stream_names },
+    errors: ['BAD_REQUEST'],
+    events: ['default_stream_groups'],
+  }),
+  updateDefaultGroup: operation({
+    name: 'update-default-group',
+    service: 'channels',
+    http: { method: 'PATCH', path: '/default_stream_groups/{group_id}' },
+    summary: 'Rename or describe a group of default channels.',
+    params: { group_id, new_group_name: text(z.string().optional()), new_description: text(z.string().optional()) },
+    errors: ['BAD_REQUEST'],
+    events: ['default_stream_groups'],
+  }),
+  deleteDefaultGroup: operation({
+    name: 'delete-default-group',
+    service: 'channels',
+    http: { method: 'DELETE', path: '/default_stream_groups/{group_id}' },
+    summary: 'Delete a group of default channels.',
+    params: { group_id },
+    errors: ['BAD_REQUEST'],
+    events: ['default_stream_groups'],
+  }),
+  changeDefaultGroup: operation({
+    name: 'change-default-group',
+    service: 'channels',
+    http: { method: 'PATCH', path: '/default_stream_groups/{group_id}/streams' },
+    summary: 'Add channels to a group of default channels, or remove them.',
+    params: { group_id, op: text(z.string()), stream_names },
+    errors: ['BAD_REQUEST'],
+    events: ['default_stream_groups'],
+  }),
+};

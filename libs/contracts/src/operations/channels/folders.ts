@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { operation } from '../../operation.ts';
+import { bool, ids, json, text } from '../../param.ts';
+
+export const channelFolderSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  description: z.string(),
+  rendered_description: z.string(),
+  date_created: z.int(),
+  creator_id: z.int().nullable(),
+  order: z.int(),
+  is_archived: z.boolean(),
+});
+
+export const channelFolderOperations = {
+  getChannelFolders: operation({
+    name: 'get-channel-folders',
+    service: 'channels',
+    http: { method: 'GET', path: '/channel_folders' },
+    summary: 'The folders of channels, in their order.',
+    params: { include_archived: json(bool.default(false)) },
+    result: z.object({ channel_folders: z.array(channelFolderSchema) }),
+  }),
+  createChannelFolder: operation({
+    name: 'create-channel-folder',
+    service: 'channels',
+    http: { method: 'POST', path: '/channel_folders/create' },
+    summary: 'Create a folder of channels.',
+    params: { name: text(z.string()), description: text(z.string().default('')) },
+    result: z.object({ channel_folder_id: z.int() }),
+    errors: ['BAD_REQUEST'],
+    events: ['channel_folder'],
+  }),
+  reorderChannelFolders: operation({
+    name: 'reorder-channel-folders',
+    service: 'channels',
+    http: { method: 'PATCH', path: '/channel_folders' },
+    summary: 'Put the folders of channels in order.',
+    params: { order: json(ids) },
+    errors: ['BAD_REQUEST'],
+    events: ['channel_folder'],
+  }),
+  updateChannelFolder: operation({
+    name: 'update-channel-folder',
+    service: 'channels',
+    http: { method: 'PATCH', path: '/channel_folders/{channel_folder_id}' },
+    summary: 'Rename, describe or archive a folder of channels.',
+    params: {
+      channel_folder_id: json(z.int()),
+      name: text(z.string().optional()),
+      description: text(z.string().optional()),
+      is_archived: json(bool.optional()),
+    },
+    errors: ['BAD_REQUEST'],
+    events: ['channel_folder'],
+  }),
+};

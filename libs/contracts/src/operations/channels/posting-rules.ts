@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { operation } from '../../operation.ts';
+import { textOrJson } from '../../param.ts';
+import { channelPermissionsSchema } from '../../permission-settings.ts';
+import { topicsPolicies } from './parameters.ts';
+
+/**
+ * What others decide by of a channel; whoever does commits on `channel:<channel_id>@<version>`. The permissions are read with
+ * `@natter/permissions` (`hasContentAccess`, `hasMetadataAccess`, `mayAdminister`, `isPermitted`).
+ */
+export const postingRulesSchema = z.object({
+  channel_id: z.int(),
+  version: z.int(),
+  name: z.string(),
+  is_private: z.boolean(),
+  is_web_public: z.boolean(),
+  is_archived: z.boolean(),
+  /** Whether subscribers see what was sent before they came; always so unless the channel is private. */
+  history_public: z.boolean(),
+  topics_policy: z.enum(topicsPolicies),
+  /** null inherits from the realm, -1 keeps for ever. */
+  message_retention_days: z.int().nullable(),
+  creator_id: z.int().nullable(),
+  permissions: channelPermissionsSchema,
+  /** Active users only. */
+  subscribers: z.union([z.object({ ids: z.array(z.int()) }), z.object({ offset: z.int(), bits: z.string() })]),
+});
+export type PostingRules = z.infer<typeof postingRulesSchema>;
+
+export const postingRulesOperations = {
+  getPostingRules: operation({
+    name: 'get-posting-rules',
+    service: 'channels',
+    caller: 'anyone',
+    summary: 'What messaging caches of a channel, with its version. Bus only.',
+    params: { channel: textOrJson(z.union([z.int(), z.string()])) },
+    result: postingRulesSchema,
+    errors: ['STREAM_DOES_NOT_EXIST'],
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
+};

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { operation } from '../../operation.ts';
+import { bool, json, text, textOrJson } from '../../param.ts';
+import { permissionUpdateParams, retentionSchema, topicsPolicies } from './parameters.ts';
+
+const channel = z.looseObject({ stream_id: z.int(), name: z.string() });
+const stream_id = json(z.int());
+
+export const channelSettingsOperations = {
+  getChannels: operation({
+    name: 'get-channels',
+    service: 'channels',
+    http: { method: 'GET', path: '/streams' },
+    summary: 'The channels that the caller may know, as filtered.',
+    params: {
+      include_public: json(bool.default(true)),
+      include_web_public: json(bool.default(false)),
+      include_subscribed: json(bool.default(true)),
+      exclude_archived: json(bool.default(true)),
+      include_all: json(bool.default(false)),
+      include_all_active: json(bool.default(false)),
+      include_default: json(bool.default(false)),
+      include_owner_subscribed: json(bool.default(false)),
+      include_can_access_content: json(bool.default(false)),
+    },
+    result: z.object({ streams: z.array(channel) }),
+    errors: ['BAD_REQUEST'],
+  }),
+  getChannel: operation({
+    name: 'get-channel',
+    service: 'channels',
+    http: { method: 'GET', path: '/streams/{stream_id}' },
+    summary: 'A channel by its ID.',
+    params: { stream_id },
+    result: z.object({ stream: channel }),
+    errors: ['BAD_REQUEST'],
+  }),
+  getStreamId: operation({
+    name: 'get-stream-id',
+    service: 'channels',
+    http: { method: 'GET', path: '/get_stream_id' },
+    summary: "A channel's ID by its name.",
+    params: { stream: text(z.string()) },
+    result: z.object({ stream_id: z.int() }),
+    errors: ['BAD_REQUEST'],
+  }),
+  getChannelEmail: operation({
+    name: 'get-channel-email',
+    service: 'channels',
+    http: { method: 'GET', path: '/streams/{stream_id}/email_address' },
+    summary: "A channel's address for mail.",
+    params: { stream_id, sender_id: json(z.int().optional()) },
+    result: z.object({ email: z.string() }),
+    errors: ['BAD_REQUEST'],
+  }),
+  updateChannel: operation({
+    name: 'update-channel',
+    service: 'channels',
+    http: { method: 'PATCH', path: '/streams/{stream_id}' },
+    summary: 'Change the settings of a channel, or bring it back from the archive.',
+    params: {
+      stream_id,
+      new_name: text(z.string().optional()),
+      description: text(z.string().optional()),
+      is_private: json(bool.optional()),
+      is_web_public: json(bool.optional()),
+      history_public_to_subscribers: json(bool.optional()),
+      is_default_stream: json(bool.optional()),
+      message_retention_days: textOrJson(retentionSchema.optional()),
+      is_archived: json(bool.optional()),
+      folder_id: json(z.int().nullish()),
+      topics_policy: textOrJson(z.enum(topicsPolicies).optional()),
+      ...permissionUpdateParams,
+    },
+    errors: ['CANNOT_ADMINISTER_CHANNEL', 'EXPECTATION_MISMATCH', 'BAD_REQUEST'],
+    events: ['stream', 'subscription', 'default_streams'],
+  }),
+  archiveChannel: operation({
+    name: 'archive-channel',
+    service: 'channels',
+    http: { method: 'DELETE', path: '/streams/{stream_id}' },
+    summary: 'Archive a channel.',
+    params: { stream_id },
+    errors: ['CANNOT_ADMINISTER_CHANNEL', 'BAD_REQUEST'],
+    events: ['stream', 'subscription', 'default_streams', 'default_stream_groups'],
+  }),
+};

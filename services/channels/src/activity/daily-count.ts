@@ -1,0 +1,69 @@
+import { sql, type Work } from '@natter/database';
+import type { Process } from '@natter/service-kit';
+import { z } from 'zod';
+import { knowersOf } from '../audience.ts';
+import { channelUpdated, subscribersOf } from '../channel-events.ts';
+import { channelColumns, channelRow } from '../channel-row.ts';
+import type { Service } from '../deciding.ts';
+import { holdDirectory } from '../directory/read-directory.ts';
+import { trafficDays, weeklyTraffic } from './weekly-traffic.ts';
+
+const everyMs = 6 * 3_600_000;
+/** Without a message for so long a channel is hidden as inactive. */
+const quietDays = 180;
+
+/** Moves what changes by the calendar alone: weekly traffic, and channels that fell quiet. Every process may do it. */
+export function startDailyCount(service: Service, log: Process<never>['log']): { stop(): void } {
+  const { owner } = service;
+  const run = async (): Promise<void> => {
+    const realms = await owner.database.any(
+      sql.type(z.object({ realm_id: z.number() }))`SELECT realm_id FROM log.realms(NULL)`,
+    );
+    for (const { realm_id } of realms)
+      await owner.unitOfWork({ realmId: realm_id, schema: 'channels' }, (work) => countRealm(service, work));
+  };
+  const attempt = (): void => void run().catch((error: unknown) => log.warn({ err: error }, 'daily count failed'));
+  const first = setTimeout(attempt, 60_000 * (1 + Math.random()));
+  const timer = setInterval(attempt, everyMs * (0.9 + Math.random() * 0.2));
+  first.unref();
+  timer.unref();
+  return {
+    stop: () => {
+      clearTimeout(first);
+      clearInterval(timer);
+    },
+  };
+}
+
+const countedRow = channelRow.extend({ messages: z.number(), age_days: z.number(), is_quiet: z.boolean() });
+
+async function countRealm({ directories }: Service, work: Work): Promise<void> {
+  await holdDirectory(work, 'shared');
+  await work.run(sql.unsafe`
+    DELETE FROM channels.traffic WHERE realm_id = ${work.realmId} AND day < current_date - ${trafficDays}::int`);
+  const rows = await work.any(sql.type(countedRow)`
+    SELECT ${channelColumns}, current_date - c.created_at::date AS age_days,
+      coalesce(c.last_message_day, c.created_at::date) < current_date - ${quietDays}::int AS is_quiet,
+      coalesce((SELECT sum(t.messages)::int FROM channels.traffic t WHERE t.realm_id = c.realm_id AND t.channel_id = c.id), 0) AS messages
+    FROM channels.channel c WHERE c.realm_id = ${work.realmId} AND NOT c.is_archived ORDER BY c.id FOR UPDATE OF c`);
+  const changed = rows.filter(
+    ({ weekly_traffic, messages, age_days, is_recently_active, is_quiet }) =>
+      weekly_traffic !== weeklyTraffic(messages, age_days) || is_recently_active === is_quiet,
+  );
+  if (changed.length === 0) return;
+  const directory = await directories.read(work, work.realmId);
+  const subscribers = await subscribersOf(
+    work,
+    changed.map(({ id }) => id),
+  );
+  for (const { messages, age_days, is_quiet, ...channel } of changed) {
+    const traffic = weeklyTraffic(messages, age_days);
+    await work.run(sql.unsafe`
+      UPDATE channels.channel SET weekly_traffic = ${traffic}, is_recently_active = ${!is_quiet} WHERE id = ${channel.id}`);
+    const audience = knowersOf(channel, directory, subscribers.get(channel.id) ?? new Set());
+    if (channel.weekly_traffic !== traffic)
+      work.emit(channelUpdated(channel, 'stream_weekly_traffic', traffic, audience));
+    if (channel.is_recently_active === is_quiet)
+      work.emit(channelUpdated(channel, 'is_recently_active', !is_quiet, audience));
+  }
+}

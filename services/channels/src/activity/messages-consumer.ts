@@ -1,0 +1,132 @@
+import type { LogEvent } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { knowersOf } from '../audience.ts';
+import { channelUpdated, subscribersOf } from '../channel-events.ts';
+import { channelColumns, channelRow } from '../channel-row.ts';
+import type { Service } from '../deciding.ts';
+import type { Directory } from '../directory/directory.ts';
+import { holdDirectory } from '../directory/read-directory.ts';
+
+/** What the messages of one run say of channels and people. */
+interface Run {
+  /** How many messages, and the least id. */
+  sent: Map<number, { count: number; first: number }>;
+  senders: Set<number>;
+}
+
+/**
+ * Learns from messages what clients show of channels: the first one, how many a week, whether there were any lately; and who
+ * was here lately. A run of many messages costs as many statements as one.
+ */
+export function messagesConsumer({ owner, directories }: Service): void {
+  const runs = new WeakMap<Work, Run>();
+  owner.consume({
+    name: 'messages',
+    types: ['message', 'update_message'],
+    handle: async (work, { event, number }) => {
+      const run = runs.get(work) ?? { sent: new Map(), senders: new Set() };
+      runs.set(work, run);
+      if (event.type === 'message') countSent(run, event, number);
+      else countMoved(run, event);
+    },
+    finish: async (work) => {
+      const run = runs.get(work);
+      if (!run) return;
+      await storeSenders(work, run);
+      if (run.sent.size === 0) return;
+      await storeTraffic(work, run);
+      await storeFigures(work, () => directories.read(work, work.realmId), run);
+    },
+  });
+}
+
+function countSent({ sent, senders }: Run, { message }: LogEvent, number: number): void {
+  if (!message) return;
+  senders.add(message.senderId);
+  if (message.channelId === undefined) return;
+  const known = sent.get(message.channelId);
+  sent.set(message.channelId, { count: (known?.count ?? 0) + 1, first: Math.min(known?.first ?? number, number) });
+}
+
+/** What moves into a channel may be older than anything in it. */
+function countMoved({ sent }: Run, { body }: LogEvent): void {
+  const { new_stream_id: target, message_ids: ids } = body as { new_stream_id?: number; message_ids?: number[] };
+  if (target === undefined || !ids || ids.length === 0) return;
+  const known = sent.get(target);
+  const first = Math.min(known?.first ?? Number.MAX_SAFE_INTEGER, ...ids);
+  sent.set(target, { count: known?.count ?? 0, first });
+}
+
+async function storeSenders(work: Work, { senders }: Run): Promise<void> {
+  if (senders.size === 0) return;
+  await work.run(sql.unsafe`
+    INSERT INTO channels.activity AS a (realm_id, user_id, day)
+    SELECT ${work.realmId}, id, current_date FROM unnest(${sql.array(
+      [...senders].sort((a, b) => a - b),
+      'int4',
+    )}) id
+    ON CONFLICT (realm_id, user_id) DO UPDATE SET day = excluded.day WHERE a.day < excluded.day`);
+}
+
+async function storeTraffic(work: Work, { sent }: Run): Promise<void> {
+  const counted = [...sent].filter(([, { count }]) => count > 0).sort(([a], [b]) => a - b);
+  await work.run(sql.unsafe`
+    INSERT INTO channels.traffic AS t (realm_id, channel_id, day, messages)
+    SELECT ${work.realmId}, r.id, current_date, r.count
+    FROM unnest(${sql.array(
+      counted.map(([id]) => id),
+      'int4',
+    )}, ${sql.array(
+      counted.map(([, { count }]) => count),
+      'int4',
+    )}) AS r (id, count)
+    ON CONFLICT (realm_id, channel_id, day) DO UPDATE SET messages = t.messages + excluded.messages`);
+}
+
+const movingRow = channelRow.extend({ first: z.number(), is_quiet: z.boolean() });
+
+/** Once a day and channel a row is written; an event is told when something that clients see has changed. */
+async function storeFigures(work: Work, directoryOf: () => Promise<Directory>, { sent }: Run): Promise<void> {
+  const given = [...sent].map(([id, { first, count }]) => ({ id, first, is_quiet: count === 0 }));
+  const which = sql.fragment`
+    FROM channels.channel c JOIN jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS r (id int, first bigint, is_quiet boolean) ON r.id = c.id
+    WHERE c.realm_id = ${work.realmId}`;
+  const isTold = sql.fragment`(c.first_message_id IS NULL OR c.first_message_id > r.first OR (NOT c.is_recently_active AND NOT r.is_quiet))`;
+  const waiting = await work.maybeOne(sql.type(z.object({ told: z.boolean() }))`
+    SELECT bool_or(${isTold}) AS told ${which} AND (${isTold} OR c.last_message_day IS DISTINCT FROM current_date) HAVING count(*) > 0`);
+  if (!waiting) return;
+  if (waiting.told) await tellFigures(work, directoryOf, which, isTold);
+  await work.run(sql.unsafe`
+    UPDATE channels.channel c SET last_message_day = current_date
+    FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS r (id int, is_quiet boolean)
+    WHERE c.id = r.id AND c.realm_id = ${work.realmId} AND NOT r.is_quiet AND c.last_message_day IS DISTINCT FROM current_date`);
+}
+
+type Fragment = ReturnType<typeof sql.fragment>;
+
+async function tellFigures(
+  work: Work,
+  directoryOf: () => Promise<Directory>,
+  which: Fragment,
+  isTold: Fragment,
+): Promise<void> {
+  await holdDirectory(work, 'shared');
+  const rows = await work.any(sql.type(movingRow)`
+    SELECT ${channelColumns}, r.first, r.is_quiet ${which} AND ${isTold} ORDER BY c.id FOR UPDATE OF c`);
+  const subscribers = await subscribersOf(
+    work,
+    rows.map(({ id }) => id),
+  );
+  const directory = await directoryOf();
+  for (const { first, is_quiet, ...channel } of rows) {
+    const audience = knowersOf(channel, directory, subscribers.get(channel.id) ?? new Set());
+    const tell = (property: string, value: unknown): void =>
+      void work.emit(channelUpdated(channel, property, value, audience));
+    if (channel.first_message_id === null || first < channel.first_message_id) tell('first_message_id', first);
+    if (!channel.is_recently_active && !is_quiet) tell('is_recently_active', true);
+    await work.run(sql.unsafe`
+      UPDATE channels.channel SET first_message_id = least(first_message_id, ${first}::bigint), is_recently_active = is_recently_active OR ${!is_quiet}
+      WHERE id = ${channel.id}`);
+  }
+}

@@ -1,0 +1,102 @@
+import { badRequest, type channelOperations, isAdministrator, isGuest, type ParamsOf } from '@natter/contracts';
+import { sql, sqlState } from '@natter/database';
+import { emptyContext, render } from '@natter/markdown';
+import { knowersOf, to } from '../audience.ts';
+import { toChannel } from '../channel-object.ts';
+import { channelPermissionNames, checkedPermissions, defaultPermissions } from '../channel-permissions.ts';
+import { type ChannelRow, channelColumns, channelRow } from '../channel-row.ts';
+import { type Decision, hasRealmPermission } from '../deciding.ts';
+import { tellDefaultChannels } from '../default-channels/default-events.ts';
+import { systemGroupsOf } from '../directory/directory.ts';
+import { activeFolder } from '../folder/folder-row.ts';
+import { grouped } from '../grouped.ts';
+import { insufficientPermission } from '../refusals.ts';
+import { checkedRetention } from './retention.ts';
+import { checkMayBeWebPublic } from './web-public.ts';
+
+/** The initial configuration, as both ways to create a channel name it. */
+type CreationParams = Omit<ParamsOf<typeof channelOperations.createChannel>, 'name' | 'description' | 'subscribers'>;
+type Decided = 'announce' | 'invite_only' | 'is_web_public' | 'is_default_stream';
+export type Configuration = Pick<CreationParams, Decided> & Partial<Omit<CreationParams, Decided>>;
+
+export interface NewChannel {
+  name: string;
+  description: string;
+}
+
+/** Creates channels with one configuration. Nobody is told yet: `announceChannels` does when it is known who will be subscribed. */
+export async function createChannels(
+  decision: Decision,
+  wanted: readonly NewChannel[],
+  configuration: Configuration,
+): Promise<ChannelRow[]> {
+  if (wanted.length === 0) return [];
+  const { work, actor, policy } = decision;
+  checkMayCreate(decision, configuration);
+  const { invite_only, is_web_public, is_default_stream, topics_policy = 'inherit' } = configuration;
+  const retention = checkedRetention(decision, configuration.message_retention_days);
+  const folder = configuration.folder_id == null ? null : (await activeFolder(work, configuration.folder_id)).id;
+  const given = await checkedPermissions(
+    decision,
+    Object.fromEntries(channelPermissionNames.map((name) => [name, configuration[name]])),
+  );
+  const permissions = { ...defaultPermissions(policy.system_groups, actor.userId), ...given };
+  const historyPublic = !invite_only || (configuration.history_public_to_subscribers ?? false);
+  const texts = sql.join(
+    wanted.map(
+      ({ name, description }) => sql.fragment`(${name}, ${description}, ${render(description, emptyContext).html})`,
+    ),
+    sql.fragment`, `,
+  );
+  return work
+    .any(sql.type(channelRow)`
+      INSERT INTO channels.channel AS c (realm_id, name, description, rendered_description, creator_id, is_private, is_web_public,
+        history_public, is_default, message_retention_days, topics_policy, folder_id, permissions)
+      SELECT ${work.realmId}, t.name, t.description, t.rendered, ${actor.userId}, ${invite_only}, ${is_web_public},
+        ${historyPublic}, ${is_default_stream}, ${retention}, ${topics_policy}, ${folder}, ${JSON.stringify(permissions)}::jsonb
+      FROM (VALUES ${texts}) AS t (name, description, rendered)
+      RETURNING ${channelColumns}`)
+    .catch((error: unknown) => {
+      // Somebody created it while we looked: the unit runs again and finds it.
+      if (sqlState(error) === '23505')
+        throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
+      throw error;
+    });
+}
+
+function checkMayCreate(decision: Decision, configuration: Configuration): void {
+  const { invite_only, is_web_public, is_default_stream, topics_policy = 'inherit' } = configuration;
+  if (isGuest(decision.actor)) throw badRequest('Not allowed for guest users');
+  if (is_web_public && invite_only) throw badRequest('Invalid parameters');
+  if (is_web_public) checkMayBeWebPublic(decision);
+  const permission = invite_only ? 'can_create_private_channel_group' : 'can_create_public_channel_group';
+  if (!is_web_public && !hasRealmPermission(decision, permission)) throw insufficientPermission();
+  if (is_default_stream && !isAdministrator(decision.actor)) throw insufficientPermission();
+  if (is_default_stream && invite_only) throw badRequest('A default channel cannot be private.');
+  if (topics_policy !== 'inherit' && !hasRealmPermission(decision, 'can_set_topics_policy_group'))
+    throw insufficientPermission();
+}
+
+/**
+ * Tells of new channels whoever may know them, and whoever will be subscribed. They appear without subscribers, who are told
+ * next. The note is for the bot that announces them.
+ */
+export async function announceChannels(
+  { work, directory, actor }: Decision,
+  created: readonly { channel: ChannelRow; willSubscribe: readonly number[] }[],
+  { announce, is_default_stream }: Configuration,
+): Promise<void> {
+  const told = created.map(({ channel, willSubscribe }) => ({
+    channel,
+    knowers: [...new Set([...knowersOf(channel, directory, new Set(willSubscribe)), ...willSubscribe])],
+  }));
+  for (const group of grouped(told, ({ knowers }) => knowers.join()))
+    work.emit({
+      type: 'stream',
+      op: 'create',
+      body: { streams: group.map(({ channel }) => toChannel(channel, systemGroupsOf(directory), 0)) },
+      audience: to(group[0]?.knowers ?? []),
+      note: { is_new: true, announce, creator_id: actor.userId, channel_ids: group.map(({ channel }) => channel.id) },
+    });
+  if (is_default_stream && created.length > 0) await tellDefaultChannels(work, directory);
+}

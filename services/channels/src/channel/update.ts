@@ -1,0 +1,182 @@
+import { badRequest, channelOperations, isAdministrator, type ParamsOf } from '@natter/contracts';
+import { sql, sqlState } from '@natter/database';
+import { emptyContext, render } from '@natter/markdown';
+import { hasContentAccess } from '@natter/permissions';
+import { type Handlers, handle } from '@natter/service-kit';
+import { knowersOf, to } from '../audience.ts';
+import { formsOf } from '../channel-events.ts';
+import { streamPostPolicy } from '../channel-object.ts';
+import { channelPermissionNames, checkedPermissions, updatedValue } from '../channel-permissions.ts';
+import type { ChannelRow } from '../channel-row.ts';
+import { type Decision, deciding, hasRealmPermission, type Service } from '../deciding.ts';
+import { tellDefaultChannels, tellDefaultGroups } from '../default-channels/default-events.ts';
+import { systemGroupsOf } from '../directory/directory.ts';
+import { tellChangeOfChannel } from '../directory/visibility.ts';
+import { activeFolder } from '../folder/folder-row.ts';
+import { insufficientPermission, mustBeAdministrator } from '../refusals.ts';
+import type { Entered } from '../subscription/authorization.ts';
+import { archive, unarchive } from './archive.ts';
+import { administeredChannel } from './known-channel.ts';
+import { checkedChannelName, checkedDescription } from './names.ts';
+import { changedPrivacy } from './privacy.ts';
+import { checkedRetention } from './retention.ts';
+import { checkOnlyEmptyTopic } from './topics-policy.ts';
+
+type Params = ParamsOf<typeof channelOperations.updateChannel>;
+
+export function updateChannelHandlers(service: Service): Handlers {
+  return [
+    handle(channelOperations.updateChannel, async (context, params) => {
+      if (params.topics_policy === 'empty_topic_only') await checkOnlyEmptyTopic(service, context, params.stream_id);
+      return deciding(service, context, 'update-channel', params, async (decision) => {
+        const entered = await administeredChannel(decision, params.stream_id);
+        if (params.is_archived === false) await unarchive(decision, entered);
+        await change(decision, entered, params);
+        if (params.is_archived === true) await archive(decision, entered);
+        return {};
+      });
+    }),
+  ];
+}
+
+/** One property as it is told; most are told under the name and with the value they are stored by. */
+interface Told {
+  property: string;
+  value: unknown;
+  extra?: Record<string, unknown>;
+  before: unknown;
+}
+
+async function change(decision: Decision, { channel, subscribers }: Entered, params: Params): Promise<void> {
+  const { work, directory, actor } = decision;
+  const before = { ...channel };
+  const knewBefore = knowersOf(channel, directory, subscribers);
+  const after = await changed(decision, { channel, subscribers }, params);
+  if (JSON.stringify(after) === JSON.stringify(before)) return;
+  await store(work.realmId, decision, after);
+  work.bump(`channel:${channel.id}`);
+  const knowNow = knowersOf(after, directory, subscribers);
+  const knewAllAlong = to([...knowNow].filter((id) => knewBefore.has(id)));
+  for (const { property, value, extra, before: old } of toldOf(before, after, decision))
+    work.emit({
+      type: 'stream',
+      op: 'update',
+      // The name under which clients know it until they have read this.
+      body: { property, value, ...extra, stream_id: channel.id, name: before.name },
+      audience: knewAllAlong,
+      note: { by: actor.userId, before: old },
+      ...formsOf(after),
+    });
+  await tellChangeOfChannel(work, directory, after, knewBefore, knowNow);
+  if (after.is_default !== before.is_default) await tellDefaultChannels(work, directory);
+  if (after.is_private && !before.is_private) await leaveDefaultGroups(decision, channel);
+  Object.assign(channel, after);
+}
+
+/** Everybody reads what is in a group of default channels, so a private channel is in none. */
+async function leaveDefaultGroups({ work, directory }: Decision, { id }: ChannelRow): Promise<void> {
+  const left = await work.run(sql.unsafe`DELETE FROM channels.default_group_channel WHERE channel_id = ${id}`);
+  if (left > 0) await tellDefaultGroups(work, directory);
+}
+
+/** The channel as it will be; refuses what can't be, or not by this actor. */
+async function changed(decision: Decision, { channel, subscribers }: Entered, params: Params): Promise<ChannelRow> {
+  const { work, actor } = decision;
+  const after: ChannelRow = { ...channel, permissions: { ...channel.permissions } };
+  const needsContent = (): void => {
+    if (!hasContentAccess(channel, actor, subscribers.has(actor.userId)))
+      throw badRequest('Channel content access is required.');
+  };
+  if (params.new_name !== undefined) {
+    after.name = checkedChannelName(params.new_name);
+    if (after.name === channel.name) throw badRequest('Channel already has that name.');
+  }
+  if (params.description !== undefined) {
+    after.description = checkedDescription(params.description);
+    after.rendered_description = render(after.description, emptyContext).html;
+  }
+  if (params.message_retention_days !== undefined)
+    after.message_retention_days = checkedRetention(decision, params.message_retention_days, true);
+  if (params.folder_id !== undefined && params.folder_id !== channel.folder_id)
+    after.folder_id = params.folder_id === null ? null : (await activeFolder(work, params.folder_id)).id;
+  if (params.topics_policy !== undefined && params.topics_policy !== channel.topics_policy) {
+    if (!hasRealmPermission(decision, 'can_set_topics_policy_group')) throw insufficientPermission();
+    after.topics_policy = params.topics_policy;
+  }
+  Object.assign(after, changedPrivacy(decision, channel, params, needsContent));
+  if (params.is_default_stream !== undefined && params.is_default_stream !== channel.is_default) {
+    if (!isAdministrator(actor)) throw mustBeAdministrator();
+    after.is_default = params.is_default_stream;
+  }
+  if (after.is_default && after.is_private) throw badRequest('A default channel cannot be private.');
+  if (after.is_default && after.is_archived) throw badRequest('Channel is deactivated');
+  Object.assign(after.permissions, await changedPermissions(decision, channel, params, needsContent));
+  return after;
+}
+
+/** Whoever gives these must see what they open (specification 2.3). */
+const needContent = new Set<string>(
+  channelPermissionNames.filter(
+    (name) =>
+      !['can_remove_subscribers_group', 'can_administer_channel_group', 'can_send_message_group'].includes(name),
+  ),
+);
+
+async function changedPermissions(decision: Decision, channel: ChannelRow, params: Params, needsContent: () => void) {
+  const updates = channelPermissionNames.flatMap((name) => {
+    const value = updatedValue(channel.permissions[name], params[name]);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  for (const [name] of updates) if (needContent.has(name)) needsContent();
+  return checkedPermissions(decision, Object.fromEntries(updates));
+}
+
+async function store(realmId: number, { work }: Decision, row: ChannelRow): Promise<void> {
+  await work
+    .run(sql.unsafe`
+      UPDATE channels.channel SET name = ${row.name}, description = ${row.description}, rendered_description = ${row.rendered_description},
+        is_private = ${row.is_private}, is_web_public = ${row.is_web_public}, history_public = ${row.history_public}, is_default = ${row.is_default},
+        message_retention_days = ${row.message_retention_days}, topics_policy = ${row.topics_policy}, folder_id = ${row.folder_id},
+        permissions = ${JSON.stringify(row.permissions)}::jsonb
+      WHERE realm_id = ${realmId} AND id = ${row.id}`)
+    .catch((error: unknown) => {
+      if (sqlState(error) === '23505') throw badRequest('Channel name already in use.');
+      throw error;
+    });
+}
+
+function toldOf(before: ChannelRow, after: ChannelRow, { directory }: Decision): Told[] {
+  const told: Told[] = [];
+  const tell = (property: string, key: keyof ChannelRow, extra?: Record<string, unknown>): void => {
+    if (before[key] === after[key]) return;
+    told.push({ property, value: after[key], before: before[key], ...(extra ? { extra } : {}) });
+  };
+  tell('name', 'name');
+  tell('description', 'description', { rendered_description: after.rendered_description });
+  if (before.is_private !== after.is_private || before.is_web_public !== after.is_web_public)
+    told.push({
+      property: 'invite_only',
+      value: after.is_private,
+      extra: { history_public_to_subscribers: after.history_public, is_web_public: after.is_web_public },
+      before: {
+        invite_only: before.is_private,
+        history_public_to_subscribers: before.history_public,
+        is_web_public: before.is_web_public,
+      },
+    });
+  else tell('history_public_to_subscribers', 'history_public');
+  tell('message_retention_days', 'message_retention_days');
+  tell('topics_policy', 'topics_policy');
+  tell('folder_id', 'folder_id');
+  for (const name of channelPermissionNames) {
+    const [old, value] = [before.permissions[name], after.permissions[name]];
+    if (JSON.stringify(old) !== JSON.stringify(value)) told.push({ property: name, value, before: old });
+  }
+  const systemGroups = systemGroupsOf(directory);
+  const [was, is] = [streamPostPolicy(before, systemGroups), streamPostPolicy(after, systemGroups)];
+  if (was !== is) {
+    told.push({ property: 'stream_post_policy', value: is, before: was });
+    if ((was === 2) !== (is === 2)) told.push({ property: 'is_announcement_only', value: is === 2, before: was === 2 });
+  }
+  return told;
+}

@@ -1,0 +1,85 @@
+import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
+import { ChatError, type RealmPermission, realmPermissions } from '@natter/contracts';
+import { BasisChanged, type Database, type Executor, sql, type Work } from '@natter/database';
+import { isPermitted } from '@natter/permissions';
+import { idempotencyOf, type Owner, type RealmPolicies, realmBasis, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import type { Directory } from './directory/directory.ts';
+import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
+
+/** What every operation of this service works with. */
+export interface Service {
+  owner: Owner;
+  directories: DirectoryCache;
+  policies: RealmPolicies;
+  /** Whether this server allows web-public channels at all. */
+  webPublicStreamsEnabled: boolean;
+}
+
+/** What a change is decided with. The actor's own role and groups decide; the directory says what follows for others. */
+export interface Decision {
+  service: Service;
+  work: Work;
+  actor: Actor;
+  meta: RequestMeta;
+  policy: RealmPolicy;
+  directory: Directory;
+}
+
+/**
+ * Runs a change in one unit of work. It commits on the versions of the actor and the realm, and a refusal stands only if
+ * they still hold when it is made: otherwise it is decided anew with what is true now.
+ */
+export async function deciding<R>(
+  service: Service,
+  context: UserContext,
+  operation: string,
+  params: unknown,
+  decide: (decision: Decision) => Promise<R>,
+): Promise<R> {
+  const { actor, meta } = context;
+  const policy = await service.policies.get(meta, context.attempt > 0);
+  const basis = { ...actor.basis, ...realmBasis(policy) };
+  const options = {
+    realmId: actor.realmId,
+    schema: 'channels',
+    idempotency: idempotencyOf(context, operation, params),
+  };
+  return service.owner.unitOfWork(options, async (work) => {
+    work.restOn(basis);
+    await holdDirectory(work, 'shared');
+    const directory = await service.directories.read(work, actor.realmId);
+    return refusingOn(work, actor.realmId, basis, () => decide({ service, work, actor, meta, policy, directory }));
+  });
+}
+
+/** Answers a question; a refusal stands only if the actor is still who asked. */
+export const reading = <R>(
+  { owner }: Service,
+  { actor }: UserContext,
+  read: (database: Database) => Promise<R>,
+): Promise<R> => refusingOn(owner.database, actor.realmId, actor.basis, () => read(owner.database));
+
+async function refusingOn<R>(
+  executor: Executor,
+  realmId: number,
+  basis: Record<string, number>,
+  decide: () => Promise<R>,
+): Promise<R> {
+  try {
+    return await decide();
+  } catch (error) {
+    if (error instanceof ChatError && error.status < 500) await mustHold(executor, realmId, basis);
+    throw error;
+  }
+}
+
+async function mustHold(executor: Executor, realmId: number, basis: Record<string, number>): Promise<void> {
+  const rows = await executor.any(sql.type(z.object({ key: z.string(), version: z.number() }))`
+    SELECT key, version FROM log.versions(${realmId}, ${sql.array(Object.keys(basis), 'text')})`);
+  const changed = rows.find(({ key, version }) => basis[key] !== version);
+  if (changed) throw new BasisChanged(changed.key);
+}
+
+export const hasRealmPermission = ({ policy, actor }: Pick<Decision, 'policy' | 'actor'>, name: RealmPermission) =>
+  isPermitted(realmPermissions[name], policy.permissions[name], actor);

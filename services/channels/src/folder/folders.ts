@@ -1,0 +1,122 @@
+import { badRequest, channelOperations, isAdministrator, isGuest } from '@natter/contracts';
+import { sql, sqlState, type Work } from '@natter/database';
+import { emptyContext, render } from '@natter/markdown';
+import { type Handlers, handle } from '@natter/service-kit';
+import { z } from 'zod';
+import { checkedDescription } from '../channel/names.ts';
+import { type Decision, deciding, reading, type Service } from '../deciding.ts';
+import { mustBeAdministrator } from '../refusals.ts';
+import { foldersOf, lockedFolder, toFolder } from './folder-row.ts';
+
+export const maxFolderNameLength = 60;
+
+export function folderHandlers(service: Service): Handlers {
+  return [
+    handle(channelOperations.getChannelFolders, (context, { include_archived }) =>
+      reading(service, context, async (database) => {
+        const folders = await foldersOf(database, context.actor.realmId, include_archived);
+        return { channel_folders: folders.map(toFolder) };
+      }),
+    ),
+
+    handle(channelOperations.createChannelFolder, (context, params) =>
+      deciding(service, context, 'create-channel-folder', params, async (decision) => {
+        mustAdministrate(decision);
+        const { work, actor } = decision;
+        const name = checkedName(params.name);
+        const description = checkedDescription(params.description);
+        await oneAtATime(work);
+        const { id } = await inUseUnless(
+          work.one(sql.type(z.object({ id: z.number() }))`
+            INSERT INTO channels.folder (realm_id, name, description, rendered_description, creator_id, position)
+            SELECT ${work.realmId}, ${name}, ${description}, ${render(description, emptyContext).html}, ${actor.userId},
+              coalesce(max(position) + 1, 0) FROM channels.folder WHERE realm_id = ${work.realmId} RETURNING id`),
+        );
+        const channel_folder = toFolder(await lockedFolder(work, id));
+        work.emit({ type: 'channel_folder', op: 'add', body: { channel_folder }, audience: 'realm' });
+        return { channel_folder_id: id };
+      }),
+    ),
+
+    handle(channelOperations.reorderChannelFolders, (context, params) =>
+      deciding(service, context, 'reorder-channel-folders', params, async (decision) => {
+        mustAdministrate(decision);
+        const { work } = decision;
+        await oneAtATime(work);
+        const known = (await foldersOf(work, work.realmId, true)).map(({ id }) => id);
+        const { order } = params;
+        if (order.length !== known.length || known.some((id) => !order.includes(id)))
+          throw badRequest('Invalid order mapping.');
+        await work.run(sql.unsafe`
+          UPDATE channels.folder f SET position = r.position - 1
+          FROM unnest(${sql.array(order, 'int4')}) WITH ORDINALITY AS r (id, position) WHERE f.id = r.id AND f.realm_id = ${work.realmId}`);
+        work.emit({ type: 'channel_folder', op: 'reorder', body: { order }, audience: 'realm' });
+        return {};
+      }),
+    ),
+
+    handle(channelOperations.updateChannelFolder, (context, params) =>
+      deciding(service, context, 'update-channel-folder', params, async (decision) => {
+        mustAdministrate(decision);
+        const { work } = decision;
+        const before = await lockedFolder(work, params.channel_folder_id);
+        const name = params.name === undefined ? before.name : checkedName(params.name);
+        const description =
+          params.description === undefined ? before.description : checkedDescription(params.description);
+        const is_archived = params.is_archived ?? before.is_archived;
+        if (is_archived && !before.is_archived) await mustBeEmpty(work, before.id);
+        const data = {
+          ...(name === before.name ? {} : { name }),
+          ...(description === before.description
+            ? {}
+            : { description, rendered_description: render(description, emptyContext).html }),
+          ...(is_archived === before.is_archived ? {} : { is_archived }),
+        };
+        if (Object.keys(data).length === 0) return {};
+        await inUseUnless(
+          work.run(sql.unsafe`
+            UPDATE channels.folder SET name = ${name}, description = ${description}, rendered_description = ${render(description, emptyContext).html},
+              is_archived = ${is_archived} WHERE id = ${before.id}`),
+        );
+        work.emit({
+          type: 'channel_folder',
+          op: 'update',
+          body: { channel_folder_id: before.id, data },
+          audience: 'realm',
+        });
+        return {};
+      }),
+    ),
+  ];
+}
+
+function mustAdministrate({ actor }: Decision): void {
+  if (isGuest(actor) || !isAdministrator(actor)) throw mustBeAdministrator();
+}
+
+function checkedName(name: string): string {
+  const stripped = name.trim();
+  if (stripped === '') throw badRequest("Channel folder name can't be empty.");
+  if ([...stripped].length > maxFolderNameLength)
+    throw badRequest(`name is too long (limit: ${maxFolderNameLength} characters)`);
+  const position = [...stripped].findIndex((char) => /[\p{Cc}\p{Cn}\p{Cs}]/u.test(char));
+  if (position >= 0) throw badRequest(`Invalid character in channel folder name, at position ${position + 1}.`);
+  return stripped;
+}
+
+/** Positions are given one after the other. */
+const oneAtATime = (work: Work): Promise<number> =>
+  work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7202, ${work.realmId})`);
+
+async function inUseUnless<R>(write: Promise<R>): Promise<R> {
+  return write.catch((error: unknown) => {
+    if (sqlState(error) === '23505') throw badRequest('Channel folder name already in use');
+    throw error;
+  });
+}
+
+async function mustBeEmpty(work: Work, folderId: number): Promise<void> {
+  const channel = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM channels.channel WHERE realm_id = ${work.realmId} AND folder_id = ${folderId} LIMIT 1`);
+  if (channel) throw badRequest('You need to remove all the channels from this folder to archive it.');
+}

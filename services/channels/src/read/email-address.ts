@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { badRequest, channelOperations } from '@natter/contracts';
+import { hasContentAccess } from '@natter/permissions';
+import { type Handlers, handle } from '@natter/service-kit';
+import { knownChannel } from '../channel/known-channel.ts';
+import { reading, type Service } from '../deciding.ts';
+import { invalidChannelId } from '../refusals.ts';
+import { isOwnBot } from '../subscription/principals.ts';
+
+/** The address mail to a channel would be sent to; a different one for each sender that it would be posted as. */
+export function emailHandlers(service: Service): Handlers {
+  return [
+    handle(channelOperations.getChannelEmail, (context, { stream_id, sender_id }) =>
+      reading(service, context, async (database) => {
+        const { actor, meta } = context;
+        const channel = await knownChannel(database, actor, stream_id);
+        if (!hasContentAccess(channel, actor, channel.is_subscribed)) throw invalidChannelId();
+        const directory = await service.directories.read(database, actor.realmId);
+        const sender = sender_id ?? actor.userId;
+        const person = directory.people.get(sender);
+        if (sender !== actor.userId && !isOwnBot(person, actor) && !isNotificationBot(person?.email))
+          throw badRequest('Invalid sender ID');
+        const token = createHash('sha256').update(`${channel.email_secret} ${sender}`).digest('hex').slice(0, 32);
+        const slug = channel.name
+          .toLowerCase()
+          .replaceAll(/[^a-z0-9]+/g, '-')
+          .replaceAll(/^-|-$/g, '');
+        const { hostname } = new URL(meta.realmUrl);
+        return { email: `${slug === '' ? '' : `${slug}.`}${token}@${hostname}` };
+      }),
+    ),
+  ];
+}
+
+const isNotificationBot = (email: string | undefined): boolean => email?.startsWith('notification-bot@') ?? false;

@@ -1,0 +1,91 @@
+import { eventQueueOperations } from '@natter/contracts';
+import { type Executor, inSnapshot } from '@natter/database';
+import { type Handlers, handle } from '@natter/service-kit';
+import { toChannel } from '../channel-object.ts';
+import type { Service } from '../deciding.ts';
+import { defaultChannels, defaultGroups } from '../default-channels/default-events.ts';
+import { type Directory, systemGroupsOf } from '../directory/directory.ts';
+import { foldersOf, toFolder } from '../folder/folder-row.ts';
+import { toSubscription, withoutNulls } from '../subscription/personal.ts';
+import { type SubscribersChoice, subscriberLists } from './subscriber-lists.ts';
+import { type Visible, visibleChannels } from './visible-channels.ts';
+
+/** This service's part of a register, from its own tables at one point in time. Its user may be a spectator. */
+export function snapshotHandlers({ owner, directories }: Service): Handlers {
+  return [
+    handle(eventQueueOperations.snapshotChannels, ({ meta }, asked) =>
+      inSnapshot(owner.database, asked.snapshot, async (executor) => {
+        const { realmId } = meta;
+        const { user_id: userId, types } = asked;
+        const wants = (type: string): boolean => types === null || types.includes(type);
+        const directory = await directories.read(executor, realmId);
+        // Taken before other statements: the directory itself may move on meanwhile.
+        const holder = directory.holder(userId);
+        const isNonGuest = holder !== undefined && holder.role !== 600;
+        const state: Record<string, unknown> = {};
+        if (wants('subscription') || wants('stream')) {
+          const visible = await visibleChannels(
+            executor,
+            realmId,
+            userId,
+            holder,
+            asked.capabilities.archived_channels ?? false,
+          );
+          const systemGroups = systemGroupsOf(directory);
+          if (wants('stream')) state.streams = visible.map(({ channel }) => toChannel(channel, systemGroups));
+          if (wants('subscription'))
+            Object.assign(
+              state,
+              await subscriptionKinds(executor, realmId, userId, directory, visible, asked.include_subscribers, {
+                withNulls: asked.capabilities.notification_settings_null ?? false,
+              }),
+            );
+        }
+        if (wants('default_streams'))
+          state.realm_default_streams = isNonGuest ? await defaultChannels(executor, realmId) : [];
+        if (wants('default_stream_groups'))
+          state.realm_default_stream_groups = isNonGuest ? await defaultGroups(executor, realmId) : [];
+        if (wants('channel_folders')) state.channel_folders = (await foldersOf(executor, realmId, true)).map(toFolder);
+        return state;
+      }),
+    ),
+  ];
+}
+
+export interface SubscriptionKinds {
+  subscriptions: Record<string, unknown>[];
+  unsubscribed: Record<string, unknown>[];
+  never_subscribed: Record<string, unknown>[];
+}
+
+/** Channels by how somebody stands to them, each with what clients show of it. */
+export async function subscriptionKinds(
+  executor: Executor,
+  realmId: number,
+  userId: number,
+  directory: Directory,
+  visible: readonly Visible[],
+  choice: SubscribersChoice,
+  { withNulls }: { withNulls: boolean },
+): Promise<SubscriptionKinds> {
+  const person = directory.people.get(userId);
+  const systemGroups = systemGroupsOf(directory);
+  const lists = await subscriberLists(
+    executor,
+    realmId,
+    visible.map(({ channel }) => channel),
+    choice,
+  );
+  const kinds: SubscriptionKinds = { subscriptions: [], unsubscribed: [], never_subscribed: [] };
+  for (const { channel, isSubscribed, personal } of visible) {
+    if (!personal) {
+      kinds.never_subscribed.push({ ...toChannel(channel, systemGroups), ...lists(channel.id) });
+      continue;
+    }
+    const told = withNulls ? personal : { ...personal, ...withoutNulls(personal, person) };
+    (isSubscribed ? kinds.subscriptions : kinds.unsubscribed).push(
+      toSubscription(channel, systemGroups, told, lists(channel.id)),
+    );
+  }
+  return kinds;
+}

@@ -1,0 +1,56 @@
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import type { ChannelRow } from '../channel-row.ts';
+
+export type SubscribersChoice = 'true' | 'false' | 'partial';
+
+/** Channels with fewer subscribers are always listed whole (specification 2.3). */
+const alwaysWhole = 250;
+/** Days within which somebody was active who is in every partial list. */
+const activeDays = 14;
+
+const listRow = z.object({ channel_id: z.number(), users: z.array(z.number()) });
+
+/**
+ * The fields that list the subscribers of channels: `subscribers`, or `partial_subscribers` with all bots and whoever was
+ * active lately. Deactivated people are in none.
+ */
+export async function subscriberLists(
+  executor: Executor,
+  realmId: number,
+  channels: readonly ChannelRow[],
+  choice: SubscribersChoice,
+): Promise<(channelId: number) => Record<string, number[]>> {
+  if (choice === 'false') return () => ({});
+  const isWhole = ({ subscriber_count }: ChannelRow): boolean => choice === 'true' || subscriber_count < alwaysWhole;
+  const whole = channels.filter(isWhole).map(({ id }) => id);
+  const partial = channels.filter((channel) => !isWhole(channel)).map(({ id }) => id);
+  const lists = new Map([
+    ...(await read(executor, realmId, whole, sql.fragment`true`)),
+    ...(await read(
+      executor,
+      realmId,
+      partial,
+      sql.fragment`user_id IN (
+        SELECT user_id FROM channels.activity WHERE realm_id = ${realmId} AND day >= current_date - ${activeDays}::int
+        UNION SELECT user_id FROM channels.person WHERE realm_id = ${realmId} AND is_bot)`,
+    )),
+  ]);
+  const isPartial = new Set(partial);
+  return (id) => ({ [isPartial.has(id) ? 'partial_subscribers' : 'subscribers']: lists.get(id) ?? [] });
+}
+
+async function read(
+  executor: Executor,
+  realmId: number,
+  channelIds: readonly number[],
+  condition: ReturnType<typeof sql.fragment>,
+): Promise<[number, number[]][]> {
+  if (channelIds.length === 0) return [];
+  const rows = await executor.any(sql.type(listRow)`
+    SELECT channel_id, json_agg(user_id ORDER BY user_id) AS users FROM channels.subscription
+    WHERE channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND is_active
+      AND user_id NOT IN (SELECT user_id FROM channels.person WHERE realm_id = ${realmId} AND NOT is_active) AND ${condition}
+    GROUP BY channel_id`);
+  return rows.map(({ channel_id, users }) => [channel_id, users]);
+}

@@ -1,0 +1,52 @@
+import { channelPermissions } from '@natter/contracts';
+import { hasContentAccess, hasMetadataAccess, isPermitted, mayAdminister } from '@natter/permissions';
+import type { ChannelRow } from '../channel-row.ts';
+import { type Decision, hasRealmPermission } from '../deciding.ts';
+import { isOwnBot } from './principals.ts';
+
+/** A channel that is locked, with whoever is subscribed to it. */
+export interface Entered {
+  channel: ChannelRow;
+  subscribers: ReadonlySet<number>;
+}
+
+/** How an attempt to subscribe people ends for a channel (semantics 5.4). */
+export type Verdict = 'allowed' | 'no access' | 'no permission';
+
+export function mayAdd(decision: Decision, { channel, subscribers }: Entered, principals: readonly number[]): Verdict {
+  const { actor, directory } = decision;
+  const isSubscribed = subscribers.has(actor.userId);
+  if (!hasContentAccess(channel, actor, isSubscribed)) return 'no access';
+  const others = principals.filter((id) => id !== actor.userId && !isOwnBot(directory.people.get(id), actor));
+  if (others.every((id) => subscribers.has(id))) return 'allowed';
+  return mayAddOthers(decision, channel, isSubscribed) ? 'allowed' : 'no permission';
+}
+
+export const mayAddOthers = (decision: Decision, channel: ChannelRow, isSubscribed: boolean): boolean =>
+  hasRealmPermission(decision, 'can_add_subscribers_group') ||
+  mayAdminister(channel, decision.actor, isSubscribed) ||
+  isPermitted(
+    channelPermissions.can_add_subscribers_group,
+    channel.permissions.can_add_subscribers_group,
+    decision.actor,
+  );
+
+/** Everybody may leave; others are removed by administrators and whom the channel lets, own bots by their owner. */
+export function mayRemove(
+  { actor, directory }: Decision,
+  { channel, subscribers }: Entered,
+  principals: readonly number[],
+): boolean {
+  const isSubscribed = subscribers.has(actor.userId);
+  const others = principals.filter((id) => id !== actor.userId && !isOwnBot(directory.people.get(id), actor));
+  if (others.length === 0) return true;
+  if (!hasMetadataAccess(channel, actor, isSubscribed)) return false;
+  return (
+    mayAdminister(channel, actor, isSubscribed) ||
+    isPermitted(
+      channelPermissions.can_remove_subscribers_group,
+      channel.permissions.can_remove_subscribers_group,
+      actor,
+    )
+  );
+}

@@ -1,0 +1,97 @@
+import { badRequest, channelOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle } from '@natter/service-kit';
+import { z } from 'zod';
+import { to } from '../audience.ts';
+import { formsOf } from '../channel-events.ts';
+import { type Decision, deciding, type Service } from '../deciding.ts';
+import { colorForm } from './colors.ts';
+import { type Personal, personalColumns, personalRow } from './personal.ts';
+
+interface Setting {
+  stream_id: number;
+  property: string;
+  value: boolean | string;
+}
+
+export function ownSettingsHandlers(service: Service): Handlers {
+  return [
+    handle(channelOperations.updateSubscriptions, (context, params) =>
+      deciding(service, context, 'update-subscriptions', params, (decision) =>
+        change(decision, params.subscription_data),
+      ),
+    ),
+    handle(channelOperations.updateSubscription, (context, params) =>
+      deciding(service, context, 'update-subscription', params, (decision) => change(decision, [params])),
+    ),
+  ];
+}
+
+const ownRow = personalRow.extend({ channel_id: z.number(), is_archived: z.boolean() });
+
+/** Changes the caller's own settings of channels, archived ones too: all, or none if one can't be. */
+async function change({ work, actor }: Decision, settings: readonly Setting[]): Promise<Record<string, never>> {
+  const checked = settings.map(checkedSetting);
+  const ids = sql.array(
+    checked.map(({ stream_id }) => stream_id),
+    'int4',
+  );
+  const rows = await work.any(sql.type(ownRow)`
+    SELECT s.channel_id, c.is_archived, ${personalColumns} FROM channels.subscription s JOIN channels.channel c ON c.id = s.channel_id
+    WHERE s.realm_id = ${work.realmId} AND s.user_id = ${actor.userId} AND s.is_active AND s.channel_id = ANY(${ids})
+    ORDER BY s.channel_id FOR UPDATE OF s`);
+  const byId = new Map(rows.map((row) => [row.channel_id, row]));
+  const touched = new Set<z.infer<typeof ownRow>>();
+  for (const { stream_id, property, value } of checked) {
+    const row = byId.get(stream_id);
+    if (!row) throw badRequest(`Not subscribed to channel ID ${stream_id}`);
+    if (row[property] === value) continue;
+    Object.assign(row, { [property]: value });
+    touched.add(row);
+    const tell = (name: string, told: unknown): void =>
+      void work.emit({
+        type: 'subscription',
+        op: 'update',
+        body: { property: name, value: told, stream_id },
+        audience: to([actor.userId]),
+        ...formsOf(row),
+      });
+    tell(property, value);
+    if (property === 'is_muted') tell('in_home_view', !value);
+  }
+  for (const row of touched)
+    await work.run(sql.unsafe`
+      UPDATE channels.subscription SET color = ${row.color}, is_muted = ${row.is_muted}, pin_to_top = ${row.pin_to_top},
+        desktop_notifications = ${row.desktop_notifications}, email_notifications = ${row.email_notifications},
+        push_notifications = ${row.push_notifications}, audible_notifications = ${row.audible_notifications},
+        wildcard_mentions_notify = ${row.wildcard_mentions_notify}
+      WHERE channel_id = ${row.channel_id} AND user_id = ${actor.userId}`);
+  return {};
+}
+
+const booleans = new Set<string>([
+  'is_muted',
+  'pin_to_top',
+  'desktop_notifications',
+  'email_notifications',
+  'push_notifications',
+  'audible_notifications',
+  'wildcard_mentions_notify',
+]);
+
+function checkedSetting({ stream_id, property, value }: Setting): {
+  stream_id: number;
+  property: keyof Personal;
+  value: boolean | string;
+} {
+  if (property === 'color') {
+    if (typeof value !== 'string') throw badRequest('color is not a string');
+    if (!colorForm.test(value)) throw badRequest('color is not a valid hex color code');
+    return { stream_id, property, value };
+  }
+  const isInverse = property === 'in_home_view';
+  if (!isInverse && !booleans.has(property)) throw badRequest(`Unknown subscription property: ${property}`);
+  if (typeof value !== 'boolean') throw badRequest(`${property} is not a boolean`);
+  if (isInverse) return { stream_id, property: 'is_muted', value: !value };
+  return { stream_id, property: property as keyof Personal, value };
+}

@@ -1,0 +1,25 @@
+import { type Actor, badRequest } from '@natter/contracts';
+import type { Directory, Person } from '../directory/directory.ts';
+
+/** The users a request is about, by id or by email, each once and in order; the caller when none are named. */
+export function resolvePrincipals(
+  directory: Directory,
+  principals: readonly number[] | readonly string[] | undefined,
+  actor: Actor,
+  mustBeActive: boolean,
+): number[] {
+  if (principals === undefined) return [actor.userId];
+  const found = principals.map((principal: number | string) => {
+    if (principal === actor.userId || principal === actor.email) return actor.userId;
+    const person = typeof principal === 'number' ? directory.people.get(principal) : directory.personByEmail(principal);
+    if (!person || (mustBeActive && !person.isActive)) throw unknownPrincipal(principal);
+    return person.userId;
+  });
+  return [...new Set(found)].sort((a, b) => a - b);
+}
+
+const unknownPrincipal = (principal: number | string): Error =>
+  badRequest(typeof principal === 'number' ? `Invalid user ID: ${principal}` : `Invalid email '${principal}'`);
+
+export const isOwnBot = (person: Person | undefined, actor: Actor): boolean =>
+  person?.isBot === true && person.botOwnerId === actor.userId;

@@ -1,0 +1,168 @@
+import { badRequest, ChatError, channelOperations, isGuest } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle } from '@natter/service-kit';
+import { announceChannels, type Configuration, createChannels } from '../channel/create.ts';
+import { checkedChannelName, checkedDescription } from '../channel/names.ts';
+import { subscribersOf } from '../channel-events.ts';
+import { channelColumns, channelRow } from '../channel-row.ts';
+import { type Decision, deciding, type Service } from '../deciding.ts';
+import { insufficientPermission, unableToAccess } from '../refusals.ts';
+import { type Entered, mayAdd, mayAddOthers } from './authorization.ts';
+import { colorForm } from './colors.ts';
+import { join } from './join.ts';
+import { resolvePrincipals } from './principals.ts';
+
+/** Above so many new subscriptions nobody gets a direct message about them. */
+export const maxBulkNewSubscriptionMessages = 100;
+
+interface Wanted {
+  name: string;
+  description: string;
+  color: string | undefined;
+}
+
+interface Answer {
+  subscribed: Record<string, string[]>;
+  already_subscribed: Record<string, string[]>;
+  unauthorized: string[];
+  messagesSent: boolean;
+}
+
+export function subscribeHandlers(service: Service): Handlers {
+  return [
+    handle(channelOperations.subscribe, (context, params) =>
+      deciding(service, context, 'subscribe', params, async (decision) => {
+        const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, true);
+        const answer = await subscribe(decision, wantedOf(params.subscriptions), principals, params, {
+          refusesAll: params.authorization_errors_fatal,
+        });
+        return {
+          subscribed: answer.subscribed,
+          already_subscribed: answer.already_subscribed,
+          ...(params.authorization_errors_fatal ? {} : { unauthorized: answer.unauthorized }),
+          ...sentOrNot(params, answer),
+        };
+      }),
+    ),
+
+    handle(channelOperations.createChannel, (context, params) =>
+      deciding(service, context, 'create-channel', params, async (decision) => {
+        if (isGuest(decision.actor)) throw badRequest('Not allowed for guest users');
+        const name = checkedChannelName(params.name);
+        const description = checkedDescription(params.description);
+        const [taken] = await lockByNames(decision, [name]);
+        if (taken)
+          throw new ChatError('CHANNEL_ALREADY_EXISTS', `Channel '${name}' already exists`, { channel_name: name });
+        const principals = resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
+        const wanted = new Map([[name.toLowerCase(), { name, description, color: undefined }]]);
+        const answer = await subscribe(decision, wanted, principals, params, { refusesAll: true });
+        const [created] = await lockByNames(decision, [name]);
+        if (!created) throw new Error('A channel vanished while it was created');
+        return { id: created.id, ...sentOrNot(params, answer) };
+      }),
+    ),
+  ];
+}
+
+const sentOrNot = (
+  { send_new_subscription_messages }: Configuration,
+  { messagesSent }: Answer,
+): { new_subscription_messages_sent?: boolean } =>
+  send_new_subscription_messages === undefined ? {} : { new_subscription_messages_sent: messagesSent };
+
+/** By lower-cased name, so that a name stands once. */
+export function wantedOf(
+  subscriptions: readonly { name: string; description?: string | undefined; color?: string | undefined }[],
+): Map<string, Wanted> {
+  const wanted = new Map<string, Wanted>();
+  for (const { name, description, color } of subscriptions) {
+    const checked = checkedChannelName(name);
+    if (color !== undefined && !colorForm.test(color)) throw badRequest('color is not a valid hex color code');
+    wanted.set(checked.toLowerCase(), { name: checked, description: checkedDescription(description ?? ''), color });
+  }
+  return wanted;
+}
+
+/** Subscribes people to channels by name and creates those that there are not. All or nothing, if `refusesAll`. */
+export async function subscribe(
+  decision: Decision,
+  wanted: ReadonlyMap<string, Wanted>,
+  principals: readonly number[],
+  configuration: Configuration,
+  { refusesAll }: { refusesAll: boolean },
+): Promise<Answer> {
+  const { work, directory, actor } = decision;
+  if (isGuest(actor)) throw badRequest('Not allowed for guest users');
+  const existing = await enter(decision, [...wanted.keys()]);
+  const known = new Set(existing.map(({ channel }) => channel.name.toLowerCase()));
+  const allowed = existing.filter((entered) => mayAdd(decision, entered, principals) === 'allowed');
+  const refused = existing.filter((entered) => !allowed.includes(entered));
+  if (refusesAll && refused.length > 0) {
+    const hidden = refused.filter((entered) => mayAdd(decision, entered, principals) === 'no access');
+    throw hidden.length > 0 ? unableToAccess(hidden.map(({ channel }) => channel.name)) : insufficientPermission();
+  }
+  const created = await createChannels(
+    decision,
+    [...wanted].filter(([key]) => !known.has(key)).map(([, channel]) => channel),
+    configuration,
+  );
+  const others = principals.filter((id) => id !== actor.userId);
+  if (others.length > 0 && created.some((channel) => !mayAddOthers(decision, channel, true)))
+    throw insufficientPermission();
+  await announceChannels(
+    decision,
+    created.map((channel) => ({ channel, willSubscribe: principals })),
+    configuration,
+  );
+  const joinings = [...allowed, ...created.map((channel) => ({ channel, subscribers: new Set<number>() }))].map(
+    ({ channel, subscribers }) => ({
+      channel,
+      subscribers,
+      added: principals.filter((id) => !subscribers.has(id)),
+      color: wanted.get(channel.name.toLowerCase())?.color,
+    }),
+  );
+  const count = joinings.reduce((sum, { added }) => sum + added.length, 0);
+  const messagesSent =
+    (configuration.send_new_subscription_messages ?? true) && count <= maxBulkNewSubscriptionMessages;
+  const notify = messagesSent ? others.filter((id) => !directory.people.get(id)?.isBot) : [];
+  await join(work, directory, joinings, { by: actor.userId, notify });
+  return {
+    ...namesByUser(joinings, principals),
+    unauthorized: refused.map(({ channel }) => channel.name),
+    messagesSent,
+  };
+}
+
+function namesByUser(
+  joinings: readonly (Entered & { added: readonly number[] })[],
+  principals: readonly number[],
+): Pick<Answer, 'subscribed' | 'already_subscribed'> {
+  const answer: Pick<Answer, 'subscribed' | 'already_subscribed'> = { subscribed: {}, already_subscribed: {} };
+  for (const { channel, subscribers } of joinings)
+    for (const id of principals) {
+      const kind = subscribers.has(id) ? answer.already_subscribed : answer.subscribed;
+      const names = kind[String(id)];
+      if (names) names.push(channel.name);
+      else kind[String(id)] = [channel.name];
+    }
+  return answer;
+}
+
+/** Locks active channels by name, in one order for all, so that two requests cannot deadlock. */
+async function lockByNames({ work }: Decision, names: readonly string[]) {
+  return work.any(sql.type(channelRow)`
+    SELECT ${channelColumns} FROM channels.channel c
+    WHERE c.realm_id = ${work.realmId} AND lower(c.name) = ANY(ARRAY(SELECT lower(n) FROM unnest(${sql.array([...names], 'text')}) n)) AND NOT c.is_archived
+    ORDER BY c.id FOR UPDATE`);
+}
+
+/** Locks active channels by name and says who is subscribed to them. */
+export async function enter(decision: Decision, names: readonly string[]): Promise<Entered[]> {
+  const channels = await lockByNames(decision, names);
+  const subscribers = await subscribersOf(
+    decision.work,
+    channels.map(({ id }) => id),
+  );
+  return channels.map((channel) => ({ channel, subscribers: subscribers.get(channel.id) ?? new Set<number>() }));
+}
