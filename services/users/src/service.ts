@@ -2,6 +2,7 @@ import { serverVersion } from '@natter/contracts';
 import { openOwner, type Process, type Running } from '@natter/service-kit';
 import { accountHandlers } from './accounts.ts';
 import { authenticationHandlers } from './authentication.ts';
+import { collectionHandlers, collectionSnapshots } from './collections/index.ts';
 import type { UsersConfig } from './config.ts';
 import { startFullMembers } from './groups/full-members.ts';
 import { groupsSnapshot } from './groups/groups-snapshot.ts';
@@ -19,10 +20,17 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...realmHandlers(owner, bus, config),
     ...groupHandlers(owner, bus),
     ...profileFieldHandlers(owner),
+    ...collectionHandlers(owner),
     ...authenticationHandlers(owner),
     ...accountHandlers(owner),
     ...operatorKeyHandlers(owner),
-    ...snapshotHandlers(owner, [peopleSnapshot, groupsSnapshot, profileFieldsSnapshot, ...realmSnapshots(config)]),
+    ...snapshotHandlers(owner, [
+      peopleSnapshot,
+      groupsSnapshot,
+      profileFieldsSnapshot,
+      ...collectionSnapshots,
+      ...realmSnapshots(config),
+    ]),
   ]);
   const stopFullMembers = startFullMembers(owner, (error) => log.warn({ err: error }, 'full members not looked for'));
   return {

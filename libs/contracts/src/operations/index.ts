@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { channelOperations } from './channels.ts';
+import { collectionOperations } from './collections.ts';
 import { draftOperations } from './drafts.ts';
 import { eventQueueOperations } from './event-queue.ts';
 import { groupOperations } from './groups.ts';
@@ -12,6 +13,7 @@ import { scheduledMessageOperations } from './scheduled-messages.ts';
 import { userOperations } from './users.ts';
 
 export * from './channels.ts';
+export * from './collections.ts';
 export * from './drafts.ts';
 export * from './event-queue.ts';
 export * from './groups.ts';
@@ -29,6 +31,7 @@ export const operationsByName = {
   ...realmOperations,
   ...groupOperations,
   ...profileFieldOperations,
+  ...collectionOperations,
   ...channelOperations,
   ...messagingOperations,
   ...draftOperations,

@@ -3,6 +3,7 @@ import { actorSchema } from '../actor.ts';
 import { operation } from '../operation.ts';
 import { bool, ids, json, text } from '../param.ts';
 import { realmPolicySchema } from '../realm-policy.ts';
+import { collectionFetchTypes } from './collections.ts';
 import { groupFetchTypes } from './groups.ts';
 import { profileEntrySchema, profileFieldFetchTypes } from './profile-fields.ts';
 import { realmFetchTypes } from './realm.ts';
@@ -13,6 +14,7 @@ export const usersFetchTypes: readonly string[] = [
   ...realmFetchTypes,
   ...groupFetchTypes,
   ...profileFieldFetchTypes,
+  ...collectionFetchTypes,
 ];
 
 /** Specification 2.4. */

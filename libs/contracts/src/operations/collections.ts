@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, int, json, type Params, text, textOrJson } from '../param.ts';
+
+/** What belongs to one person alone. Clients also ask by the names of the events. */
+export const collectionFetchTypes: readonly string[] = [
+  'navigation_views',
+  'navigation_view',
+  'saved_snippets',
+  'onboarding_steps',
+  'push_device',
+];
+
+/** Specification 2.9; built-in views have no name. */
+export const navigationViewSchema = z.object({
+  fragment: z.string(),
+  is_pinned: bool,
+  name: z.string().optional(),
+});
+export type NavigationView = z.infer<typeof navigationViewSchema>;
+
+/** Specification 2.10. */
+export const savedSnippetSchema = z.object({ id: int, title: z.string(), content: z.string(), date_created: int });
+export type SavedSnippet = z.infer<typeof savedSnippetSchema>;
+
+const errors = ['BAD_REQUEST'] as const;
+const fragment = text(z.string());
+const token = text(z.string());
+const appToken = { token, appid: text(z.string()) };
+/** The vendor's name of the path, and the neutral one of the specification. */
+const deviceTokens = <const A extends Params, const P extends string>(path: P, name: string, params: A) => ({
+  add: operation({
+    name: `add-${name}`,
+    service: 'users',
+    http: { method: 'POST', path },
+    summary: 'Register the token of a device for push notifications (specification 4.13).',
+    params,
+    errors,
+  }),
+  remove: operation({
+    name: `remove-${name}`,
+    service: 'users',
+    http: { method: 'DELETE', path },
+    summary: 'Take the token of a device away.',
+    params: { token },
+    errors,
+  }),
+});
+const apns = deviceTokens('/users/me/apns_device_token', 'apns-device-token', appToken);
+const ios = deviceTokens('/users/me/ios_device_token', 'ios-device-token', appToken);
+const gcm = deviceTokens('/users/me/android_gcm_reg_id', 'android-gcm-reg-id', { token });
+const android = deviceTokens('/users/me/android_device_token', 'android-device-token', { token });
+
+export const collectionOperations = {
+  getNavigationViews: operation({
+    name: 'get-navigation-views',
+    service: 'users',
+    http: { method: 'GET', path: '/navigation_views' },
+    summary: "The caller's navigation views, oldest first.",
+    result: z.object({ navigation_views: z.array(navigationViewSchema) }),
+  }),
+  addNavigationView: operation({
+    name: 'add-navigation-view',
+    service: 'users',
+    http: { method: 'POST', path: '/navigation_views' },
+    summary: 'Add a navigation view (specification 4.15).',
+    params: { fragment, is_pinned: json(bool), name: text(z.string().optional()) },
+    errors,
+    events: ['navigation_view'],
+  }),
+  updateNavigationView: operation({
+    name: 'update-navigation-view',
+    service: 'users',
+    http: { method: 'PATCH', path: '/navigation_views/{fragment}' },
+    summary: 'Pin, hide or rename a navigation view.',
+    params: { fragment, is_pinned: json(bool.optional()), name: text(z.string().optional()) },
+    errors,
+    events: ['navigation_view'],
+  }),
+  removeNavigationView: operation({
+    name: 'remove-navigation-view',
+    service: 'users',
+    http: { method: 'DELETE', path: '/navigation_views/{fragment}' },
+    summary: 'Remove a navigation view.',
+    params: { fragment },
+    errors,
+    events: ['navigation_view'],
+  }),
+  getSavedSnippets: operation({
+    name: 'get-saved-snippets',
+    service: 'users',
+    http: { method: 'GET', path: '/saved_snippets' },
+    summary: "The caller's saved snippets, oldest first.",
+    result: z.object({ saved_snippets: z.array(savedSnippetSchema) }),
+  }),
+  addSavedSnippet: operation({
+    name: 'add-saved-snippet',
+    service: 'users',
+    http: { method: 'POST', path: '/saved_snippets' },
+    summary: 'Save a snippet.',
+    params: { title: text(z.string()), content: text(z.string()) },
+    result: z.object({ saved_snippet_id: int }),
+    errors,
+    events: ['saved_snippets'],
+  }),
+  updateSavedSnippet: operation({
+    name: 'update-saved-snippet',
+    service: 'users',
+    http: { method: 'PATCH', path: '/saved_snippets/{saved_snippet_id}' },
+    summary: 'Change a saved snippet.',
+    params: { saved_snippet_id: json(int), title: text(z.string().optional()), content: text(z.string().optional()) },
+    errors,
+    events: ['saved_snippets'],
+  }),
+  removeSavedSnippet: operation({
+    name: 'remove-saved-snippet',
+    service: 'users',
+    http: { method: 'DELETE', path: '/saved_snippets/{saved_snippet_id}' },
+    summary: 'Remove a saved snippet.',
+    params: { saved_snippet_id: json(int) },
+    errors,
+    events: ['saved_snippets'],
+  }),
+  markOnboardingStep: operation({
+    name: 'mark-onboarding-step',
+    service: 'users',
+    http: { method: 'POST', path: '/users/me/onboarding_steps' },
+    summary: 'The caller has seen a step of the introduction.',
+    params: { onboarding_step: text(z.string()) },
+    errors,
+    events: ['onboarding_steps'],
+  }),
+  addApnsDeviceToken: apns.add,
+  removeApnsDeviceToken: apns.remove,
+  addIosDeviceToken: ios.add,
+  removeIosDeviceToken: ios.remove,
+  addAndroidGcmRegId: gcm.add,
+  removeAndroidGcmRegId: gcm.remove,
+  addAndroidDeviceToken: android.add,
+  removeAndroidDeviceToken: android.remove,
+  registerPushDevice: operation({
+    name: 'register-push-device',
+    service: 'users',
+    http: { method: 'POST', path: '/mobile_push/register' },
+    summary: 'Register a device for push notifications that only it can read.',
+    params: {
+      token_kind: textOrJson(z.enum(['fcm', 'apns'])),
+      push_account_id: json(z.int().min(1)),
+      push_public_key: text(z.string()),
+      bouncer_public_key: text(z.string()),
+      encrypted_push_registration: text(z.string()),
+    },
+    errors,
+    events: ['push_device'],
+  }),
+  testPush: operation({
+    name: 'test-push',
+    service: 'users',
+    http: { method: 'POST', path: '/mobile_push/test_notification' },
+    summary: "Send a test to the caller's devices. No service for push notifications is built.",
+    params: { token: text(z.string().optional()) },
+    errors: ['BAD_REQUEST', 'INVALID_PUSH_DEVICE_TOKEN'],
+  }),
+  testEncryptedPush: operation({
+    name: 'test-encrypted-push',
+    service: 'users',
+    http: { method: 'POST', path: '/mobile_push/e2ee/test_notification' },
+    summary: "Send an encrypted test to the caller's devices. No service for push notifications is built.",
+    params: { push_account_id: json(int.optional()) },
+    errors: ['BAD_REQUEST', 'INVALID_PUSH_DEVICE_TOKEN'],
+  }),
+};

@@ -1,0 +1,20 @@
+import type { Handlers, Owner } from '@natter/service-kit';
+import type { SnapshotPart } from '../snapshot-part.ts';
+import { navigationViewHandlers, navigationViewsSnapshot } from './navigation-views.ts';
+import { onboardingStepHandlers, onboardingStepsSnapshot } from './onboarding-steps.ts';
+import { pushDeviceHandlers, pushDevicesSnapshot } from './push-devices.ts';
+import { savedSnippetHandlers, savedSnippetsSnapshot } from './saved-snippets.ts';
+
+export const collectionHandlers = (owner: Owner): Handlers => [
+  ...navigationViewHandlers(owner),
+  ...savedSnippetHandlers(owner),
+  ...onboardingStepHandlers(owner),
+  ...pushDeviceHandlers(owner),
+];
+
+export const collectionSnapshots: readonly SnapshotPart[] = [
+  navigationViewsSnapshot,
+  savedSnippetsSnapshot,
+  onboardingStepsSnapshot,
+  pushDevicesSnapshot,
+];

@@ -1,0 +1,110 @@
+import { badRequest, ChatError, collectionOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import type { SnapshotPart } from '../snapshot-part.ts';
+import { ownChange, toSelf } from './own-change.ts';
+
+type Kind = 'apns' | 'fcm';
+const maxToken = 4096;
+const existsRow = z.object({ found: z.boolean() });
+
+export function pushDeviceHandlers(owner: Owner): Handlers {
+  const add = async (context: UserContext, kind: Kind, params: { token: string; appid?: string | undefined }) => {
+    const { userId } = context.actor;
+    refuseBots(context);
+    checkToken(kind, params.token);
+    if (kind === 'apns' && !/^[.a-zA-Z0-9-]+$/.test(params.appid ?? '')) throw badRequest('Invalid app ID');
+    return ownChange(owner, context, async (work) => {
+      await work.run(sql.unsafe`
+        INSERT INTO users.device_token (user_id, kind, token, app_id) VALUES (${userId}, ${kind}, ${params.token}, ${params.appid ?? null})
+        ON CONFLICT (user_id, kind, token) DO UPDATE SET app_id = excluded.app_id`);
+      return {};
+    });
+  };
+  const remove = async (context: UserContext, kind: Kind, token: string) => {
+    refuseBots(context);
+    checkToken(kind, token);
+    return ownChange(owner, context, async (work) => {
+      const removed = await work.run(sql.unsafe`
+        DELETE FROM users.device_token WHERE user_id = ${context.actor.userId} AND kind = ${kind} AND token = ${token}`);
+      if (removed === 0) throw badRequest('Token does not exist');
+      return {};
+    });
+  };
+  return [
+    handle(collectionOperations.addApnsDeviceToken, (context, params) => add(context, 'apns', params)),
+    handle(collectionOperations.addIosDeviceToken, (context, params) => add(context, 'apns', params)),
+    handle(collectionOperations.addAndroidGcmRegId, (context, params) => add(context, 'fcm', params)),
+    handle(collectionOperations.addAndroidDeviceToken, (context, params) => add(context, 'fcm', params)),
+    handle(collectionOperations.removeApnsDeviceToken, (context, { token }) => remove(context, 'apns', token)),
+    handle(collectionOperations.removeIosDeviceToken, (context, { token }) => remove(context, 'apns', token)),
+    handle(collectionOperations.removeAndroidGcmRegId, (context, { token }) => remove(context, 'fcm', token)),
+    handle(collectionOperations.removeAndroidDeviceToken, (context, { token }) => remove(context, 'fcm', token)),
+
+    handle(collectionOperations.registerPushDevice, async (context, params) => {
+      const { userId } = context.actor;
+      refuseBots(context);
+      for (const name of ['push_public_key', 'bouncer_public_key', 'encrypted_push_registration'] as const)
+        if (!isBase64(params[name])) throw badRequest(`Invalid ${name}`);
+      return ownChange(owner, context, async (work) => {
+        const registered = await work.run(sql.unsafe`
+          INSERT INTO users.push_device (user_id, push_account_id, kind, public_key, bouncer_public_key, registration)
+          VALUES (${userId}, ${params.push_account_id}, ${params.token_kind}, ${params.push_public_key}, ${params.bouncer_public_key}, ${params.encrypted_push_registration})
+          ON CONFLICT DO NOTHING`);
+        if (registered > 0)
+          work.emit(
+            toSelf(userId, 'push_device', undefined, { push_account_id: params.push_account_id, status: 'pending' }),
+          );
+        return {};
+      });
+    }),
+
+    handle(collectionOperations.testPush, async (context, { token }) => {
+      refuseBots(context);
+      const which = token === undefined ? sql.fragment`` : sql.fragment`AND token = ${token}`;
+      const { found } = await owner.database.one(sql.type(existsRow)`
+        SELECT EXISTS (SELECT FROM users.device_token WHERE user_id = ${context.actor.userId} ${which}) AS found`);
+      if (!found && token !== undefined) throw new ChatError('INVALID_PUSH_DEVICE_TOKEN', 'Device not recognized');
+      throw notSent(found);
+    }),
+
+    handle(collectionOperations.testEncryptedPush, async (context, { push_account_id }) => {
+      refuseBots(context);
+      const which =
+        push_account_id === undefined ? sql.fragment`` : sql.fragment`AND push_account_id = ${push_account_id}`;
+      const { found } = await owner.database.one(sql.type(existsRow)`
+        SELECT EXISTS (SELECT FROM users.push_device WHERE user_id = ${context.actor.userId} ${which}) AS found`);
+      if (!found && push_account_id !== undefined)
+        throw new ChatError('INVALID_PUSH_DEVICE_TOKEN', 'Device not recognized');
+      throw notSent(found);
+    }),
+  ];
+}
+
+/** Tokens are kept for whoever sends push notifications one day; this server does not. */
+const notSent = (isKnown: boolean): ChatError =>
+  badRequest(isKnown ? 'Push notifications are not set up on this server.' : 'User has no registered device.');
+
+function refuseBots({ actor }: UserContext): void {
+  if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
+}
+
+function checkToken(kind: Kind, token: string): void {
+  if (token === '' || token.length > maxToken) throw badRequest('Empty or invalid length token');
+  if (kind === 'apns' && !isBase64(token)) throw badRequest('Invalid APNS token');
+}
+
+const isBase64 = (text: string): boolean =>
+  text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
+
+export const pushDevicesSnapshot: SnapshotPart = {
+  types: ['push_device'],
+  read: async (executor, { userId }) => {
+    const rows = await executor.any(sql.type(z.object({ push_account_id: z.number(), status: z.string() }))`
+      SELECT push_account_id, status FROM users.push_device WHERE user_id = ${userId ?? 0} ORDER BY push_account_id`);
+    return {
+      push_devices: Object.fromEntries(rows.map(({ push_account_id, status }) => [push_account_id, { status }])),
+    };
+  },
+};
