@@ -90,10 +90,13 @@ const overview: Dashboard = {
       { expr: 'max(natter_queues)', legend: 'queues' },
       { expr: 'sum(natter_held_polls)', legend: 'held polls' },
     ]),
-    graph('Log lag', 'short', 'Events behind the record: Redis, and each consumer.', [
-      { expr: 'max(natter_log_lag_events)', legend: 'Redis' },
-      { expr: 'max by (service, consumer) (natter_consumer_lag_events)', legend: '{{service}} {{consumer}}' },
-    ]),
+    graph('Log lag', 'short', 'Committed events missing in Redis.', one('max(natter_log_lag_events)', 'events')),
+    graph(
+      'Consumers',
+      's',
+      'Age of the oldest event that waits for a consumer.',
+      one('max by (service, consumer) (natter_consumer_lag_seconds)', '{{service}} {{consumer}}'),
+    ),
     graph(
       'Scheduler lateness',
       's',
@@ -187,9 +190,9 @@ const tables = (service: string): Panel[] => [
   ),
   graph(
     'Consumers',
-    'short',
-    'Events behind the log.',
-    one(`max by (consumer) (natter_consumer_lag_events{service="${service}"})`, '{{consumer}}'),
+    's',
+    'Age of the oldest event that waits.',
+    one(`max by (consumer) (natter_consumer_lag_seconds{service="${service}"})`, '{{consumer}}'),
   ),
 ];
 

@@ -36,7 +36,7 @@ const healthy: Record<string, string> = {
   'natter_log_lag_events{service="event-queue",instance="a"}': '0 3 0 0 9 0x115',
   'natter_sweep_last_success_timestamp_seconds{service="event-queue",instance="a"}': '0+15x120',
   'natter_epochs_begun_total{service="event-queue"}': '0x120',
-  'natter_consumer_lag_events{service="channels",consumer="people"}': '0x120',
+  'natter_consumer_lag_seconds{service="channels",consumer="people"}': '0x120',
   'natter_parked_events{service="channels",consumer="people"}': '0x120',
   'natter_scheduler_lateness_seconds_bucket{service="scheduler",le="1"}': '0+10x120',
   'natter_scheduler_lateness_seconds_bucket{service="scheduler",le="30"}': '0+10x120',
@@ -75,7 +75,7 @@ const causes: Record<string, { series: Record<string, string | undefined>; label
   },
   NatterEpochBegun: { series: { 'natter_epochs_begun_total{service="event-queue"}': '0x100 1x20' } },
   NatterConsumerLagging: {
-    series: { 'natter_consumer_lag_events{service="channels",consumer="people"}': '0x20 5000x100' },
+    series: { 'natter_consumer_lag_seconds{service="channels",consumer="people"}': '0x20 5000x100' },
     labels: { service: 'channels', consumer: 'people' },
   },
   NatterEventParked: {

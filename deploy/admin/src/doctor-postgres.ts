@@ -68,13 +68,11 @@ async function consumers(read: Read): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const schema of serviceSchemas) {
     for (const { name, lag, parked } of await read<{ name: string; lag: number; parked: number }>(`
-      SELECT c.name, max(k.number - c.position)::int AS lag,
+      SELECT c.name, coalesce(extract(epoch FROM now() - min(e.created_at)), 0)::float8 AS lag,
         (SELECT count(*)::int FROM ${schema}.parked_event p WHERE p.name = c.name) AS parked
-      FROM ${schema}.consumer c JOIN log.clock k USING (realm_id) GROUP BY c.name ORDER BY c.name`)) {
+      FROM ${schema}.consumer c LEFT JOIN log.event e ON e.realm_id = c.realm_id AND e.number = c.position + 1 GROUP BY c.name ORDER BY c.name`)) {
       const subject = `consumer ${schema}.${name}`;
-      findings.push(
-        lag > 1_000 ? warn(subject, `${lag} events behind in a realm`) : ok(subject, `${lag} events behind`),
-      );
+      findings.push(lag > 120 ? warn(subject, `${Math.round(lag)} s behind in a realm`) : ok(subject, 'keeps up'));
       if (parked > 0) findings.push(fail(subject, `${parked} events are parked: see ${schema}.parked_event`));
     }
   }

@@ -6,7 +6,8 @@ import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 
 const readEveryMs = 10_000;
-const lagRow = z.object({ name: z.string(), lag: z.number(), parked: z.number() });
+const lagRow = z.object({ lag: z.number() });
+const parkedRow = z.object({ name: z.string(), count: z.number() });
 
 /** Says whether this process reaches Redis. */
 export function watchRedis({ registry }: Pick<Metrics, 'registry'>, redis: LogRedis): void {
@@ -26,7 +27,19 @@ export function watchRedis({ registry }: Pick<Metrics, 'registry'>, redis: LogRe
  */
 export function watchOwner(
   { registry }: Metrics,
-  { database, redis, schema, log }: { database: Database; redis: LogRedis; schema: string; log: Logger },
+  {
+    database,
+    redis,
+    schema,
+    consumers,
+    log,
+  }: {
+    database: Database;
+    redis: LogRedis;
+    schema: string;
+    consumers: () => { name: string; types: readonly string[] }[];
+    log: Logger;
+  },
 ): () => void {
   watchRedis({ registry }, redis);
   new Gauge({
@@ -44,8 +57,8 @@ export function watchOwner(
     registers: [registry],
   });
   const lag = new Gauge({
-    name: 'natter_consumer_lag_events',
-    help: 'Committed events that a durable consumer has not passed, over all realms',
+    name: 'natter_consumer_lag_seconds',
+    help: 'Age of the oldest event that concerns a durable consumer and has not had its effect',
     labelNames: ['consumer'],
     registers: [registry],
   });
@@ -58,15 +71,20 @@ export function watchOwner(
 
   const read = async (): Promise<void> => {
     try {
-      const consumer = sql.identifier([schema, 'consumer']);
       const parkedEvent = sql.identifier([schema, 'parked_event']);
-      const rows = await database.any(sql.type(lagRow)`
-        SELECT c.name, sum(r.number - c.position)::bigint AS lag,
-          (SELECT count(*) FROM ${parkedEvent} p WHERE p.name = c.name) AS parked
-        FROM ${consumer} c JOIN log.realms(NULL) r USING (realm_id) GROUP BY c.name`);
-      for (const row of rows) {
-        lag.set({ consumer: row.name }, row.lag);
-        parked.set({ consumer: row.name }, row.parked);
+      const rows = await database.any(
+        sql.type(parkedRow)`SELECT name, count(*) AS count FROM ${parkedEvent} GROUP BY name`,
+      );
+      for (const { name, types } of consumers()) {
+        const oldest = await database.one(sql.type(lagRow)`
+          SELECT coalesce(extract(epoch FROM clock_timestamp()) * 1000 - min(e.at), 0)::float8 AS lag
+          FROM log.realms(NULL) r
+          LEFT JOIN ${sql.identifier([schema, 'consumer'])} c ON c.realm_id = r.realm_id AND c.name = ${name}
+          CROSS JOIN LATERAL log.read_types(r.realm_id, coalesce(c.position, 0), r.number, ${sql.array([...types], 'text')}, 1) w
+          CROSS JOIN LATERAL log.read(r.realm_id, w.number - 1, 1) e
+          WHERE r.number > coalesce(c.position, 0)`);
+        lag.set({ consumer: name }, Math.max(0, oldest.lag / 1000));
+        parked.set({ consumer: name }, rows.find((row) => row.name === name)?.count ?? 0);
       }
       up.set(1);
     } catch (error) {

@@ -72,7 +72,13 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     onError: (error) => log.warn({ err: error }, 'idle Postgres connection failed'),
   });
   const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
-  const stopWatching = watchOwner(metrics, { database, redis, schema, log });
+  const stopWatching = watchOwner(metrics, {
+    database,
+    redis,
+    schema,
+    consumers: () => consumers.map(({ consumer }) => consumer),
+    log,
+  });
   const onAppended = ({ realmId, entries }: { realmId: number; entries: LogEntry[] }): void =>
     void appender.append(realmId, entries);
   const unitOfWork = createUnitOfWork(database, onAppended);
