@@ -4,6 +4,8 @@ export const limits = {
   topicLength: 60,
   channelNameLength: 60,
   channelDescriptionLength: 1024,
+  /** Above so many new subscriptions in a request nobody gets a direct message about them. */
+  bulkNewSubscriptionMessages: 250,
   fullNameLength: 100,
   reminderNoteLength: 1_000,
   passwordMinLength: 6,

@@ -1,6 +1,6 @@
 import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
 import { ChatError, type RealmPermission, realmPermissions } from '@natter/contracts';
-import { BasisChanged, type Database, type Executor, sql, type Work } from '@natter/database';
+import { BasisChanged, type Database, type Executor, sql, sqlState, type Work } from '@natter/database';
 import { isPermitted } from '@natter/permissions';
 import { idempotencyOf, type Owner, type RealmPolicies, realmBasis, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
@@ -69,7 +69,11 @@ async function refusingOn<R>(
   try {
     return await decide();
   } catch (error) {
-    if (error instanceof ChatError && error.status < 500) await mustHold(executor, realmId, basis);
+    if (error instanceof ChatError && error.status < 500)
+      await mustHold(executor, realmId, basis).catch((failure: unknown) => {
+        // A name that is taken ended the transaction: that refusal is the table's, and no version of the actor changes it.
+        if (sqlState(failure) !== '25P02') throw failure;
+      });
     throw error;
   }
 }

@@ -26,6 +26,8 @@ export interface Joining {
   added: readonly number[];
   /** The colour asked for; else each gets the one they use least. */
   color?: string | undefined;
+  /** Of a new channel everybody who enters was told when it was announced. */
+  isNew?: boolean;
 }
 
 /** Subscribes people to channels with a number of statements that depends on neither, and tells everybody concerned. */
@@ -135,11 +137,13 @@ export async function addToCounts(work: Work, changes: readonly { channel: Chann
 
 /** A channel appears to those who could not know it before. */
 function tellNewcomers(work: Work, directory: Directory, joinings: readonly Joining[]): void {
-  const appearing = joinings.map(({ channel, added }) => ({
-    channel,
-    newcomers: added.filter((id) => !knows(channel, directory, id, false)),
-    before: channel.subscriber_count - added.filter((id) => isCounted(directory, id)).length,
-  }));
+  const appearing = joinings
+    .filter(({ isNew }) => !isNew)
+    .map(({ channel, added }) => ({
+      channel,
+      newcomers: added.filter((id) => !knows(channel, directory, id, false)),
+      before: channel.subscriber_count - added.filter((id) => isCounted(directory, id)).length,
+    }));
   const real = appearing.filter(({ newcomers }) => newcomers.length > 0);
   for (const group of grouped(real, ({ channel, newcomers }) => `${channel.is_archived} ${newcomers.join()}`))
     work.emit({

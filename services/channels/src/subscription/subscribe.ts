@@ -1,4 +1,4 @@
-import { badRequest, ChatError, channelOperations, isGuest } from '@natter/contracts';
+import { badRequest, ChatError, channelOperations, isGuest, limits } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
 import { announceChannels, type Configuration, createChannels } from '../channel/create.ts';
@@ -11,9 +11,6 @@ import { type Entered, mayAdd, mayAddOthers } from './authorization.ts';
 import { colorForm } from './colors.ts';
 import { join } from './join.ts';
 import { resolvePrincipals } from './principals.ts';
-
-/** Above so many new subscriptions nobody gets a direct message about them. */
-export const maxBulkNewSubscriptionMessages = 100;
 
 interface Wanted {
   name: string;
@@ -114,17 +111,19 @@ export async function subscribe(
     created.map((channel) => ({ channel, willSubscribe: principals })),
     configuration,
   );
-  const joinings = [...allowed, ...created.map((channel) => ({ channel, subscribers: new Set<number>() }))].map(
-    ({ channel, subscribers }) => ({
-      channel,
-      subscribers,
+  const isNew = true;
+  const entered = [...allowed, ...created.map((channel) => ({ channel, subscribers: new Set<number>(), isNew }))];
+  const joinings = entered.map((one) => {
+    const { channel, subscribers } = one;
+    return {
+      ...one,
       added: principals.filter((id) => !subscribers.has(id)),
       color: wanted.get(channel.name.toLowerCase())?.color,
-    }),
-  );
+    };
+  });
   const count = joinings.reduce((sum, { added }) => sum + added.length, 0);
   const messagesSent =
-    (configuration.send_new_subscription_messages ?? true) && count <= maxBulkNewSubscriptionMessages;
+    (configuration.send_new_subscription_messages ?? true) && count <= limits.bulkNewSubscriptionMessages;
   const notify = messagesSent ? others.filter((id) => !directory.people.get(id)?.isBot) : [];
   await join(work, directory, joinings, { by: actor.userId, notify });
   return {

@@ -82,7 +82,7 @@ const serverFields = {
   max_channel_folder_name_length: 60,
   max_channel_folder_description_length: 1024,
   max_reminder_note_length: 1000,
-  max_bulk_new_subscription_messages: 250,
+  max_bulk_new_subscription_messages: limits.bulkNewSubscriptionMessages,
   max_avatar_file_size_mib: 5,
   max_file_upload_size_mib: 25,
   max_icon_file_size_mib: 5,

@@ -1,0 +1,213 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { badRequest, channel, freshName, nameOf, refused, standing, streamOf } from './setting.ts';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+describe('POST /channels/create (4.5)', () => {
+  test('subscribes exactly those who are named, and the creator only if named', async () => {
+    const { member, member2, guest } = realm;
+    const id = await channel(member, [member2, guest], { description: 'for *two*' });
+    expect([await standing(member, id), await standing(member2, id), await standing(guest, id)]).toEqual([
+      'never_subscribed',
+      'subscriptions',
+      'subscriptions',
+    ]);
+    const empty = await channel(member, [], { invite_only: true });
+    expect((await member.ok('GET', `/streams/${empty}/members`)).subscribers).toEqual([]);
+  });
+
+  test('never joins a channel that exists: CHANNEL_ALREADY_EXISTS, whatever the case of its name', async () => {
+    const name = await nameOf(realm.member, await channel(realm.member));
+    const { status, body } = await realm.member2.post('/channels/create', {
+      name: name.toUpperCase(),
+      subscribers: [],
+    });
+    expect([status, body.code, body.channel_name]).toEqual([400, 'CHANNEL_ALREADY_EXISTS', name.toUpperCase()]);
+  });
+
+  test.each([
+    ['no subscribers given', { name: 'without subscribers' }],
+    ['no name', { subscribers: [] }],
+    ['an unknown subscriber', { name: 'x1', subscribers: [99_999_999] }],
+    ['emails for ids', { name: 'x2', subscribers: ['a@b.example'] }],
+    ['an empty name', { name: ' ', subscribers: [] }],
+  ])('refuses %s', async (_, form) => {
+    expect((await realm.owner.post('/channels/create', form)).status).toBe(400);
+  });
+
+  test('is not for guests', async () => {
+    const answer = await realm.guest.post('/channels/create', { name: freshName(), subscribers: [] });
+    expect(refused(answer)).toEqual(badRequest);
+  });
+
+  test('a public channel is told to all but guests, a private one to administrators and those it lets in', async () => {
+    const queues = Object.fromEntries(
+      await Promise.all(
+        (['owner', 'administrator', 'moderator', 'member2', 'guest'] as const).map(
+          async (who) => [who, await realm[who].queue({ event_types: ['stream'] })] as const,
+        ),
+      ),
+    );
+    const open = await channel(realm.member);
+    const closed = await channel(realm.member, [realm.guest], {
+      invite_only: true,
+      can_subscribe_group: { direct_members: [realm.member2.user_id], direct_subgroups: [] },
+    });
+    const seen: Json = {};
+    for (const [who, queue] of Object.entries(queues)) {
+      await queue.next(
+        (event) => event.op === 'create' && event.streams[0].stream_id === (who === 'moderator' ? open : closed),
+      );
+      seen[who] = queue.seen.flatMap(({ op, streams }) =>
+        op === 'create' ? streams.map((one: Json) => one.stream_id) : [],
+      );
+    }
+    expect(seen).toEqual({
+      owner: [open, closed],
+      administrator: [open, closed],
+      moderator: [open],
+      member2: [open, closed],
+      guest: [closed],
+    });
+  });
+
+  test('a private channel hides its past from later subscribers unless it is said to share it', async () => {
+    const history = async (form: Json): Promise<boolean> =>
+      (await streamOf(realm.member, await channel(realm.member, [realm.member], form))).history_public_to_subscribers;
+    expect(await history({ invite_only: true })).toBe(false);
+    expect(await history({ invite_only: true, history_public_to_subscribers: true })).toBe(true);
+    expect(await history({ history_public_to_subscribers: false })).toBe(true);
+  });
+});
+
+describe('DELETE /users/me/subscriptions', () => {
+  test('answers what was left and what one was not subscribed to', async () => {
+    const { member } = realm;
+    const [left, other] = [await channel(member, [member]), await channel(member)];
+    const names = [await nameOf(member, left), await nameOf(member, other)];
+    const answer = await member.ok('DELETE', '/users/me/subscriptions', { subscriptions: names });
+    expect([answer.removed, answer.not_removed]).toEqual([[names[0]], [names[1]]]);
+    expect(await standing(member, left)).toBe('unsubscribed');
+  });
+
+  test('a channel that does not exist and a private one of others answer alike', async () => {
+    const hidden = await nameOf(realm.owner, await channel(realm.owner, [realm.owner], { invite_only: true }));
+    for (const name of [hidden, 'no such channel']) {
+      const { status, body } = await realm.member.delete('/users/me/subscriptions', { subscriptions: [name] });
+      expect([status, body]).toEqual([
+        400,
+        { result: 'error', code: 'STREAM_DOES_NOT_EXIST', msg: `Channel '${name}' does not exist`, stream: name },
+      ]);
+    }
+  });
+
+  test('others are removed by administrators, channel administrators and can_remove_subscribers_group', async () => {
+    const { administrator, owner, member, member2, guest, moderator } = realm;
+    const id = await channel(member, [member, member2, guest, moderator, owner]);
+    const name = await nameOf(member, id);
+    const remove = (who: typeof member, user: typeof member) =>
+      who.delete('/users/me/subscriptions', { subscriptions: [name], principals: [user.user_id] });
+    expect(refused(await remove(member2, guest))).toEqual(badRequest);
+    expect(refused(await remove(moderator, guest))).toEqual(badRequest);
+    expect((await remove(member, guest)).body.removed).toEqual([name]);
+    expect((await remove(administrator, owner)).body.removed).toEqual([name]);
+    await member.ok('PATCH', `/streams/${id}`, {
+      can_remove_subscribers_group: { new: { direct_members: [member2.user_id], direct_subgroups: [] } },
+    });
+    expect((await remove(member2, moderator)).body.removed).toEqual([name]);
+    expect((await remove(member2, member2)).body.removed).toEqual([name]);
+  });
+
+  test('the leaver gets subscription/remove, others peer_remove; of a private channel one knows nothing then', async () => {
+    const { member, member2 } = realm;
+    const id = await channel(member, [member, member2], { invite_only: true });
+    const name = await nameOf(member, id);
+    const types = { event_types: ['subscription', 'stream'] };
+    const [own, peer] = [await member2.queue(types), await member.queue(types)];
+    await member2.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name] });
+    await own.next((event) => event.type === 'stream');
+    expect(own.seen).toMatchObject([
+      { type: 'subscription', op: 'remove', subscriptions: [{ stream_id: id, name }] },
+      { type: 'stream', op: 'delete', stream_ids: [id] },
+    ]);
+    expect(await peer.next((event) => event.op === 'peer_remove')).toMatchObject({
+      stream_ids: [id],
+      user_ids: [member2.user_id],
+    });
+    expect(await standing(member2, id)).toBe('unknown');
+  });
+
+  test('a private channel lives on when its last subscriber leaves', async () => {
+    const id = await channel(realm.member, [realm.member], { invite_only: true });
+    const name = await nameOf(realm.member, id);
+    await realm.member.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name] });
+    expect(await streamOf(realm.owner, id)).toMatchObject({ is_archived: false, subscriber_count: 0 });
+  });
+
+  test('who comes back finds the old settings', async () => {
+    const id = await channel(realm.member, [realm.member]);
+    const name = await nameOf(realm.member, id);
+    await realm.member.ok('POST', '/users/me/subscriptions/properties', {
+      subscription_data: [
+        { stream_id: id, property: 'color', value: '#abcdef' },
+        { stream_id: id, property: 'is_muted', value: true },
+      ],
+    });
+    await realm.member.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name] });
+    const queue = await realm.member.queue({ event_types: ['subscription'] });
+    await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }] });
+    const { subscriptions } = await queue.next((event) => event.op === 'add');
+    expect(subscriptions[0]).toMatchObject({ color: '#abcdef', is_muted: true, in_home_view: false });
+  });
+});
+
+test('PATCH /users/me/subscriptions adds and deletes in one request, and refuses to do nothing', async () => {
+  const { member } = realm;
+  const left = await nameOf(member, await channel(member, [member]));
+  const added = freshName();
+  const answer = await member.ok('PATCH', '/users/me/subscriptions', {
+    add: [{ name: added, color: '#112233' }],
+    delete: [left],
+  });
+  expect(answer).toMatchObject({
+    subscribed: { [member.user_id]: [added] },
+    already_subscribed: {},
+    removed: [left],
+    not_removed: [],
+  });
+  expect(refused(await member.patch('/users/me/subscriptions', {}))).toEqual(badRequest);
+});
+
+describe('people who come and go', () => {
+  test('a new user is subscribed to the default channels, a guest is not', async () => {
+    const id = await channel(realm.owner, [], { is_default_stream: true });
+    const queue = await realm.member.queue({ event_types: ['subscription'] });
+    const [person, guest] = [await realm.person(), await realm.person({ role: 'guest' })];
+    expect(await standing(person, id)).toBe('subscriptions');
+    expect(await standing(guest, id)).toBe('unknown');
+    expect(await queue.next((event) => event.op === 'peer_add')).toMatchObject({
+      stream_ids: [id],
+      user_ids: [person.user_id],
+    });
+    await realm.owner.ok('DELETE', '/default_streams', { stream_id: id });
+    expect(await standing(await realm.person(), id)).toBe('never_subscribed');
+  });
+
+  test('whoever is deactivated leaves the lists, and comes back into them', async () => {
+    const person = await realm.person();
+    const id = await channel(realm.member, [realm.member, person]);
+    const members = async () => (await realm.member.ok('GET', `/streams/${id}/members`)).subscribers;
+    const queue = await realm.member.queue({ event_types: ['subscription'] });
+    await realm.owner.ok('DELETE', `/users/${person.user_id}`);
+    expect(await queue.next((event) => event.op === 'peer_remove')).toMatchObject({
+      stream_ids: [id],
+      user_ids: [person.user_id],
+    });
+    expect(await members()).toEqual([realm.member.user_id]);
+    expect((await streamOf(realm.member, id)).subscriber_count).toBe(1);
+  });
+});

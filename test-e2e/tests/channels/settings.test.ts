@@ -1,0 +1,337 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { badRequest, channel, freshName, group, nameOf, refused, standing, streamOf, systemGroups } from './setting.ts';
+
+let realm: Realm;
+let groups: Record<string, number>;
+beforeAll(async () => {
+  realm = await openRealm();
+  groups = await systemGroups(realm);
+  await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
+});
+
+/** Changes the channel as the owner and gives what another subscriber is told, and what a third person then reads. */
+async function change(id: number, form: Json, who: Client = realm.owner): Promise<{ told: Json[]; read: Json }> {
+  const queue = await realm.member.queue({ event_types: ['stream'] });
+  await who.ok('PATCH', `/streams/${id}`, form);
+  await queue.next((event) => event.op === 'update');
+  await queue.poll(true);
+  const told = queue.seen.map(({ id: _, type, ...event }: Json) => event);
+  return { told, read: await streamOf(realm.administrator, id) };
+}
+
+describe('PATCH /streams/{id}', () => {
+  test.each([
+    [
+      'description',
+      { description: 'new\n*text*' },
+      'description',
+      'new *text*',
+      { rendered_description: '<p>new <em>text</em></p>' },
+    ],
+    ['message_retention_days', { message_retention_days: 7 }, 'message_retention_days', 7, {}],
+    ['message_retention_days', { message_retention_days: 'unlimited' }, 'message_retention_days', -1, {}],
+    ['topics_policy', { topics_policy: 'disable_empty_topic' }, 'topics_policy', 'disable_empty_topic', {}],
+    [
+      'is_private',
+      { is_private: true },
+      'invite_only',
+      true,
+      { history_public_to_subscribers: false, is_web_public: false },
+    ],
+    [
+      'is_private with its past shared',
+      { is_private: true, history_public_to_subscribers: true },
+      'invite_only',
+      true,
+      { history_public_to_subscribers: true, is_web_public: false },
+    ],
+    [
+      'is_web_public',
+      { is_web_public: true },
+      'invite_only',
+      false,
+      { history_public_to_subscribers: true, is_web_public: true },
+    ],
+  ])('%s is told as it is stored, and read so: %j', async (_, form, property, value, extra) => {
+    const id = await channel(realm.owner, [realm.owner, realm.member]);
+    const name = await nameOf(realm.owner, id);
+    const { told, read } = await change(id, form);
+    expect(told).toEqual([{ op: 'update', stream_id: id, name, property, value, ...extra }]);
+    expect(read).toMatchObject({ [property]: value, ...extra });
+  });
+
+  test('new_name is told under the old name; the name is free for others then', async () => {
+    const id = await channel(realm.owner, [realm.member]);
+    const [before, after] = [await nameOf(realm.owner, id), freshName()];
+    const { told, read } = await change(id, { new_name: ` ${after} ` });
+    expect(told).toEqual([{ op: 'update', stream_id: id, name: before, property: 'name', value: after }]);
+    expect(read.name).toBe(after);
+    const other = await channel(realm.owner, []);
+    await realm.owner.ok('PATCH', `/streams/${other}`, { new_name: before });
+    const taken = await realm.owner.patch(`/streams/${other}`, { new_name: after.toUpperCase() });
+    expect([taken.status, taken.body.code]).toEqual(badRequest);
+    expect(refused(await realm.owner.patch(`/streams/${other}`, { new_name: before }))).toEqual(badRequest);
+    await realm.owner.ok('PATCH', `/streams/${other}`, { new_name: before.toUpperCase() });
+  });
+
+  test('history alone is told by its own property, and only a private channel may hide it', async () => {
+    const id = await channel(realm.owner, [realm.owner, realm.member], { invite_only: true });
+    const { told } = await change(id, { history_public_to_subscribers: true });
+    expect(told).toMatchObject([{ property: 'history_public_to_subscribers', value: true }]);
+    for (const form of [
+      { is_private: false, history_public_to_subscribers: false },
+      { is_private: true, is_web_public: true },
+      { is_web_public: true, history_public_to_subscribers: false },
+    ])
+      expect(refused(await realm.owner.patch(`/streams/${id}`, form)), JSON.stringify(form)).toEqual(badRequest);
+  });
+
+  test('a folder is given, changed and taken', async () => {
+    const { channel_folder_id: folder } = await realm.owner.ok('POST', '/channel_folders/create', {
+      name: freshName(),
+    });
+    const id = await channel(realm.owner, [realm.member]);
+    expect((await change(id, { folder_id: folder })).told).toMatchObject([{ property: 'folder_id', value: folder }]);
+    expect((await change(id, { folder_id: null })).read.folder_id).toBeNull();
+    expect(refused(await realm.owner.patch(`/streams/${id}`, { folder_id: 999_999 }))).toEqual(badRequest);
+  });
+
+  test('every permission is changed by {new}, and only if {old} is what is stored', async () => {
+    const names = [
+      'can_add_subscribers_group',
+      'can_remove_subscribers_group',
+      'can_administer_channel_group',
+      'can_delete_any_message_group',
+      'can_delete_own_message_group',
+      'can_move_messages_out_of_channel_group',
+      'can_move_messages_within_channel_group',
+      'can_subscribe_group',
+      'can_resolve_topics_group',
+      'can_send_message_group',
+    ];
+    const id = await channel(realm.owner, [realm.owner, realm.member]);
+    const value = { direct_members: [realm.member.user_id], direct_subgroups: [groups['role:moderators']] };
+    for (const name of names) {
+      const { told, read } = await change(id, { [name]: { new: value } });
+      expect(told, name).toMatchObject([{ property: name, value }]);
+      expect(read[name], name).toEqual(value);
+      const wrong = await realm.owner.patch(`/streams/${id}`, {
+        [name]: { new: groups['role:moderators'], old: groups['role:owners'] },
+      });
+      expect([wrong.status, wrong.body.code], name).toEqual([400, 'EXPECTATION_MISMATCH']);
+      await realm.owner.ok('PATCH', `/streams/${id}`, {
+        [name]: { new: { direct_members: [], direct_subgroups: [groups['role:moderators']] }, old: value },
+      });
+      expect((await streamOf(realm.owner, id))[name], name).toBe(groups['role:moderators']);
+    }
+  });
+
+  test('who may post is told in the deprecated form too', async () => {
+    const id = await channel(realm.owner, [realm.member]);
+    const { told } = await change(id, { can_send_message_group: { new: groups['role:administrators'] } });
+    expect(told.map(({ property, value }) => [property, value])).toEqual([
+      ['can_send_message_group', groups['role:administrators']],
+      ['stream_post_policy', 2],
+      ['is_announcement_only', true],
+    ]);
+    const policyOf = async (value: unknown) =>
+      (await change(id, { can_send_message_group: { new: value } })).read.stream_post_policy;
+    expect(await policyOf(groups['role:fullmembers'])).toBe(3);
+    expect(await policyOf(groups['role:moderators'])).toBe(4);
+    expect(await policyOf({ direct_members: [realm.member.user_id], direct_subgroups: [] })).toBe(1);
+  });
+
+  test('what does not change is no change: nothing is told', async () => {
+    const id = await channel(realm.owner, [realm.member]);
+    const queue = await realm.member.queue({ event_types: ['stream', 'default_streams'] });
+    await realm.owner.ok('PATCH', `/streams/${id}`, {
+      description: '',
+      is_private: false,
+      topics_policy: 'inherit',
+      is_default_stream: false,
+      can_subscribe_group: { new: groups['role:nobody'] },
+    });
+    await realm.owner.ok('PATCH', `/streams/${id}`, {});
+    await realm.owner.ok('PATCH', `/streams/${id}`, { description: 'end' });
+    await queue.next((event) => event.value === 'end');
+    expect(queue.seen).toHaveLength(1);
+  });
+
+  test.each([
+    [{ new_name: '' }],
+    [{ new_name: 'x'.repeat(61) }],
+    [{ description: 'x'.repeat(1025) }],
+    [{ message_retention_days: -3 }],
+    [{ topics_policy: 'some' }],
+    [{ can_subscribe_group: { new: 999_999 } }],
+    [{ can_subscribe_group: 3 }],
+    [{ is_default_stream: true, is_private: true }],
+    [{ is_private: 'yes' }],
+  ])('refuses %j', async (form) => {
+    const id = await channel(realm.owner);
+    expect((await realm.owner.patch(`/streams/${id}`, form)).status).toBe(400);
+    expect(await streamOf(realm.owner, id)).toMatchObject({ description: '', invite_only: false });
+  });
+
+  test('whoever may know it but not administer it is told so: CANNOT_ADMINISTER_CHANNEL', async () => {
+    const id = await channel(realm.owner);
+    for (const who of ['moderator', 'member'] as const) {
+      expect(refused(await realm[who].patch(`/streams/${id}`, { description: 'x' })), who).toEqual([
+        400,
+        'CANNOT_ADMINISTER_CHANNEL',
+      ]);
+      expect(refused(await realm[who].delete(`/streams/${id}`)), who).toEqual([400, 'CANNOT_ADMINISTER_CHANNEL']);
+    }
+    expect((await realm.guest.patch(`/streams/${id}`, { description: 'x' })).body.msg).toBe('Invalid channel ID');
+  });
+
+  test('administrators without content access change what metadata access allows, and nothing that opens the content', async () => {
+    const id = await channel(realm.member, [realm.member], { invite_only: true });
+    const { administrator } = realm;
+    for (const name of ['can_remove_subscribers_group', 'can_administer_channel_group', 'can_send_message_group'])
+      expect(
+        (await administrator.patch(`/streams/${id}`, { [name]: { new: groups['role:moderators'] } })).status,
+        name,
+      ).toBe(200);
+    expect((await administrator.patch(`/streams/${id}`, { description: 'by the administrator' })).status).toBe(200);
+    const closed: Json[] = [
+      { is_private: false },
+      { is_web_public: true },
+      { history_public_to_subscribers: true },
+      ...[
+        'can_add_subscribers_group',
+        'can_subscribe_group',
+        'can_delete_any_message_group',
+        'can_delete_own_message_group',
+        'can_move_messages_out_of_channel_group',
+        'can_move_messages_within_channel_group',
+      ].map((name) => ({ [name]: { new: groups['role:members'] } })),
+    ];
+    for (const form of closed)
+      expect(refused(await administrator.patch(`/streams/${id}`, form)), JSON.stringify(form)).toEqual(badRequest);
+  });
+
+  test('retention is changed by owners alone', async () => {
+    const id = await channel(realm.administrator);
+    expect(refused(await realm.administrator.patch(`/streams/${id}`, { message_retention_days: 5 }))).toEqual(
+      badRequest,
+    );
+    expect((await realm.owner.patch(`/streams/${id}`, { message_retention_days: 5 })).status).toBe(200);
+  });
+
+  test('going private hides it from all others, and coming back shows it again with its subscribers', async () => {
+    const { owner, member, member2 } = realm;
+    const id = await channel(owner, [owner, member]);
+    const queue = await member2.queue({ event_types: ['stream', 'subscription'] });
+    await owner.ok('PATCH', `/streams/${id}`, { is_private: true });
+    expect(await queue.next((event) => event.type === 'stream')).toMatchObject({ op: 'delete', stream_ids: [id] });
+    expect(await standing(member2, id)).toBe('unknown');
+    await owner.ok('PATCH', `/streams/${id}`, { is_private: false });
+    await queue.next((event) => event.op === 'peer_add');
+    expect(queue.seen.slice(1)).toMatchObject([
+      { op: 'create', streams: [{ stream_id: id, invite_only: false }] },
+      { op: 'peer_add', stream_ids: [id], user_ids: [owner.user_id, member.user_id] },
+    ]);
+    expect(await standing(member2, id)).toBe('never_subscribed');
+  });
+
+  test('giving a group the right to subscribe shows a private channel to its members', async () => {
+    const { owner, member2 } = realm;
+    const id = await channel(owner, [owner], { invite_only: true });
+    const friends = await group(realm, [member2]);
+    const queue = await member2.queue({ event_types: ['stream'] });
+    await owner.ok('PATCH', `/streams/${id}`, { can_add_subscribers_group: { new: friends } });
+    expect(await queue.next((event) => event.op === 'create')).toMatchObject({ streams: [{ stream_id: id }] });
+    await owner.ok('PATCH', `/streams/${id}`, { can_add_subscribers_group: { new: groups['role:nobody'] } });
+    expect(await queue.next((event) => event.op === 'delete')).toMatchObject({ stream_ids: [id] });
+  });
+});
+
+describe('the archive', () => {
+  const modern = { client_capabilities: { archived_channels: true, notification_settings_null: true } };
+
+  test('a client that knows archived channels sees a change, others see the channel go and come back', async () => {
+    const { owner, member } = realm;
+    const id = await channel(owner, [member]);
+    const name = await nameOf(owner, id);
+    const types = { event_types: ['stream', 'subscription'] };
+    const [knowing, old] = [await member.queue({ ...types, ...modern }), await member.queue(types)];
+    await owner.ok('DELETE', `/streams/${id}`);
+    await owner.ok('PATCH', `/streams/${id}`, { is_archived: false });
+    await knowing.next((event) => event.property === 'is_archived' && event.value === false);
+    await old.next((event) => event.type === 'subscription' && event.op === 'add');
+    expect(knowing.seen).toMatchObject([
+      { op: 'update', stream_id: id, name, property: 'is_archived', value: true },
+      { op: 'update', stream_id: id, property: 'is_archived', value: false },
+    ]);
+    expect(old.seen).toMatchObject([
+      { type: 'subscription', op: 'remove', subscriptions: [{ stream_id: id, name }] },
+      { type: 'stream', op: 'delete', stream_ids: [id] },
+      { type: 'stream', op: 'create', streams: [{ stream_id: id, is_archived: false }] },
+      { type: 'subscription', op: 'add', subscriptions: [{ stream_id: id, subscribers: [member.user_id] }] },
+    ]);
+  });
+
+  test('it stands in the register of clients that know it, and of no others', async () => {
+    const id = await channel(realm.owner, [realm.member]);
+    await realm.owner.ok('DELETE', `/streams/${id}`);
+    const ids = async (form: Json) =>
+      (
+        await realm.member.ok('POST', '/register', { fetch_event_types: ['subscription', 'stream'], ...form })
+      ).streams.map(({ stream_id }: Json) => stream_id);
+    expect(await ids(modern)).toContain(id);
+    expect(await ids({})).not.toContain(id);
+    expect(await streamOf(realm.member, id)).toMatchObject({ is_archived: true });
+  });
+
+  test('its name is free, and it can’t come back while that is taken', async () => {
+    const { owner } = realm;
+    const id = await channel(owner);
+    const name = await nameOf(owner, id);
+    await owner.ok('DELETE', `/streams/${id}`);
+    expect(refused(await owner.delete(`/streams/${id}`))).toEqual(badRequest);
+    const { id: other } = await owner.ok('POST', '/channels/create', { name, subscribers: [] });
+    expect(refused(await owner.patch(`/streams/${id}`, { is_archived: false }))).toEqual(badRequest);
+    await owner.ok('DELETE', `/streams/${other}`);
+    await owner.ok('PATCH', `/streams/${id}`, { is_archived: false });
+    expect(refused(await owner.patch(`/streams/${id}`, { is_archived: false }))).toEqual(badRequest);
+  });
+
+  test('it is no default channel any more, and one’s own settings of it can still be changed', async () => {
+    const { owner, member } = realm;
+    const id = await channel(owner, [member], { is_default_stream: true });
+    const queue = await member.queue({ event_types: ['default_streams'] });
+    await owner.ok('DELETE', `/streams/${id}`);
+    expect((await queue.next((event) => event.type === 'default_streams')).default_streams).not.toContain(id);
+    await member.ok('PATCH', `/users/me/subscriptions/${id}`, { property: 'color', value: '#010203' });
+    const { subscriptions } = await member.ok('POST', '/register', { fetch_event_types: ['subscription'], ...modern });
+    expect(subscriptions.find((one: Json) => one.stream_id === id).color).toBe('#010203');
+  });
+
+  test('nobody subscribes to it, and its administrators alone archive it', async () => {
+    const { member, member2 } = realm;
+    const id = await channel(member, [member]);
+    const name = await nameOf(member, id);
+    expect(refused(await member2.delete(`/streams/${id}`))).toEqual([400, 'CANNOT_ADMINISTER_CHANNEL']);
+    await member.ok('DELETE', `/streams/${id}`);
+    // The name is free, so that a new channel takes it.
+    await member2.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }] });
+    expect((await member2.ok('GET', '/get_stream_id', { stream: name })).stream_id).not.toBe(id);
+  });
+});
+
+test('messages move the figures of a channel: the first one, and that it is active', async () => {
+  const { owner, member } = realm;
+  const id = await channel(owner, [owner, member]);
+  const queue = await member.queue({ event_types: ['stream'] });
+  const send = async () =>
+    (await owner.ok('POST', '/messages', { type: 'channel', to: id, topic: 'figures', content: 'one' })).id;
+  const first = await send();
+  expect(await queue.next((event) => event.property === 'first_message_id')).toMatchObject({
+    stream_id: id,
+    value: first,
+  });
+  await send();
+  expect(await streamOf(member, id)).toMatchObject({ first_message_id: first, is_recently_active: true });
+});
