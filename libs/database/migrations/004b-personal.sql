@@ -27,3 +27,12 @@ CREATE TABLE messaging.system_bot (
   name text NOT NULL,
   PRIMARY KEY (realm_id, user_id)
 );
+
+-- A person's role, and whose bot it is.
+CREATE TABLE messaging.standing (
+  realm_id int NOT NULL,
+  user_id int NOT NULL,
+  role int NOT NULL,
+  bot_owner_id int,
+  PRIMARY KEY (realm_id, user_id)
+);

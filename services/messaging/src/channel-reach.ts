@@ -7,14 +7,14 @@ export interface ChannelReach {
    * A channel whose messages the actor may read. One that they may not read answers like one that does not exist. A refusal
    * is never made on a copy that may be stale.
    */
-  readable(actor: Actor, meta: RequestMeta, channelId: number): Promise<PostingRules>;
+  readable(actor: Actor, meta: RequestMeta, channelId: number, fresh?: boolean): Promise<PostingRules>;
 }
 
 export function createChannelReach(channels: ChannelCache): ChannelReach {
   return {
-    async readable(actor, meta, channelId) {
-      for (const fresh of [false, true]) {
-        const channel = await find(meta, channelId, fresh);
+    async readable(actor, meta, channelId, fresh = false) {
+      for (const isFresh of fresh ? [true] : [false, true]) {
+        const channel = await find(meta, channelId, isFresh);
         if (channel && mayRead(channel, actor)) return channel;
       }
       throw badRequest('Invalid channel ID');

@@ -12,6 +12,8 @@ export const messageRow = z.object({
   recipient_ids: z.array(z.number()).nullable(),
   topic: z.string(),
   content: z.string(),
+  /** Seconds since 1970. */
+  sent: z.number(),
 });
 export type ReadableMessage = z.infer<typeof messageRow> & { channel?: PostingRules };
 
@@ -25,7 +27,7 @@ export function createMessageReach(channels: ChannelCache): MessageReach {
   return {
     async readable(executor, actor, meta, messageId) {
       const row = await executor.maybeOne(sql.type(messageRow)`
-        SELECT m.id, m.sender_id, coalesce(p.full_name, '') AS sender_name, m.channel_id, m.recipient_ids, m.topic, m.content
+        SELECT m.id, m.sender_id, coalesce(p.full_name, '') AS sender_name, m.channel_id, m.recipient_ids, m.topic, m.content, extract(epoch FROM m.sent_at)::float8 AS sent
         FROM messaging.message m LEFT JOIN messaging.person p ON p.realm_id = m.realm_id AND p.user_id = m.sender_id
         WHERE m.realm_id = ${actor.realmId} AND m.id = ${messageId}`);
       if (!row) throw invalid();

@@ -1,5 +1,9 @@
-import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
+import { type CommonConfig, createRealmPolicies, openOwner, type Process, type Running } from '@natter/service-kit';
+import { deleteMessageHandlers } from './changing/delete-message.ts';
+import { historyHandlers } from './changing/message-history.ts';
+import { renderContent } from './changing/render-content.ts';
 import { submessageHandlers } from './changing/submessages.ts';
+import { updateMessageHandlers } from './changing/update-message.ts';
 import { createChannelCache } from './channel-cache.ts';
 import { createChannelReach } from './channel-reach.ts';
 import { draftHandlers } from './drafts/drafts.ts';
@@ -26,6 +30,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   const messages = createMessageReach(channels);
   const decideSend = createDecideSend(owner.database, channels);
   const hint = hintScheduler(process.bus);
+  const policies = createRealmPolicies(process.bus);
   await process.bus.serve('messaging', '1.0.0', [
     ...sendHandlers(owner, channels),
     ...draftHandlers(owner, reach),
@@ -33,6 +38,9 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...reminderHandlers(owner, { authors: createAuthors(process.bus), decideSend, reach: messages, hint }),
     ...reactionHandlers(owner, messages),
     ...submessageHandlers(owner, messages),
+    ...updateMessageHandlers(owner, { channels: reach, messages, policies, renderContent }),
+    ...historyHandlers(owner, messages, policies),
+    ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),
     ...typingHandlers(owner, reach, messages),
     ...snapshotHandlers(owner),
   ]);

@@ -1,0 +1,42 @@
+import { diffArrays } from 'diff';
+
+/** More changes than this are not told apart: the whole is replaced. It bounds the time for any input. */
+const maxEdits = 600;
+const token = /<[^>]*>|&[a-z0-9#]+;|[\p{L}\p{N}_]+|\s+|[^<&\p{L}\p{N}_\s]|[<&]/giu;
+
+/**
+ * What changed from one HTML to another, as HTML: the text that came and the text that went stand in spans with the classes
+ * clients know. Tags are those of the new one.
+ */
+export function htmlDiff(before: string, after: string): string {
+  const [old, new_] = [tokensOf(before), tokensOf(after)];
+  const changes = diffArrays(old, new_, { maxEditLength: maxEdits });
+  if (changes === undefined) return `${marked(old, 'deleted')}${marked(new_, 'inserted')}`;
+  return changes
+    .map(({ added, removed, value }) => {
+      if (added) return marked(value, 'inserted');
+      return removed ? marked(value, 'deleted') : value.join('');
+    })
+    .join('');
+}
+
+const tokensOf = (html: string): string[] => html.match(token) ?? [];
+
+/** Marks runs of text; tags that came stay, tags that went are left out. */
+function marked(tokens: readonly string[], how: 'inserted' | 'deleted'): string {
+  let result = '';
+  let run = '';
+  const close = (): void => {
+    if (run !== '') result += `<span class="highlight_text_${how}">${run}</span>`;
+    run = '';
+  };
+  for (const part of tokens) {
+    if (!part.startsWith('<') || part === '<') run += part;
+    else {
+      close();
+      if (how === 'inserted') result += part;
+    }
+  }
+  close();
+  return result;
+}

@@ -1,0 +1,99 @@
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import type { EditRow, HistoryPolicy } from './edit-snapshots.ts';
+import { editsOf } from './message-history.ts';
+import { isResolveToggle } from './topic-resolution.ts';
+
+const reactionRow = z.object({
+  message_id: z.number(),
+  user_id: z.number(),
+  emoji_name: z.string(),
+  emoji_code: z.string(),
+  reaction_type: z.string(),
+  email: z.string().nullable(),
+  full_name: z.string().nullable(),
+});
+const submessageRow = z.object({
+  id: z.number(),
+  message_id: z.number(),
+  sender_id: z.number(),
+  msg_type: z.string(),
+  content: z.string(),
+});
+
+export interface MessageExtras {
+  reactions: Record<string, unknown>[];
+  submessages: z.infer<typeof submessageRow>[];
+  edit_history?: Record<string, unknown>[];
+  last_edit_timestamp?: number;
+  last_moved_timestamp?: number;
+}
+
+/** What was added to messages after they were sent, as message objects carry it. Three statements for a page. */
+export async function messageExtras(
+  executor: Executor,
+  realmId: number,
+  messageIds: readonly number[],
+  policy: HistoryPolicy,
+): Promise<Map<number, MessageExtras>> {
+  const ids = sql.array([...messageIds], 'int8');
+  const reactions = await executor.any(sql.type(reactionRow)`
+    SELECT r.message_id, r.user_id, r.emoji_name, r.emoji_code, r.reaction_type, p.email, p.full_name
+    FROM messaging.reaction r LEFT JOIN messaging.person p ON p.realm_id = r.realm_id AND p.user_id = r.user_id
+    WHERE r.realm_id = ${realmId} AND r.message_id = ANY(${ids}) ORDER BY r.reacted_at`);
+  const submessages = await executor.any(sql.type(submessageRow)`
+    SELECT id, message_id, sender_id, msg_type, content FROM messaging.submessage
+    WHERE realm_id = ${realmId} AND message_id = ANY(${ids}) ORDER BY id`);
+  const edits = await editsOf(executor, realmId, messageIds);
+  return new Map(
+    messageIds.map((id) => [
+      id,
+      {
+        reactions: reactions.filter((row) => row.message_id === id).map(toReaction),
+        submessages: submessages.filter((row) => row.message_id === id),
+        ...editParts(
+          edits.filter((edit) => edit.message_id === id),
+          policy,
+        ),
+      },
+    ]),
+  );
+}
+
+const toReaction = ({ user_id, email, full_name, ...emoji }: z.infer<typeof reactionRow>): Record<string, unknown> => ({
+  emoji_name: emoji.emoji_name,
+  emoji_code: emoji.emoji_code,
+  reaction_type: emoji.reaction_type,
+  user_id,
+  user: { id: user_id, email: email ?? '', full_name: full_name ?? '', is_mirror_dummy: false },
+});
+
+/** Fields that are absent on a message that never changed; newest change first. */
+export function editParts(
+  edits: readonly EditRow[],
+  policy: HistoryPolicy,
+): Pick<MessageExtras, 'edit_history' | 'last_edit_timestamp' | 'last_moved_timestamp'> {
+  const lastEdit = edits.findLast((edit) => edit.prev_content !== null);
+  const lastMove = edits.findLast((edit) => isMove(edit) && !isOnlyResolved(edit));
+  const times = {
+    ...(lastEdit ? { last_edit_timestamp: Math.floor(lastEdit.edited) } : {}),
+    ...(lastMove ? { last_moved_timestamp: Math.floor(lastMove.edited) } : {}),
+  };
+  const shown = edits.filter((edit) => isMove(edit) || policy === 'all');
+  if (policy === 'none' || shown.length === 0) return times;
+  return { ...times, edit_history: shown.map((edit) => toEntry(edit, policy)).reverse() };
+}
+
+const isMove = (edit: EditRow): boolean => edit.prev_topic !== null || edit.prev_channel_id !== null;
+const isOnlyResolved = ({ prev_topic, topic, prev_channel_id }: EditRow): boolean =>
+  prev_channel_id === null && prev_topic !== null && topic !== null && isResolveToggle(prev_topic, topic);
+
+const toEntry = (edit: EditRow, policy: HistoryPolicy): Record<string, unknown> => ({
+  user_id: edit.user_id,
+  timestamp: Math.floor(edit.edited),
+  ...(edit.prev_content !== null && policy === 'all'
+    ? { prev_content: edit.prev_content, prev_rendered_content: edit.prev_rendered_content }
+    : {}),
+  ...(edit.prev_topic === null ? {} : { prev_topic: edit.prev_topic, topic: edit.topic }),
+  ...(edit.prev_channel_id === null ? {} : { prev_stream: edit.prev_channel_id, stream: edit.channel_id }),
+});

@@ -1,0 +1,46 @@
+import { badRequest, emptyTopicDisplayName, messageChangeOperations } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { type Handlers, handle, type Owner, type RealmPolicies } from '@natter/service-kit';
+import { z } from 'zod';
+import type { MessageReach } from '../message-reach.ts';
+import { type EditRow, editRow, editSnapshots } from './edit-snapshots.ts';
+
+const currentRow = z.object({
+  sender_id: z.number(),
+  sent: z.number(),
+  topic: z.string(),
+  content: z.string(),
+  rendered_content: z.string(),
+});
+
+export function historyHandlers({ database }: Owner, reach: MessageReach, policies: RealmPolicies): Handlers {
+  return [
+    handle(messageChangeOperations.getMessageHistory, async ({ actor, meta }, params) => {
+      const { settings } = await policies.get(meta, true);
+      const policy = settings.message_edit_history_visibility_policy;
+      if (policy === 'none') throw badRequest('Message edit history is disabled in this organization');
+      const { id } = await reach.readable(database, actor, meta, params.message_id);
+      const current = await database.maybeOne(sql.type(currentRow)`
+        SELECT sender_id, extract(epoch FROM sent_at)::float8 AS sent, topic, content, rendered_content
+        FROM messaging.message WHERE realm_id = ${actor.realmId} AND id = ${id}`);
+      if (!current) throw badRequest('Invalid message(s)');
+      const snapshots = editSnapshots(current, await editsOf(database, actor.realmId, [id]), policy);
+      if (params.allow_empty_topic_name) return { message_history: snapshots };
+      const shown = (topic: string): string => (topic === '' ? emptyTopicDisplayName : topic);
+      return {
+        message_history: snapshots.map((snapshot) => ({
+          ...snapshot,
+          topic: shown(snapshot.topic),
+          ...(snapshot.prev_topic === undefined ? {} : { prev_topic: shown(snapshot.prev_topic) }),
+        })),
+      };
+    }),
+  ];
+}
+
+/** The changes of messages, oldest first. */
+export const editsOf = (executor: Executor, realmId: number, messageIds: readonly number[]): Promise<EditRow[]> =>
+  executor.any(sql.type(editRow)`
+    SELECT message_id, user_id, extract(epoch FROM edited_at)::float8 AS edited, prev_content, prev_rendered_content, prev_topic, topic,
+      prev_channel_id, channel_id
+    FROM messaging.message_edit WHERE realm_id = ${realmId} AND message_id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY message_id, id`);

@@ -1,0 +1,84 @@
+import { ChatError } from '@natter/contracts';
+import { BasisChanged, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import type { Change } from './change-decision.ts';
+
+export const anchorRow = z.object({
+  id: z.number(),
+  sender_id: z.number(),
+  channel_id: z.number().nullable(),
+  topic: z.string(),
+  content: z.string(),
+  rendered_content: z.string(),
+  sent: z.number(),
+  has_widget: z.boolean(),
+});
+export type Anchor = z.infer<typeof anchorRow>;
+
+export const anchorColumns = sql.fragment`m.id, m.sender_id, m.channel_id, m.topic, m.content, m.rendered_content, extract(epoch FROM m.sent_at)::float8 AS sent,
+  EXISTS (SELECT FROM messaging.submessage s WHERE s.realm_id = m.realm_id AND s.message_id = m.id) AS has_widget`;
+
+/** The message as it was decided on, kept so until the commit. */
+export async function lockAnchor(work: Work, decided: Anchor): Promise<void> {
+  const now = await work.maybeOne(sql.type(anchorRow.omit({ has_widget: true }))`
+    SELECT m.id, m.sender_id, m.channel_id, m.topic, m.content, m.rendered_content, extract(epoch FROM m.sent_at)::float8 AS sent
+    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ${decided.id} FOR UPDATE`);
+  if (!now || now.channel_id !== decided.channel_id || now.topic !== decided.topic || now.content !== decided.content)
+    throw new BasisChanged(`message ${decided.id}`);
+}
+
+/** The messages that a change moves, ascending; all must be young enough where there is a limit. */
+export async function lockMoved(work: Work, anchor: Anchor, change: Change): Promise<number[]> {
+  if (change.mode === 'change_one') return [anchor.id];
+  const from = change.mode === 'change_later' ? anchor.id : 0;
+  const rows = await work.any(sql.type(z.object({ id: z.number(), sent: z.number() }))`
+    SELECT id, extract(epoch FROM sent_at)::float8 AS sent FROM messaging.message
+    WHERE realm_id = ${work.realmId} AND channel_id = ${anchor.channel_id} AND lower(topic) = lower(${anchor.topic}) AND id >= ${from}
+    ORDER BY id FOR UPDATE`);
+  const { movableSince } = change;
+  const allowed = movableSince === undefined ? rows : rows.filter(({ sent }) => sent >= movableSince);
+  if (allowed.length < rows.length)
+    throw new ChatError(
+      'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
+      `You only have permission to move the ${allowed.length}/${rows.length} most recent messages in this topic.`,
+      {
+        first_message_id_allowed_to_move: allowed[0]?.id ?? null,
+        total_messages_in_topic: rows.length,
+        total_messages_allowed_to_move: allowed.length,
+      },
+    );
+  return rows.map(({ id }) => id);
+}
+
+/** Writes the change and what was before it; gives the time of it, in seconds. */
+export async function writeChange(
+  work: Work,
+  userId: number,
+  anchor: Anchor,
+  movedIds: readonly number[],
+  change: Change,
+  rendered: string | undefined,
+): Promise<number> {
+  const { now } = await work.one(
+    sql.type(z.object({ now: z.number() }))`SELECT floor(extract(epoch FROM clock_timestamp()))::float8 AS now`,
+  );
+  const channelId = change.target?.channel_id ?? null;
+  const isMove = change.topic !== undefined || change.target !== undefined;
+  const ids = sql.array([...movedIds], 'int8');
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.message_edit (realm_id, message_id, user_id, edited_at, prev_content, prev_rendered_content, prev_topic, topic, prev_channel_id, channel_id)
+    SELECT realm_id, id, ${userId}, to_timestamp(${now}), CASE WHEN id = ${anchor.id} AND ${change.content !== undefined} THEN content END,
+      CASE WHEN id = ${anchor.id} AND ${change.content !== undefined} THEN rendered_content END,
+      CASE WHEN ${change.topic !== undefined} THEN topic END, ${change.topic ?? null}::text,
+      CASE WHEN ${channelId !== null} THEN channel_id END, ${channelId}::int
+    FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
+  if (isMove)
+    await work.run(sql.unsafe`
+      UPDATE messaging.message SET topic = coalesce(${change.topic ?? null}, topic), channel_id = coalesce(${channelId}::int, channel_id)
+      WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
+  if (change.content !== undefined)
+    await work.run(sql.unsafe`
+      UPDATE messaging.message SET content = ${change.content}, rendered_content = ${rendered ?? ''}
+      WHERE realm_id = ${work.realmId} AND id = ${anchor.id}`);
+  return now;
+}

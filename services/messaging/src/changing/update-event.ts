@@ -1,0 +1,58 @@
+import { type Audience, emptyTopicDisplayName, type LogEvent } from '@natter/contracts';
+import type { PostingRules } from '../channel-cache.ts';
+import type { Change } from './change-decision.ts';
+import type { Anchor } from './moved-messages.ts';
+
+interface Changed {
+  userId: number;
+  anchor: Anchor;
+  change: Change;
+  messageIds: readonly number[];
+  channel: PostingRules | undefined;
+  rendered: { html: string; isMeMessage: boolean } | undefined;
+  at: number;
+  audience: Audience;
+}
+
+/** `update_message`: what changed of which messages. */
+export function updateEvent(changed: Changed): LogEvent {
+  const { anchor, change, channel, rendered } = changed;
+  const body = {
+    user_id: changed.userId,
+    rendering_only: false,
+    message_id: anchor.id,
+    message_ids: changed.messageIds,
+    flags: [],
+    edit_timestamp: changed.at,
+    ...(channel ? { stream_id: channel.channel_id, stream_name: channel.name } : {}),
+    ...(change.content === undefined
+      ? {}
+      : {
+          orig_content: anchor.content,
+          orig_rendered_content: anchor.rendered_content,
+          prev_rendered_content_version: 1,
+          content: change.content,
+          rendered_content: rendered?.html ?? '',
+          is_me_message: rendered?.isMeMessage ?? false,
+        }),
+    ...(change.topic === undefined && !change.target
+      ? {}
+      : {
+          orig_subject: anchor.topic,
+          propagate_mode: change.mode,
+          subject: change.topic ?? anchor.topic,
+          topic_links: [],
+        }),
+    ...(change.target ? { new_stream_id: change.target.channel_id } : {}),
+  };
+  const named = {
+    ...(body.orig_subject === '' ? { orig_subject: emptyTopicDisplayName } : {}),
+    ...(body.subject === '' ? { subject: emptyTopicDisplayName } : {}),
+  };
+  return {
+    type: 'update_message',
+    body,
+    audience: changed.audience,
+    ...(Object.keys(named).length > 0 ? { forms: [{ capability: 'empty_topic_name', is: false, patch: named }] } : {}),
+  };
+}

@@ -1,0 +1,145 @@
+import { type Audience, badRequest, hasId, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
+import { type Database, sql, type Work } from '@natter/database';
+import {
+  type Handlers,
+  handle,
+  idempotencyOf,
+  type Owner,
+  type RealmPolicies,
+  realmBasis,
+  type UserContext,
+} from '@natter/service-kit';
+import { z } from 'zod';
+import type { PostingRules } from '../channel-cache.ts';
+import { type ChannelReach, channelBasis } from '../channel-reach.ts';
+import type { MessageReach, ReadableMessage } from '../message-reach.ts';
+import { guestsAmong } from '../standing.ts';
+import { type Change, decideChange, type Params } from './change-decision.ts';
+import { deletionEvents } from './delete-event.ts';
+import { queueMoveNotices } from './move-notices.ts';
+import { type Anchor, anchorColumns, anchorRow, lockAnchor, lockMoved, writeChange } from './moved-messages.ts';
+import { updateEvent } from './update-event.ts';
+
+export type RenderContent = (
+  context: UserContext,
+  content: string,
+  channel: PostingRules | undefined,
+) => Promise<{ html: string; isMeMessage: boolean }>;
+
+interface Sources {
+  channels: ChannelReach;
+  messages: MessageReach;
+  policies: RealmPolicies;
+  renderContent: RenderContent;
+}
+
+/** Edits of content, moves between topics and channels (semantics 7.2). */
+export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers {
+  const { database, unitOfWork } = owner;
+  return [
+    handle(messageChangeOperations.updateMessage, async (context, params) => {
+      const { actor, meta } = context;
+      const message = await sources.messages.readable(database, actor, meta, params.message_id);
+      const anchor = await readAnchor(database, actor.realmId, message.id);
+      const { change, basis } = await decide(context, params, message, anchor);
+      const rendered =
+        change.content === undefined
+          ? undefined
+          : await sources.renderContent(context, change.content, message.channel);
+      const idempotency = idempotencyOf(context, 'update-message', params);
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn({ ...actor.basis, ...basis });
+        await lockAnchor(work, anchor);
+        const isMove = change.topic !== undefined || change.target !== undefined;
+        const messageIds = isMove ? await lockMoved(work, anchor, change) : [anchor.id];
+        const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered?.html);
+        const { told, losers } = await receivers(work, message, change);
+        const event = { userId: actor.userId, anchor, change, messageIds, channel: message.channel, rendered, at };
+        work.emit(updateEvent({ ...event, audience: told }));
+        if (message.channel && losers.length > 0) {
+          const where = { channelId: message.channel.channel_id, topic: anchor.topic };
+          for (const lost of deletionEvents(where, messageIds, { users: idSet(losers) })) work.emit(lost);
+        }
+        if (message.channel && isMove)
+          await queueMoveNotices(work, {
+            mover: { id: actor.userId, name: await nameOf(work, actor.userId) },
+            anchor,
+            channel: message.channel,
+            change,
+            movedCount: messageIds.length,
+            isWhole: !(await hasOthers(work, message.channel.channel_id, anchor.topic)),
+            params,
+            realmUrl: meta.realmUrl,
+          });
+        return { detached_uploads: [] };
+      });
+    }),
+  ];
+
+  /** A refusal is never made on copies that may be stale. */
+  async function decide(
+    { actor, meta, attempt }: UserContext,
+    params: Params,
+    message: ReadableMessage,
+    anchor: Anchor,
+  ): Promise<{ change: Change; basis: Record<string, number> }> {
+    const attemptWith = async (fresh: boolean) => {
+      const policy = await sources.policies.get(meta, fresh);
+      const channel =
+        message.channel && fresh
+          ? await sources.channels.readable(actor, meta, message.channel.channel_id, true)
+          : message.channel;
+      const target =
+        params.stream_id === undefined || !channel
+          ? undefined
+          : await sources.channels.readable(actor, meta, params.stream_id, fresh);
+      const now = Date.now() / 1000;
+      const change = decideChange(params, { actor, message: anchor, channel, target, policy, now });
+      const basis = {
+        ...realmBasis(policy),
+        ...(channel ? channelBasis(channel) : {}),
+        ...(target ? channelBasis(target) : {}),
+      };
+      return { change, basis };
+    };
+    if (attempt > 0) return attemptWith(true);
+    return attemptWith(false).catch(() => attemptWith(true));
+  }
+}
+
+async function readAnchor(database: Database, realmId: number, id: number): Promise<Anchor> {
+  const anchor = await database.maybeOne(sql.type(anchorRow)`
+    SELECT ${anchorColumns} FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ${id}`);
+  if (!anchor) throw badRequest('Invalid message(s)');
+  return anchor;
+}
+
+/** Who sees the change, and who loses the messages by it because they may not read where they went. */
+async function receivers(
+  work: Work,
+  { channel, recipient_ids }: ReadableMessage,
+  { target }: Change,
+): Promise<{ told: Audience; losers: number[] }> {
+  if (!channel) return { told: { users: idSet(recipient_ids ?? []) }, losers: [] };
+  if (!target) return { told: { users: channel.subscribers }, losers: [] };
+  const before = idsOf(channel.subscribers);
+  const guests = await guestsAmong(work, work.realmId, before);
+  const isOpenTo = (id: number): boolean =>
+    hasId(target.subscribers, id) || target.is_web_public || (!target.is_private && !guests.has(id));
+  return {
+    told: { users: idSet([...before.filter(isOpenTo), ...idsOf(target.subscribers)]) },
+    losers: before.filter((id) => !isOpenTo(id)),
+  };
+}
+
+async function nameOf(work: Work, userId: number): Promise<string> {
+  const person = await work.maybeOne(sql.type(z.object({ full_name: z.string() }))`
+    SELECT full_name FROM messaging.person WHERE realm_id = ${work.realmId} AND user_id = ${userId}`);
+  return person?.full_name ?? '';
+}
+
+async function hasOthers(work: Work, channelId: number, topic: string): Promise<boolean> {
+  const { found } = await work.one(sql.type(z.object({ found: z.boolean() }))`
+    SELECT EXISTS (SELECT FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND lower(topic) = lower(${topic})) AS found`);
+  return found;
+}

@@ -1,0 +1,306 @@
+import { createHash } from 'node:crypto';
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+let openId: number;
+let otherId: number;
+let closedId: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  const make = async (name: string, form: object = {}, subscribers: Client[] = [realm.member, realm.member2]) => {
+    await realm.owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name }],
+      principals: [realm.owner, ...subscribers].map((who) => who.user_id),
+      ...form,
+    });
+    return (await realm.owner.ok('GET', '/get_stream_id', { stream: name })).stream_id;
+  };
+  openId = await make('open');
+  otherId = await make('other');
+  closedId = await make('closed', { invite_only: true }, [realm.member]);
+});
+
+let count = 0;
+const newTopic = (): string => `topic ${++count}`;
+const send = async (topic: string, content = 'hello', who: Client = realm.member): Promise<number> =>
+  (await who.ok('POST', '/messages', { type: 'channel', to: openId, topic, content })).id;
+const edit = (who: Client, id: number, form: Json) => who.patch(`/messages/${id}`, form);
+const history = async (who: Client, id: number, form: Json = {}): Promise<Json[]> =>
+  (await who.ok('GET', `/messages/${id}/history`, form)).message_history;
+const isUpdate = ({ type }: Json): boolean => type === 'update_message';
+
+describe('editing content', () => {
+  test('is told to everybody who has the message, with what was before', async () => {
+    const topic = newTopic();
+    const id = await send(topic, 'before');
+    const queue = await realm.member2.queue();
+    expect((await edit(realm.member, id, { content: '**after**' })).body).toMatchObject({ detached_uploads: [] });
+    const event = await queue.next(isUpdate);
+    expect(event).toMatchObject({
+      user_id: realm.member.user_id,
+      rendering_only: false,
+      message_id: id,
+      message_ids: [id],
+      orig_content: 'before',
+      orig_rendered_content: '<p>before</p>',
+      content: '**after**',
+      rendered_content: '<p><strong>after</strong></p>',
+      is_me_message: false,
+      stream_id: openId,
+      stream_name: 'open',
+      flags: expect.any(Array),
+      edit_timestamp: expect.any(Number),
+    });
+    expect(event).not.toHaveProperty('subject');
+    expect(event).not.toHaveProperty('new_stream_id');
+  });
+
+  test('to nothing leaves a note that it was deleted', async () => {
+    const id = await send(newTopic());
+    await realm.member.ok('PATCH', `/messages/${id}`, { content: '' });
+    expect((await history(realm.member, id)).at(-1)?.content).toBe('(deleted)');
+  });
+
+  test('can the sender alone, not even an owner of the realm', async () => {
+    const id = await send(newTopic());
+    for (const who of [realm.owner, realm.member2]) {
+      const { status, body } = await edit(who, id, { content: 'x' });
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+    }
+  });
+
+  test('on the wrong hash of the content before is refused', async () => {
+    const id = await send(newTopic(), 'before');
+    const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+    const { body } = await edit(realm.member, id, { content: 'x', prev_content_sha256: hash('something else') });
+    expect(body.code).toBe('EXPECTATION_MISMATCH');
+    expect((await edit(realm.member, id, { content: 'x', prev_content_sha256: hash('before') })).status).toBe(200);
+  });
+
+  test.each<[string, () => Json]>([
+    ['nothing', () => ({})],
+    ['the same content', () => ({ content: 'hello' })],
+    ['content over the limit', () => ({ content: 'x'.repeat(10_001) })],
+    ['content together with a channel', () => ({ content: 'x', stream_id: otherId })],
+    ['a mode without a topic', () => ({ content: 'x', propagate_mode: 'change_all' })],
+    ['an unknown mode', () => ({ topic: 'x', propagate_mode: 'change_some' })],
+    ['a topic over the limit', () => ({ topic: 'x'.repeat(61) })],
+    ['a channel that does not exist', () => ({ stream_id: 999_999 })],
+  ])('to %s is refused', async (_, form) => {
+    const { status, body } = await edit(realm.member, await send(newTopic()), form());
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('of a direct message works for its sender; it has no topic and no channel', async () => {
+    const form = { type: 'direct', to: [realm.member2.user_id], content: 'before' };
+    const { id } = await realm.member.ok('POST', '/messages', form);
+    const queue = await realm.member2.queue();
+    await realm.member.ok('PATCH', `/messages/${id}`, { content: 'after' });
+    expect(await queue.next(isUpdate)).toMatchObject({ message_id: id, content: 'after' });
+    for (const change of [{ topic: 'x' }, { stream_id: openId }])
+      expect((await edit(realm.member, id, change)).status).toBe(400);
+  });
+
+  test('of a message one may not read is refused as if it were not there', async () => {
+    const { id } = await realm.owner.ok('POST', '/messages', {
+      type: 'direct',
+      to: [realm.administrator.user_id],
+      content: 'secret',
+    });
+    const [hidden, none] = [
+      await edit(realm.member, id, { content: 'x' }),
+      await edit(realm.member, 9e7, { content: 'x' }),
+    ];
+    expect(hidden.body).toEqual(none.body);
+    expect((await realm.member.get(`/messages/${id}/history`)).body).toEqual(
+      (await realm.member.get('/messages/90000000/history')).body,
+    );
+  });
+});
+
+describe('moving between topics', () => {
+  test('moves one message, the later ones, or all, and says which', async () => {
+    for (const [mode, moved] of [
+      ['change_one', [1]],
+      ['change_later', [1, 2]],
+      ['change_all', [0, 1, 2]],
+    ] as const) {
+      const [topic, target] = [newTopic(), newTopic()];
+      const ids = [await send(topic), await send(topic.toUpperCase()), await send(topic)];
+      const queue = await realm.member2.queue();
+      await realm.member.ok('PATCH', `/messages/${ids[1]}`, { topic: target, propagate_mode: mode });
+      expect(await queue.next(isUpdate)).toMatchObject({
+        message_id: ids[1],
+        message_ids: moved.map((index) => ids[index]),
+        orig_subject: topic.toUpperCase(),
+        subject: target,
+        propagate_mode: mode,
+        stream_id: openId,
+        topic_links: [],
+      });
+      for (const [index, id] of ids.entries())
+        expect((await history(realm.member, id)).at(-1)?.topic).toBe(
+          moved.includes(index as never) ? target : index === 1 ? topic.toUpperCase() : topic,
+        );
+    }
+  });
+
+  test('is open to members who did not send it', async () => {
+    expect((await edit(realm.member2, await send(newTopic()), { topic: newTopic() })).status).toBe(200);
+  });
+
+  test('tells in the new topic where messages came from, and in the old one only when asked', async () => {
+    const [topic, target] = [newTopic(), newTopic()];
+    const ids = [await send(topic), await send(topic)];
+    const queue = await realm.member2.queue();
+    await realm.member.ok('PATCH', `/messages/${ids[0]}`, { topic: target, send_notification_to_old_thread: true });
+    const isNotice = (subject: string) => (event: Json) =>
+      event.type === 'message' &&
+      event.message.sender_full_name === 'Notification Bot' &&
+      event.message.subject === subject;
+    await queue.next(({ type, message }: Json) => type === 'message' && message.subject === topic);
+    expect(queue.seen.filter(isNotice(target))).toHaveLength(1);
+    expect(queue.seen.filter(isNotice(topic))).toHaveLength(1);
+    const quiet = newTopic();
+    await realm.member.ok('PATCH', `/messages/${ids[1]}`, { topic: quiet, send_notification_to_new_thread: false });
+    await realm.member.ok('PATCH', `/messages/${ids[1]}`, { topic: newTopic() });
+    await queue.next(({ type, message }: Json) => type === 'message' && /moved/.test(message.content));
+    expect(queue.seen.filter(isNotice(quiet))).toEqual([]);
+  });
+
+  test('to the resolved name gives a notice that it is resolved', async () => {
+    const topic = newTopic();
+    const id = await send(topic);
+    const queue = await realm.member2.queue();
+    await realm.member2.ok('PATCH', `/messages/${id}`, { topic: `✔ ${topic}`, propagate_mode: 'change_all' });
+    const { message } = await queue.next(({ type }) => type === 'message');
+    expect(message).toMatchObject({ subject: `✔ ${topic}`, sender_full_name: 'Notification Bot' });
+    expect(message.content).toContain('resolved');
+  });
+
+  test('to the empty topic shows its display name to clients that do not know the empty one', async () => {
+    const id = await send(newTopic());
+    const old = await realm.member2.queue();
+    const capable = await realm.member2.queue({ client_capabilities: { empty_topic_name: true } });
+    await realm.member.ok('PATCH', `/messages/${id}`, { topic: '(no topic)' });
+    expect((await old.next(isUpdate)).subject).toBe('general chat');
+    expect((await capable.next(isUpdate)).subject).toBe('');
+    expect((await history(realm.member, id)).at(-1)?.topic).toBe('general chat');
+    expect((await history(realm.member, id, { allow_empty_topic_name: true })).at(-1)?.topic).toBe('');
+  });
+});
+
+describe('moving between channels', () => {
+  test('is told with the new channel to who can read both', async () => {
+    const topic = newTopic();
+    const id = await send(topic);
+    const queue = await realm.member2.queue();
+    await realm.member.ok('PATCH', `/messages/${id}`, { stream_id: otherId, topic: 'elsewhere' });
+    expect(await queue.next(isUpdate)).toMatchObject({
+      message_ids: [id],
+      stream_id: openId,
+      new_stream_id: otherId,
+      orig_subject: topic,
+      subject: 'elsewhere',
+    });
+  });
+
+  test('into a channel that somebody may not read takes the messages from them', async () => {
+    const topic = newTopic();
+    const ids = [await send(topic), await send(topic)];
+    const [losing, staying] = [
+      await realm.member2.queue({ client_capabilities: { bulk_message_deletion: true } }),
+      await realm.owner.queue(),
+    ];
+    await realm.member.ok('PATCH', `/messages/${ids[0]}`, { stream_id: closedId, propagate_mode: 'change_all' });
+    expect(await losing.next(({ type }) => type === 'delete_message')).toMatchObject({
+      message_type: 'stream',
+      message_ids: ids,
+      stream_id: openId,
+      topic,
+    });
+    expect(losing.seen.filter(isUpdate)).toEqual([]);
+    expect(await staying.next(isUpdate)).toMatchObject({ message_ids: ids, new_stream_id: closedId });
+    expect((await realm.member2.get(`/messages/${ids[0]}/history`)).status).toBe(400);
+  });
+
+  test('that one may not read is refused as if it were not there', async () => {
+    const id = await send(newTopic());
+    const [hidden, none] = [
+      await edit(realm.member2, id, { stream_id: closedId }),
+      await edit(realm.member2, id, { stream_id: 999_999 }),
+    ];
+    expect([hidden.status, hidden.body]).toEqual([400, none.body]);
+  });
+
+  test('is refused to guests', async () => {
+    for (const name of ['open', 'other'])
+      await realm.owner.ok('POST', '/users/me/subscriptions', {
+        subscriptions: [{ name }],
+        principals: [realm.guest.user_id],
+      });
+    expect((await edit(realm.guest, await send(newTopic()), { stream_id: otherId })).status).toBe(400);
+  });
+});
+
+describe('the history of a message', () => {
+  test('that was never changed is the message alone', async () => {
+    const topic = newTopic();
+    const id = await send(topic, 'only');
+    const [first, ...more] = await history(realm.member2, id);
+    expect(more).toEqual([]);
+    expect(first).toEqual({
+      topic,
+      content: 'only',
+      rendered_content: '<p>only</p>',
+      timestamp: expect.any(Number),
+      user_id: realm.member.user_id,
+    });
+  });
+
+  test('holds the values after each change, oldest first, with what was before', async () => {
+    const topic = newTopic();
+    const id = await send(topic, 'one cat');
+    await realm.member.ok('PATCH', `/messages/${id}`, { content: 'one dog' });
+    await realm.member2.ok('PATCH', `/messages/${id}`, { topic: 'moved', stream_id: otherId });
+    await realm.member.ok('PATCH', `/messages/${id}`, { content: 'two dogs', topic: 'again' });
+    const [sent, edited, moved, both] = await history(realm.owner, id);
+    expect(sent).toEqual({
+      topic,
+      content: 'one cat',
+      rendered_content: '<p>one cat</p>',
+      timestamp: expect.any(Number),
+      user_id: realm.member.user_id,
+    });
+    expect(edited).toEqual({
+      topic,
+      content: 'one dog',
+      rendered_content: '<p>one dog</p>',
+      timestamp: expect.any(Number),
+      user_id: realm.member.user_id,
+      prev_content: 'one cat',
+      prev_rendered_content: '<p>one cat</p>',
+      content_html_diff:
+        '<p>one <span class="highlight_text_deleted">cat</span><span class="highlight_text_inserted">dog</span></p>',
+    });
+    expect(moved).toEqual({
+      topic: 'moved',
+      prev_topic: topic,
+      stream: otherId,
+      prev_stream: openId,
+      content: 'one dog',
+      rendered_content: '<p>one dog</p>',
+      timestamp: expect.any(Number),
+      user_id: realm.member2.user_id,
+    });
+    expect(both).toMatchObject({
+      topic: 'again',
+      prev_topic: 'moved',
+      content: 'two dogs',
+      prev_content: 'one dog',
+      prev_rendered_content: '<p>one dog</p>',
+    });
+    expect(both).not.toHaveProperty('prev_stream');
+  });
+});
