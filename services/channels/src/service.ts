@@ -12,6 +12,7 @@ import { folderHandlers } from './folder/folders.ts';
 import { readHandlers } from './read/channels.ts';
 import { emailHandlers } from './read/email-address.ts';
 import { groupUsesHandlers } from './read/group-uses.ts';
+import { invitedChannelsHandlers } from './read/invited-channels.ts';
 import { postingRulesHandlers } from './read/posting-rules.ts';
 import { snapshotHandlers } from './read/snapshot.ts';
 import { ownSettingsHandlers } from './subscription/own-settings.ts';
@@ -50,6 +51,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
     ...emailHandlers(service),
     ...postingRulesHandlers(service),
     ...groupUsesHandlers(service),
+    ...invitedChannelsHandlers(service),
     ...snapshotHandlers(service),
   ]);
   return {

@@ -16,6 +16,7 @@ import { checkedFullName } from './full-name.ts';
 import { holderOf } from './groups/holder.ts';
 import { announceLeaving, moveToRole } from './groups/membership.ts';
 import { insertAccount } from './insert-account.ts';
+import { revokeInvitesOf } from './invitations/invitation-row.ts';
 import { createApiKey, hashPassword } from './passwords.ts';
 import { changeProfileData, readProfileData } from './profile-fields/profile-data.ts';
 
@@ -116,6 +117,7 @@ export function accountHandlers(owner: Owner): Handlers {
           audience: 'realm',
         });
         await announceLeaving(work, row.id);
+        await revokeInvitesOf(work, row.id);
         work.emit(credentialsChanged(row.id));
       });
       return {};

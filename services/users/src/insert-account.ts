@@ -12,6 +12,8 @@ export interface NewAccount {
   is_system_bot?: boolean;
   can_create_users?: boolean;
   can_change_user_emails?: boolean;
+  /** For other services, with the announcement: channels of the newcomer, who invited them, their welcome. */
+  note?: Record<string, unknown>;
 }
 
 /** Inserts an account with its system groups and announces it. */
@@ -27,7 +29,13 @@ export async function insertAccount(work: Work, account: NewAccount): Promise<Us
       throw error;
     });
   const person = toUser(row, false);
-  work.emit({ type: 'realm_user', op: 'add', body: { person }, audience: 'realm' });
+  work.emit({
+    type: 'realm_user',
+    op: 'add',
+    body: { person },
+    audience: 'realm',
+    ...(account.note ? { note: account.note } : {}),
+  });
   if (!row.is_system_bot) await joinSystemGroups(work, row.id, row.role);
   return person;
 }

@@ -7,6 +7,7 @@ import type { UsersConfig } from './config.ts';
 import { startFullMembers } from './groups/full-members.ts';
 import { groupsSnapshot } from './groups/groups-snapshot.ts';
 import { groupHandlers } from './groups/index.ts';
+import { invitationHandlers } from './invitations/index.ts';
 import { operatorKeyHandlers } from './operator-keys.ts';
 import { profileFieldHandlers, profileFieldsSnapshot } from './profile-fields/index.ts';
 import { realmHandlers, realmSnapshots } from './realm/index.ts';
@@ -21,6 +22,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...groupHandlers(owner, bus),
     ...profileFieldHandlers(owner),
     ...collectionHandlers(owner),
+    ...invitationHandlers(owner, bus, config),
     ...authenticationHandlers(owner),
     ...accountHandlers(owner),
     ...operatorKeyHandlers(owner),

@@ -4,6 +4,7 @@ import { collectionOperations } from './collections.ts';
 import { draftOperations } from './drafts.ts';
 import { eventQueueOperations } from './event-queue.ts';
 import { groupOperations } from './groups.ts';
+import { invitationOperations } from './invitations.ts';
 import { messageChangeOperations } from './message-changes.ts';
 import { messagingOperations } from './messaging.ts';
 import { presenceOperations } from './presence.ts';
@@ -17,6 +18,7 @@ export * from './collections.ts';
 export * from './drafts.ts';
 export * from './event-queue.ts';
 export * from './groups.ts';
+export * from './invitations.ts';
 export * from './message-changes.ts';
 export * from './messaging.ts';
 export * from './presence.ts';
@@ -32,6 +34,7 @@ export const operationsByName = {
   ...groupOperations,
   ...profileFieldOperations,
   ...collectionOperations,
+  ...invitationOperations,
   ...channelOperations,
   ...messagingOperations,
   ...draftOperations,

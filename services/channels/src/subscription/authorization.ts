@@ -22,7 +22,11 @@ export function mayAdd(decision: Decision, { channel, subscribers }: Entered, pr
   return mayAddOthers(decision, channel, isSubscribed) ? 'allowed' : 'no permission';
 }
 
-export const mayAddOthers = (decision: Decision, channel: ChannelRow, isSubscribed: boolean): boolean =>
+export const mayAddOthers = (
+  decision: Pick<Decision, 'actor' | 'policy'>,
+  channel: ChannelRow,
+  isSubscribed: boolean,
+): boolean =>
   hasRealmPermission(decision, 'can_add_subscribers_group') ||
   mayAdminister(channel, decision.actor, isSubscribed) ||
   isPermitted(

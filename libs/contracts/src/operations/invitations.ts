@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { operation, pageSchema } from '../operation.ts';
+import { bool, ids, int, json, text } from '../param.ts';
+
+export const invitationSchema = z.object({
+  id: int,
+  invited_by_user_id: int,
+  invited: int,
+  expiry_date: int.nullable(),
+  invited_as: int,
+  is_multiuse: bool,
+  notify_referrer_on_join: bool,
+  /** Whom it was sent to. */
+  email: z.string().optional(),
+  /** Only of reusable links. */
+  link_url: z.string().optional(),
+});
+export type Invitation = z.infer<typeof invitationSchema>;
+
+const shared = {
+  /** Null never expires; absent is the server's default. */
+  invite_expires_in_minutes: json(z.int().min(1).max(100_000_000).nullable().optional()),
+  invite_as: json(
+    z.union([z.literal(100), z.literal(200), z.literal(300), z.literal(400), z.literal(600)]).default(400),
+  ),
+  group_ids: json(ids.default([])),
+  include_realm_default_subscriptions: json(bool.default(false)),
+  /** Clients without a way to send no value send the word. */
+  welcome_message_custom_text: text(
+    z
+      .string()
+      .max(8000)
+      .transform((value) => (value === 'null' ? null : value))
+      .optional(),
+  ),
+};
+const invite_id = json(int);
+const key = text(z.string().max(100));
+const errors = ['BAD_REQUEST'] as const;
+const events = ['invites_changed'] as const;
+const joining = {
+  email: text(z.string().trim().max(254).optional()),
+  full_name: text(z.string()),
+  password: text(z.string()),
+};
+
+export const invitationOperations = {
+  createInviteLink: operation({
+    name: 'create-invite-link',
+    service: 'users',
+    http: { method: 'POST', path: '/invites/multiuse' },
+    summary: 'Create a reusable invitation link (specification 4.11).',
+    params: { ...shared, stream_ids: json(ids.default([])) },
+    result: z.object({ invite_link: z.string() }),
+    errors,
+    events,
+  }),
+  sendInvites: operation({
+    name: 'send-invites',
+    service: 'users',
+    http: { method: 'POST', path: '/invites' },
+    summary: 'Invite people by mail.',
+    params: {
+      ...shared,
+      stream_ids: json(ids),
+      invitee_emails: text(z.string()),
+      notify_referrer_on_join: json(bool.default(true)),
+    },
+    errors: ['BAD_REQUEST', 'INVITATION_FAILED'],
+    events,
+  }),
+  getInvites: operation({
+    name: 'get-invites',
+    service: 'users',
+    http: { method: 'GET', path: '/invites' },
+    summary: 'Invitations that are still open: all for administrators, their own for others.',
+    result: z.object({ invites: z.array(invitationSchema) }),
+  }),
+  revokeInvite: operation({
+    name: 'revoke-invite',
+    service: 'users',
+    http: { method: 'DELETE', path: '/invites/{invite_id}' },
+    summary: 'Revoke an invitation that was sent by mail.',
+    params: { invite_id },
+    errors,
+    events,
+  }),
+  revokeInviteLink: operation({
+    name: 'revoke-invite-link',
+    service: 'users',
+    http: { method: 'DELETE', path: '/invites/multiuse/{invite_id}' },
+    summary: 'Revoke a reusable invitation link.',
+    params: { invite_id },
+    errors,
+    events,
+  }),
+  resendInvite: operation({
+    name: 'resend-invite',
+    service: 'users',
+    http: { method: 'POST', path: '/invites/{invite_id}/resend' },
+    summary: 'Send an invitation by mail once more.',
+    params: { invite_id },
+    errors,
+    events,
+  }),
+  join: operation({
+    name: 'join',
+    service: 'users',
+    http: { method: 'POST', path: '/join' },
+    caller: 'anyone',
+    summary: 'Make an account with an invitation. The address is needed where the invitation does not name it.',
+    params: { key, ...joining },
+    result: z.object({ user_id: int, email: z.string(), api_key: z.string() }),
+    errors,
+    events: ['realm_user', 'user_group', 'invites_changed'],
+  }),
+  joinPage: operation({
+    name: 'join-page',
+    service: 'users',
+    page: { method: 'GET', path: '/join/{key}' },
+    caller: 'anyone',
+    summary: 'The page that an invitation link opens.',
+    params: { key },
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+  confirmPage: operation({
+    name: 'confirm-page',
+    service: 'users',
+    page: { method: 'GET', path: '/accounts/do_confirm/{key}' },
+    caller: 'anyone',
+    summary: 'The page that an invitation by mail opens.',
+    params: { key },
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+  joinByPage: operation({
+    name: 'join-by-page',
+    service: 'users',
+    page: { method: 'POST', path: '/join/{key}' },
+    caller: 'anyone',
+    summary: 'What the page of an invitation link sends.',
+    params: { key, ...joining },
+    result: pageSchema,
+  }),
+  /** Served by channels, which knows who may add people where; asked in the name of who invites. */
+  checkInvitedChannels: operation({
+    name: 'check-invited-channels',
+    service: 'channels',
+    caller: 'anyone',
+    summary: 'Refuses channels to which the actor may not subscribe others. Bus only.',
+    params: { stream_ids: json(ids) },
+    errors,
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
+};

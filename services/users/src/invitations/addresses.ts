@@ -1,0 +1,41 @@
+import { badRequest } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { checkEmailDomain } from '../realm/domains.ts';
+import { readRealm } from '../realm/read-realm.ts';
+import { invitationFailed, type Refused } from './invitation-failed.ts';
+
+const emailForm = z.email();
+
+/** Addresses to invite, and those that have an account. If one of them is no address that may join, nobody is invited. */
+export async function checkedAddresses(work: Work, given: string): Promise<{ wanted: string[]; refused: Refused[] }> {
+  const emails = [...new Set(given.split(/[,\n]/).map(addressOf).filter(Boolean))];
+  if (emails.length === 0) throw badRequest('You must specify at least one email address.');
+  const realm = await readRealm(work, work.realmId);
+  const wrong: Refused[] = [];
+  for (const email of emails) {
+    if (!emailForm.safeParse(email).success) wrong.push([email, 'Invalid address.', false]);
+    else
+      await checkEmailDomain(work, realm, email).catch(
+        (error: Error) => void wrong.push([email, error.message, false]),
+      );
+  }
+  if (wrong.length > 0)
+    throw invitationFailed("Some emails did not validate, so we didn't send any invitations.", wrong, false);
+  const accounts = await work.any(sql.type(z.object({ email: z.string(), is_active: z.boolean() }))`
+    SELECT lower(email) AS email, is_active FROM users.account
+    WHERE realm_id = ${work.realmId} AND lower(email) = ANY(${sql.array(
+      emails.map((email) => email.toLowerCase()),
+      'text',
+    )})`);
+  const known = new Map(accounts.map((row) => [row.email, row.is_active]));
+  const refused = emails.flatMap((email): Refused[] => {
+    const isActive = known.get(email.toLowerCase());
+    if (isActive === undefined) return [];
+    return [[email, isActive ? 'Already has an account.' : 'Account has been deactivated.', !isActive]];
+  });
+  return { wanted: emails.filter((email) => !known.has(email.toLowerCase())), refused };
+}
+
+/** `Name <address>` and the address alone. */
+const addressOf = (text: string): string => (/<([^<>]+)>\s*$/.exec(text)?.[1] ?? text).trim();

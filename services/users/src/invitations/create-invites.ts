@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import {
+  badRequest,
+  invitationOperations,
+  isAdministrator,
+  type ParamsOf,
+  type RealmPermission,
+  roles,
+} from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Holder } from '@natter/permissions';
+import { type Bus, type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import type { UsersConfig } from '../config.ts';
+import { mayInGroup, mayManage } from '../groups/access-group.ts';
+import { findGroup } from '../groups/group-row.ts';
+import { holderOf, requirePermission } from '../groups/holder.ts';
+import { readRealm } from '../realm/read-realm.ts';
+import { checkedAddresses } from './addresses.ts';
+import { invitationFailed } from './invitation-failed.ts';
+import type { SendInvitation } from './invitation-mail.ts';
+import { announceInvites, linkOf, mailLinkOf } from './invitation-row.ts';
+
+type Shared = ParamsOf<typeof invitationOperations.createInviteLink>;
+
+interface Draft {
+  email: string | null;
+  notifyInviter: boolean;
+}
+
+export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig, send: SendInvitation): Handlers {
+  const { unitOfWork } = owner;
+  /** Inserts an invitation for each draft; gives their keys. */
+  const invite = async <R>(
+    context: UserContext,
+    permission: RealmPermission,
+    name: string,
+    params: Shared,
+    write: (work: Work, add: (drafts: Draft[]) => Promise<string[]>) => Promise<R>,
+  ): Promise<R> => {
+    const { actor, meta } = context;
+    if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
+    if (params.stream_ids.length > 0)
+      await bus.call(invitationOperations.checkInvitedChannels, { stream_ids: params.stream_ids }, { actor, meta });
+    const options = {
+      realmId: actor.realmId,
+      schema: 'users',
+      idempotency: idempotencyOf(context, name, params),
+    };
+    return unitOfWork(options, async (work) => {
+      work.restOn(actor.basis);
+      const holder = await holderOf(work, actor.userId);
+      requirePermission(await readRealm(work, work.realmId), permission, holder);
+      requireRank(holder, params.invite_as);
+      await requireGroups(work, holder, params.group_ids);
+      return write(work, async (drafts) => {
+        const keys = drafts.map(() => newKey());
+        for (const [index, draft] of drafts.entries())
+          await insertInvite(work, keys[index] ?? '', holder, params, draft, config.INVITATION_LINK_VALIDITY_MINUTES);
+        if (keys.length > 0) await announceInvites(work, [holder.userId]);
+        return keys;
+      });
+    });
+  };
+
+  return [
+    handle(invitationOperations.createInviteLink, (context, params) =>
+      invite(context, 'create_multiuse_invite_group', 'create-invite-link', params, async (_, add) => {
+        const [key = ''] = await add([{ email: null, notifyInviter: false }]);
+        return { invite_link: linkOf(context.meta.realmUrl, key) };
+      }),
+    ),
+
+    handle(invitationOperations.sendInvites, async (context, params) => {
+      const outcome = await invite(context, 'can_invite_users_group', 'send-invites', params, async (work, add) => {
+        const { wanted, refused } = await checkedAddresses(work, params.invitee_emails);
+        const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
+        return { mails: wanted.map((email, index) => ({ email, key: keys[index] ?? '' })), refused };
+      });
+      for (const { email, key } of outcome.mails) await send(context, email, mailLinkOf(context.meta.realmUrl, key));
+      if (outcome.refused.length > 0)
+        throw invitationFailed(
+          outcome.mails.length > 0
+            ? "Some of those addresses are already using Natter, so we didn't send them an invitation. We did send invitations to everyone else!"
+            : "We weren't able to invite anyone.",
+          outcome.refused,
+          outcome.mails.length > 0,
+        );
+      return {};
+    }),
+  ];
+}
+
+/** Nobody invites to more than they are. */
+function requireRank(holder: Holder, inviteAs: number): void {
+  if (inviteAs >= holder.role) return;
+  throw badRequest(
+    inviteAs === roles.owner ? 'Must be an organization owner' : 'Must be an organization administrator',
+  );
+}
+
+async function requireGroups(work: Work, holder: Holder, groupIds: readonly number[]): Promise<void> {
+  for (const id of groupIds) {
+    const group = await findGroup(work, work.realmId, id);
+    if (!group || group.is_deactivated) throw badRequest('Invalid user group');
+    if (group.is_system) throw badRequest('Insufficient permission');
+    if (!mayInGroup(group, 'can_add_members_group', holder) && !(await mayManage(work, group, holder)))
+      throw badRequest('Insufficient permission');
+  }
+}
+
+async function insertInvite(
+  work: Work,
+  key: string,
+  holder: Holder,
+  params: Shared,
+  { email, notifyInviter }: Draft,
+  defaultMinutes: number,
+): Promise<void> {
+  const { invite_expires_in_minutes: given } = params;
+  const minutes = given === undefined ? defaultMinutes : given;
+  const welcome = isAdministrator(holder) ? (params.welcome_message_custom_text ?? null) : null;
+  await work.one(sql.type(z.object({ id: z.number() }))`
+    INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at)
+    VALUES (${work.realmId}, ${key}, ${email}, ${holder.userId}, ${params.invite_as}, ${sql.array(params.stream_ids, 'int4')}, ${sql.array(params.group_ids, 'int4')},
+      ${params.include_realm_default_subscriptions}, ${welcome}, ${notifyInviter}, now() + make_interval(mins => ${minutes})) RETURNING id`);
+}
+
+/** 40 letters and digits: more than anybody can guess. */
+function newKey(): string {
+  const letters = 'abcdefghijklmnopqrstuvwxyz234567';
+  return [...randomBytes(40)].map((byte) => letters[byte % 32]).join('');
+}

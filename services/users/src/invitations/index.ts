@@ -1,0 +1,17 @@
+import type { Bus, Handlers, Owner } from '@natter/service-kit';
+import type { UsersConfig } from '../config.ts';
+import { createInviteHandlers } from './create-invites.ts';
+import { type SendInvitation, showInvitation } from './invitation-mail.ts';
+import { joinHandlers } from './join.ts';
+import { openInviteHandlers } from './open-invites.ts';
+
+export const invitationHandlers = (
+  owner: Owner,
+  bus: Bus,
+  config: UsersConfig,
+  send: SendInvitation = showInvitation,
+): Handlers => [
+  ...createInviteHandlers(owner, bus, config, send),
+  ...openInviteHandlers(owner, send),
+  ...joinHandlers(owner),
+];

@@ -1,0 +1,12 @@
+import { ChatError } from '@natter/contracts';
+
+/** Each refused address, why, and whether its account is deactivated. */
+export type Refused = [email: string, reason: string, isDeactivated: boolean];
+
+export const invitationFailed = (message: string, errors: Refused[], sent_invitations: boolean): ChatError =>
+  new ChatError('INVITATION_FAILED', message, {
+    errors,
+    sent_invitations,
+    daily_limit_reached: false,
+    license_limit_reached: false,
+  });

@@ -1,0 +1,65 @@
+import { type Invitation, idSet, roles } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+export const invitationRow = z.object({
+  id: z.number(),
+  key: z.string(),
+  email: z.string().nullable(),
+  inviter_id: z.number(),
+  invite_as: z.number(),
+  channel_ids: z.array(z.number()),
+  group_ids: z.array(z.number()),
+  default_channels: z.boolean(),
+  welcome_text: z.string().nullable(),
+  notify_inviter: z.boolean(),
+  created_at: z.date(),
+  expires_at: z.date().nullable(),
+});
+export type InvitationRow = z.infer<typeof invitationRow>;
+
+export const invitationColumns = sql.fragment`id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, created_at, expires_at`;
+/** By the database's clock. */
+export const isOpen = sql.fragment`NOT is_closed AND (expires_at IS NULL OR expires_at > now())`;
+
+/** An open invitation of this realm by its key; a key of another realm is none. */
+export const findByKey = (
+  executor: Executor,
+  realmId: number,
+  key: string,
+  lock = sql.fragment``,
+): Promise<InvitationRow | undefined> =>
+  executor.maybeOne(sql.type(invitationRow)`
+    SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${realmId} AND key = ${key} AND ${isOpen} ${lock}`);
+
+export const linkOf = (realmUrl: string, key: string): string => `${realmUrl}/join/${key}/`;
+export const mailLinkOf = (realmUrl: string, key: string): string => `${realmUrl}/accounts/do_confirm/${key}`;
+
+const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
+
+export const toInvitation = (row: InvitationRow, realmUrl: string): Invitation => ({
+  id: row.id,
+  invited_by_user_id: row.inviter_id,
+  invited: seconds(row.created_at),
+  expiry_date: row.expires_at && seconds(row.expires_at),
+  invited_as: row.invite_as,
+  is_multiuse: row.email === null,
+  notify_referrer_on_join: row.notify_inviter,
+  ...(row.email === null ? { link_url: linkOf(realmUrl, row.key) } : { email: row.email }),
+});
+
+/** Administrators and whoever invited look again. */
+export async function announceInvites(work: Work, inviterIds: readonly number[]): Promise<void> {
+  const administrators = await work.any(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND role <= ${roles.administrator} AND is_active`);
+  const users = idSet([...administrators.map((row) => row.id), ...inviterIds]);
+  work.emit({ type: 'invites_changed', body: {}, audience: { users } });
+}
+
+/** The invitations of somebody who is gone are worth nothing any more. */
+export async function revokeInvitesOf(work: Work, userId: number): Promise<void> {
+  const closed = await work.run(
+    sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE realm_id = ${work.realmId} AND inviter_id = ${userId} AND ${isOpen}`,
+  );
+  if (closed > 0) await announceInvites(work, [userId]);
+}

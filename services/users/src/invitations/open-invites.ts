@@ -1,0 +1,78 @@
+import { badRequest, invitationOperations, isAdministrator, roles } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Holder } from '@natter/permissions';
+import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { holderOf } from '../groups/holder.ts';
+import type { SendInvitation } from './invitation-mail.ts';
+import {
+  announceInvites,
+  type InvitationRow,
+  invitationColumns,
+  invitationRow,
+  isOpen,
+  mailLinkOf,
+  toInvitation,
+} from './invitation-row.ts';
+
+const anyRow = invitationRow.extend({ is_open: z.boolean() });
+
+export function openInviteHandlers({ database, unitOfWork }: Owner, send: SendInvitation): Handlers {
+  const change = (
+    { actor }: UserContext,
+    id: number,
+    isMultiuse: boolean,
+    write: (work: Work, row: InvitationRow) => Promise<void>,
+  ): Promise<InvitationRow> =>
+    unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
+      work.restOn(actor.basis);
+      const holder = await holderOf(work, actor.userId);
+      const row = await work.maybeOne(sql.type(anyRow)`
+        SELECT ${invitationColumns}, ${isOpen} AS is_open FROM users.invitation
+        WHERE realm_id = ${work.realmId} AND id = ${id} AND (email IS NULL) = ${isMultiuse} FOR UPDATE`);
+      if (!row || !mayChange(holder, row)) throw badRequest('No such invitation');
+      if (!row.is_open) throw badRequest('Invitation has already been revoked');
+      if (row.invite_as === roles.owner && holder.role !== roles.owner)
+        throw badRequest('Must be an organization owner');
+      await write(work, row);
+      await announceInvites(work, [row.inviter_id]);
+      return row;
+    });
+  const close = async (work: Work, { id }: InvitationRow): Promise<void> => {
+    await work.run(sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE id = ${id}`);
+  };
+  return [
+    handle(invitationOperations.getInvites, async ({ actor, meta }) => {
+      if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
+      const holder = await holderOf(database, actor.userId);
+      const own = isAdministrator(holder) ? sql.fragment`` : sql.fragment`AND inviter_id = ${actor.userId}`;
+      const rows = await database.any(sql.type(invitationRow)`
+        SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${actor.realmId} AND ${isOpen} ${own} ORDER BY id`);
+      return { invites: rows.map((row) => toInvitation(row, meta.realmUrl)) };
+    }),
+
+    handle(invitationOperations.revokeInvite, async (context, { invite_id }) => {
+      await change(context, invite_id, false, close);
+      return {};
+    }),
+
+    handle(invitationOperations.revokeInviteLink, async (context, { invite_id }) => {
+      await change(context, invite_id, true, close);
+      return {};
+    }),
+
+    handle(invitationOperations.resendInvite, async (context, { invite_id }) => {
+      const row = await change(context, invite_id, false, async (work, { id }) => {
+        // As long again as it was to last.
+        await work.run(
+          sql.unsafe`UPDATE users.invitation SET created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,
+        );
+      });
+      await send(context, row.email ?? '', mailLinkOf(context.meta.realmUrl, row.key));
+      return {};
+    }),
+  ];
+}
+
+const mayChange = (holder: Holder, row: InvitationRow): boolean =>
+  row.inviter_id === holder.userId || isAdministrator(holder);

@@ -1,0 +1,68 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeEach, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeEach(async () => {
+  realm = await openRealm();
+});
+
+const refused = ({ status, body }: Json): Json => [status, body.code];
+const badRequest = [400, 'BAD_REQUEST'];
+const invites = async (): Promise<Json[]> => (await realm.owner.ok('GET', '/invites')).invites;
+
+test('POST /invites invites each address, separated by commas or lines; guests may not', async () => {
+  const form = { invitee_emails: 'a@natter.example, Bea <b@natter.example>\nc@natter.example', stream_ids: [] };
+  await realm.member.ok('POST', '/invites', form);
+  const found = await invites();
+  expect(found.map((invite) => invite.email)).toEqual(['a@natter.example', 'b@natter.example', 'c@natter.example']);
+  expect(found[0]).toMatchObject({
+    is_multiuse: false,
+    invited_as: 400,
+    invited_by_user_id: realm.member.user_id,
+    notify_referrer_on_join: true,
+  });
+  expect(found[0]).not.toHaveProperty('link_url');
+  expect(refused(await realm.guest.post('/invites', form))).toEqual(badRequest);
+});
+
+test('one address that is none: INVITATION_FAILED, nobody is invited', async () => {
+  const { status, body } = await realm.owner.post('/invites', {
+    invitee_emails: 'a@natter.example,nowhere',
+    stream_ids: [],
+  });
+  expect([status, body.code]).toEqual([400, 'INVITATION_FAILED']);
+  expect(body.errors).toEqual([['nowhere', expect.any(String), false]]);
+  expect([body.sent_invitations, body.daily_limit_reached, body.license_limit_reached]).toEqual([false, false, false]);
+  expect(await invites()).toEqual([]);
+});
+
+test('who has an account already is listed in INVITATION_FAILED; the others are invited', async () => {
+  const { body } = await realm.owner.post('/invites', {
+    invitee_emails: `${realm.member.email},a@natter.example`,
+    stream_ids: [],
+  });
+  expect([body.code, body.sent_invitations]).toEqual(['INVITATION_FAILED', true]);
+  expect(body.errors).toEqual([[realm.member.email, expect.any(String), false]]);
+  expect((await invites()).map((invite) => invite.email)).toEqual(['a@natter.example']);
+});
+
+test('no address, no stream_ids, a role above the own: refused', async () => {
+  expect(refused(await realm.owner.post('/invites', { invitee_emails: ' ', stream_ids: [] }))).toEqual(badRequest);
+  expect(refused(await realm.owner.post('/invites', { invitee_emails: 'a@natter.example' }))).toEqual([
+    400,
+    'REQUEST_VARIABLE_MISSING',
+  ]);
+  const form = { invitee_emails: 'a@natter.example', stream_ids: [], invite_as: 200 };
+  expect(refused(await realm.member.post('/invites', form))).toEqual(badRequest);
+});
+
+test('an invitation by mail is sent again and revoked by its maker and administrators', async () => {
+  await realm.member.ok('POST', '/invites', { invitee_emails: 'a@natter.example', stream_ids: [] });
+  const [{ id }] = (await invites()) as [Json];
+  expect(refused(await realm.member2.post(`/invites/${id}/resend`))).toEqual(badRequest);
+  await realm.administrator.ok('POST', `/invites/${id}/resend`);
+  expect(refused(await realm.member2.delete(`/invites/${id}`))).toEqual(badRequest);
+  await realm.member.ok('DELETE', `/invites/${id}`);
+  expect(refused(await realm.member.post(`/invites/${id}/resend`))).toEqual(badRequest);
+  expect(await invites()).toEqual([]);
+});

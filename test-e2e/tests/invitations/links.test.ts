@@ -1,0 +1,254 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeEach, expect, test } from 'vitest';
+
+let realm: Realm;
+let groups: Record<string, number>;
+beforeEach(async () => {
+  realm = await openRealm();
+  const { user_groups } = await realm.owner.ok('GET', '/user_groups');
+  groups = Object.fromEntries(user_groups.map((group: Json) => [group.name, group.id]));
+});
+
+const refused = ({ status, body }: Json): Json => [status, body.code];
+const badRequest = [400, 'BAD_REQUEST'];
+const link = async (client: Client, form: Json = {}): Promise<string> =>
+  (await client.ok('POST', '/invites/multiuse', form)).invite_link;
+const keyOf = (url: string): string => url.split('/').at(-2) as string;
+const invites = async (client: Client): Promise<Json[]> => (await client.ok('GET', '/invites')).invites;
+let count = 0;
+const join = (key: string, form: Json = {}) =>
+  realm.spectator.post('/join', {
+    key,
+    email: `new${++count}@natter.example`,
+    full_name: `New ${count}`,
+    password: 'a long password',
+    ...form,
+  });
+const userOf = async (id: number): Promise<Json> =>
+  (await realm.owner.ok('GET', '/users', { user_ids: [id] })).members[0];
+const everyone = (permission: string) => ({ [permission]: { new: groups['role:members'] } });
+
+test('POST /invites/multiuse gives a link of the realm with a key of 40 characters, valid for ten days', async () => {
+  const url = await link(realm.administrator);
+  expect(url).toMatch(new RegExp(`^http://${realm.host.replaceAll('.', '\\.')}(:\\d+)?/join/[a-z0-9]{40}/$`));
+  const [invite] = await invites(realm.administrator);
+  expect(invite).toEqual({
+    id: expect.any(Number),
+    invited_by_user_id: realm.administrator.user_id,
+    invited: expect.any(Number),
+    expiry_date: invite.invited + 14_400 * 60,
+    invited_as: 400,
+    is_multiuse: true,
+    notify_referrer_on_join: false,
+    link_url: url,
+  });
+});
+
+test('invite_expires_in_minutes: null never expires, a number does, less than one is refused', async () => {
+  await link(realm.owner, { invite_expires_in_minutes: null });
+  await link(realm.owner, { invite_expires_in_minutes: 5 });
+  const dates = (await invites(realm.owner)).map((invite) => invite.expiry_date && invite.expiry_date - invite.invited);
+  expect(dates).toEqual([null, 300]);
+  for (const minutes of [0, -1, 'soon'])
+    expect(refused(await realm.owner.post('/invites/multiuse', { invite_expires_in_minutes: minutes }))).toEqual(
+      badRequest,
+    );
+});
+
+test('links are for administrators, and whom create_multiuse_invite_group permits; never guests', async () => {
+  await link(realm.owner);
+  await link(realm.administrator);
+  for (const who of ['moderator', 'member', 'guest'] as const)
+    expect(refused(await realm[who].post('/invites/multiuse')), who).toEqual(badRequest);
+  await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
+  await link(realm.member);
+  expect(refused(await realm.guest.post('/invites/multiuse'))).toEqual(badRequest);
+});
+
+test('invite_as cannot exceed the own role', async () => {
+  await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
+  const allowed: Record<string, number[]> = {
+    owner: [100, 200, 300, 400, 600],
+    administrator: [200, 300, 400, 600],
+    moderator: [300, 400, 600],
+    member: [400, 600],
+  };
+  for (const [who, roles] of Object.entries(allowed))
+    for (const invite_as of [100, 200, 300, 400, 600]) {
+      const { status } = await realm[who as 'owner'].post('/invites/multiuse', { invite_as });
+      expect(status, `${who} ${invite_as}`).toBe(roles.includes(invite_as) ? 200 : 400);
+    }
+  expect(refused(await realm.owner.post('/invites/multiuse', { invite_as: 500 }))).toEqual(badRequest);
+});
+
+test('a link makes accounts, again and again, of its role, in its groups, with a key that works', async () => {
+  const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
+    name: 'crew',
+    description: '',
+    members: [],
+  });
+  const queue = await realm.guest.queue({ event_types: ['realm_user', 'user_group'] });
+  const key = keyOf(await link(realm.owner, { invite_as: 300, group_ids: [group_id] }));
+  const first = await join(key);
+  const second = await join(key);
+  expect([first.status, second.status]).toEqual([200, 200]);
+  const ids = [first.body.user_id, second.body.user_id];
+  const { members } = await realm.owner.ok('GET', '/users', { user_ids: ids });
+  expect(members.map((user: Json) => user.role)).toEqual([300, 300]);
+  expect((await realm.owner.ok('GET', `/user_groups/${group_id}/members`)).members).toEqual(ids);
+  await queue.next(
+    (event) => event.op === 'add_members' && event.group_id === group_id && event.user_ids[0] === ids[1],
+  );
+  const me = await realm.spectator.send(
+    'GET',
+    '/users/me',
+    {},
+    {
+      authorization: `Basic ${Buffer.from(`${first.body.email}:${first.body.api_key}`).toString('base64')}`,
+    },
+  );
+  expect(me.body.user_id).toBe(ids[0]);
+});
+
+test('joining is refused with a used address, a weak password, a bad name, a wrong key', async () => {
+  const key = keyOf(await link(realm.owner));
+  for (const form of [
+    { email: realm.member.email },
+    { email: realm.member.email.toUpperCase() },
+    { email: 'no address' },
+    { password: 'short' },
+    { full_name: 'x' },
+  ])
+    expect(refused(await join(key, form)), JSON.stringify(form)).toEqual(badRequest);
+  expect(refused(await join('nothing'))).toEqual(badRequest);
+});
+
+test('an address that the realm does not let in cannot join', async () => {
+  const key = keyOf(await link(realm.owner));
+  await realm.owner.ok('POST', '/realm/domains', { domain: 'allowed.example', allow_subdomains: true });
+  await realm.owner.ok('PATCH', '/realm', { emails_restricted_to_domains: true });
+  expect(refused(await join(key, { email: 'a@natter.example' }))).toEqual(badRequest);
+  expect((await join(key, { email: 'a@sub.allowed.example' })).status).toBe(200);
+});
+
+test('a link of one realm does not work in another', async () => {
+  const key = keyOf(await link(realm.owner));
+  const other = await openRealm();
+  const form = { key, email: 'x@natter.example', full_name: 'Xaver', password: 'a long password' };
+  expect(refused(await other.spectator.post('/join', form))).toEqual(badRequest);
+  expect((await other.spectator.get(`//join/${key}`)).status).toBe(404);
+  const [invite] = await invites(realm.owner);
+  expect(refused(await other.owner.delete(`/invites/multiuse/${invite.id}`))).toEqual(badRequest);
+});
+
+test('a revoked link makes no account; it is revoked by its maker and by administrators', async () => {
+  await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
+  const key = keyOf(await link(realm.member));
+  const [invite] = await invites(realm.member);
+  expect(refused(await realm.member2.delete(`/invites/multiuse/${invite.id}`))).toEqual(badRequest);
+  expect(refused(await realm.member.delete(`/invites/${invite.id}`))).toEqual(badRequest);
+  await realm.administrator.ok('DELETE', `/invites/multiuse/${invite.id}`);
+  expect(refused(await realm.administrator.delete(`/invites/multiuse/${invite.id}`))).toEqual(badRequest);
+  expect(refused(await join(key))).toEqual(badRequest);
+  expect(await invites(realm.owner)).toEqual([]);
+});
+
+test('an owner invitation is revoked by owners only', async () => {
+  await link(realm.owner, { invite_as: 100 });
+  const [invite] = await invites(realm.administrator);
+  expect(refused(await realm.administrator.delete(`/invites/multiuse/${invite.id}`))).toEqual(badRequest);
+  await realm.owner.ok('DELETE', `/invites/multiuse/${invite.id}`);
+});
+
+test('GET /invites: all for administrators, their own for others; invites_changed to both', async () => {
+  await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
+  const watchers = await Promise.all(
+    [realm.owner, realm.administrator, realm.member].map((client) =>
+      client.queue({ event_types: ['invites_changed'] }),
+    ),
+  );
+  const outsider = await realm.member2.queue({ event_types: ['invites_changed', 'message'] });
+  await link(realm.member);
+  for (const watcher of watchers) expect(await watcher.next(() => true)).toMatchObject({ type: 'invites_changed' });
+  expect(await outsider.settle()).toEqual([]);
+  expect((await invites(realm.member)).length).toBe(1);
+  expect((await invites(realm.administrator)).length).toBe(1);
+  expect(await invites(realm.member2)).toEqual([]);
+});
+
+test('groups of a link: only where the requester may add users', async () => {
+  await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
+  const make = async (client: Client, name: string): Promise<number> =>
+    (await client.ok('POST', '/user_groups/create', { name, description: '', members: [] })).group_id;
+  const [own, foreign] = [await make(realm.member, 'own'), await make(realm.owner, 'foreign')];
+  await link(realm.member, { group_ids: [own] });
+  for (const group_ids of [[foreign], [own, foreign], [999_999], [groups['role:members']]])
+    expect(refused(await realm.member.post('/invites/multiuse', { group_ids }))).toEqual(badRequest);
+});
+
+test('channels of a link: a default one or one the requester may add to; the newcomer is in them', async () => {
+  const make = async (name: string, form: Json = {}): Promise<number> =>
+    (await realm.owner.ok('POST', '/channels/create', { name, subscribers: [realm.owner.user_id], ...form })).id;
+  const [open, closed, byDefault] = [
+    await make('open'),
+    await make('closed', { invite_only: true }),
+    await make('default', { is_default_stream: true }),
+  ];
+  const key = keyOf(await link(realm.owner, { stream_ids: [open, closed] }));
+  const { body } = await join(key);
+  const subscribed = async (user: number, channel: number): Promise<boolean> =>
+    (await realm.owner.ok('GET', `/users/${user}/subscriptions/${channel}`)).is_subscribed;
+  expect([await subscribed(body.user_id, open), await subscribed(body.user_id, closed)]).toEqual([true, true]);
+  expect(await subscribed(body.user_id, byDefault)).toBe(false);
+  const withDefaults = await join(keyOf(await link(realm.owner, { include_realm_default_subscriptions: true })));
+  expect(await subscribed(withDefaults.body.user_id, byDefault)).toBe(true);
+
+  expect(refused(await realm.administrator.post('/invites/multiuse', { stream_ids: [closed] }))).toEqual(badRequest);
+  expect(refused(await realm.administrator.post('/invites/multiuse', { stream_ids: [999_999] }))).toEqual(badRequest);
+  await realm.owner.ok('PATCH', '/realm', {
+    ...everyone('create_multiuse_invite_group'),
+    can_add_subscribers_group: { new: groups['role:nobody'] },
+  });
+  expect(refused(await realm.member.post('/invites/multiuse', { stream_ids: [byDefault] }))).toEqual(badRequest);
+  await link(realm.member, { include_realm_default_subscriptions: true });
+});
+
+test('a welcome text has at most 8000 characters', async () => {
+  const form = (length: number) => ({ welcome_message_custom_text: 'x'.repeat(length) });
+  await link(realm.owner, form(8000));
+  expect(refused(await realm.owner.post('/invites/multiuse', form(8001)))).toEqual(badRequest);
+});
+
+test('who is deactivated invites nobody any more', async () => {
+  await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
+  const person = await realm.person();
+  const key = keyOf(await link(person));
+  await realm.owner.ok('DELETE', `/users/${person.user_id}`);
+  expect(refused(await join(key))).toEqual(badRequest);
+});
+
+test('the page of a link shows a form, says what is wrong, and makes an account', async () => {
+  const key = keyOf(await link(realm.owner));
+  const shown = await realm.spectator.get(`//join/${key}/`);
+  expect([shown.status, shown.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(shown.body).toContain('name="email"');
+  const wrong = await realm.spectator.post(`//join/${key}`, {
+    email: 'page@natter.example',
+    full_name: '<b>Paige</b>',
+    password: 'a long password',
+  });
+  expect(wrong.status).toBe(400);
+  expect(wrong.body).toContain('value="&lt;b&gt;Paige&lt;/b&gt;"');
+  const right = await realm.spectator.post(`//join/${key}`, {
+    email: 'page@natter.example',
+    full_name: 'Paige',
+    password: 'a long password',
+  });
+  expect(right.status).toBe(200);
+  const logged = await realm.spectator.post('/fetch_api_key', {
+    username: 'page@natter.example',
+    password: 'a long password',
+  });
+  expect((await userOf(logged.body.user_id)).full_name).toBe('Paige');
+  expect((await realm.spectator.get('//join/nothing')).status).toBe(404);
+});
