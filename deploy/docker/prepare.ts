@@ -1,0 +1,50 @@
+/**
+ * What compose.yaml needs: the image `natter:local` and the secrets in `deploy/docker/secrets`, made once and kept. The base
+ * image is taken from NATTER_BASE_IMAGE. `node deploy/docker/prepare.ts`
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundle, dist } from './bundle.ts';
+
+const secrets = join(import.meta.dirname, 'secrets');
+const secretFile = join(secrets, 'secret');
+const image = process.env.NATTER_IMAGE ?? 'natter:local';
+
+if (!process.env.NATTER_IMAGE) {
+  await bundle();
+  const base = process.env.NATTER_BASE_IMAGE ? ['--build-arg', `BASE=${process.env.NATTER_BASE_IMAGE}`] : [];
+  const dockerfile = join(import.meta.dirname, 'Dockerfile');
+  execFileSync('docker', ['build', '-q', '-t', image, '-f', dockerfile, ...base, dist], { stdio: 'inherit' });
+}
+
+mkdirSync(secrets, { recursive: true, mode: 0o700 });
+if (!existsSync(secretFile)) writeFileSync(secretFile, randomBytes(32).toString('hex'), { mode: 0o600 });
+const secret = readFileSync(secretFile, 'utf8');
+const postgresPassword = secret.slice(0, 32);
+const urls = [
+  ...['--postgres', `postgres://natter:${postgresPassword}@postgres:5432/natter`],
+  ...['--redis', 'redis://redis:6379', '--nats', 'nats://nats:4222'],
+];
+// NATS and Redis read theirs as users of their own.
+write('nats.conf', credentials('--format', 'nats'), 0o644);
+write('users.acl', credentials('--format', 'redis'), 0o644);
+write(
+  'postgres.env',
+  `POSTGRES_USER=natter\nPOSTGRES_DB=natter\nPOSTGRES_PASSWORD=${postgresPassword}\nPGDATA=/var/lib/postgresql/data/natter\n`,
+);
+for (const service of ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue', 'operator'])
+  write(`${service}.env`, credentials('--format', 'env', '--service', service, ...urls));
+console.log(`${image} and ${secrets} are ready`);
+
+/** Printed by the command of the image itself, so that image and credentials agree. */
+function credentials(...args: string[]): string {
+  return execFileSync('docker', ['run', '--rm', '-e', `NATTER_SECRET=${secret}`, image, 'credentials', ...args], {
+    encoding: 'utf8',
+  });
+}
+
+function write(name: string, text: string, mode = 0o600): void {
+  writeFileSync(join(secrets, name), text, { mode });
+}
