@@ -150,6 +150,73 @@ describe.skipIf(images === undefined)(
       expect(report.failures).toEqual([]);
     }, 240_000);
 
+    test('comes back from a backup without giving any number twice', async () => {
+      const { url, people, backends } = cluster;
+      const post = async (content: string): Promise<number> => {
+        const form = { type: 'channel', to: 'general', topic: 'backup', content };
+        const { status, body } = await request(url, people.owner, 'POST', '/messages', form, headers);
+        expect([status, body]).toEqual([200, expect.anything()]);
+        return body.id as number;
+      };
+      const sql = async (command: string): Promise<void> => {
+        const environment =
+          'PGHOST=127.0.0.1 PGUSER=natter PGPASSWORD="$POSTGRES_PASSWORD" PATH="$(echo /usr/lib/postgresql/*/bin):$PATH"';
+        const { code, output } = await backends.postgres.exec([
+          'sh',
+          '-c',
+          `export ${environment}; cd /var/lib/postgresql/data && ${command}`,
+        ]);
+        expect([command, code, code === 0 ? '' : output]).toEqual([command, 0, '']);
+      };
+      const kept = await post('before the backup');
+      await sql('pg_dumpall --roles-only --no-role-passwords > roles.sql');
+      await sql('pg_dump --format=custom --file=natter.dump natter');
+      const follower = await follow(url, people.member, headers);
+      const lost = await post('after the backup');
+      const highest = lost;
+
+      // The disk is gone; only the backup is left.
+      await Promise.all(cluster.services().map(({ box }) => box.stop(30)));
+      await backends.postgres.stop(30);
+      await cluster.onDisk('rm -rf /disk/natter');
+      await backends.postgres.start();
+      await expect
+        .poll(
+          async () =>
+            (
+              await backends.postgres.exec([
+                'sh',
+                '-c',
+                'PGPASSWORD="$POSTGRES_PASSWORD" psql -h 127.0.0.1 -U natter -c "SELECT 1" natter',
+              ])
+            ).code,
+          { timeout: 30_000 },
+        )
+        .toBe(0);
+      await sql('(grep -v "ROLE natter\\( \\|;\\)" roles.sql | psql -q -v ON_ERROR_STOP=1 natter)');
+      await sql('pg_restore --exit-on-error --dbname=natter natter.dump');
+      for (const command of ['migrate', 'after-restore']) {
+        const { code, output } = await cluster.natter(command);
+        expect([command, code, output]).toEqual([command, 0, expect.stringContaining('')]);
+      }
+      for (const { box } of cluster.services()) await box.start();
+      await Promise.all(cluster.services().map(({ box }) => cluster.ready(box.name)));
+
+      // A reaction finds only a message that is there.
+      const react = (id: number) =>
+        request(url, people.owner, 'POST', `/messages/${id}/reactions`, { emoji_name: 'wave' }, headers);
+      expect((await react(kept)).status).toBe(200);
+      expect((await react(lost)).status).toBe(400);
+      expect(await post('after the restore')).toBeGreaterThan(highest + 100_000);
+      await expect.poll(() => follower.lost, { timeout: 10_000 }).toContain('BAD_EVENT_QUEUE_ID');
+      const again = await follow(url, people.member, headers);
+      await post('to who registered again');
+      await expect.poll(() => again.contents, { timeout: 10_000 }).toEqual(['to who registered again']);
+      expect((await cluster.natter('doctor')).output).not.toContain('FAIL');
+      follower.stop();
+      again.stop();
+    });
+
     /** As a rolling update does: the new one is ready before the old one is told to stop. */
     async function replace(kind: (typeof kinds)[number], old: string, name: string, image: string, surge: boolean) {
       const box = cluster.services().find((service) => service.box.name === old)?.box;
