@@ -3,7 +3,7 @@ import { sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
 import { z } from 'zod';
 import { knowersOf, to } from '../audience.ts';
-import { channelsGone, onlyIfArchivedIsKnown, onlyIfArchivedIsUnknown } from '../channel-events.ts';
+import { channelsGone, onlyIfArchivedIsKnown, onlyIfArchivedIsUnknown, peersChanged } from '../channel-events.ts';
 import { toChannel } from '../channel-object.ts';
 import type { ChannelRow } from '../channel-row.ts';
 import { type Decision, deciding, type Service } from '../deciding.ts';
@@ -75,6 +75,9 @@ export async function unarchive(decision: Decision, { channel, subscribers }: En
     audience: to(knowers),
     forms: onlyIfArchivedIsUnknown,
   });
+  const active = [...subscribers].filter((id) => directory.isActive(id));
+  if (active.length > 0)
+    work.emit({ ...peersChanged('peer_add', [channel], active, knowers), forms: onlyIfArchivedIsUnknown });
   await tellSubscribedAgain(work, decision, channel, subscribers);
 }
 
