@@ -136,6 +136,31 @@ describe.skipIf(images === undefined)(
       expectWhole('a full disk', report);
     });
 
+    test('works through a pooler in transaction mode, with Postgres killed behind it', async () => {
+      if (!images) return;
+      const pooled = await cluster.startPooler();
+      const direct = cluster.services().filter(({ kind }) => kind !== 'gateway');
+      const pooledName = ({ box }: (typeof direct)[number]): string => `${box.name}-pooled`;
+      for (const one of direct) await cluster.startService(one.kind, pooledName(one), images.natter, pooled(one.kind));
+      await Promise.all(direct.map((one) => cluster.ready(pooledName(one))));
+      await Promise.all(direct.map(({ box }) => box.stop(30)));
+      const report = await load(async (tick) => {
+        await pause(3_000);
+        tick();
+        await cluster.backends.postgres.kill();
+        await pause(500);
+        await cluster.backends.postgres.start();
+        await pause(5_000);
+      });
+      for (const { box } of direct) await box.start();
+      await Promise.all(direct.map(({ box }) => cluster.ready(box.name)));
+      for (const { box } of cluster.services().filter(({ box }) => box.name.endsWith('-pooled'))) {
+        await box.stop(30);
+        await cluster.removeService(box);
+      }
+      expectWhole('a pooler in transaction mode', report);
+    }, 180_000);
+
     test('fails no request and loses no queue while every container is replaced by a new version', async () => {
       if (!images) return;
       for (const { kind, box } of cluster.services()) await replace(kind, box.name, box.name, images.previous, false);

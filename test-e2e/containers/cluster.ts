@@ -29,7 +29,9 @@ export interface Cluster {
   networkOf(backend: Backend): string;
   /** Runs the `natter` command in a container of its own. */
   natter(...args: string[]): Promise<{ code: number; output: string }>;
-  startService(kind: Kind, name: string, image: string): Promise<Box>;
+  /** A pooler in transaction mode before Postgres; returns the settings of a service that goes through it. */
+  startPooler(): Promise<(kind: Kind) => Record<string, string>>;
+  startService(kind: Kind, name: string, image: string, env?: Record<string, string>): Promise<Box>;
   removeService(box: Box): Promise<void>;
   ready(name: string): Promise<void>;
   /** A container on the disk under Postgres, as root. */
@@ -82,7 +84,7 @@ export async function startCluster(images: Images, log: (line: string) => void):
     await command.remove();
     return result;
   }
-  async function startService(kind: Kind, name: string, image: string): Promise<Box> {
+  async function startService(kind: Kind, name: string, image: string, env: Record<string, string> = {}): Promise<Box> {
     const needed = kind === 'gateway' ? (['redis', 'nats'] as const) : backends;
     const made = await box({
       name,
@@ -94,12 +96,43 @@ export async function startCluster(images: Images, log: (line: string) => void):
         NATTER_RATE_LIMIT_ANONYMOUS: '1000000',
         NATTER_DRAIN_MS: '1500',
         NATTER_LOG_LEVEL: process.env.NATTER_LOG_LEVEL ?? 'info',
+        ...env,
       },
       command: [kind],
       hardened: true,
     });
     services.set(made, kind);
     return made;
+  }
+
+  async function startPooler(): Promise<(kind: Kind) => Record<string, string>> {
+    const accounts = new Map<string, string>();
+    for (const { NATTER_POSTGRES_URL: url } of Object.values(environments))
+      if (url) accounts.set(new URL(url).username, new URL(url).password);
+    const users = [...accounts].map(([user, password]) => `"${user}" "${password}"`).join('\n');
+    const settings = [
+      ...['[databases]', 'natter = host=postgres port=5432 dbname=natter', '[pgbouncer]', 'listen_addr = 0.0.0.0'],
+      ...['listen_port = 6432', 'auth_type = scram-sha-256', 'auth_file = /etc/pgbouncer/users.txt'],
+      ...[
+        'pool_mode = transaction',
+        'default_pool_size = 20',
+        'max_client_conn = 500',
+        'server_login_retry = 1',
+        'dns_max_ttl = 1',
+      ],
+    ].join('\n');
+    await box({
+      name: 'pgbouncer',
+      image: images.pgbouncer,
+      networks: [networkOf('postgres')],
+      binds: [
+        `${file('pgbouncer.ini', settings)}:/etc/pgbouncer/pgbouncer.ini:ro`,
+        `${file('users.txt', users)}:/etc/pgbouncer/users.txt:ro`,
+      ],
+    });
+    return (kind) => ({
+      NATTER_POSTGRES_URL: (environments[kind]?.NATTER_POSTGRES_URL ?? '').replace('@postgres:5432', '@pgbouncer:6432'),
+    });
   }
 
   const stop = async (): Promise<void> => {
@@ -203,6 +236,7 @@ export async function startCluster(images: Images, log: (line: string) => void):
       backends: { postgres, redis, nats },
       services: () => [...services].map(([one, kind]) => ({ kind, box: one })),
       networkOf,
+      startPooler,
       natter,
       startService,
       removeService: async (one) => {

@@ -19,20 +19,23 @@ export interface Images {
   postgres: string;
   redis: string;
   nats: string;
+  /** A pooler for Postgres, configured by /etc/pgbouncer/pgbouncer.ini. */
+  pgbouncer: string;
 }
 
 export async function bringImages(log: (line: string) => void): Promise<Images> {
   const given = process.env;
-  const [postgres, redis, nats] = await inTurn([
+  const [postgres = '', redis = '', nats = '', pgbouncer = ''] = await inTurn([
     () => serverImage('postgres', given.NATTER_POSTGRES_IMAGE, 'postgres:17', log),
     () => serverImage('redis', given.NATTER_REDIS_IMAGE, 'redis:7', log),
     () => serverImage('nats', given.NATTER_NATS_IMAGE, 'nats:2', log),
+    () => serverImage('pgbouncer', given.NATTER_PGBOUNCER_IMAGE, undefined, log),
   ]);
   const natter = given.NATTER_IMAGE ?? (await buildNatter(log));
   const previous = given.NATTER_PREVIOUS_IMAGE ?? (await relabel(natter));
   if (!given.NATTER_PREVIOUS_IMAGE)
     log('no NATTER_PREVIOUS_IMAGE: the update is from the same code under another version');
-  return { natter, previous, postgres: postgres ?? '', redis: redis ?? '', nats: nats ?? '' };
+  return { natter, previous, postgres, redis, nats, pgbouncer };
 }
 
 /** Bundles and builds the one image. */
@@ -84,36 +87,42 @@ async function baseImage(log: (line: string) => void): Promise<string> {
 }
 
 async function serverImage(
-  name: 'postgres' | 'redis' | 'nats',
+  name: 'postgres' | 'redis' | 'nats' | 'pgbouncer',
   given: string | undefined,
-  official: string,
+  official: string | undefined,
   log: (line: string) => void,
 ): Promise<string> {
   if (given) return given;
-  if ((await isHere(official)) || (await canPull(official))) return official;
+  if (official && ((await isHere(official)) || (await canPull(official)))) return official;
   const standIn = `natter-stand-in/${name}`;
   if (await isHere(standIn)) return standIn;
-  if (!(await isHere('natter-stand-in/debian'))) {
-    log('no registry can be reached: bootstrapping Debian (half a minute)');
-    const tree = await mkdtemp(join(tmpdir(), 'natter-debian-'));
-    await run(
-      'sh',
-      ['-c', 'command -v debootstrap || apt-get -q install -y --no-install-recommends debootstrap'],
-      bigBuffer,
-    );
-    await run('debootstrap', ['--variant=minbase', 'bookworm', tree, 'http://deb.debian.org/debian'], bigBuffer);
-    await importTree(tree, 'natter-stand-in/debian');
-    await rm(tree, { recursive: true });
-  }
-  log(`${official} can't be had: the distribution's package stands in`);
+  log(`${official ?? name} can't be had: the distribution's package stands in`);
+  const files = join(import.meta.dirname, 'stand-ins');
   await docker(
     'build',
     '-t',
     standIn,
     '-f',
-    join(import.meta.dirname, 'stand-ins', `${name}.Dockerfile`),
-    join(import.meta.dirname, 'stand-ins'),
+    join(files, `${name}.Dockerfile`),
+    '--build-arg',
+    `DEBIAN=${await debian(log)}`,
+    files,
   );
+  return standIn;
+}
+
+async function debian(log: (line: string) => void): Promise<string> {
+  const official = 'debian:bookworm-slim';
+  if ((await isHere(official)) || (await canPull(official))) return official;
+  const standIn = 'natter-stand-in/debian';
+  if (await isHere(standIn)) return standIn;
+  log('no registry can be reached: bootstrapping Debian (half a minute)');
+  const tree = await mkdtemp(join(tmpdir(), 'natter-debian-'));
+  const install = 'command -v debootstrap || apt-get -q install -y --no-install-recommends debootstrap';
+  await run('sh', ['-c', install], bigBuffer);
+  await run('debootstrap', ['--variant=minbase', 'bookworm', tree, 'http://deb.debian.org/debian'], bigBuffer);
+  await importTree(tree, standIn);
+  await rm(tree, { recursive: true });
   return standIn;
 }
 
