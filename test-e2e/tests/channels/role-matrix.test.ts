@@ -1,0 +1,209 @@
+import { type Answer, type Client, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+import { channel, freshName, systemGroups } from './setting.ts';
+
+/**
+ * Who may do what: each operation on each kind of channel, for subscribers and for others. The cells are written by hand from
+ * the rules (semantics 5.3, 5.4): the letters of the roles that are let, o owner, a administrator, m moderator, u member, g guest.
+ * The channel was created by somebody else, with default permissions. A dash is an operation that there is not for that kind.
+ */
+const kinds = ['public', 'private', 'web-public', 'archived'] as const;
+type Kind = (typeof kinds)[number];
+const roles = { o: 'owner', a: 'administrator', m: 'moderator', u: 'member', g: 'guest' } as const;
+
+let realm: Realm;
+let groups: Record<string, number>;
+let creator: Client;
+let peer: Client;
+let newcomer: Client;
+beforeAll(async () => {
+  realm = await openRealm();
+  groups = await systemGroups(realm);
+  await realm.owner.ok('PATCH', '/realm', {
+    enable_spectator_access: true,
+    can_create_web_public_channel_group: { new: groups['role:owners'] },
+  });
+  creator = await realm.person({ role: 'owner' });
+  peer = await realm.person();
+  newcomer = await realm.person();
+});
+
+interface Case {
+  who: Client;
+  id: number;
+  name: string;
+}
+const isDone = ({ status }: Answer): boolean => status === 200;
+
+const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscribed: string, others: string]>][] = [
+  [
+    'know the channel',
+    async ({ who, id }) => isDone(await who.get(`/streams/${id}`)),
+    {
+      public: ['oamug', 'oamu'],
+      private: ['oamug', 'oa'],
+      'web-public': ['oamug', 'oamug'],
+      archived: ['oamug', 'oamu'],
+    },
+  ],
+  [
+    'see its subscribers',
+    async ({ who, id }) => isDone(await who.get(`/streams/${id}/members`)),
+    {
+      public: ['oamug', 'oamu'],
+      private: ['oamug', 'oa'],
+      'web-public': ['oamug', 'oamug'],
+      archived: ['oamug', 'oamu'],
+    },
+  ],
+  [
+    'find it by name',
+    async ({ who, name }) => isDone(await who.get('/get_stream_id', { stream: name })),
+    { public: ['oamug', 'oamu'], private: ['oamug', 'oa'], 'web-public': ['oamug', 'oamug'], archived: ['', ''] },
+  ],
+  [
+    'read its mail address',
+    async ({ who, id }) => isDone(await who.get(`/streams/${id}/email_address`)),
+    {
+      public: ['oamug', 'oamu'],
+      private: ['oamug', ''],
+      'web-public': ['oamug', 'oamug'],
+      archived: ['oamug', 'oamu'],
+    },
+  ],
+  [
+    'subscribe',
+    async ({ who, name }) => isDone(await who.post('/users/me/subscriptions', { subscriptions: [{ name }] })),
+    { public: ['oamu', 'oamu'], private: ['oamu', ''], 'web-public': ['oamu', 'oamu'], archived: ['-', '-'] },
+  ],
+  [
+    'subscribe somebody else',
+    async ({ who, name }) =>
+      isDone(await who.post('/users/me/subscriptions', { subscriptions: [{ name }], principals: [newcomer.user_id] })),
+    { public: ['oamu', 'oamu'], private: ['oamu', ''], 'web-public': ['oamu', 'oamu'], archived: ['-', '-'] },
+  ],
+  [
+    'leave',
+    async ({ who, name }) => {
+      const { status, body } = await who.delete('/users/me/subscriptions', { subscriptions: [name] });
+      return status === 200 && body.removed.length === 1;
+    },
+    { public: ['oamug', ''], private: ['oamug', ''], 'web-public': ['oamug', ''], archived: ['', ''] },
+  ],
+  [
+    'remove somebody else',
+    async ({ who, name }) =>
+      isDone(await who.delete('/users/me/subscriptions', { subscriptions: [name], principals: [peer.user_id] })),
+    { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['', ''] },
+  ],
+  [
+    'change its own settings of it',
+    async ({ who, id }) =>
+      isDone(await who.patch(`/users/me/subscriptions/${id}`, { property: 'pin_to_top', value: true })),
+    { public: ['oamug', ''], private: ['oamug', ''], 'web-public': ['oamug', ''], archived: ['oamug', ''] },
+  ],
+  [
+    'rename and describe it',
+    async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { new_name: freshName(), description: 'new' })),
+    { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
+  ],
+  [
+    'say who may post',
+    async ({ who, id }) =>
+      isDone(await who.patch(`/streams/${id}`, { can_send_message_group: { new: groups['role:moderators'] } })),
+    { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
+  ],
+  [
+    'say who may subscribe',
+    async ({ who, id }) =>
+      isDone(await who.patch(`/streams/${id}`, { can_subscribe_group: { new: groups['role:moderators'] } })),
+    { public: ['oa', 'oa'], private: ['oa', ''], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
+  ],
+  [
+    'change whether it is private',
+    async ({ who, id }) => {
+      const is_private = !(await creator.ok('GET', `/streams/${id}`)).stream.invite_only;
+      return isDone(await who.patch(`/streams/${id}`, { is_private }));
+    },
+    { public: ['oa', 'oa'], private: ['oa', ''], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
+  ],
+  [
+    'open it to the web',
+    async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { is_web_public: true, is_private: false })),
+    { public: ['o', 'o'], private: ['o', ''], 'web-public': ['oa', 'oa'], archived: ['o', 'o'] },
+  ],
+  [
+    'say how long messages are kept',
+    async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { message_retention_days: 9 })),
+    { public: ['o', 'o'], private: ['o', 'o'], 'web-public': ['o', 'o'], archived: ['o', 'o'] },
+  ],
+  [
+    'archive it',
+    async ({ who, id }) => isDone(await who.delete(`/streams/${id}`)),
+    { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['', ''] },
+  ],
+  [
+    'bring it back from the archive',
+    async ({ who, id }) => isDone(await who.patch(`/streams/${id}`, { is_archived: false })),
+    { public: ['', ''], private: ['', ''], 'web-public': ['', ''], archived: ['oa', 'oa'] },
+  ],
+  [
+    'make it a default channel',
+    async ({ who, id }) => isDone(await who.post('/default_streams', { stream_id: id })),
+    { public: ['oa', 'oa'], private: ['', ''], 'web-public': ['oa', 'oa'], archived: ['', ''] },
+  ],
+];
+
+test.each(operations)('who may %s', async (_, run, cells) => {
+  const found: Record<string, string[]> = {};
+  for (const kind of kinds) {
+    const outcome = async (isSubscribed: boolean): Promise<string> => {
+      const expected = cells[kind][isSubscribed ? 0 : 1];
+      if (expected === '-') return '-';
+      let letters = '';
+      for (const [letter, role] of Object.entries(roles)) {
+        const who = realm[role];
+        const id = await channel(creator, [creator, peer, ...(isSubscribed ? [who] : [])], {
+          invite_only: kind === 'private',
+          is_web_public: kind === 'web-public',
+        });
+        const { name } = (await creator.ok('GET', `/streams/${id}`)).stream;
+        if (kind === 'archived') await creator.ok('DELETE', `/streams/${id}`);
+        if (await run({ who, id, name })) letters += letter;
+      }
+      return letters;
+    };
+    found[kind] = [await outcome(true), await outcome(false)];
+  }
+  expect(found).toEqual(cells);
+});
+
+test('an administrator of the channel may do there what administrators may, as far as they may know it', async () => {
+  const { member } = realm;
+  for (const invite_only of [false, true]) {
+    const id = await channel(creator, [creator, peer], {
+      invite_only,
+      can_administer_channel_group: { direct_members: [member.user_id, realm.guest.user_id], direct_subgroups: [] },
+    });
+    const { name } = (await member.ok('GET', `/streams/${id}`)).stream;
+    const may = async (method: string, path: string, form: object) =>
+      isDone(await member.send(method, path, { ...form }));
+    expect(await may('PATCH', `/streams/${id}`, { description: 'mine' })).toBe(true);
+    expect(
+      await may('PATCH', `/streams/${id}`, { can_remove_subscribers_group: { new: groups['role:members'] } }),
+    ).toBe(true);
+    // Knowing a private channel is not reading it.
+    expect(await may('PATCH', `/streams/${id}`, { can_subscribe_group: { new: groups['role:members'] } })).toBe(
+      !invite_only,
+    );
+    expect(await may('POST', '/users/me/subscriptions', { subscriptions: [{ name }] })).toBe(!invite_only);
+    expect(await may('DELETE', '/users/me/subscriptions', { subscriptions: [name], principals: [peer.user_id] })).toBe(
+      true,
+    );
+    expect(await may('PATCH', `/streams/${id}`, { message_retention_days: 5 })).toBe(false);
+    expect(await may('POST', '/default_streams', { stream_id: id })).toBe(false);
+    // A guest administers nothing, whatever the group says.
+    expect((await realm.guest.get(`/streams/${id}`)).status).toBe(400);
+    expect(await may('DELETE', `/streams/${id}`, {})).toBe(true);
+  }
+});
