@@ -16,14 +16,27 @@ export async function joinSystemGroups(work: Work, userId: number, role: number)
     WHERE g.realm_id = ${work.realmId} AND g.is_system AND g.name = ANY(${sql.array([...systemGroupsOfRole(role)], 'text')})
       AND (g.name <> 'role:fullmembers' OR a.joined_at <= now() - make_interval(days => coalesce((r.settings->>'waiting_period_threshold')::int, 0)))
     ON CONFLICT DO NOTHING RETURNING group_id AS id`);
-  for (const { id } of rows.toSorted((a, b) => a.id - b.id)) emitMembers(work, 'add_members', id, [userId]);
+  await announceMoves(work, 'add_members', rows, userId);
 }
 
 export async function leaveSystemGroups(work: Work, userId: number): Promise<void> {
   const rows = await work.any(sql.type(idRow)`
     DELETE FROM users.group_member m USING users.user_group g
     WHERE m.group_id = g.id AND g.is_system AND g.realm_id = ${work.realmId} AND m.user_id = ${userId} RETURNING g.id`);
-  for (const { id } of rows.toSorted((a, b) => a.id - b.id)) emitMembers(work, 'remove_members', id, [userId]);
+  await announceMoves(work, 'remove_members', rows, userId);
+}
+
+/** Of a deactivated user nothing is told: they are listed nowhere. */
+async function announceMoves(
+  work: Work,
+  op: 'add_members' | 'remove_members',
+  groups: readonly { id: number }[],
+  userId: number,
+): Promise<void> {
+  const { is_active } = await work.one(
+    sql.type(z.object({ is_active: z.boolean() }))`SELECT is_active FROM users.account WHERE id = ${userId}`,
+  );
+  if (is_active) for (const { id } of groups.toSorted((a, b) => a.id - b.id)) emitMembers(work, op, id, [userId]);
 }
 
 /** After a change of role: out of the old system groups, into the new. */
