@@ -174,3 +174,27 @@ test('of an assignment and a deactivation that race, exactly one is refused', as
     ]);
   }
 });
+
+test('a group that a channel uses stays, and of a channel that takes it and a deactivation that race one is refused', async () => {
+  const used = await create();
+  const { id: channel } = await realm.owner.ok('POST', '/channels/create', {
+    name: 'used',
+    subscribers: [realm.owner.user_id],
+    can_send_message_group: used,
+  });
+  const { body } = await realm.owner.post(`/user_groups/${used}/deactivate`);
+  expect([body.code, body.objections]).toEqual([
+    'CANNOT_DEACTIVATE_GROUP_IN_USE',
+    [{ type: 'channel', channel_id: channel, settings: ['can_send_message_group'] }],
+  ]);
+  for (let round = 0; round < 8; round++) {
+    const id = await create();
+    const [assigned, deactivated] = await Promise.all([
+      realm.owner.patch(`/streams/${channel}`, { can_send_message_group: { new: id } }),
+      realm.owner.post(`/user_groups/${id}/deactivate`),
+    ]);
+    expect([assigned.status, deactivated.status].sort(), JSON.stringify([assigned.body, deactivated.body])).toEqual([
+      200, 400,
+    ]);
+  }
+});

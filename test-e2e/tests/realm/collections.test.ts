@@ -1,0 +1,209 @@
+import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeEach, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeEach(async () => {
+  realm = await openRealm();
+});
+
+const refused = ({ status, body }: Json): Json => [status, body.code];
+const badRequest = [400, 'BAD_REQUEST'];
+
+test('linkifiers: added, changed, ordered, removed; the whole list told to clients that know URL templates', async () => {
+  const knowing = await realm.guest.queue({
+    event_types: ['realm_linkifiers'],
+    client_capabilities: { linkifier_url_template: true },
+  });
+  const plain = await realm.guest.queue({ event_types: ['realm_linkifiers', 'message'] });
+  const add = async (pattern: string, url_template: string): Promise<number> =>
+    (await realm.owner.ok('POST', '/realm/filters', { pattern, url_template })).id;
+  const a = await add('#(?P<id>[0-9]+)', 'https://issues.example/{id}');
+  const b = await add('PR(?P<id>[0-9]+)', 'https://pulls.example/{id}');
+  await realm.owner.ok('PATCH', `/realm/filters/${a}`, {
+    pattern: '#(?P<n>[0-9]+)',
+    url_template: 'https://i.example/{n}',
+  });
+  await realm.owner.ok('PATCH', '/realm/linkifiers', { ordered_linkifier_ids: [b, a] });
+  const expected = [
+    { id: b, pattern: 'PR(?P<id>[0-9]+)', url_template: 'https://pulls.example/{id}' },
+    { id: a, pattern: '#(?P<n>[0-9]+)', url_template: 'https://i.example/{n}' },
+  ];
+  expect((await realm.guest.ok('GET', '/realm/linkifiers')).linkifiers).toEqual(expected);
+  expect((await realm.guest.ok('GET', '/realm/filters')).filters).toEqual([]);
+  await knowing.next((event) => event.realm_linkifiers[0]?.id === b);
+  expect(knowing.seen.at(-1).realm_linkifiers).toEqual(expected);
+  await realm.owner.ok('DELETE', `/realm/filters/${a}`);
+  expect((await realm.guest.ok('GET', '/realm/linkifiers')).linkifiers).toEqual([expected[0]]);
+  expect(await plain.settle()).toEqual([]);
+  const register = (linkifier_url_template: boolean) =>
+    realm.guest.ok('POST', '/register', {
+      fetch_event_types: ['realm_linkifiers'],
+      client_capabilities: { linkifier_url_template },
+    });
+  expect((await register(true)).realm_linkifiers).toEqual([expected[0]]);
+  expect((await register(false)).realm_linkifiers).toEqual([]);
+});
+
+test('linkifiers that are refused', async () => {
+  const { id } = await realm.owner.ok('POST', '/realm/filters', {
+    pattern: 'taken',
+    url_template: 'https://e.example',
+  });
+  for (const form of [
+    { pattern: 'taken', url_template: 'https://e.example' },
+    { pattern: '', url_template: 'https://e.example' },
+    { pattern: '(?=look)', url_template: 'https://e.example' },
+    { pattern: '(unclosed', url_template: 'https://e.example' },
+    { pattern: '#(?P<id>[0-9]+)', url_template: 'https://e.example' },
+    { pattern: '#(?P<id>[0-9]+)', url_template: 'https://e.example/{id}/{other}' },
+    { pattern: 'x', url_template: 'https://e.example/{' },
+    { pattern: 'x', url_template: '' },
+  ])
+    expect(refused(await realm.owner.post('/realm/filters', form)), JSON.stringify(form)).toEqual(badRequest);
+  expect(
+    refused(await realm.owner.patch('/realm/filters/999999', { pattern: 'x', url_template: 'https://e' })),
+  ).toEqual(badRequest);
+  expect(refused(await realm.owner.delete('/realm/filters/999999'))).toEqual(badRequest);
+  expect(refused(await realm.owner.patch('/realm/linkifiers', { ordered_linkifier_ids: [id, id] }))).toEqual(
+    badRequest,
+  );
+});
+
+test('playgrounds: added and removed; the template has the one variable code', async () => {
+  const queue = await realm.guest.queue({ event_types: ['realm_playgrounds'] });
+  const form = { name: 'Try it', pygments_language: 'Python', url_template: 'https://play.example/?c={code}' };
+  const { id } = await realm.owner.ok('POST', '/realm/playgrounds', form);
+  expect((await queue.next(() => true)).realm_playgrounds).toEqual([{ id, ...form }]);
+  for (const wrong of [
+    {},
+    { name: ' ' },
+    { pygments_language: '' },
+    { pygments_language: 'a*b' },
+    { url_template: 'https://play.example' },
+    { url_template: 'https://play.example/{code}/{more}' },
+  ])
+    expect(refused(await realm.owner.post('/realm/playgrounds', { ...form, ...wrong })), JSON.stringify(wrong)).toEqual(
+      badRequest,
+    );
+  await realm.owner.ok('DELETE', `/realm/playgrounds/${id}`);
+  expect((await queue.next(() => true)).realm_playgrounds).toEqual([]);
+  expect(refused(await realm.owner.delete(`/realm/playgrounds/${id}`))).toEqual(badRequest);
+});
+
+test('domains: added, changed, removed by owners; the last one that goes ends the restriction', async () => {
+  const queue = await realm.guest.queue({ event_types: ['realm_domains', 'realm'] });
+  const { new_domain } = await realm.owner.ok('POST', '/realm/domains', {
+    domain: 'Natter.Example',
+    allow_subdomains: false,
+  });
+  expect(new_domain).toEqual([expect.any(Number), 'natter.example']);
+  await realm.owner.ok('PATCH', '/realm', { emails_restricted_to_domains: true });
+  await realm.owner.ok('PATCH', '/realm/domains/natter.example', { allow_subdomains: true });
+  expect((await realm.member.ok('GET', '/realm/domains')).domains).toEqual([
+    { domain: 'natter.example', allow_subdomains: true },
+  ]);
+  for (const domain of ['nodot', 'bad domain.example', 'natter.example'])
+    expect(refused(await realm.owner.post('/realm/domains', { domain, allow_subdomains: false })), domain).toEqual(
+      badRequest,
+    );
+  expect(refused(await realm.owner.patch('/realm/domains/other.example', { allow_subdomains: true }))).toEqual(
+    badRequest,
+  );
+  await realm.owner.ok('DELETE', '/realm/domains/natter.example');
+  await queue.next((event) => event.property === 'emails_restricted_to_domains' && event.value === false);
+  expect(queue.seen.map((event) => [event.type, event.op])).toEqual([
+    ['realm_domains', 'add'],
+    ['realm', 'update'],
+    ['realm_domains', 'change'],
+    ['realm_domains', 'remove'],
+    ['realm', 'update'],
+  ]);
+});
+
+test('custom emoji: none at first; one that is not there is 404 with BAD_REQUEST', async () => {
+  expect((await realm.member.ok('GET', '/realm/emoji')).emoji).toEqual({});
+  expect(refused(await realm.owner.delete('/realm/emoji/nothing'))).toEqual([404, 'BAD_REQUEST']);
+});
+
+/** Who may: by hand from the tables of the reference. A number stands for each #, so that nothing is made twice. */
+const matrix: [string, string, Json, string[]][] = [
+  ['POST', '/realm/filters', { pattern: 'p#', url_template: 'https://e.example' }, ['owner', 'administrator']],
+  [
+    'POST',
+    '/realm/playgrounds',
+    { name: 'p#', pygments_language: 'C', url_template: 'https://e.example/{code}' },
+    ['owner', 'administrator'],
+  ],
+  ['POST', '/realm/domains', { domain: 'd#.example', allow_subdomains: true }, ['owner']],
+  ['POST', '/realm/profile_fields', { name: 'f#', field_type: 1 }, ['owner', 'administrator']],
+  ['PATCH', '/realm', { description: 'd#' }, ['owner', 'administrator']],
+  ['POST', '/invites/multiuse', {}, ['owner', 'administrator']],
+  [
+    'POST',
+    '/invites',
+    { invitee_emails: 'm#@natter.example', stream_ids: [] },
+    ['owner', 'administrator', 'moderator', 'member'],
+  ],
+  [
+    'POST',
+    '/user_groups/create',
+    { name: 'g#', description: '', members: [] },
+    ['owner', 'administrator', 'moderator', 'member'],
+  ],
+  [
+    'POST',
+    '/saved_snippets',
+    { title: 's#', content: 'c' },
+    ['owner', 'administrator', 'moderator', 'member', 'guest'],
+  ],
+  [
+    'POST',
+    '/navigation_views',
+    { fragment: 'n#', name: 'n#', is_pinned: true },
+    ['owner', 'administrator', 'moderator', 'member', 'guest'],
+  ],
+  ['GET', '/realm/profile_fields', {}, ['owner', 'administrator', 'moderator', 'member', 'guest']],
+  ['GET', '/user_groups', {}, ['owner', 'administrator', 'moderator', 'member', 'guest']],
+];
+
+test('who may do what: each role, a spectator, a deactivated user, somebody of another realm', async () => {
+  const other = await openRealm();
+  const gone = await realm.person({ role: 'owner' });
+  await realm.owner.ok('DELETE', `/users/${gone.user_id}`);
+  let count = 0;
+  for (const [method, path, form, allowed] of matrix) {
+    const attempt = async (client: typeof realm.owner): Promise<Json> => {
+      const number = String(++count);
+      const filled = JSON.parse(JSON.stringify(form).replaceAll('#', number));
+      return client.send(method, path, filled);
+    };
+    for (const role of ['owner', 'administrator', 'moderator', 'member', 'guest'] as const) {
+      const { status, body } = await attempt(realm[role]);
+      expect(status, `${method} ${path} ${role} ${body.msg}`).toBe(allowed.includes(role) ? 200 : 400);
+    }
+    expect((await attempt(realm.spectator)).status, `${method} ${path} spectator`).toBe(401);
+    expect((await attempt(gone)).status, `${method} ${path} deactivated`).toBe(401);
+    const stranger = new Client({ url: realm.owner.url, host: realm.host }, other.owner);
+    expect((await attempt(stranger)).status, `${method} ${path} stranger`).toBe(401);
+  }
+});
+
+test('an organization that is deactivated lets nobody in any more; only owners end it', async () => {
+  const other = await openRealm();
+  for (const who of ['administrator', 'moderator', 'member', 'guest'] as const)
+    expect(refused(await other[who].post('/realm/deactivate')), who).toEqual(badRequest);
+  const queue = await other.member.queue({ event_types: ['realm'] });
+  const held = queue.poll().catch((error: Error) => error.message);
+  await other.owner.ok('POST', '/realm/deactivate');
+  const seen = await held;
+  if (Array.isArray(seen)) expect(seen).toMatchObject([{ type: 'realm', op: 'deactivated', realm_id: other.id }]);
+  for (const who of ['owner', 'member'] as const) {
+    const { status, body } = await other[who].get('/users/me');
+    expect([status, body.code]).toEqual([401, 'REALM_DEACTIVATED']);
+  }
+  const login = await other.spectator.post('/fetch_api_key', {
+    username: other.owner.email,
+    password: other.owner.password,
+  });
+  expect([login.status, login.body.code]).toEqual([401, 'REALM_DEACTIVATED']);
+});
