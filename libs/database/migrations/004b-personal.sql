@@ -28,10 +28,11 @@ CREATE TABLE messaging.system_bot (
   PRIMARY KEY (realm_id, user_id)
 );
 
--- A person's role, and whose bot it is.
+-- A person's name and role, and whose bot it is.
 CREATE TABLE messaging.standing (
   realm_id int NOT NULL,
   user_id int NOT NULL,
+  full_name text NOT NULL,
   role int NOT NULL,
   bot_owner_id int,
   PRIMARY KEY (realm_id, user_id)

@@ -15,7 +15,7 @@ import {
 import { type Appender, connectRedis, createAppender, type LogRedis, logSubject } from '@natter/event-log';
 import { z } from 'zod';
 import type { UserContext } from './bus.ts';
-import { createCatchUp } from './catch-up.ts';
+import { type CatchUp, createCatchUp } from './catch-up.ts';
 import type { CommonConfig } from './config.ts';
 import { watchOwner } from './owner-metrics.ts';
 import type { Process } from './run-service.ts';
@@ -28,6 +28,8 @@ export interface Owner {
   appender: Appender;
   redis: LogRedis;
   consume(options: Pick<ConsumerOptions, 'name' | 'types' | 'handle' | 'finish'>): Consumer;
+  /** Brings this service's copies up to what is committed in the realm. */
+  catchUp: CatchUp;
   close(): Promise<void>;
 }
 
@@ -96,7 +98,8 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     secondsToLive: 3_600,
   });
   const consumers: { consumer: Consumer; marks: string[] }[] = [];
-  bus.useCatchUp(createCatchUp(database, schema, () => consumers.map(({ consumer }) => consumer)));
+  const catchUp = createCatchUp(database, schema, () => consumers.map(({ consumer }) => consumer));
+  bus.useCatchUp(catchUp);
   bus.subscribe(logSubject('*'), (payload, subject) => {
     const realmId = Number(subject.split('.').at(-1));
     const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
@@ -116,6 +119,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     ),
     appender,
     redis,
+    catchUp,
     consume: (options) => {
       const consumer = startConsumer(database, unitOfWork, {
         ...options,

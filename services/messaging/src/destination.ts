@@ -47,7 +47,7 @@ export async function findDestination(
 }
 
 const mayKnow = (channel: PostingRules, actor: Actor): boolean =>
-  (!channel.is_private && actor.role !== roles.guest) || hasId(channel.subscribers, actor.userId);
+  actor.isSystemBot || (!channel.is_private && actor.role !== roles.guest) || hasId(channel.subscribers, actor.userId);
 const mayPost = (channel: PostingRules, actor: Actor): boolean => mayKnow(channel, actor) && !channel.is_archived;
 
 function singleChannel(to: Params['to']): number | string {

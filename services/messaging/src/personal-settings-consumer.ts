@@ -1,23 +1,17 @@
 import { idsOf, type User } from '@natter/contracts';
-import { sql } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { dropDrafts } from './drafts/drafts.ts';
 import { isKeptSetting, storeSetting } from './personal-settings.ts';
-import { storeStanding } from './standing.ts';
 
-/** Keeps the copy of settings, roles and system bots, and drops drafts whose owner turned their synchronisation off. */
+/** Keeps the copy of settings, and drops drafts whose owner turned their synchronisation off. */
 export function personalSettingsConsumer(owner: Owner): void {
   owner.consume({
     name: 'personal-settings',
     types: ['user_settings', 'realm_user'],
     handle: async (work, { event }) => {
       if (event.type === 'realm_user') {
-        const person = event.body.person as Partial<User> & { user_id: number };
-        await storeStanding(work, event.op, person);
         if (event.op !== 'add') return;
-        if (person.is_system_bot)
-          await work.run(sql.unsafe`
-            INSERT INTO messaging.system_bot (realm_id, user_id, name) VALUES (${work.realmId}, ${person.user_id}, ${person.full_name ?? ''}) ON CONFLICT DO NOTHING`);
+        const person = event.body.person as Pick<User, 'user_id'>;
         for (const [name, value] of Object.entries(settingsNoted(event.note)))
           if (isKeptSetting(name)) await storeSetting(work, person.user_id, name, value);
         return;

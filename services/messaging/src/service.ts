@@ -8,6 +8,8 @@ import { createChannelCache } from './channel-cache.ts';
 import { createChannelReach } from './channel-reach.ts';
 import { draftHandlers } from './drafts/drafts.ts';
 import { createMessageReach } from './message-reach.ts';
+import { noticesConsumer } from './notices/notices-consumer.ts';
+import { catchUpWithNotices } from './notices/settled-notices.ts';
 import { peopleConsumer } from './people.ts';
 import { personalSettingsConsumer } from './personal-settings-consumer.ts';
 import { reactionHandlers } from './reactions/reactions.ts';
@@ -31,6 +33,8 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   const decideSend = createDecideSend(owner.database, channels);
   const hint = hintScheduler(process.bus);
   const policies = createRealmPolicies(process.bus);
+  noticesConsumer(owner, hint);
+  process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
     ...sendHandlers(owner, channels),
     ...draftHandlers(owner, reach),

@@ -2,16 +2,23 @@ import { roles, type User } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
-/** Keeps a person's role and a bot's owner, from an event `realm_user`. */
+/** Keeps names, roles, owners of bots and the system bots, from an event `realm_user`. */
 export async function storeStanding(work: Work, op: string | undefined, person: Partial<User> & { user_id: number }) {
-  if (op === 'add')
+  if (op === 'add') {
     await work.run(sql.unsafe`
-      INSERT INTO messaging.standing (realm_id, user_id, role, bot_owner_id)
-      VALUES (${work.realmId}, ${person.user_id}, ${person.role ?? roles.member}, ${person.bot_owner_id ?? null}) ON CONFLICT DO NOTHING`);
-  else if (person.role !== undefined || person.bot_owner_id !== undefined)
-    await work.run(sql.unsafe`
-      UPDATE messaging.standing SET role = coalesce(${person.role ?? null}::int, role), bot_owner_id = coalesce(${person.bot_owner_id ?? null}::int, bot_owner_id)
-      WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
+      INSERT INTO messaging.standing (realm_id, user_id, full_name, role, bot_owner_id)
+      VALUES (${work.realmId}, ${person.user_id}, ${person.full_name ?? ''}, ${person.role ?? roles.member}, ${person.bot_owner_id ?? null}) ON CONFLICT DO NOTHING`);
+    if (person.is_system_bot)
+      await work.run(sql.unsafe`
+        INSERT INTO messaging.system_bot (realm_id, user_id, name) VALUES (${work.realmId}, ${person.user_id}, ${person.full_name ?? ''}) ON CONFLICT DO NOTHING`);
+    return;
+  }
+  const { full_name, role, bot_owner_id } = person;
+  if (full_name === undefined && role === undefined && bot_owner_id === undefined) return;
+  await work.run(sql.unsafe`
+    UPDATE messaging.standing SET full_name = coalesce(${full_name ?? null}, full_name), role = coalesce(${role ?? null}::int, role),
+      bot_owner_id = coalesce(${bot_owner_id ?? null}::int, bot_owner_id)
+    WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
 }
 
 const idRow = z.object({ user_id: z.number() });

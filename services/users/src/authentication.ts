@@ -12,6 +12,7 @@ const credentialRow = z.object({
   is_active: z.boolean(),
   realm_ended: z.boolean(),
   is_bot: z.boolean(),
+  is_system_bot: z.boolean().optional(),
 });
 
 export function authenticationHandlers(owner: Owner): Handlers {
@@ -49,6 +50,7 @@ export function authenticationHandlers(owner: Owner): Handlers {
       email: account.email,
       role: account.role,
       isBot: account.is_bot,
+      ...(account.is_system_bot ? { isSystemBot: true } : {}),
       keyId,
       groupIds: await groupIdsOf(database, account.id),
       basis: Object.fromEntries(versions.map((row) => [row.key, row.version])),
@@ -70,7 +72,7 @@ export function authenticationHandlers(owner: Owner): Handlers {
         '',
         () =>
           database.maybeOne(sql.type(credentialRow)`
-            SELECT a.id, a.email, a.role, a.is_active, a.is_bot, r.is_deactivated AS realm_ended
+            SELECT a.id, a.email, a.role, a.is_active, a.is_bot, a.is_system_bot, r.is_deactivated AS realm_ended
             FROM users.account a JOIN users.realm r ON r.id = a.realm_id WHERE a.realm_id = ${meta.realmId} AND a.id = ${user_id}`),
         () => badRequest('No such user'),
       ),

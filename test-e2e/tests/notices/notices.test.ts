@@ -1,0 +1,115 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+const isFrom = (bot: string) => (event: Json) => event.type === 'message' && event.message.sender_full_name === bot;
+const isNotice = isFrom('Notification Bot');
+
+test('a newcomer is welcomed once, before they can ask for anything', async () => {
+  const queue = await realm.owner.queue({ event_types: ['message'] });
+  const person = await realm.person();
+  const theirs = await person.queue({ event_types: ['message'] });
+  expect(theirs.state.max_message_id ?? 1).toBeGreaterThan(0);
+  // What was said before the register is no event after it.
+  expect((await theirs.settle()).filter(isFrom('Welcome Bot'))).toEqual([]);
+  expect((await queue.settle()).filter(isFrom('Welcome Bot'))).toEqual([]);
+  const { messages } = (await person.get('/messages', { anchor: 'newest', num_before: 10, num_after: 0 })).body;
+  if (messages) expect(messages.filter((message: Json) => message.sender_full_name === 'Welcome Bot')).toHaveLength(1);
+});
+
+test('a new channel starts with a note of its creator, in the topic "channel events"', async () => {
+  const queue = await realm.member.queue();
+  await realm.member.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'gardening', description: 'Roses and *beans*' }],
+  });
+  const { message } = await queue.next(isNotice);
+  expect(message).toMatchObject({ type: 'stream', display_recipient: 'gardening', subject: 'channel events' });
+  expect(message.content).toContain(realm.member.full_name);
+  expect(message.content).toContain('Roses and');
+});
+
+test('in a private channel too, and only its subscribers see it', async () => {
+  const [mine, other] = [await realm.member.queue(), await realm.owner.queue()];
+  await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'hidden' }], invite_only: true });
+  expect((await mine.next(isNotice)).message.display_recipient).toBe('hidden');
+  expect((await other.settle()).filter(isNotice)).toEqual([]);
+});
+
+describe('who is subscribed by somebody else', () => {
+  test('is told by direct message who did it', async () => {
+    const queue = await realm.member2.queue();
+    await realm.member.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'cooking' }],
+      principals: [realm.member.user_id, realm.member2.user_id],
+    });
+    const isDirect = (event: Json) => isNotice(event) && event.message.type === 'private';
+    const { message } = await queue.next(isDirect);
+    expect(message.content).toContain('cooking');
+    expect(message.content).toContain(realm.member.full_name);
+    const mine = await realm.member.queue();
+    expect((await mine.settle()).filter(isDirect)).toEqual([]);
+  });
+
+  test('is not told when the caller does not want it', async () => {
+    const queue = await realm.member2.queue();
+    await realm.member.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'quiet' }],
+      principals: [realm.member2.user_id],
+      send_new_subscription_messages: false,
+    });
+    await realm.member2.queue();
+    expect((await queue.settle()).filter((event) => isNotice(event) && event.message.type === 'private')).toEqual([]);
+  });
+});
+
+test('a renamed channel bears a note of both names', async () => {
+  await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'before' }] });
+  const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'before' });
+  const queue = await realm.owner.queue();
+  await realm.owner.ok('PATCH', `/streams/${stream_id}`, { new_name: 'after' });
+  const { message } = await queue.next(isNotice);
+  expect(message).toMatchObject({ display_recipient: 'after', subject: 'channel events' });
+  expect(message.content).toMatch(/before[\s\S]*after/);
+});
+
+test('a new channel is announced where the realm wants it, if its creator does', async () => {
+  await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'news' }] });
+  const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'news' });
+  await realm.owner.ok('PATCH', '/realm', { new_stream_announcements_stream_id: stream_id });
+  const queue = await realm.owner.queue();
+  const make = (name: string, announce: boolean) =>
+    realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], announce });
+  await make('unannounced', false);
+  await make('announced', true);
+  const isAnnouncement = (event: Json) => isNotice(event) && event.message.subject === 'new channels';
+  const { message } = await queue.next(isAnnouncement);
+  expect(message.display_recipient).toBe('news');
+  expect(message.content).toContain('announced');
+  expect(queue.seen.filter(isAnnouncement)).toHaveLength(1);
+});
+
+test('a sign-up is announced where the realm wants it', async () => {
+  const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'news' });
+  await realm.owner.ok('PATCH', '/realm', { signup_announcements_stream_id: stream_id });
+  const queue = await realm.owner.queue();
+  await realm.person({ full_name: 'Nora Newcomer' });
+  const { message } = await queue.next((event) => isNotice(event) && event.message.subject === 'signups');
+  expect(message.content).toContain('Nora Newcomer');
+});
+
+test('who is put into a group by somebody else is told', async () => {
+  const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
+    name: 'gardeners',
+    description: '',
+    members: [realm.owner.user_id],
+  });
+  const queue = await realm.member.queue();
+  await realm.owner.ok('POST', `/user_groups/${group_id}/members`, { add: [realm.member.user_id] });
+  const { message } = await queue.next(isNotice);
+  expect(message.type).toBe('private');
+  expect(message.content).toContain('gardeners');
+});
