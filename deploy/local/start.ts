@@ -1,3 +1,4 @@
+import { createWriteStream, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSystem } from './system.ts';
@@ -5,18 +6,25 @@ import { createDemoTable } from './table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const fresh = process.argv.includes('--fresh');
+const dataDir = resolve(root, '.natter');
+mkdirSync(dataDir, { recursive: true });
+// The last run's, as the processes wrote it; the terminal shows the same in short.
+const logs = createWriteStream(resolve(dataDir, 'natter.log'));
 const startedAt = Date.now();
 const port = Number(process.env.NATTER_HTTP_PORT ?? 9991);
 
 const system = await startSystem({
-  dataDir: resolve(root, '.natter'),
+  dataDir,
   fresh,
   port,
   env: process.env,
   log: (line) => console.log(`natter: ${line}`),
-  onLine: (line) => console.log(readable(line)),
+  onLine: (line) => {
+    logs.write(`${line}\n`);
+    console.log(readable(line));
+  },
 });
-console.log(createDemoTable(system.url, system.people));
+console.log(createDemoTable(system.url, system.people, system.children, '.natter/natter.log'));
 console.log(`natter: ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl-C stops everything.`);
 
 let isStopping = false;
@@ -26,6 +34,7 @@ const stop = async (): Promise<void> => {
   isStopping = true;
   console.log('natter: stopping');
   await system.stop();
+  console.log('natter: stopped');
   process.exit(0);
 };
 process.on('SIGINT', stop);
