@@ -3,8 +3,11 @@ import type { ErrorCode } from './error.ts';
 import type { Params, ParamValues } from './param.ts';
 
 export type ServiceName = 'gateway' | 'users' | 'channels' | 'messaging' | 'presence' | 'event-queue';
-/** `user`: authenticated. `spectator`: also without authentication, where the realm allows it. `anyone`: nobody is asked. */
-export type Caller = 'user' | 'spectator' | 'anyone';
+/**
+ * `user`: authenticated. `spectator`: also without authentication, where the realm allows it. `anyone`: nobody is asked.
+ * `operator`: only commands of the operator, on the bus.
+ */
+export type Caller = 'user' | 'spectator' | 'anyone' | 'operator';
 
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';

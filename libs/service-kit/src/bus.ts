@@ -236,6 +236,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       const caller = message.subject.split('.').at(-1);
       if (envelope.actor && operation.caller !== 'anyone' && caller !== 'gateway')
         throw new Error(`${caller} asked for ${operation.name} in the name of a user`);
+      if (operation.caller === 'operator' && caller !== 'operator')
+        throw new Error(`${caller} asked for ${operation.name}, which is the operator's`);
       requestLog = log.child({
         requestId: envelope.meta.requestId,
         realm: envelope.meta.realmId,

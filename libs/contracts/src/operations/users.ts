@@ -154,7 +154,7 @@ export const userOperations = {
   createRealm: operation({
     name: 'create-realm',
     service: 'users',
-    caller: 'anyone',
+    caller: 'operator',
     summary: 'Create a realm with its system groups and bots, or find it by its host. Bus only.',
     params: { host: text(z.string()), realm_name: text(z.string()), is_default: json(bool) },
     result: z.object({ realm_id: z.int(), is_new: z.boolean() }),
@@ -162,7 +162,7 @@ export const userOperations = {
   addPerson: operation({
     name: 'add-person',
     service: 'users',
-    caller: 'anyone',
+    caller: 'operator',
     summary: 'Create an account of any role, for commands of the operator. Bus only.',
     params: {
       email: text(email),
@@ -180,7 +180,7 @@ export const userOperations = {
   issueApiKey: operation({
     name: 'issue-api-key',
     service: 'users',
-    caller: 'anyone',
+    caller: 'operator',
     summary: 'One more API key for a user, for commands of the operator. Bus only.',
     params: { email: text(email) },
     result: z.object({ api_key: z.string() }),
@@ -189,7 +189,7 @@ export const userOperations = {
   revokeApiKeys: operation({
     name: 'revoke-api-keys',
     service: 'users',
-    caller: 'anyone',
+    caller: 'operator',
     summary: 'End all API keys of a user, for commands of the operator. Bus only.',
     params: { email: text(email) },
     result: z.object({ revoked: z.int() }),
