@@ -172,3 +172,28 @@ test('a group of another realm answers as one that does not exist', async () => 
   expect(refused(await other.owner.post(`/user_groups/${id}/deactivate`))).toEqual(badRequest);
   expect(refused(await other.owner.patch(`/user_groups/${id}`, { name: 'x' }))).toEqual(badRequest);
 });
+
+test('a change that is sent again under its key answers as the first time and has its effect once', async () => {
+  const key = { 'idempotency-key': `again-${Math.random()}` };
+  const id = await create(realm.owner);
+  const twice = async (method: string, path: string, form: Json): Promise<Json[]> => {
+    const headers = { 'idempotency-key': `${method} ${path} ${JSON.stringify(form)}` };
+    return [await realm.owner.send(method, path, form, headers), await realm.owner.send(method, path, form, headers)];
+  };
+  for (const [method, path, form] of [
+    ['POST', `/user_groups/${id}/members`, { add: [realm.member.user_id] }],
+    ['POST', `/user_groups/${id}/members`, { delete: [realm.member.user_id] }],
+    ['PATCH', `/user_groups/${id}`, { name: 'again' }],
+    ['POST', `/user_groups/${id}/deactivate`, {}],
+    ['PATCH', `/user_groups/${id}`, { deactivated: false }],
+    ['PATCH', `/user_groups/${id}`, { deactivated: true, description: 'asleep' }],
+  ] as const)
+    expect(
+      (await twice(method, path, form)).map(({ status }) => status),
+      `${method} ${path}`,
+    ).toEqual([200, 200]);
+  const form = { name: 'made once', description: '', members: [] };
+  const first = await realm.owner.post('/user_groups/create', form, key);
+  const second = await realm.owner.post('/user_groups/create', form, key);
+  expect(second.body).toEqual(first.body);
+});

@@ -2,8 +2,8 @@ import { badRequest, collectionOperations, missing, type NavigationView } from '
 import { type Executor, sql, sqlState } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { change, toSelf } from '../change.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
-import { ownChange, toSelf } from './own-change.ts';
 
 const builtIn = new Set([
   'inbox',
@@ -32,7 +32,7 @@ export function navigationViewHandlers(owner: Owner): Handlers {
       if (fragment.length > maxFragment) throw badRequest(`fragment is too long (limit: ${maxFragment} characters)`);
       const name = checkedName(fragment, params.name);
       if (name === undefined && !builtIn.has(fragment)) throw badRequest('Custom views must have a valid name.');
-      return ownChange(owner, context, async (work) => {
+      return change(owner, context, collectionOperations.addNavigationView, params, async (work) => {
         await work
           .run(sql.unsafe`
             INSERT INTO users.navigation_view (user_id, fragment, is_pinned, name) VALUES (${userId}, ${fragment}, ${params.is_pinned}, ${name ?? null})`)
@@ -44,7 +44,7 @@ export function navigationViewHandlers(owner: Owner): Handlers {
     }),
 
     handle(collectionOperations.updateNavigationView, async (context, { fragment, ...params }) =>
-      ownChange(owner, context, async (work) => {
+      change(owner, context, collectionOperations.updateNavigationView, { fragment, ...params }, async (work) => {
         const { userId } = context.actor;
         const view = await work.maybeOne(sql.type(viewRow)`
           SELECT fragment, is_pinned, name FROM users.navigation_view WHERE user_id = ${userId} AND fragment = ${fragment} FOR UPDATE`);
@@ -65,7 +65,7 @@ export function navigationViewHandlers(owner: Owner): Handlers {
     ),
 
     handle(collectionOperations.removeNavigationView, async (context, { fragment }) =>
-      ownChange(owner, context, async (work) => {
+      change(owner, context, collectionOperations.removeNavigationView, { fragment }, async (work) => {
         const { userId } = context.actor;
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.navigation_view WHERE user_id = ${userId} AND fragment = ${fragment}`,

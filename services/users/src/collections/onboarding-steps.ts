@@ -2,8 +2,8 @@ import { badRequest, collectionOperations } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { change, toSelf } from '../change.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
-import { ownChange, toSelf } from './own-change.ts';
 
 /** What a client explains once; it is listed until it was. */
 const steps = [
@@ -26,7 +26,7 @@ export function onboardingStepHandlers(owner: Owner): Handlers {
       if (isBot) throw badRequest('This endpoint does not accept bot requests.');
       if (!steps.some(({ name }) => name === onboarding_step))
         throw badRequest(`Unknown onboarding_step: ${onboarding_step}`);
-      return ownChange(owner, context, async (work) => {
+      return change(owner, context, collectionOperations.markOnboardingStep, { onboarding_step }, async (work) => {
         const marked = await work.run(sql.unsafe`
           INSERT INTO users.onboarding_step (user_id, name) VALUES (${userId}, ${onboarding_step}) ON CONFLICT DO NOTHING`);
         if (marked > 0)

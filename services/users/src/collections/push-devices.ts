@@ -2,8 +2,8 @@ import { badRequest, ChatError, collectionOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
+import { change, toSelf } from '../change.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
-import { ownChange, toSelf } from './own-change.ts';
 
 type Kind = 'apns' | 'fcm';
 const maxToken = 4096;
@@ -15,7 +15,7 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
     refuseBots(context);
     checkToken(kind, params.token);
     if (kind === 'apns' && !/^[.a-zA-Z0-9-]+$/.test(params.appid ?? '')) throw badRequest('Invalid app ID');
-    return ownChange(owner, context, async (work) => {
+    return change(owner, context, { name: `add-${kind}-token` }, params, async (work) => {
       await work.run(sql.unsafe`
         INSERT INTO users.device_token (user_id, kind, token, app_id) VALUES (${userId}, ${kind}, ${params.token}, ${params.appid ?? null})
         ON CONFLICT (user_id, kind, token) DO UPDATE SET app_id = excluded.app_id`);
@@ -25,7 +25,7 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
   const remove = async (context: UserContext, kind: Kind, token: string) => {
     refuseBots(context);
     checkToken(kind, token);
-    return ownChange(owner, context, async (work) => {
+    return change(owner, context, { name: `remove-${kind}-token` }, { token }, async (work) => {
       const removed = await work.run(sql.unsafe`
         DELETE FROM users.device_token WHERE user_id = ${context.actor.userId} AND kind = ${kind} AND token = ${token}`);
       if (removed === 0) throw badRequest('Token does not exist');
@@ -47,7 +47,7 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
       refuseBots(context);
       for (const name of ['push_public_key', 'bouncer_public_key', 'encrypted_push_registration'] as const)
         if (!isBase64(params[name])) throw badRequest(`Invalid ${name}`);
-      return ownChange(owner, context, async (work) => {
+      return change(owner, context, collectionOperations.registerPushDevice, params, async (work) => {
         const registered = await work.run(sql.unsafe`
           INSERT INTO users.push_device (user_id, push_account_id, kind, public_key, bouncer_public_key, registration)
           VALUES (${userId}, ${params.push_account_id}, ${params.token_kind}, ${params.push_public_key}, ${params.bouncer_public_key}, ${params.encrypted_push_registration})

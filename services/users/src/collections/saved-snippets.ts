@@ -1,9 +1,9 @@
 import { badRequest, collectionOperations, limits, missing, type SavedSnippet } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { change, toSelf } from '../change.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
-import { ownChange, toSelf } from './own-change.ts';
 
 const maxTitle = 60;
 
@@ -17,40 +17,40 @@ export function savedSnippetHandlers(owner: Owner): Handlers {
       const { userId } = context.actor;
       const title = checkedTitle(params.title);
       const content = checkedContent(params.content);
-      const write = ownChange(
-        owner,
-        context,
-        async (work) => {
-          const row = await work.one(sql.type(snippetRow)`
-            INSERT INTO users.saved_snippet (user_id, title, content) VALUES (${userId}, ${title}, ${content}) RETURNING id, title, content, created_at`);
-          work.emit(toSelf(userId, 'saved_snippets', 'add', { saved_snippet: toSnippet(row) }));
-          return { saved_snippet_id: row.id };
-        },
-        idempotencyOf(context, 'add-saved-snippet', params),
-      );
-      return write;
+      return change(owner, context, collectionOperations.addSavedSnippet, params, async (work) => {
+        const row = await work.one(sql.type(snippetRow)`
+          INSERT INTO users.saved_snippet (user_id, title, content) VALUES (${userId}, ${title}, ${content}) RETURNING id, title, content, created_at`);
+        work.emit(toSelf(userId, 'saved_snippets', 'add', { saved_snippet: toSnippet(row) }));
+        return { saved_snippet_id: row.id };
+      });
     }),
 
     handle(collectionOperations.updateSavedSnippet, async (context, { saved_snippet_id, ...params }) => {
       const { userId } = context.actor;
       const title = params.title === undefined ? undefined : checkedTitle(params.title);
       const content = params.content === undefined ? undefined : checkedContent(params.content);
-      return ownChange(owner, context, async (work) => {
-        const row = await work.maybeOne(sql.type(snippetRow)`
+      return change(
+        owner,
+        context,
+        collectionOperations.updateSavedSnippet,
+        { saved_snippet_id, ...params },
+        async (work) => {
+          const row = await work.maybeOne(sql.type(snippetRow)`
           SELECT id, title, content, created_at FROM users.saved_snippet WHERE user_id = ${userId} AND id = ${saved_snippet_id} FOR UPDATE`);
-        if (!row) throw noSuchSnippet();
-        const after = { ...row, title: title ?? row.title, content: content ?? row.content };
-        if (after.title === row.title && after.content === row.content) return {};
-        await work.run(
-          sql.unsafe`UPDATE users.saved_snippet SET title = ${after.title}, content = ${after.content} WHERE id = ${row.id}`,
-        );
-        work.emit(toSelf(userId, 'saved_snippets', 'update', { saved_snippet: toSnippet(after) }));
-        return {};
-      });
+          if (!row) throw noSuchSnippet();
+          const after = { ...row, title: title ?? row.title, content: content ?? row.content };
+          if (after.title === row.title && after.content === row.content) return {};
+          await work.run(
+            sql.unsafe`UPDATE users.saved_snippet SET title = ${after.title}, content = ${after.content} WHERE id = ${row.id}`,
+          );
+          work.emit(toSelf(userId, 'saved_snippets', 'update', { saved_snippet: toSnippet(after) }));
+          return {};
+        },
+      );
     }),
 
     handle(collectionOperations.removeSavedSnippet, async (context, { saved_snippet_id }) =>
-      ownChange(owner, context, async (work) => {
+      change(owner, context, collectionOperations.removeSavedSnippet, { saved_snippet_id }, async (work) => {
         const { userId } = context.actor;
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.saved_snippet WHERE user_id = ${userId} AND id = ${saved_snippet_id}`,

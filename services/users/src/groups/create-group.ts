@@ -8,8 +8,9 @@ import {
   type SystemGroupName,
 } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { type Realm, readRealm } from '../realm/read-realm.ts';
 import { requireGroup } from './access-group.ts';
 import { emitAdded } from './group-events.ts';
@@ -21,19 +22,13 @@ import { insertSubgroups } from './subgroups.ts';
 
 type Params = ParamsOf<typeof groupOperations.createUserGroup>;
 
-export function createGroupHandlers({ unitOfWork }: Owner): Handlers {
+export function createGroupHandlers(owner: Owner): Handlers {
   return [
     handle(groupOperations.createUserGroup, async (context, params) => {
       const { actor } = context;
       const name = checkedGroupName(params.name);
       const description = checkedGroupDescription(params.description);
-      const options = {
-        realmId: actor.realmId,
-        schema: 'users',
-        idempotency: idempotencyOf(context, 'create-user-group', params),
-      };
-      return unitOfWork(options, async (work) => {
-        work.restOn(actor.basis);
+      return change(owner, context, groupOperations.createUserGroup, params, async (work) => {
         const realm = await readRealm(work, work.realmId);
         requirePermission(realm, 'can_create_groups', await holderOf(work, actor.userId));
         const members = await checkedUsers(work, params.members);

@@ -1,7 +1,8 @@
-import { type Actor, badRequest, ChatError, groupOperations, groupUsesKey, type RequestMeta } from '@natter/contracts';
+import { type Actor, badRequest, ChatError, groupOperations, groupUsesKey } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Bus, type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { lockGroup, requireCloser } from './access-group.ts';
 import { emitDeactivated } from './group-events.ts';
 import type { GroupRow } from './group-row.ts';
@@ -10,14 +11,12 @@ import { holderOf } from './holder.ts';
 
 export function deactivateGroupHandlers(owner: Owner, bus: Bus): Handlers {
   return [
-    handle(groupOperations.deactivateUserGroup, async ({ actor, meta }, { user_group_id }) => {
-      await deactivateGroup(owner, bus, actor, meta, user_group_id);
-      return {};
-    }),
-    handle(groupOperations.removeUserGroup, async ({ actor, meta }, { user_group_id }) => {
-      await deactivateGroup(owner, bus, actor, meta, user_group_id);
-      return {};
-    }),
+    handle(groupOperations.deactivateUserGroup, (context, { user_group_id }) =>
+      deactivateGroup(owner, bus, context, user_group_id),
+    ),
+    handle(groupOperations.removeUserGroup, (context, { user_group_id }) =>
+      deactivateGroup(owner, bus, context, user_group_id),
+    ),
   ];
 }
 
@@ -26,28 +25,27 @@ export function deactivateGroupHandlers(owner: Owner, bus: Bus): Handlers {
  * there being no new use since; in this service the group's row is held against assignments.
  */
 export async function deactivateGroup(
-  { database, unitOfWork }: Owner,
+  owner: Owner,
   bus: Bus,
-  actor: Actor,
-  meta: RequestMeta,
-  groupId: number,
-): Promise<void> {
-  const options = { realmId: actor.realmId, schema: 'users' };
-  await unitOfWork(options, (work) => mayEnd(work, actor, groupId));
-  const { version } = await database.one(sql.type(z.object({ version: z.number() }))`
+  context: UserContext,
+  group_id: number,
+): Promise<Record<string, never>> {
+  const { actor, meta } = context;
+  const { version } = await owner.database.one(sql.type(z.object({ version: z.number() }))`
     SELECT version FROM log.versions(${actor.realmId}, ${sql.array([groupUsesKey], 'text')})`);
-  const { objections } = await bus.call(groupOperations.getGroupUses, { group_id: groupId }, { meta });
-  await unitOfWork(options, async (work) => {
-    work.restOn({ ...actor.basis, [groupUsesKey]: version });
-    const row = await mayEnd(work, actor, groupId);
-    const all = [...(await usesInPeople(work, groupId)), ...objections];
+  const { objections } = await bus.call(groupOperations.getGroupUses, { group_id }, { meta });
+  return change(owner, context, groupOperations.deactivateUserGroup, { group_id }, async (work) => {
+    work.restOn({ [groupUsesKey]: version });
+    const row = await mayEnd(work, actor, group_id);
+    const all = [...(await usesInPeople(work, group_id)), ...objections];
     if (all.length > 0)
       throw new ChatError('CANNOT_DEACTIVATE_GROUP_IN_USE', 'Cannot deactivate user group in use.', {
         objections: all,
       });
-    await work.run(sql.unsafe`UPDATE users.user_group SET is_deactivated = true WHERE id = ${groupId}`);
+    await work.run(sql.unsafe`UPDATE users.user_group SET is_deactivated = true WHERE id = ${group_id}`);
     emitDeactivated(work, row);
     work.bump('groups');
+    return {};
   });
 }
 

@@ -3,6 +3,7 @@ import { type Executor, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { lockGroup, mayInGroup, mayManage, requireGroup, requireManager } from './access-group.ts';
 import { checkedUsers, insertMembers } from './create-group.ts';
 import { emitGroup } from './group-events.ts';
@@ -13,7 +14,8 @@ import { changeSubgroups } from './subgroups.ts';
 
 const idRow = z.object({ id: z.number() });
 
-export function memberHandlers({ database, unitOfWork }: Owner): Handlers {
+export function memberHandlers(owner: Owner): Handlers {
+  const { database } = owner;
   return [
     handle(groupOperations.getUserGroupMembers, async ({ actor }, { user_group_id, direct_member_only }) => {
       const group = await requireGroup(database, actor.realmId, user_group_id);
@@ -32,16 +34,15 @@ export function memberHandlers({ database, unitOfWork }: Owner): Handlers {
       return { is_user_group_member: members.includes(user_id) };
     }),
 
-    handle(groupOperations.updateUserGroupMembers, async ({ actor }, params) => {
+    handle(groupOperations.updateUserGroupMembers, async (context, params) => {
       const { add, delete: removed, add_subgroups, delete_subgroups } = params;
       if (add.length + removed.length + add_subgroups.length + delete_subgroups.length === 0)
         throw badRequest(
           'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or "delete_subgroups".',
         );
-      return unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
+      return change(owner, context, groupOperations.updateUserGroupMembers, params, async (work) => {
         const group = await lockGroup(work, params.user_group_id);
-        const holder = await holderOf(work, actor.userId);
+        const holder = await holderOf(work, context.actor.userId);
         if (removed.length > 0) await removeMembers(work, group, holder, removed);
         if (add.length > 0) await addMembers(work, group, holder, add);
         if (add_subgroups.length + delete_subgroups.length > 0) {

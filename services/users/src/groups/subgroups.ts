@@ -2,6 +2,7 @@ import { badRequest, groupOperations } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { holdNesting, lockGroup, requireGroup, requireManager } from './access-group.ts';
 import { emitGroup } from './group-events.ts';
 import type { GroupRow } from './group-row.ts';
@@ -9,7 +10,8 @@ import { holderOf } from './holder.ts';
 
 const idRow = z.object({ id: z.number() });
 
-export function subgroupHandlers({ database, unitOfWork }: Owner): Handlers {
+export function subgroupHandlers(owner: Owner): Handlers {
+  const { database } = owner;
   return [
     handle(groupOperations.getSubgroups, async ({ actor }, { user_group_id, direct_subgroup_only }) => {
       const group = await requireGroup(database, actor.realmId, user_group_id);
@@ -17,13 +19,12 @@ export function subgroupHandlers({ database, unitOfWork }: Owner): Handlers {
       return { subgroups: await groupsWithin(database, group.id) };
     }),
 
-    handle(groupOperations.updateSubgroups, async ({ actor }, params) => {
+    handle(groupOperations.updateSubgroups, async (context, params) => {
       if (params.add.length + params.delete.length === 0)
         throw badRequest('Nothing to do. Specify at least one of "add" or "delete".');
-      return unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
+      return change(owner, context, groupOperations.updateSubgroups, params, async (work) => {
         const group = await lockGroup(work, params.user_group_id);
-        await requireManager(work, group, await holderOf(work, actor.userId));
+        await requireManager(work, group, await holderOf(work, context.actor.userId));
         await changeSubgroups(work, group, params);
         return {};
       });

@@ -8,7 +8,8 @@ import {
 } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
-import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Bus, type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
+import { change } from '../change.ts';
 import { expectOld } from '../realm/update-realm.ts';
 import { lockGroup, requireCloser, requireGroup, requireManager } from './access-group.ts';
 import { deactivateGroup } from './deactivate-group.ts';
@@ -23,32 +24,32 @@ const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
 
 export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
   return [
-    handle(groupOperations.updateUserGroup, async ({ actor, meta }, params) => {
+    handle(groupOperations.updateUserGroup, async (context, params) => {
+      const { actor } = context;
       const { user_group_id, deactivated, ...changes } = params;
       const changesData = Object.values(changes).some((value) => value !== undefined);
       if (!changesData && deactivated === undefined) throw badRequest('No new data supplied');
       if (changes.name !== undefined) changes.name = checkedGroupName(changes.name);
       if (changes.description !== undefined) checkedGroupDescription(changes.description);
-      await owner.unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
+      await change(owner, context, groupOperations.updateUserGroup, params, async (work) => {
         const group = await lockGroup(work, user_group_id);
         const holder = await holderOf(work, actor.userId);
         if (changesData) {
           await requireManager(work, group, holder);
-          await change(work, group, changes);
+          await changeGroup(work, group, changes);
         }
         if (deactivated !== undefined) await requireCloser(work, group, holder);
         if (deactivated === false && group.is_deactivated) await reactivate(work, group);
       });
       const current = await requireGroup(owner.database, actor.realmId, user_group_id);
       if (deactivated === true && !current.is_deactivated)
-        await deactivateGroup(owner, bus, actor, meta, user_group_id);
+        await deactivateGroup(owner, bus, withoutKey(context), user_group_id);
       return {};
     }),
   ];
 }
 
-async function change(
+async function changeGroup(
   work: Work,
   group: GroupRow,
   params: Omit<Params, 'user_group_id' | 'deactivated'>,
@@ -83,3 +84,9 @@ async function reactivate(work: Work, group: GroupRow): Promise<void> {
   work.bump('groups');
   emitReactivated(work, await requireGroup(work, work.realmId, group.id));
 }
+
+/** A key stands for the unit that came first. */
+const withoutKey = (context: UserContext): UserContext => ({
+  ...context,
+  meta: { ...context.meta, idempotencyKey: undefined },
+});

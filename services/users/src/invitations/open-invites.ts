@@ -1,8 +1,9 @@
-import { badRequest, invitationOperations, isAdministrator, roles } from '@natter/contracts';
+import { badRequest, invitationOperations, isAdministrator, type Operation, roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { holderOf } from '../groups/holder.ts';
 import type { SendInvitation } from './invitation-mail.ts';
 import {
@@ -17,16 +18,16 @@ import {
 
 const anyRow = invitationRow.extend({ is_open: z.boolean() });
 
-export function openInviteHandlers({ database, unitOfWork }: Owner, send: SendInvitation): Handlers {
-  const change = (
-    { actor }: UserContext,
+export function openInviteHandlers(owner: Owner, send: SendInvitation): Handlers {
+  const changeInvite = (
+    context: UserContext,
+    operation: Pick<Operation, 'name'>,
     id: number,
     isMultiuse: boolean,
     write: (work: Work, row: InvitationRow) => Promise<void>,
   ): Promise<InvitationRow> =>
-    unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-      work.restOn(actor.basis);
-      const holder = await holderOf(work, actor.userId);
+    change(owner, context, operation, { id }, async (work) => {
+      const holder = await holderOf(work, context.actor.userId);
       const row = await work.maybeOne(sql.type(anyRow)`
         SELECT ${invitationColumns}, ${isOpen} AS is_open FROM users.invitation
         WHERE realm_id = ${work.realmId} AND id = ${id} AND (email IS NULL) = ${isMultiuse} FOR UPDATE`);
@@ -44,30 +45,36 @@ export function openInviteHandlers({ database, unitOfWork }: Owner, send: SendIn
   return [
     handle(invitationOperations.getInvites, async ({ actor, meta }) => {
       if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
-      const holder = await holderOf(database, actor.userId);
+      const holder = await holderOf(owner.database, actor.userId);
       const own = isAdministrator(holder) ? sql.fragment`` : sql.fragment`AND inviter_id = ${actor.userId}`;
-      const rows = await database.any(sql.type(invitationRow)`
+      const rows = await owner.database.any(sql.type(invitationRow)`
         SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${actor.realmId} AND ${isOpen} ${own} ORDER BY id`);
       return { invites: rows.map((row) => toInvitation(row, meta.realmUrl)) };
     }),
 
     handle(invitationOperations.revokeInvite, async (context, { invite_id }) => {
-      await change(context, invite_id, false, close);
+      await changeInvite(context, invitationOperations.revokeInvite, invite_id, false, close);
       return {};
     }),
 
     handle(invitationOperations.revokeInviteLink, async (context, { invite_id }) => {
-      await change(context, invite_id, true, close);
+      await changeInvite(context, invitationOperations.revokeInviteLink, invite_id, true, close);
       return {};
     }),
 
     handle(invitationOperations.resendInvite, async (context, { invite_id }) => {
-      const row = await change(context, invite_id, false, async (work, { id }) => {
-        // As long again as it was to last.
-        await work.run(
-          sql.unsafe`UPDATE users.invitation SET created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,
-        );
-      });
+      const row = await changeInvite(
+        context,
+        invitationOperations.resendInvite,
+        invite_id,
+        false,
+        async (work, { id }) => {
+          // As long again as it was to last.
+          await work.run(
+            sql.unsafe`UPDATE users.invitation SET created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,
+          );
+        },
+      );
       await send(context, row.email ?? '', mailLinkOf(context.meta.realmUrl, row.key));
       return {};
     }),

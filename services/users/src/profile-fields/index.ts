@@ -1,7 +1,15 @@
-import { badRequest, type ProfileField, profileFieldOperations, profileFieldTypes } from '@natter/contracts';
+import {
+  badRequest,
+  type Operation,
+  type ProfileEntry,
+  type ProfileField,
+  profileFieldOperations,
+  profileFieldTypes,
+} from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
+import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import { isPermutation } from '../realm/linkifiers.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
@@ -9,43 +17,43 @@ import { announceFields, holdFields, readFields } from './field-row.ts';
 import { checkedField } from './field-rules.ts';
 import { changeProfileData, removeValues } from './profile-data.ts';
 
-export function profileFieldHandlers({ database, unitOfWork }: Owner): Handlers {
-  const change = <R>(
+export function profileFieldHandlers(owner: Owner): Handlers {
+  const changeFields = <R>(
     context: UserContext,
-    name: string,
+    operation: Pick<Operation, 'name'>,
     params: unknown,
     write: (work: Work, fields: ProfileField[]) => Promise<R>,
-  ): Promise<R> => {
-    const { actor } = context;
-    const idempotency = idempotencyOf(context, name, params);
-    return unitOfWork({ realmId: actor.realmId, schema: 'users', idempotency }, async (work) => {
-      work.restOn(actor.basis);
-      requireAdministrator(await holderOf(work, actor.userId));
+  ): Promise<R> =>
+    change(owner, context, operation, params, async (work) => {
+      requireAdministrator(await holderOf(work, context.actor.userId));
       const result = await write(work, await holdFields(work));
       await announceFields(work);
       return result;
     });
-  };
   const find = (fields: readonly ProfileField[], id: number): ProfileField => {
     const field = fields.find((candidate) => candidate.id === id);
     if (!field) throw badRequest(`Field id ${id} not found.`);
     return field;
   };
-  const own = ({ actor }: UserContext, write: (work: Work) => Promise<void>): Promise<Record<string, never>> =>
-    unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-      work.restOn(actor.basis);
-      if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
-      await write(work);
+  const own = (
+    context: UserContext,
+    operation: Pick<Operation, 'name'>,
+    entries: readonly ProfileEntry[],
+  ): Promise<Record<string, never>> =>
+    change(owner, context, operation, entries, async (work) => {
+      if (context.actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
+      const holder = await holderOf(work, context.actor.userId);
+      await changeProfileData(work, holder, holder.userId, entries);
       return {};
     });
 
   return [
     handle(profileFieldOperations.getProfileFields, async ({ actor }) => ({
-      custom_fields: await readFields(database, actor.realmId),
+      custom_fields: await readFields(owner.database, actor.realmId),
     })),
 
     handle(profileFieldOperations.createProfileField, (context, params) =>
-      change(context, 'create-profile-field', params, async (work, fields) => {
+      changeFields(context, profileFieldOperations.createProfileField, params, async (work, fields) => {
         const field = checkedField(
           {
             name: params.name ?? '',
@@ -66,33 +74,38 @@ export function profileFieldHandlers({ database, unitOfWork }: Owner): Handlers 
     ),
 
     handle(profileFieldOperations.updateProfileField, (context, { field_id, ...params }) =>
-      change(context, 'update-profile-field', { field_id, ...params }, async (work, fields) => {
-        const before = find(fields, field_id);
-        const data = params.field_data ?? (before.field_data === '' ? undefined : JSON.parse(before.field_data));
-        const after = checkedField(
-          {
-            name: params.name ?? before.name,
-            hint: params.hint ?? before.hint,
-            type: before.type,
-            display_in_profile_summary: params.display_in_profile_summary ?? before.display_in_profile_summary,
-            required: params.required ?? before.required,
-            editable_by_user: params.editable_by_user ?? before.editable_by_user,
-          },
-          data,
-          fields.filter((other) => other.id !== field_id),
-        );
-        await work.run(sql.unsafe`
+      changeFields(
+        context,
+        profileFieldOperations.updateProfileField,
+        { field_id, ...params },
+        async (work, fields) => {
+          const before = find(fields, field_id);
+          const data = params.field_data ?? (before.field_data === '' ? undefined : JSON.parse(before.field_data));
+          const after = checkedField(
+            {
+              name: params.name ?? before.name,
+              hint: params.hint ?? before.hint,
+              type: before.type,
+              display_in_profile_summary: params.display_in_profile_summary ?? before.display_in_profile_summary,
+              required: params.required ?? before.required,
+              editable_by_user: params.editable_by_user ?? before.editable_by_user,
+            },
+            data,
+            fields.filter((other) => other.id !== field_id),
+          );
+          await work.run(sql.unsafe`
           UPDATE users.profile_field SET name = ${after.name}, hint = ${after.hint}, field_data = ${after.field_data},
             display_in_profile_summary = ${after.display_in_profile_summary}, required = ${after.required}, editable_by_user = ${after.editable_by_user}
           WHERE id = ${field_id}`);
-        const gone = keysOf(before).filter((key) => !keysOf(after).includes(key));
-        if (gone.length > 0) await removeValues(work, field_id, gone);
-        return {};
-      }),
+          const gone = keysOf(before).filter((key) => !keysOf(after).includes(key));
+          if (gone.length > 0) await removeValues(work, field_id, gone);
+          return {};
+        },
+      ),
     ),
 
     handle(profileFieldOperations.removeProfileField, (context, { field_id }) =>
-      change(context, 'remove-profile-field', { field_id }, async (work, fields) => {
+      changeFields(context, profileFieldOperations.removeProfileField, { field_id }, async (work, fields) => {
         find(fields, field_id);
         await removeValues(work, field_id);
         await work.run(sql.unsafe`DELETE FROM users.profile_field WHERE id = ${field_id}`);
@@ -101,7 +114,7 @@ export function profileFieldHandlers({ database, unitOfWork }: Owner): Handlers 
     ),
 
     handle(profileFieldOperations.reorderProfileFields, (context, { order }) =>
-      change(context, 'reorder-profile-fields', { order }, async (work, fields) => {
+      changeFields(context, profileFieldOperations.reorderProfileFields, { order }, async (work, fields) => {
         if (
           !isPermutation(
             order,
@@ -117,22 +130,15 @@ export function profileFieldHandlers({ database, unitOfWork }: Owner): Handlers 
     ),
 
     handle(profileFieldOperations.updateOwnProfileData, (context, { data }) =>
-      own(context, async (work) => {
-        const holder = await holderOf(work, context.actor.userId);
-        await changeProfileData(work, holder, holder.userId, data);
-      }),
+      own(context, profileFieldOperations.updateOwnProfileData, data),
     ),
 
     handle(profileFieldOperations.removeOwnProfileData, (context, { data }) =>
-      own(context, async (work) => {
-        const holder = await holderOf(work, context.actor.userId);
-        await changeProfileData(
-          work,
-          holder,
-          holder.userId,
-          data.map((id) => ({ id, value: null })),
-        );
-      }),
+      own(
+        context,
+        profileFieldOperations.removeOwnProfileData,
+        data.map((id) => ({ id, value: null })),
+      ),
     ),
   ];
 }

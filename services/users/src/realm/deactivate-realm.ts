@@ -1,14 +1,14 @@
 import { realmOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { change } from '../change.ts';
 import { holderOf, requireOwner } from '../groups/holder.ts';
 
-export function deactivateRealmHandlers({ unitOfWork }: Owner): Handlers {
+export function deactivateRealmHandlers(owner: Owner): Handlers {
   return [
-    handle(realmOperations.deactivateRealm, async ({ actor }) =>
-      unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
-        requireOwner(await holderOf(work, actor.userId));
+    handle(realmOperations.deactivateRealm, async (context) =>
+      change(owner, context, realmOperations.deactivateRealm, {}, async (work) => {
+        requireOwner(await holderOf(work, context.actor.userId));
         await work.run(sql.unsafe`UPDATE users.realm SET is_deactivated = true WHERE id = ${work.realmId}`);
         work.bump('realm');
         // Every actor rests on the groups: none of them can write any more.

@@ -2,23 +2,24 @@ import { badRequest, realmDomainSchema, realmOperations } from '@natter/contract
 import { type Executor, sql, sqlState } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { holderOf, requireOwner } from '../groups/holder.ts';
 import { lockRealm, type Realm } from './read-realm.ts';
 import { emitUpdate } from './update-realm.ts';
 
 type RealmDomain = z.infer<typeof realmDomainSchema>;
 
-export function domainHandlers({ database, unitOfWork }: Owner): Handlers {
+export function domainHandlers(owner: Owner): Handlers {
   return [
     handle(realmOperations.getRealmDomains, async ({ actor }) => ({
-      domains: await readDomains(database, actor.realmId),
+      domains: await readDomains(owner.database, actor.realmId),
     })),
 
-    handle(realmOperations.addRealmDomain, async ({ actor }, { domain, allow_subdomains }) => {
+    handle(realmOperations.addRealmDomain, async (context, params) => {
+      const { domain, allow_subdomains } = params;
       if (!isDomain(domain)) throw badRequest('Invalid domain: Domain must have at least one dot (.)');
-      return unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
-        requireOwner(await holderOf(work, actor.userId));
+      return change(owner, context, realmOperations.addRealmDomain, params, async (work) => {
+        requireOwner(await holderOf(work, context.actor.userId));
         const { id } = await work
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.realm_domain (realm_id, domain, allow_subdomains) VALUES (${work.realmId}, ${domain}, ${allow_subdomains}) RETURNING id`)
@@ -37,10 +38,9 @@ export function domainHandlers({ database, unitOfWork }: Owner): Handlers {
       });
     }),
 
-    handle(realmOperations.updateRealmDomain, async ({ actor }, { domain, allow_subdomains }) =>
-      unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
-        requireOwner(await holderOf(work, actor.userId));
+    handle(realmOperations.updateRealmDomain, async (context, { domain, allow_subdomains }) =>
+      change(owner, context, realmOperations.updateRealmDomain, { domain, allow_subdomains }, async (work) => {
+        requireOwner(await holderOf(work, context.actor.userId));
         const updated = await work.run(
           sql.unsafe`UPDATE users.realm_domain SET allow_subdomains = ${allow_subdomains} WHERE realm_id = ${work.realmId} AND domain = ${domain}`,
         );
@@ -55,10 +55,9 @@ export function domainHandlers({ database, unitOfWork }: Owner): Handlers {
       }),
     ),
 
-    handle(realmOperations.removeRealmDomain, async ({ actor }, { domain }) =>
-      unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
-        requireOwner(await holderOf(work, actor.userId));
+    handle(realmOperations.removeRealmDomain, async (context, { domain }) =>
+      change(owner, context, realmOperations.removeRealmDomain, { domain }, async (work) => {
+        requireOwner(await holderOf(work, context.actor.userId));
         const realm = await lockRealm(work);
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.realm_domain WHERE realm_id = ${work.realmId} AND domain = ${domain}`,

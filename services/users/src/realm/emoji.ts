@@ -2,6 +2,7 @@ import { badRequest, missing, type RealmEmoji, realmOperations } from '@natter/c
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { holderOf, mayIn } from '../groups/holder.ts';
 import { readRealm } from './read-realm.ts';
 
@@ -12,13 +13,15 @@ const emojiRow = z.object({
   is_deactivated: z.boolean(),
 });
 
-export function emojiHandlers({ database, unitOfWork }: Owner): Handlers {
+export function emojiHandlers(owner: Owner): Handlers {
   return [
-    handle(realmOperations.getRealmEmoji, async ({ actor }) => ({ emoji: await readEmoji(database, actor.realmId) })),
+    handle(realmOperations.getRealmEmoji, async ({ actor }) => ({
+      emoji: await readEmoji(owner.database, actor.realmId),
+    })),
 
-    handle(realmOperations.removeRealmEmoji, async ({ actor }, { emoji_name }) =>
-      unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
+    handle(realmOperations.removeRealmEmoji, async (context, { emoji_name }) =>
+      change(owner, context, realmOperations.removeRealmEmoji, { emoji_name }, async (work) => {
+        const { actor } = context;
         const holder = await holderOf(work, actor.userId);
         const realm = await readRealm(work, work.realmId);
         const emoji = await work.maybeOne(sql.type(emojiRow)`

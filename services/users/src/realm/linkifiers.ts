@@ -1,16 +1,21 @@
-import { badRequest, type Linkifier, linkifierSchema, realmOperations } from '@natter/contracts';
+import { badRequest, type Linkifier, linkifierSchema, type Operation, realmOperations } from '@natter/contracts';
 import { type Executor, sql, sqlState, type Work } from '@natter/database';
 import { isLinkifierPattern } from '@natter/markdown';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import { templateVariables } from './url-template.ts';
 
-export function linkifierHandlers({ database, unitOfWork }: Owner): Handlers {
-  const change = <R>({ actor }: UserContext, write: (work: Work) => Promise<R>): Promise<R> =>
-    unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-      work.restOn(actor.basis);
-      requireAdministrator(await holderOf(work, actor.userId));
+export function linkifierHandlers(owner: Owner): Handlers {
+  const changeList = <R>(
+    context: UserContext,
+    operation: Pick<Operation, 'name'>,
+    params: unknown,
+    write: (work: Work) => Promise<R>,
+  ): Promise<R> =>
+    change(owner, context, operation, params, async (work) => {
+      requireAdministrator(await holderOf(work, context.actor.userId));
       // One change at a time, so that every announced list holds what the one before it did.
       await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7301, ${work.realmId})`);
       const result = await write(work);
@@ -19,14 +24,14 @@ export function linkifierHandlers({ database, unitOfWork }: Owner): Handlers {
     });
   return [
     handle(realmOperations.getLinkifiers, async ({ actor }) => ({
-      linkifiers: await readLinkifiers(database, actor.realmId),
+      linkifiers: await readLinkifiers(owner.database, actor.realmId),
     })),
 
     handle(realmOperations.getFilters, async () => ({ filters: [] })),
 
     handle(realmOperations.addLinkifier, (context, { pattern, url_template }) => {
       checkLinkifier(pattern, url_template);
-      return change(context, (work) =>
+      return changeList(context, realmOperations.addLinkifier, { pattern, url_template }, (work) =>
         work
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.linkifier (realm_id, pattern, url_template, position)
@@ -38,18 +43,23 @@ export function linkifierHandlers({ database, unitOfWork }: Owner): Handlers {
 
     handle(realmOperations.updateLinkifier, (context, { filter_id, pattern, url_template }) => {
       checkLinkifier(pattern, url_template);
-      return change(context, async (work) => {
-        const updated = await work
-          .run(sql.unsafe`
+      return changeList(
+        context,
+        realmOperations.updateLinkifier,
+        { filter_id, pattern, url_template },
+        async (work) => {
+          const updated = await work
+            .run(sql.unsafe`
             UPDATE users.linkifier SET pattern = ${pattern}, url_template = ${url_template} WHERE realm_id = ${work.realmId} AND id = ${filter_id}`)
-          .catch(refuseDuplicate);
-        if (updated === 0) throw badRequest('Linkifier not found.');
-        return {};
-      });
+            .catch(refuseDuplicate);
+          if (updated === 0) throw badRequest('Linkifier not found.');
+          return {};
+        },
+      );
     }),
 
     handle(realmOperations.removeLinkifier, (context, { filter_id }) =>
-      change(context, async (work) => {
+      changeList(context, realmOperations.removeLinkifier, { filter_id }, async (work) => {
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.linkifier WHERE realm_id = ${work.realmId} AND id = ${filter_id}`,
         );
@@ -59,7 +69,7 @@ export function linkifierHandlers({ database, unitOfWork }: Owner): Handlers {
     ),
 
     handle(realmOperations.reorderLinkifiers, (context, { ordered_linkifier_ids }) =>
-      change(context, async (work) => {
+      changeList(context, realmOperations.reorderLinkifiers, { ordered_linkifier_ids }, async (work) => {
         const known = (await readLinkifiers(work, work.realmId)).map(({ id }) => id);
         if (!isPermutation(ordered_linkifier_ids, known))
           throw badRequest('The ordered list must enumerate all existing linkifiers exactly once');

@@ -1,15 +1,20 @@
-import { badRequest, type Playground, playgroundSchema, realmOperations } from '@natter/contracts';
+import { badRequest, type Operation, type Playground, playgroundSchema, realmOperations } from '@natter/contracts';
 import { type Executor, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
+import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import { templateVariables } from './url-template.ts';
 
-export function playgroundHandlers({ unitOfWork }: Owner): Handlers {
-  const change = <R>({ actor }: UserContext, write: (work: Work) => Promise<R>): Promise<R> =>
-    unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-      work.restOn(actor.basis);
-      requireAdministrator(await holderOf(work, actor.userId));
+export function playgroundHandlers(owner: Owner): Handlers {
+  const changeList = <R>(
+    context: UserContext,
+    operation: Pick<Operation, 'name'>,
+    params: unknown,
+    write: (work: Work) => Promise<R>,
+  ): Promise<R> =>
+    change(owner, context, operation, params, async (work) => {
+      requireAdministrator(await holderOf(work, context.actor.userId));
       // One change at a time, so that every announced list holds what the one before it did.
       await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7302, ${work.realmId})`);
       const result = await write(work);
@@ -20,7 +25,7 @@ export function playgroundHandlers({ unitOfWork }: Owner): Handlers {
   return [
     handle(realmOperations.addPlayground, (context, { name, pygments_language, url_template }) => {
       checkPlayground(name, pygments_language, url_template);
-      return change(context, (work) =>
+      return changeList(context, realmOperations.addPlayground, { name, pygments_language, url_template }, (work) =>
         work
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.playground (realm_id, name, pygments_language, url_template)
@@ -34,7 +39,7 @@ export function playgroundHandlers({ unitOfWork }: Owner): Handlers {
     }),
 
     handle(realmOperations.removePlayground, (context, { playground_id }) =>
-      change(context, async (work) => {
+      changeList(context, realmOperations.removePlayground, { playground_id }, async (work) => {
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.playground WHERE realm_id = ${work.realmId} AND id = ${playground_id}`,
         );

@@ -17,6 +17,7 @@ import {
 import { sql, type Work } from '@natter/database';
 import { isSameSetting, normalized } from '@natter/permissions';
 import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
+import { change } from '../change.ts';
 import type { UsersConfig } from '../config.ts';
 import { recomputeFullMembers } from '../groups/full-members.ts';
 import { holderOf, requireAdministrator, requireOwner } from '../groups/holder.ts';
@@ -29,14 +30,13 @@ type Values = Record<string, unknown>;
 
 const permissionNames = Object.keys(realmPermissions) as RealmPermission[];
 
-export function updateRealmHandlers({ unitOfWork }: Owner, bus: Bus, config: UsersConfig): Handlers {
+export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig): Handlers {
   return [
-    handle(realmOperations.updateRealm, async ({ actor, meta }, params) => {
-      await checkChannels(bus, meta, params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
+    handle(realmOperations.updateRealm, async (context, params) => {
+      await checkChannels(bus, context.meta, params);
+      return change(owner, context, realmOperations.updateRealm, params, async (work) => {
         const realm = await lockRealm(work);
-        const holder = await holderOf(work, actor.userId);
+        const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
         const settings = changedSettings(realm, params);
         if (Object.keys(settings).some((name) => realmSettings[name as RealmSettingName].isOwners))
