@@ -2,7 +2,14 @@ import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
 import { ChatError, type RealmPermission, realmPermissions } from '@natter/contracts';
 import { BasisChanged, type Database, type Executor, sql, sqlState, type Work } from '@natter/database';
 import { isPermitted } from '@natter/permissions';
-import { idempotencyOf, type Owner, type RealmPolicies, realmBasis, type UserContext } from '@natter/service-kit';
+import {
+  type Bus,
+  idempotencyOf,
+  type Owner,
+  type RealmPolicies,
+  realmBasis,
+  type UserContext,
+} from '@natter/service-kit';
 import { z } from 'zod';
 import type { Directory } from './directory/directory.ts';
 import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
@@ -12,6 +19,7 @@ export interface Service {
   owner: Owner;
   directories: DirectoryCache;
   policies: RealmPolicies;
+  bus: Bus;
   /** Whether this server allows web-public channels at all. */
   webPublicStreamsEnabled: boolean;
 }

@@ -34,6 +34,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
     owner,
     directories: new DirectoryCache(),
     policies: createRealmPolicies(process.bus),
+    bus: process.bus,
     webPublicStreamsEnabled: process.config.WEB_PUBLIC_STREAMS_ENABLED === 'true',
   };
   peopleConsumer(owner, service.directories);

@@ -8,6 +8,7 @@ import { createChannelCache } from './channel-cache.ts';
 import { createChannelReach } from './channel-reach.ts';
 import { draftHandlers } from './drafts/drafts.ts';
 import { createMessageReach } from './message-reach.ts';
+import { namedTopicsHandlers } from './named-topics.ts';
 import { noticesConsumer } from './notices/notices-consumer.ts';
 import { catchUpWithNotices } from './notices/settled-notices.ts';
 import { peopleConsumer } from './people.ts';
@@ -46,6 +47,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...historyHandlers(owner, messages, policies),
     ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),
     ...typingHandlers(owner, reach, messages),
+    ...namedTopicsHandlers(owner),
     ...snapshotHandlers(owner),
   ]);
   return { stop: () => owner.close() };

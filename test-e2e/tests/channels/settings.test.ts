@@ -143,6 +143,24 @@ describe('PATCH /streams/{id}', () => {
     expect(await policyOf({ direct_members: [realm.member.user_id], direct_subgroups: [] })).toBe(1);
   });
 
+  test('the empty topic becomes the only one where no message stands in another (4.3)', async () => {
+    const { owner, member } = realm;
+    const id = await channel(owner, [owner, member]);
+    const only = { topics_policy: 'empty_topic_only' };
+    const { id: message } = await owner.ok('POST', '/messages', {
+      type: 'channel',
+      to: id,
+      topic: 'named',
+      content: 'one',
+    });
+    expect(refused(await owner.patch(`/streams/${id}`, only))).toEqual(badRequest);
+    // Whoever may not change it is not told why it could not be changed.
+    expect(refused(await member.patch(`/streams/${id}`, only))).toEqual([400, 'CANNOT_ADMINISTER_CHANNEL']);
+    await owner.ok('DELETE', `/messages/${message}`);
+    await owner.ok('POST', '/messages', { type: 'channel', to: id, topic: '', content: 'two' });
+    expect((await change(id, only)).told).toMatchObject([{ property: 'topics_policy', value: 'empty_topic_only' }]);
+  });
+
   test('what does not change is no change: nothing is told', async () => {
     const id = await channel(realm.owner, [realm.member]);
     const queue = await realm.member.queue({ event_types: ['stream', 'default_streams'] });

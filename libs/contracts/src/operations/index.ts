@@ -1,4 +1,5 @@
 import type { Operation } from '../operation.ts';
+import { channelTopicOperations } from './channel-topics.ts';
 import { channelOperations } from './channels.ts';
 import { collectionOperations } from './collections.ts';
 import { draftOperations } from './drafts.ts';
@@ -13,6 +14,7 @@ import { realmOperations } from './realm.ts';
 import { scheduledMessageOperations } from './scheduled-messages.ts';
 import { userOperations } from './users.ts';
 
+export * from './channel-topics.ts';
 export * from './channels.ts';
 export * from './collections.ts';
 export * from './drafts.ts';
@@ -36,6 +38,7 @@ export const operationsByName = {
   ...collectionOperations,
   ...invitationOperations,
   ...channelOperations,
+  ...channelTopicOperations,
   ...messagingOperations,
   ...draftOperations,
   ...scheduledMessageOperations,

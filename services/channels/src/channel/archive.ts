@@ -2,7 +2,7 @@ import { badRequest, channelOperations } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
 import { z } from 'zod';
-import { knowersOf, to } from '../audience.ts';
+import { knowersOf, minus, to } from '../audience.ts';
 import { channelsGone, onlyIfArchivedIsKnown, onlyIfArchivedIsUnknown, peersChanged } from '../channel-events.ts';
 import { toChannel } from '../channel-object.ts';
 import type { ChannelRow } from '../channel-row.ts';
@@ -76,8 +76,9 @@ export async function unarchive(decision: Decision, { channel, subscribers }: En
     forms: onlyIfArchivedIsUnknown,
   });
   const active = [...subscribers].filter((id) => directory.isActive(id));
-  if (active.length > 0)
-    work.emit({ ...peersChanged('peer_add', [channel], active, knowers), forms: onlyIfArchivedIsUnknown });
+  const others = minus(knowers, subscribers);
+  if (active.length > 0 && others.length > 0)
+    work.emit({ ...peersChanged('peer_add', [channel], active, others), forms: onlyIfArchivedIsUnknown });
   await tellSubscribedAgain(work, decision, channel, subscribers);
 }
 

@@ -20,18 +20,19 @@ import { administeredChannel } from './known-channel.ts';
 import { checkedChannelName, checkedDescription } from './names.ts';
 import { changedPrivacy } from './privacy.ts';
 import { checkedRetention } from './retention.ts';
-import { checkOnlyEmptyTopic } from './topics-policy.ts';
+import { hasNamedTopics, notOnlyEmptyTopic } from './topics-policy.ts';
 
 type Params = ParamsOf<typeof channelOperations.updateChannel>;
 
 export function updateChannelHandlers(service: Service): Handlers {
   return [
     handle(channelOperations.updateChannel, async (context, params) => {
-      if (params.topics_policy === 'empty_topic_only') await checkOnlyEmptyTopic(service, context, params.stream_id);
+      const isOnlyEmpty =
+        params.topics_policy !== 'empty_topic_only' || !(await hasNamedTopics(service, context.meta, params.stream_id));
       return deciding(service, context, 'update-channel', params, async (decision) => {
         const entered = await administeredChannel(decision, params.stream_id);
         if (params.is_archived === false) await unarchive(decision, entered);
-        await change(decision, entered, params);
+        await change(decision, entered, params, isOnlyEmpty);
         if (params.is_archived === true) await archive(decision, entered);
         return {};
       });
@@ -47,11 +48,16 @@ interface Told {
   before: unknown;
 }
 
-async function change(decision: Decision, { channel, subscribers }: Entered, params: Params): Promise<void> {
+async function change(
+  decision: Decision,
+  { channel, subscribers }: Entered,
+  params: Params,
+  isOnlyEmpty: boolean,
+): Promise<void> {
   const { work, directory, actor } = decision;
   const before = { ...channel };
   const knewBefore = knowersOf(channel, directory, subscribers);
-  const after = await changed(decision, { channel, subscribers }, params);
+  const after = await changed(decision, { channel, subscribers }, params, isOnlyEmpty);
   if (JSON.stringify(after) === JSON.stringify(before)) return;
   await store(work.realmId, decision, after);
   work.bump(`channel:${channel.id}`);
@@ -80,7 +86,12 @@ async function leaveDefaultGroups({ work, directory }: Decision, { id }: Channel
 }
 
 /** The channel as it will be; refuses what can't be, or not by this actor. */
-async function changed(decision: Decision, { channel, subscribers }: Entered, params: Params): Promise<ChannelRow> {
+async function changed(
+  decision: Decision,
+  { channel, subscribers }: Entered,
+  params: Params,
+  isOnlyEmpty: boolean,
+): Promise<ChannelRow> {
   const { work, actor } = decision;
   const after: ChannelRow = { ...channel, permissions: { ...channel.permissions } };
   const needsContent = (): void => {
@@ -101,6 +112,7 @@ async function changed(decision: Decision, { channel, subscribers }: Entered, pa
     after.folder_id = params.folder_id === null ? null : (await activeFolder(work, params.folder_id)).id;
   if (params.topics_policy !== undefined && params.topics_policy !== channel.topics_policy) {
     if (!hasRealmPermission(decision, 'can_set_topics_policy_group')) throw insufficientPermission();
+    if (!isOnlyEmpty) throw notOnlyEmptyTopic();
     after.topics_policy = params.topics_policy;
   }
   Object.assign(after, changedPrivacy(decision, channel, params, needsContent));

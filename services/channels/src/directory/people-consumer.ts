@@ -86,7 +86,7 @@ async function addPerson(
     isActive: user.is_active ?? true,
     isBot: user.is_bot ?? false,
     botOwnerId: user.bot_owner_id ?? null,
-    notifications: defaults?.notifications ?? {},
+    notifications: { ...defaults?.notifications, ...notedSettings(note) },
   };
   await storePerson(work, person);
   directory.setPerson(person);
@@ -112,6 +112,13 @@ async function applyGroup(work: Work, directory: Directory, event: LogEvent): Pr
 const settingNames = new Map<string, NotificationSetting>(
   notificationSettings.map((name) => [name === 'wildcard_mentions_notify' ? name : `enable_stream_${name}`, name]),
 );
+
+/** What the realm's defaults gave a new user, where that is said. */
+function notedSettings({ settings }: Record<string, unknown>): Person['notifications'] {
+  if (typeof settings !== 'object' || settings === null) return {};
+  const given = Object.entries(settings).map(([name, value]) => [settingNames.get(name), value] as const);
+  return Object.fromEntries(given.filter(([name, value]) => name !== undefined && typeof value === 'boolean'));
+}
 
 async function applySettings(work: Work, directory: Directory, event: LogEvent): Promise<void> {
   const setting = settingNames.get(String(event.body.property));

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, int, json } from '../param.ts';
+
+export const channelTopicOperations = {
+  /** Asked by channels: only where there is none can the empty topic be made the only one. */
+  hasNamedTopics: operation({
+    name: 'has-named-topics',
+    service: 'messaging',
+    caller: 'anyone',
+    summary: 'Whether messages of a channel stand in a topic with a name. Bus only.',
+    params: { channel_id: json(int) },
+    result: z.object({ has_named_topics: bool }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
+};
