@@ -40,7 +40,6 @@ describe('POST /users/me/subscriptions (4.3)', () => {
       message_retention_days: null,
       topics_policy: 'inherit',
       creator_id: member.user_id,
-      first_message_id: null,
       folder_id: null,
       is_archived: false,
       is_recently_active: true,
