@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import { natsPermissions, natsUsers } from '@natter/service-kit';
 import { describe, expect, test } from 'vitest';
 import { isCovered, violations } from './kubernetes-schemas.ts';
-import { chart, currentApis, extensions, helm, type KubernetesObject, type RenderOptions, render } from './render.ts';
+import {
+  chart,
+  currentApis,
+  extensions,
+  helm,
+  type KubernetesObject,
+  type RenderOptions,
+  render,
+  renderNotes,
+} from './render.ts';
 
 const everything = {
   services: { canary: { enabled: true } },
@@ -134,7 +143,7 @@ describe.skipIf(helm === undefined)(
             ({ spec }) => spec.scaleTargetRef.name,
           ),
         );
-        expect(scaled).toEqual(new Set(['natter-gateway', 'natter-presence', 'natter-event-queue']));
+        expect(scaled).toEqual(new Set(services.map((service) => `natter-${service}`)));
         for (const service of services) {
           const { spec } = named(objects, 'Deployment', `natter-${service}`);
           expect('replicas' in spec, service).toBe(!scaled.has(`natter-${service}`));
@@ -180,6 +189,38 @@ describe.skipIf(helm === undefined)(
       expect(podOf(named(own, 'Deployment', 'natter-users')).containers[0].envFrom[0].secretRef.name).toBe('mine');
       expect(podOf(named(own, 'Job', 'natter-migrate-1')).containers[0].envFrom[0].secretRef.name).toBe('admin');
       expect(of(own, 'Secret')).toEqual([]);
+    });
+
+    test('a service that is not scaled has the replicas it is given', () => {
+      const objects = render({
+        values: { defaults: { autoscaling: { enabled: false } }, services: { users: { replicas: 3 } } },
+      });
+      expect(of(objects, 'HorizontalPodAutoscaler')).toEqual([]);
+      expect(named(objects, 'Deployment', 'natter-users').spec.replicas).toBe(3);
+      expect(named(objects, 'Deployment', 'natter-messaging').spec.replicas).toBe(2);
+    });
+
+    test('KEDA scales by held polls and requests where it can ask Prometheus, and only there', () => {
+      const options = clusters['a cluster with KEDA and Prometheus'];
+      const objects = render(options);
+      const byKeda = of(objects, 'ScaledObject').map(({ metadata }) => metadata.name);
+      expect(byKeda.sort()).toEqual(['natter-event-queue', 'natter-gateway', 'natter-presence']);
+      const [trigger] = named(objects, 'ScaledObject', 'natter-gateway').spec.triggers;
+      expect(trigger.metadata.query).toBe('sum(natter_held_polls{namespace="chat",service="gateway"})');
+      expect(of(render({ ...options, values: everything }), 'ScaledObject')).toEqual([]);
+    });
+
+    test('the notes lead to the first message, and say what is only for evaluation', () => {
+      const plain = renderNotes({});
+      expect(plain).toContain('"envFrom":[{"secretRef":{"name":"natter-operator-credentials"}}]');
+      expect(plain).toContain('port-forward service/natter-gateway 9991:80');
+      expect(plain).not.toContain('EVALUATION');
+      const full = renderNotes({ values: evaluation });
+      expect(full).toContain('EVALUATION MODE');
+      expect(full).toContain('URL=https://chat.example.com');
+      expect(full).toContain('natter-canary-credentials');
+      const overrides = /--overrides='(.*)'/.exec(full)?.[1] ?? '';
+      expect(JSON.parse(overrides).spec.containers[0].args).toContain('chat.example.com');
     });
 
     test('migrations run before anything new does', () => {

@@ -1,6 +1,8 @@
 /** Renders the chart with the helm binary that npm brought, or says why it can't. */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
@@ -35,12 +37,11 @@ export const currentApis = ['policy/v1/PodDisruptionBudget', 'autoscaling/v2/Hor
 export const extensions = ['keda.sh/v1alpha1', 'monitoring.coreos.com/v1'];
 
 /** Throws with helm's own words when the chart refuses. */
-export function render({
-  values = {},
-  kubeVersion = '1.33.0',
-  apiVersions = currentApis,
-}: RenderOptions = {}): KubernetesObject[] {
-  const args = ['template', 'natter', chart, '--namespace', 'chat', '--kube-version', kubeVersion, '-f', '-'];
+export function render(
+  { values = {}, kubeVersion = '1.33.0', apiVersions = currentApis }: RenderOptions = {},
+  from = chart,
+): KubernetesObject[] {
+  const args = ['template', 'natter', from, '--namespace', 'chat', '--kube-version', kubeVersion, '-f', '-'];
   const text = execFileSync(helm ?? 'helm', [...args, ...apiVersions.flatMap((api) => ['--api-versions', api])], {
     input: JSON.stringify(values),
     encoding: 'utf8',
@@ -50,4 +51,18 @@ export function render({
   return parseAllDocuments(text)
     .map((document) => document.toJS() as KubernetesObject | null)
     .filter((object) => object !== null);
+}
+
+/** What helm prints after an install: `helm template` does not, so the notes are rendered as an object of a copy. */
+export function renderNotes(options: RenderOptions): string {
+  const directory = mkdtempSync(join(tmpdir(), 'natter-chart-'));
+  try {
+    cpSync(chart, directory, { recursive: true, dereference: true });
+    const notes = readFileSync(join(chart, 'templates', 'NOTES.txt'), 'utf8');
+    const object = 'apiVersion: v1\nkind: Notes\ntext: {{ include "natter.notes" . | quote }}\n';
+    writeFileSync(join(directory, 'templates', 'notes.yaml'), `{{- define "natter.notes" }}${notes}{{ end }}${object}`);
+    return String(render(options, directory).find(({ kind }) => kind === 'Notes')?.text);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 }
