@@ -120,7 +120,7 @@ function niceCeiling(value: number): number {
   return (([1, 2, 4, 5, 8, 10].find((step) => step * power >= value) ?? 10) as number) * power;
 }
 
-export function format(value: number, unit: Panel['unit']): string {
+function format(value: number, unit: Panel['unit']): string {
   const short = (number: number): string =>
     number >= 100 || Number.isInteger(number) ? number.toFixed(0) : Number(number.toPrecision(3)).toString();
   if (unit === 's') return value >= 1 || value === 0 ? `${short(value)} s` : `${short(value * 1000)} ms`;

@@ -12,12 +12,12 @@ import { type Disk, makeDisk } from './disk.ts';
 import type { Images } from './images.ts';
 
 export const kinds = ['users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue', 'gateway'] as const;
-export type Kind = (typeof kinds)[number];
+type Kind = (typeof kinds)[number];
 export const backends = ['postgres', 'redis', 'nats'] as const;
-export type Backend = (typeof backends)[number];
+type Backend = (typeof backends)[number];
 
 const roles = { administrator: 'administrator', moderator: 'moderator', member: 'member', member2: 'member' } as const;
-export type People = Record<'owner' | keyof typeof roles, Credentials & { user_id: number }>;
+type People = Record<'owner' | keyof typeof roles, Credentials & { user_id: number }>;
 
 export interface Cluster {
   url: string;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const answerSchema = z.looseObject({ result: z.string(), msg: z.string(), code: z.string().optional() });
-export type Answer = { status: number; body: z.infer<typeof answerSchema> };
+type Answer = { status: number; body: z.infer<typeof answerSchema> };
 
 export interface HttpClient {
   request(method: 'GET' | 'POST', path: string, form: Record<string, string>, key?: string): Promise<Answer>;
