@@ -27,7 +27,7 @@ export interface SystemOptions {
   fresh?: boolean;
   port?: number;
   /** Processes of each service; one unless said otherwise. */
-  replicas?: number;
+  replicas?: number | Partial<Record<ServiceProgram, number>>;
   /** Two unless said otherwise. */
   gateways?: number;
   env?: NodeJS.ProcessEnv;
@@ -76,7 +76,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     };
     log('starting services');
     for (const { program, schema } of programs)
-      for (let index = 0; index < replicas; index++)
+      for (let index = 0; index < (typeof replicas === 'number' ? replicas : (replicas[program] ?? 1)); index++)
         children.push(
           startChild({
             program,
