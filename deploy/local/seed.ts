@@ -88,22 +88,33 @@ export async function seed(options: {
 const write = ({ file, url }: { file: string; url: string }, users: People): Promise<void> =>
   writeFile(file, `${JSON.stringify({ url, users }, null, 2)}\n`, { mode: 0o600 });
 
-/** Demo channels with a first conversation. */
+/** Demo channels with a first conversation; new channels are announced in one of them. */
 async function enliven(url: string, people: People): Promise<void> {
-  const post = async (person: Person, path: string, form: Record<string, string>): Promise<void> => {
+  const send = async (method: string, person: Person, path: string, form: Record<string, string>): Promise<unknown> => {
     const authorization = `Basic ${Buffer.from(`${person.email}:${person.api_key}`).toString('base64')}`;
-    const response = await fetch(`${url}/api/v1${path}`, {
-      method: 'POST',
+    const query = method === 'GET' ? `?${new URLSearchParams(form)}` : '';
+    const response = await fetch(`${url}/api/v1${path}${query}`, {
+      method,
       headers: { authorization },
-      body: new URLSearchParams(form),
+      ...(method === 'GET' ? {} : { body: new URLSearchParams(form) }),
     });
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+    return response.json();
   };
+  const { owner, administrator, moderator, member, member2 } = people;
+  const principals = JSON.stringify([owner, administrator, moderator, member, member2].map(({ user_id }) => user_id));
   for (const name of ['announcements', 'general', 'sandbox'])
-    for (const person of [people.owner, people.administrator, people.moderator, people.member, people.member2])
-      await post(person, '/users/me/subscriptions', { subscriptions: JSON.stringify([{ name }]) });
+    await send('POST', owner, '/users/me/subscriptions', {
+      subscriptions: JSON.stringify([{ name }]),
+      principals,
+      send_new_subscription_messages: 'false',
+    });
+  const announcements = (await send('GET', owner, '/get_stream_id', { stream: 'announcements' })) as {
+    stream_id: number;
+  };
+  await send('PATCH', owner, '/realm', { new_stream_announcements_stream_id: String(announcements.stream_id) });
   const say = (person: Person, topic: string, content: string) =>
-    post(person, '/messages', { type: 'channel', to: 'general', topic, content });
-  await say(people.owner, 'welcome', 'Welcome to **Natter**! Say hello here.');
-  await say(people.member, 'welcome', 'Hello everybody :wave:');
+    send('POST', person, '/messages', { type: 'channel', to: 'general', topic, content });
+  await say(owner, 'welcome', 'Welcome to **Natter**! Say hello here.');
+  await say(member, 'welcome', 'Hello everybody :wave:');
 }

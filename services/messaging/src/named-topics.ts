@@ -3,12 +3,14 @@ import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 
+/** What the realm's own bots noted of a channel is nobody's topic: else none could ever have the empty one alone. */
 export function namedTopicsHandlers({ database }: Owner): Handlers {
   return [
     handle(channelTopicOperations.hasNamedTopics, async ({ meta }, { channel_id }) =>
       database.one(sql.type(z.object({ has_named_topics: z.boolean() }))`
         SELECT EXISTS (SELECT FROM messaging.message
-          WHERE realm_id = ${meta.realmId} AND channel_id = ${channel_id} AND topic <> '') AS has_named_topics`),
+          WHERE realm_id = ${meta.realmId} AND channel_id = ${channel_id} AND topic <> ''
+            AND sender_id NOT IN (SELECT user_id FROM messaging.system_bot WHERE realm_id = ${meta.realmId})) AS has_named_topics`),
     ),
   ];
 }

@@ -147,6 +147,9 @@ describe('PATCH /streams/{id}', () => {
     const { owner, member } = realm;
     const id = await channel(owner, [owner, member]);
     const only = { topics_policy: 'empty_topic_only' };
+    // The notice of its creation is no obstacle.
+    await owner.ok('PATCH', `/streams/${id}`, only);
+    await owner.ok('PATCH', `/streams/${id}`, { topics_policy: 'inherit' });
     const { id: message } = await owner.ok('POST', '/messages', {
       type: 'channel',
       to: id,

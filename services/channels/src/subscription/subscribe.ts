@@ -100,7 +100,11 @@ export async function subscribe(
   }
   const created = await createChannels(
     decision,
-    [...wanted].filter(([key]) => !known.has(key)).map(([, channel]) => channel),
+    // In one order for all: two requests that create the same channels wait for each other only once.
+    [...wanted]
+      .filter(([key]) => !known.has(key))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, channel]) => channel),
     configuration,
   );
   const others = principals.filter((id) => id !== actor.userId);
