@@ -34,3 +34,13 @@ CREATE TABLE messaging.message_edit (
   channel_id int
 );
 CREATE INDEX message_edit_message ON messaging.message_edit (realm_id, message_id, id);
+
+-- This service's copy of the realm's own emoji.
+CREATE TABLE messaging.realm_emoji (
+  realm_id int NOT NULL,
+  id text NOT NULL,
+  name text NOT NULL,
+  source_url text NOT NULL,
+  is_deactivated boolean NOT NULL,
+  PRIMARY KEY (realm_id, id)
+);

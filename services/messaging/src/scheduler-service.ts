@@ -1,6 +1,14 @@
 import { sql } from '@natter/database';
-import { commonConfig, Histogram, openOwner, type Process, type Running } from '@natter/service-kit';
+import {
+  commonConfig,
+  createRealmPolicies,
+  Histogram,
+  openOwner,
+  type Process,
+  type Running,
+} from '@natter/service-kit';
 import { z } from 'zod';
+import { applyRetention } from './changing/retention.ts';
 import { createChannelCache } from './channel-cache.ts';
 import { createAuthors } from './scheduling/authors.ts';
 import { createDecideSend } from './scheduling/decide-send.ts';
@@ -12,6 +20,12 @@ export const schedulerConfig = commonConfig.extend({
   NATTER_SCHEDULED_MAX_LATENESS_SECONDS: z
     .preprocess((given) => (given === '' ? undefined : given), z.coerce.number().int().min(0).optional())
     .describe('Scheduled messages that would be later than this, after an outage, fail; none are sent however late'),
+  NATTER_RETENTION_INTERVAL_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(600)
+    .describe('How often messages older than their realm or channel keeps them are looked for'),
 });
 type SchedulerConfig = z.output<typeof schedulerConfig>;
 
@@ -27,11 +41,12 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3_600],
     registers: [metrics.registry],
   });
+  const channels = createChannelCache(bus);
   const deliver = createDelivery({
     database: owner.database,
     unitOfWork: owner.unitOfWork,
     authors: createAuthors(bus),
-    decideSend: createDecideSend(owner.database, createChannelCache(bus)),
+    decideSend: createDecideSend(owner.database, channels),
     maxLatenessSeconds: config.NATTER_SCHEDULED_MAX_LATENESS_SECONDS,
     onSent: (seconds) => lateness.observe(Math.max(seconds, 0)),
     onError: (error, context) => log.warn({ err: error, ...context }, 'delivery of scheduled messages failed'),
@@ -49,12 +64,34 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     ])
       owner.database.run(query).catch((error: unknown) => log.warn({ err: error }, 'sweep failed'));
   }, hourMs);
+  const retention = { ...owner, channels, policies: createRealmPolicies(bus) };
+  const stopRetention = repeat(config.NATTER_RETENTION_INTERVAL_SECONDS * 1000, () =>
+    applyRetention(retention).catch((error: unknown) => log.warn({ err: error }, 'retention could not be applied')),
+  );
   return {
     stop: async () => {
       clearInterval(sweep);
+      await stopRetention();
       stopListening();
       await loop.stop();
       await owner.close();
     },
+  };
+}
+
+/** Runs `work` again and again, a pause after each; the answer ends that, once what runs is done. */
+function repeat(pauseMs: number, work: () => Promise<void>): () => Promise<void> {
+  let isStopped = false;
+  let running: Promise<void> = Promise.resolve();
+  let timer = setTimeout(run, pauseMs);
+  function run(): void {
+    running = work().then(() => {
+      if (!isStopped) timer = setTimeout(run, pauseMs * (0.9 + Math.random() * 0.2));
+    });
+  }
+  return async () => {
+    isStopped = true;
+    clearTimeout(timer);
+    await running;
   };
 }

@@ -1,6 +1,7 @@
 import { type CommonConfig, createRealmPolicies, openOwner, type Process, type Running } from '@natter/service-kit';
 import { deleteMessageHandlers } from './changing/delete-message.ts';
 import { historyHandlers } from './changing/message-history.ts';
+import { readReceiptHandlers } from './changing/read-receipts.ts';
 import { renderContent } from './changing/render-content.ts';
 import { submessageHandlers } from './changing/submessages.ts';
 import { updateMessageHandlers } from './changing/update-message.ts';
@@ -14,6 +15,7 @@ import { catchUpWithNotices } from './notices/settled-notices.ts';
 import { peopleConsumer } from './people.ts';
 import { personalSettingsConsumer } from './personal-settings-consumer.ts';
 import { reactionHandlers } from './reactions/reactions.ts';
+import { realmEmojiConsumer } from './reactions/realm-emoji.ts';
 import { createAuthors } from './scheduling/authors.ts';
 import { createDecideSend } from './scheduling/decide-send.ts';
 import { reminderHandlers } from './scheduling/reminders.ts';
@@ -28,6 +30,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   const owner = openOwner(process, 'messaging');
   peopleConsumer(owner);
   personalSettingsConsumer(owner);
+  realmEmojiConsumer(owner);
   const channels = createChannelCache(process.bus);
   const reach = createChannelReach(channels);
   const messages = createMessageReach(channels);
@@ -46,6 +49,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...updateMessageHandlers(owner, { channels: reach, messages, policies, renderContent }),
     ...historyHandlers(owner, messages, policies),
     ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),
+    ...readReceiptHandlers(owner, messages, policies),
     ...typingHandlers(owner, reach, messages),
     ...namedTopicsHandlers(owner),
     ...snapshotHandlers(owner),

@@ -1,7 +1,33 @@
-import type { Executor } from '@natter/database';
+import { type Executor, sql } from '@natter/database';
+import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
 import type { RealmEmoji } from './named-emoji.ts';
 
+const emojiSchema = z.object({ id: z.string(), name: z.string(), source_url: z.string(), deactivated: z.boolean() });
+
+/** Keeps the copy of the realm's own emoji; the event carries all of them. */
+export function realmEmojiConsumer(owner: Owner): void {
+  owner.consume({
+    name: 'realm-emoji',
+    types: ['realm_emoji'],
+    handle: async (work, { event }) => {
+      if (event.op !== 'update') return;
+      const all = Object.values(z.record(z.string(), emojiSchema).parse(event.body.realm_emoji));
+      for (const emoji of all)
+        await work.run(sql.unsafe`
+          INSERT INTO messaging.realm_emoji (realm_id, id, name, source_url, is_deactivated)
+          VALUES (${work.realmId}, ${emoji.id}, ${emoji.name}, ${emoji.source_url}, ${emoji.deactivated})
+          ON CONFLICT (realm_id, id) DO UPDATE SET name = excluded.name, source_url = excluded.source_url, is_deactivated = excluded.is_deactivated`);
+    },
+  });
+}
+
 /** The realm's own emoji that can be used. */
-export async function readRealmEmoji(_executor: Executor, _realmId: number): Promise<RealmEmoji> {
-  return { byName: () => undefined, byId: () => undefined };
+export async function readRealmEmoji(executor: Executor, realmId: number): Promise<RealmEmoji> {
+  const rows = await executor.any(sql.type(z.object({ id: z.string(), name: z.string() }))`
+    SELECT id, name FROM messaging.realm_emoji WHERE realm_id = ${realmId} AND NOT is_deactivated`);
+  return {
+    byName: (name) => rows.find((row) => row.name === name),
+    byId: (id) => rows.find((row) => row.id === id),
+  };
 }

@@ -1,0 +1,94 @@
+import { type Audience, idSet, type RequestMeta } from '@natter/contracts';
+import { BasisChanged, type Database, sql, type UnitOfWork } from '@natter/database';
+import { type RealmPolicies, realmBasis } from '@natter/service-kit';
+import { z } from 'zod';
+import type { ChannelCache } from '../channel-cache.ts';
+import { channelBasis } from '../channel-reach.ts';
+import { removeMessages } from './remove-messages.ts';
+
+export interface Retention {
+  database: Database;
+  unitOfWork: UnitOfWork;
+  channels: ChannelCache;
+  policies: RealmPolicies;
+}
+
+const daySeconds = 86_400;
+const batchSize = 200;
+
+/** The oldest message of each channel, and of direct messages (null). */
+const oldestRow = z.object({ realm_id: z.number(), channel_id: z.number().nullable(), age: z.number() });
+const messageRow = z.object({ id: z.number(), topic: z.string(), recipient_ids: z.array(z.number()).nullable() });
+
+/** Deletes what is older than its realm or its channel keeps messages, in batches, each with its events. */
+export async function applyRetention(retention: Retention): Promise<void> {
+  const oldest = await retention.database.any(sql.type(oldestRow)`
+    WITH RECURSIVE place (realm_id, channel_id) AS (
+      (SELECT realm_id, channel_id FROM messaging.message ORDER BY realm_id, channel_id LIMIT 1)
+      UNION ALL
+      SELECT n.realm_id, n.channel_id FROM place p CROSS JOIN LATERAL (
+        SELECT m.realm_id, m.channel_id FROM messaging.message m
+        WHERE (m.realm_id = p.realm_id AND p.channel_id IS NOT NULL AND (m.channel_id > p.channel_id OR m.channel_id IS NULL)) OR m.realm_id > p.realm_id
+        ORDER BY m.realm_id, m.channel_id LIMIT 1) n
+    )
+    SELECT p.realm_id, p.channel_id, extract(epoch FROM clock_timestamp() - o.sent_at)::float8 AS age
+    FROM place p CROSS JOIN LATERAL (
+      SELECT m.sent_at FROM messaging.message m
+      WHERE m.realm_id = p.realm_id AND m.channel_id IS NOT DISTINCT FROM p.channel_id ORDER BY m.id LIMIT 1) o`);
+  for (const place of oldest) if (place.age > daySeconds) await clearPlace(retention, place);
+}
+
+async function clearPlace(
+  { unitOfWork, channels, policies }: Retention,
+  place: z.infer<typeof oldestRow>,
+): Promise<void> {
+  const { realm_id: realmId, channel_id: channelId } = place;
+  const meta: RequestMeta = { requestId: 'retention', realmId, client: 'Internal', realmUrl: '' };
+  const policy = await policies.get(meta, true);
+  const channel = channelId === null ? undefined : await channels.get(channelId, meta, true);
+  const days = channel?.message_retention_days ?? policy.settings.message_retention_days;
+  if (days < 1 || place.age < days * daySeconds) return;
+  const basis = { ...realmBasis(policy), ...(channel ? channelBasis(channel) : {}) };
+  const where = channelId === null ? sql.fragment`channel_id IS NULL` : sql.fragment`channel_id = ${channelId}`;
+  try {
+    for (let removed = batchSize; removed === batchSize; )
+      removed = await unitOfWork({ realmId, schema: 'messaging' }, async (work) => {
+        work.restOn(basis);
+        // Ids are in order of time, so that the oldest stand first and nothing younger is looked at.
+        const rows = await work.any(sql.type(messageRow)`
+          SELECT id, topic, recipient_ids FROM (
+            SELECT id, topic, recipient_ids, sent_at FROM messaging.message WHERE realm_id = ${realmId} AND ${where} ORDER BY id LIMIT ${batchSize}) oldest
+          WHERE sent_at < clock_timestamp() - make_interval(days => ${days})`);
+        for (const group of conversations(rows)) {
+          const [first] = group;
+          if (!first) continue;
+          const audience: Audience = channel
+            ? { users: channel.subscribers }
+            : { users: idSet(first.recipient_ids ?? []) };
+          const from = channelId === null ? undefined : { channelId, topic: first.topic };
+          await removeMessages(
+            work,
+            from,
+            group.map(({ id }) => id),
+            audience,
+          );
+        }
+        return rows.length;
+      });
+  } catch (error) {
+    // The policy was changed meanwhile: the next round decides by the new one.
+    if (!(error instanceof BasisChanged)) throw error;
+  }
+}
+
+/** Messages that one event can name: of one topic, or of the same people. */
+function conversations(rows: readonly z.infer<typeof messageRow>[]): z.infer<typeof messageRow>[][] {
+  const groups = new Map<string, z.infer<typeof messageRow>[]>();
+  for (const row of rows) {
+    const key = row.recipient_ids === null ? row.topic : row.recipient_ids.join();
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return [...groups.values()];
+}
