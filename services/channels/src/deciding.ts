@@ -11,6 +11,7 @@ import {
   type UserContext,
 } from '@natter/service-kit';
 import { z } from 'zod';
+import type { NoteSeen } from './activity/seen.ts';
 import type { Directory } from './directory/directory.ts';
 import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
 
@@ -20,6 +21,7 @@ export interface Service {
   directories: DirectoryCache;
   policies: RealmPolicies;
   bus: Bus;
+  noteSeen: NoteSeen;
   /** Whether this server allows web-public channels at all. */
   webPublicStreamsEnabled: boolean;
 }
@@ -46,6 +48,7 @@ export async function deciding<R>(
   decide: (decision: Decision) => Promise<R>,
 ): Promise<R> {
   const { actor, meta } = context;
+  service.noteSeen(actor.realmId, actor.userId);
   const policy = await service.policies.get(meta, context.attempt > 0);
   const basis = { ...actor.basis, ...realmBasis(policy) };
   const options = {
@@ -62,11 +65,14 @@ export async function deciding<R>(
 }
 
 /** Answers a question; a refusal stands only if the actor is still who asked. */
-export const reading = <R>(
-  { owner }: Service,
+export function reading<R>(
+  { owner, noteSeen }: Service,
   { actor }: UserContext,
   read: (database: Database) => Promise<R>,
-): Promise<R> => refusingOn(owner.database, actor.realmId, actor.basis, () => read(owner.database));
+): Promise<R> {
+  noteSeen(actor.realmId, actor.userId);
+  return refusingOn(owner.database, actor.realmId, actor.basis, () => read(owner.database));
+}
 
 async function refusingOn<R>(
   executor: Executor,

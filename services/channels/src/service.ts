@@ -2,6 +2,7 @@ import { commonConfig, createRealmPolicies, openOwner, type Process, type Runnin
 import { z } from 'zod';
 import { startDailyCount } from './activity/daily-count.ts';
 import { messagesConsumer } from './activity/messages-consumer.ts';
+import { createNoteSeen } from './activity/seen.ts';
 import { archiveHandlers } from './channel/archive.ts';
 import { updateChannelHandlers } from './channel/update.ts';
 import type { Service } from './deciding.ts';
@@ -35,6 +36,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
     directories: new DirectoryCache(),
     policies: createRealmPolicies(process.bus),
     bus: process.bus,
+    noteSeen: createNoteSeen(owner.database),
     webPublicStreamsEnabled: process.config.WEB_PUBLIC_STREAMS_ENABLED === 'true',
   };
   peopleConsumer(owner, service.directories);

@@ -138,6 +138,15 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect(refused(mixed)).toEqual(badRequest);
   });
 
+  test('subscribes the caller where the list of principals is empty', async () => {
+    const name = freshName();
+    const answer = await realm.member.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name }],
+      principals: [],
+    });
+    expect(answer.subscribed).toEqual({ [realm.member.user_id]: [name] });
+  });
+
   test('refuses principals who do not exist or are deactivated, and then does nothing at all', async () => {
     const name = freshName();
     const gone = await realm.person();

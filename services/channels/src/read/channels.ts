@@ -81,7 +81,7 @@ export function readHandlers(service: Service): Handlers {
     handle(channelOperations.getSubscribers, (context, { stream_id }) =>
       reading(service, context, async (database) => {
         const channel = await knownChannel(database, context.actor, stream_id);
-        const lists = await subscriberLists(database, context.actor.realmId, [channel], 'true');
+        const lists = await subscriberLists(database, context.actor.realmId, [channel], 'true', context.actor.userId);
         return { subscribers: lists(channel.id).subscribers ?? [] };
       }),
     ),

@@ -11,7 +11,7 @@ import { type SubscribersChoice, subscriberLists } from './subscriber-lists.ts';
 import { type Visible, visibleChannels } from './visible-channels.ts';
 
 /** This service's part of a register, from its own tables at one point in time. Its user may be a spectator. */
-export function snapshotHandlers({ owner, directories }: Service): Handlers {
+export function snapshotHandlers({ owner, directories, noteSeen }: Service): Handlers {
   return [
     handle(eventQueueOperations.snapshotChannels, ({ meta }, asked) =>
       inSnapshot(owner.database, asked.snapshot, async (executor) => {
@@ -19,6 +19,7 @@ export function snapshotHandlers({ owner, directories }: Service): Handlers {
         const { user_id: userId, types } = asked;
         const wants = (type: string): boolean => types === null || types.includes(type);
         const directory = await directories.read(executor, realmId);
+        if (directory.people.has(userId)) noteSeen(realmId, userId);
         // Taken before other statements: the directory itself may move on meanwhile.
         const holder = directory.holder(userId);
         const isNonGuest = holder !== undefined && holder.role !== 600;
@@ -75,6 +76,7 @@ export async function subscriptionKinds(
     realmId,
     visible.map(({ channel }) => channel),
     choice,
+    userId,
   );
   const kinds: SubscriptionKinds = { subscriptions: [], unsubscribed: [], never_subscribed: [] };
   for (const { channel, isSubscribed, personal } of visible) {

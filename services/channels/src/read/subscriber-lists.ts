@@ -12,14 +12,15 @@ const activeDays = 14;
 const listRow = z.object({ channel_id: z.number(), users: z.array(z.number()) });
 
 /**
- * The fields that list the subscribers of channels: `subscribers`, or `partial_subscribers` with all bots and whoever was
- * active lately. Deactivated people are in none.
+ * The fields that list the subscribers of channels: `subscribers`, or `partial_subscribers` with all bots, whoever was active
+ * lately, and who asks. Deactivated people are in none.
  */
 export async function subscriberLists(
   executor: Executor,
   realmId: number,
   channels: readonly ChannelRow[],
   choice: SubscribersChoice,
+  asking: number,
 ): Promise<(channelId: number) => Record<string, number[]>> {
   if (choice === 'false') return () => ({});
   const isWhole = ({ subscriber_count }: ChannelRow): boolean => choice === 'true' || subscriber_count < alwaysWhole;
@@ -33,7 +34,7 @@ export async function subscriberLists(
       partial,
       sql.fragment`user_id IN (
         SELECT user_id FROM channels.activity WHERE realm_id = ${realmId} AND day >= current_date - ${activeDays}::int
-        UNION SELECT user_id FROM channels.person WHERE realm_id = ${realmId} AND is_bot)`,
+        UNION SELECT user_id FROM channels.person WHERE realm_id = ${realmId} AND is_bot UNION SELECT ${asking}::int)`,
     )),
   ]);
   const isPartial = new Set(partial);

@@ -1,14 +1,14 @@
 import { type Actor, badRequest } from '@natter/contracts';
 import type { Directory, Person } from '../directory/directory.ts';
 
-/** The users a request is about, by id or by email, each once and in order; the caller when none are named. */
+/** The users a request is about, by id or by email, each once and in order; the caller when none is named. */
 export function resolvePrincipals(
   directory: Directory,
   principals: readonly number[] | readonly string[] | undefined,
   actor: Actor,
   mustBeActive: boolean,
 ): number[] {
-  if (principals === undefined) return [actor.userId];
+  if (principals === undefined || principals.length === 0) return [actor.userId];
   const found = principals.map((principal: number | string) => {
     if (principal === actor.userId || principal === actor.email) return actor.userId;
     const person = typeof principal === 'number' ? directory.people.get(principal) : directory.personByEmail(principal);

@@ -50,7 +50,10 @@ export function subscribeHandlers(service: Service): Handlers {
         const [taken] = await lockByNames(decision, [name]);
         if (taken)
           throw new ChatError('CHANNEL_ALREADY_EXISTS', `Channel '${name}' already exists`, { channel_name: name });
-        const principals = resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
+        const principals =
+          params.subscribers.length === 0
+            ? []
+            : resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
         const wanted = new Map([[name.toLowerCase(), { name, description, color: undefined }]]);
         const answer = await subscribe(decision, wanted, principals, params, { refusesAll: true });
         const [created] = await lockByNames(decision, [name]);
