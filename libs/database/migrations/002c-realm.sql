@@ -40,3 +40,13 @@ CREATE TABLE users.realm_emoji (
   picture bytea NOT NULL
 );
 CREATE UNIQUE INDEX realm_emoji_name ON users.realm_emoji (realm_id, name) WHERE NOT is_deactivated;
+
+-- The row stays when its picture goes, so that a version is never given twice.
+CREATE TABLE users.realm_picture (
+  realm_id int NOT NULL REFERENCES users.realm (id),
+  kind text NOT NULL,
+  version int NOT NULL DEFAULT 1,
+  content_type text NOT NULL,
+  picture bytea,
+  PRIMARY KEY (realm_id, kind)
+);

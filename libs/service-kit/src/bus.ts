@@ -1,4 +1,4 @@
-import { headers, type Msg, type NatsConnection, nuid, RequestError } from '@nats-io/nats-core';
+import { headers, type Msg, type NatsConnection, RequestError } from '@nats-io/nats-core';
 import { type Service, Svcm } from '@nats-io/services';
 import { connect } from '@nats-io/transport-node';
 import {
@@ -19,6 +19,7 @@ import {
 import type { CatchUp } from './catch-up.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
+import { collect, offer } from './parts.ts';
 import { activeTrace, inSpan } from './tracing.ts';
 
 export interface Context {
@@ -85,8 +86,6 @@ interface Envelope {
 }
 
 const errorHeader = 'Natter-Error';
-const partsHeader = 'Natter-Parts';
-const partsSubjectHeader = 'Natter-Parts-Subject';
 const deadlineHeader = 'Natter-Deadline-Ms';
 const traceHeader = 'traceparent';
 const maxBasisAttempts = 6;
@@ -202,17 +201,18 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     params: ParamsOf<O>,
     { actor, meta, timeoutMs = operation.deadlineMs }: CallOptions,
   ): Promise<ResultOf<O>> {
-    const payload = JSON.stringify({ actor, meta, params } satisfies Envelope);
-    if (payload.length > 900_000) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+    const payload = encoder.encode(JSON.stringify({ actor, meta, params } satisfies Envelope));
+    if (payload.length > 2 * limits.bodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
     const end = Date.now() + timeoutMs;
     for (let attempt = 0; ; attempt++) {
       const remaining = end - Date.now();
+      const h = headers();
+      const offered = offer(connection, options.name, payload, h);
       try {
-        const h = headers();
         h.set(deadlineHeader, String(remaining));
         const traceparent = activeTrace();
         if (traceparent) h.set(traceHeader, traceparent);
-        const reply = await connection.request(subjectOf(operation, options.name), payload, {
+        const reply = await connection.request(subjectOf(operation, options.name), offered.first, {
           timeout: Math.max(remaining, 1),
           headers: h,
         });
@@ -223,6 +223,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
         const mayRetry = isUnserved || operation.isReadOnly;
         if (!mayRetry || attempt >= 20 || Date.now() + 100 >= end) throw unavailable(error);
         await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 70));
+      } finally {
+        offered.end();
       }
     }
   }
@@ -231,7 +233,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     const stop = metrics.requestSeconds.startTimer({ operation: operation.name });
     let requestLog = log;
     try {
-      const envelope = JSON.parse(decoder.decode(message.data)) as Envelope;
+      const deadline = Date.now() + Number(message.headers?.get(deadlineHeader) || 15_000);
+      const envelope = JSON.parse(await collect(connection, message, deadline)) as Envelope;
       // Only the gateway knows who is asking; NATS lets nobody ask in its name.
       const caller = message.subject.split('.').at(-1);
       if (envelope.actor && operation.caller !== 'anyone' && caller !== 'gateway')
@@ -295,22 +298,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   }
 
   function respond(message: Msg, text: string): void {
-    const bytes = encoder.encode(text);
-    if (bytes.length <= limits.busPartBytes) return void message.respond(bytes);
-    const parts = Math.ceil(bytes.length / limits.busPartBytes);
-    const subject = `natter-parts.${options.name}.${nuid.next()}`;
-    const part = (index: number): Uint8Array =>
-      bytes.subarray(index * limits.busPartBytes, (index + 1) * limits.busPartBytes);
-    const subscription = connection.subscribe(subject, {
-      max: parts - 1,
-      callback: (_, request) => void request.respond(part(Number(decoder.decode(request.data)))),
-    });
-    const timer = setTimeout(() => subscription.unsubscribe(), 30_000);
-    subscription.closed.then(() => clearTimeout(timer));
     const h = headers();
-    h.set(partsHeader, String(parts));
-    h.set(partsSubjectHeader, subject);
-    message.respond(part(0), { headers: h });
+    message.respond(offer(connection, options.name, encoder.encode(text), h).first, { headers: h });
   }
 
   async function readReply(reply: Msg, end: number): Promise<unknown> {
@@ -324,15 +313,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       if (!(code in errorStatus)) throw new ChatError('INTERNAL_ERROR', message, extra);
       throw new ChatError(code as ErrorCode, message, extra, undefined, status);
     }
-    const parts = Number(reply.headers?.get(partsHeader) || 1);
-    if (parts === 1) return JSON.parse(decoder.decode(reply.data));
-    const subject = reply.headers?.get(partsSubjectHeader) ?? '';
-    const rest = await Promise.all(
-      Array.from({ length: parts - 1 }, (_, index) =>
-        connection.request(subject, String(index + 1), { timeout: Math.max(end - Date.now(), 1) }),
-      ),
-    );
-    return JSON.parse(Buffer.concat([reply.data, ...rest.map((part) => part.data)]).toString('utf8'));
+    return JSON.parse(await collect(connection, reply, end));
   }
 }
 

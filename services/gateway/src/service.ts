@@ -223,8 +223,12 @@ function setRateHeaders(reply: FastifyReply, rate: RateState): void {
 /** Body first, then query, for every verb. */
 const fieldsOf = (request: FastifyRequest): Record<string, unknown> => ({
   ...(request.query as object),
-  ...((request.body as object | undefined) ?? {}),
+  ...Object.fromEntries(Object.entries((request.body as object | undefined) ?? {}).map(asField)),
 });
+
+/** An uploaded file is the parameter `file`, whatever its part was called. */
+const asField = ([name, value]: [string, unknown]): [string, unknown] =>
+  Buffer.isBuffer(value) ? ['file', value.toString('base64')] : [name, value];
 
 const headerOf = (request: FastifyRequest, name: string): string | undefined => {
   const value = request.headers[name];

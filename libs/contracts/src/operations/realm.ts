@@ -52,6 +52,8 @@ export type Playground = z.infer<typeof playgroundSchema>;
 
 const domain = text(z.string().trim().toLowerCase().max(253));
 const linkifierParams = { pattern: text(z.string().trim().max(1000)), url_template: text(z.string().trim().max(1000)) };
+/** An uploaded file, in base64; the gateway makes it of whatever part of a form holds a file. */
+const file = text(z.string());
 const errors = ['BAD_REQUEST'] as const;
 
 export const realmOperations = {
@@ -118,6 +120,72 @@ export const realmOperations = {
     http: { method: 'GET', path: '/realm/emoji' },
     summary: 'Custom emoji, deactivated ones too.',
     result: z.object({ emoji: z.record(z.string(), realmEmojiSchema) }),
+  }),
+  addRealmEmoji: operation({
+    name: 'add-realm-emoji',
+    service: 'users',
+    http: { method: 'POST', path: '/realm/emoji/{emoji_name}' },
+    summary: 'Upload a custom emoji.',
+    params: { emoji_name: text(z.string()), file },
+    errors: ['BAD_REQUEST', 'BAD_IMAGE'],
+    events: ['realm_emoji'],
+  }),
+  emojiPicture: operation({
+    name: 'emoji-picture',
+    service: 'users',
+    page: { method: 'GET', path: '/user_avatars/emoji/{emoji_id}' },
+    caller: 'anyone',
+    summary: 'The picture of a custom emoji.',
+    params: { emoji_id: json(int) },
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+  addRealmIcon: operation({
+    name: 'add-realm-icon',
+    service: 'users',
+    http: { method: 'POST', path: '/realm/icon' },
+    summary: 'Upload the icon of the organization; administrators only.',
+    params: { file },
+    result: z.object({ icon_url: z.string() }),
+    errors: ['BAD_REQUEST', 'BAD_IMAGE'],
+    events: ['realm'],
+  }),
+  removeRealmIcon: operation({
+    name: 'remove-realm-icon',
+    service: 'users',
+    http: { method: 'DELETE', path: '/realm/icon' },
+    summary: "Back to the server's icon; administrators only.",
+    result: z.object({ icon_url: z.string() }),
+    errors,
+    events: ['realm'],
+  }),
+  addRealmLogo: operation({
+    name: 'add-realm-logo',
+    service: 'users',
+    http: { method: 'POST', path: '/realm/logo' },
+    summary: 'Upload the logo of the organization for the light or the dark theme; administrators only.',
+    params: { night: json(bool), file },
+    errors: ['BAD_REQUEST', 'BAD_IMAGE'],
+    events: ['realm'],
+  }),
+  removeRealmLogo: operation({
+    name: 'remove-realm-logo',
+    service: 'users',
+    http: { method: 'DELETE', path: '/realm/logo' },
+    summary: "Back to the server's logo; administrators only.",
+    params: { night: json(bool) },
+    errors,
+    events: ['realm'],
+  }),
+  realmPicture: operation({
+    name: 'realm-picture',
+    service: 'users',
+    page: { method: 'GET', path: '/user_avatars/realm/{kind}' },
+    caller: 'anyone',
+    summary: 'The icon or a logo of the organization.',
+    params: { kind: textOrJson(z.enum(['icon', 'logo', 'night_logo'])) },
+    result: pageSchema,
+    isReadOnly: true,
   }),
   removeRealmEmoji: operation({
     name: 'remove-realm-emoji',

@@ -9,10 +9,12 @@ import { emojiHandlers } from './emoji.ts';
 import { linkifierHandlers } from './linkifiers.ts';
 import { pictureHandlers } from './pictures.ts';
 import { playgroundHandlers } from './playgrounds.ts';
+import { realmPictureHandlers } from './realm-pictures.ts';
 import { realmPolicyHandlers } from './realm-policy.ts';
 import { realmSnapshot } from './realm-snapshot.ts';
 import { serverSettingsHandlers } from './server-settings.ts';
 import { updateRealmHandlers } from './update-realm.ts';
+import { uploadEmojiHandlers } from './upload-emoji.ts';
 
 export const realmHandlers = (owner: Owner, bus: Bus, config: UsersConfig): Handlers => [
   ...createRealmHandlers(owner),
@@ -25,6 +27,8 @@ export const realmHandlers = (owner: Owner, bus: Bus, config: UsersConfig): Hand
   ...linkifierHandlers(owner),
   ...playgroundHandlers(owner),
   ...pictureHandlers(),
+  ...realmPictureHandlers(owner),
+  ...uploadEmojiHandlers(owner),
 ];
 
 export const realmSnapshots = (config: UsersConfig): readonly SnapshotPart[] => [

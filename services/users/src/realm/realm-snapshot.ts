@@ -8,13 +8,15 @@ import {
   realmSettingNames,
   videoChatProviders,
 } from '@natter/contracts';
+import type { Executor } from '@natter/database';
 import { normalized } from '@natter/permissions';
 import type { UsersConfig } from '../config.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
 import { constantRealmFields } from './constant-realm-fields.ts';
 import { permissionMirrors, settingMirrors } from './legacy-mirrors.ts';
-import { emojiDataUrl, pictureOf } from './pictures.ts';
+import { emojiDataUrl } from './pictures.ts';
 import { type Realm, readRealm } from './read-realm.ts';
+import { pictureKinds, readPictures } from './realm-pictures.ts';
 
 /** The `realm` group of a register: what the realm is set to, and what the server is. */
 export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
@@ -27,6 +29,7 @@ export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
       ...prefixed(settingMirrors(realm.settings)),
       ...prefixed(permissionMirrors(realm)),
       ...identityOf(realm, realmUrl),
+      ...prefixed(await picturesOf(executor, realm.id, realmUrl)),
       ...serverFields,
       ...constantRealmFields,
       jitsi_server_url: realm.settings.jitsi_server_url ?? serverJitsiUrl,
@@ -48,20 +51,25 @@ const settingsOf = (realm: Realm): Record<string, unknown> =>
 const permissionsOf = (realm: Realm): Record<string, unknown> =>
   Object.fromEntries(Object.entries(realm.permissions).map(([name, value]) => [name, normalized(value)]));
 
+async function picturesOf(executor: Executor, realmId: number, realmUrl: string): Promise<Record<string, string>> {
+  const pictures = await readPictures(executor, realmId, realmUrl);
+  return Object.fromEntries(
+    pictureKinds.flatMap((kind) => {
+      const [url, source] = pictures[kind];
+      return [
+        [`${kind}_url`, url],
+        [`${kind}_source`, source],
+      ];
+    }),
+  );
+}
+
 function identityOf(realm: Realm, realmUrl: string): Record<string, unknown> {
-  const icon = pictureOf(realmUrl, 'icon');
-  const logo = pictureOf(realmUrl, 'logo');
   return {
     realm_url: realmUrl,
     realm_uri: realmUrl,
     realm_bot_domain: realm.host,
     realm_date_created: Math.floor(realm.createdAt.getTime() / 1000),
-    realm_icon_url: icon,
-    realm_icon_source: 'D',
-    realm_logo_url: logo,
-    realm_logo_source: 'D',
-    realm_night_logo_url: logo,
-    realm_night_logo_source: 'D',
     realm_authentication_methods: { Email: { enabled: true, available: true } },
     realm_empty_topic_display_name: emptyTopicDisplayName,
   };

@@ -1,13 +1,14 @@
 import { emptyTopicDisplayName, featureLevel, serverVersion, userOperations } from '@natter/contracts';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import type { UsersConfig } from '../config.ts';
-import { pictureOf } from './pictures.ts';
 import { readRealm } from './read-realm.ts';
+import { readPictures } from './realm-pictures.ts';
 
 export function serverSettingsHandlers({ database }: Owner, config: UsersConfig): Handlers {
   return [
     handle(userOperations.getServerSettings, async ({ meta }) => {
       const { settings } = await readRealm(database, meta.realmId);
+      const pictures = await readPictures(database, meta.realmId, meta.realmUrl);
       return {
         authentication_methods,
         external_authentication_methods: [],
@@ -23,7 +24,7 @@ export function serverSettingsHandlers({ database }: Owner, config: UsersConfig)
         realm_uri: meta.realmUrl,
         realm_url: meta.realmUrl,
         realm_name: settings.name,
-        realm_icon: pictureOf(meta.realmUrl, 'icon'),
+        realm_icon: pictures.icon[0],
         realm_description: settings.description,
         realm_web_public_access_enabled: settings.enable_spectator_access && config.WEB_PUBLIC_STREAMS_ENABLED,
         realm_empty_topic_display_name: emptyTopicDisplayName,

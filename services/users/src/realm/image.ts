@@ -1,0 +1,44 @@
+import { badRequest, ChatError, type Page } from '@natter/contracts';
+
+export interface Image {
+  contentType: string;
+  bytes: Buffer;
+}
+
+const maxMib = 5;
+
+/** An uploaded picture, told by its first bytes, whatever it was called. Nothing that could run as a script. */
+export function checkedImage(base64: string): Image {
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.length > maxMib * 1024 * 1024)
+    throw badRequest(`Uploaded file is larger than the allowed limit of ${maxMib} MiB`);
+  const contentType = typeOf(bytes);
+  if (contentType === undefined) throw new ChatError('BAD_IMAGE', 'Invalid image format');
+  return { contentType, bytes };
+}
+
+function typeOf(bytes: Buffer): string | undefined {
+  const start = bytes.subarray(0, 12).toString('latin1');
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
+  if (start.startsWith('RIFF') && start.endsWith('WEBP')) return 'image/webp';
+  return undefined;
+}
+
+/** Its address changes when the picture does, so it may be kept. */
+export const imagePage = ({ contentType, bytes }: Image): Page => ({
+  status: 200,
+  content_type: contentType,
+  body: bytes.toString('base64'),
+  is_base64: true,
+  cache_seconds: 31_536_000,
+});
+
+export const noImage: Page = {
+  status: 404,
+  content_type: 'text/plain; charset=utf-8',
+  body: 'Not found\n',
+  is_base64: false,
+  cache_seconds: 0,
+};

@@ -1,0 +1,83 @@
+import { realmOperations } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { change } from '../change.ts';
+import { holderOf, requireAdministrator } from '../groups/holder.ts';
+import { checkedImage, imagePage, noImage } from './image.ts';
+import { pictureOf } from './pictures.ts';
+
+export const pictureKinds = ['icon', 'logo', 'night_logo'] as const;
+export type PictureKind = (typeof pictureKinds)[number];
+
+const versionRow = z.object({ kind: z.enum(pictureKinds), version: z.number() });
+const pictureRow = z.object({ content_type: z.string(), picture: z.instanceof(Buffer) });
+
+export function realmPictureHandlers(owner: Owner): Handlers {
+  const put = (context: UserContext, kind: PictureKind, file: string): Promise<string> => {
+    const { contentType, bytes } = checkedImage(file);
+    return write(context, `add-realm-${kind}`, { size: bytes.length }, kind, (work) =>
+      work.run(sql.unsafe`
+        INSERT INTO users.realm_picture AS p (realm_id, kind, content_type, picture) VALUES (${work.realmId}, ${kind}, ${contentType}, decode(${bytes.toString('base64')}, 'base64'))
+        ON CONFLICT (realm_id, kind) DO UPDATE SET content_type = excluded.content_type, picture = excluded.picture, version = p.version + 1`),
+    );
+  };
+  const drop = (context: UserContext, kind: PictureKind): Promise<string> =>
+    write(context, `remove-realm-${kind}`, {}, kind, (work) =>
+      work.run(
+        sql.unsafe`UPDATE users.realm_picture SET picture = NULL WHERE realm_id = ${work.realmId} AND kind = ${kind}`,
+      ),
+    );
+  const write = (
+    context: UserContext,
+    name: string,
+    params: unknown,
+    kind: PictureKind,
+    store: (work: Work) => Promise<unknown>,
+  ): Promise<string> =>
+    change(owner, context, { name }, params, async (work) => {
+      requireAdministrator(await holderOf(work, context.actor.userId));
+      await store(work);
+      const [url, source] = (await readPictures(work, work.realmId, context.meta.realmUrl))[kind];
+      const data = { [`${kind}_url`]: url, [`${kind}_source`]: source };
+      work.emit({ type: 'realm', op: 'update_dict', body: { property: kind, data }, audience: 'realm' });
+      return url;
+    });
+  const logo = (isNight: boolean): PictureKind => (isNight ? 'night_logo' : 'logo');
+  return [
+    handle(realmOperations.addRealmIcon, async (context, { file }) => ({ icon_url: await put(context, 'icon', file) })),
+    handle(realmOperations.removeRealmIcon, async (context) => ({ icon_url: await drop(context, 'icon') })),
+    handle(realmOperations.addRealmLogo, async (context, { file, night }) => {
+      await put(context, logo(night), file);
+      return {};
+    }),
+    handle(realmOperations.removeRealmLogo, async (context, { night }) => {
+      await drop(context, logo(night));
+      return {};
+    }),
+    handle(realmOperations.realmPicture, async ({ meta }, { kind }) => {
+      const row = await owner.database.maybeOne(sql.type(pictureRow)`
+        SELECT content_type, picture FROM users.realm_picture WHERE realm_id = ${meta.realmId} AND kind = ${kind} AND picture IS NOT NULL`);
+      return row ? imagePage({ contentType: row.content_type, bytes: row.picture }) : noImage;
+    }),
+  ];
+}
+
+/** Address and source of each: U for uploaded, D for the server's own. */
+export async function readPictures(
+  executor: Executor,
+  realmId: number,
+  realmUrl: string,
+): Promise<Record<PictureKind, [url: string, source: 'U' | 'D']>> {
+  const rows = await executor.any(
+    sql.type(
+      versionRow,
+    )`SELECT kind, version FROM users.realm_picture WHERE realm_id = ${realmId} AND picture IS NOT NULL`,
+  );
+  const of = (kind: PictureKind): [string, 'U' | 'D'] => {
+    const uploaded = rows.find((row) => row.kind === kind);
+    if (!uploaded) return [pictureOf(realmUrl, kind === 'icon' ? 'icon' : 'logo'), 'D'];
+    return [`${realmUrl}/user_avatars/realm/${kind}?version=${uploaded.version}`, 'U'];
+  };
+  return { icon: of('icon'), logo: of('logo'), night_logo: of('night_logo') };
+}

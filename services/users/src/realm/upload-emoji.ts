@@ -1,0 +1,53 @@
+import { badRequest, isAdministrator, realmOperations } from '@natter/contracts';
+import { sql, sqlState } from '@natter/database';
+import { unicodeEmoji } from '@natter/markdown';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { change } from '../change.ts';
+import { holderOf, requirePermission } from '../groups/holder.ts';
+import { announceEmoji } from './emoji.ts';
+import { checkedImage, imagePage, noImage } from './image.ts';
+import { readRealm } from './read-realm.ts';
+
+const pictureRow = z.object({ content_type: z.string(), picture: z.instanceof(Buffer) });
+
+export function uploadEmojiHandlers(owner: Owner): Handlers {
+  return [
+    handle(realmOperations.addRealmEmoji, async (context, { emoji_name, file }) => {
+      const name = checkedEmojiName(emoji_name);
+      const { contentType, bytes } = checkedImage(file);
+      return change(owner, context, realmOperations.addRealmEmoji, { emoji_name, size: bytes.length }, async (work) => {
+        const holder = await holderOf(work, context.actor.userId);
+        requirePermission(await readRealm(work, work.realmId), 'can_add_custom_emoji_group', holder);
+        if (unicodeEmoji(name) !== undefined && !isAdministrator(holder))
+          throw badRequest('Only administrators can override default emoji.');
+        await work
+          .run(sql.unsafe`
+            INSERT INTO users.realm_emoji (realm_id, name, author_id, content_type, picture)
+            VALUES (${work.realmId}, ${name}, ${holder.userId}, ${contentType}, decode(${bytes.toString('base64')}, 'base64'))`)
+          .catch((error: unknown) => {
+            if (sqlState(error) === '23505') throw badRequest('A custom emoji with this name already exists.');
+            throw error;
+          });
+        await announceEmoji(work);
+        return {};
+      });
+    }),
+
+    handle(realmOperations.emojiPicture, async ({ meta }, { emoji_id }) => {
+      const row = await owner.database.maybeOne(sql.type(pictureRow)`
+        SELECT content_type, picture FROM users.realm_emoji WHERE realm_id = ${meta.realmId} AND id = ${emoji_id}`);
+      return row ? imagePage({ contentType: row.content_type, bytes: row.picture }) : noImage;
+    }),
+  ];
+}
+
+function checkedEmojiName(given: string): string {
+  const name = given.trim().toLowerCase().replaceAll(' ', '_');
+  if (!/^[0-9a-z_-]*[0-9a-z]$/.test(name))
+    throw badRequest(
+      'Emoji names must contain only lowercase English letters, digits, spaces, dashes, and underscores, and end with a letter or digit.',
+    );
+  if (name.length > 100) throw badRequest('emoji_name is too long (limit: 100 characters)');
+  return name;
+}

@@ -1,0 +1,90 @@
+import { type Client, exchange, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(2_000_000, 7)]);
+const refused = ({ status, body }: Json): Json => [status, body.code];
+
+function upload(client: Client, path: string, file: Buffer, fields: Record<string, string> = {}) {
+  const boundary = 'natter-boundary';
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const head = `${parts.join('')}--${boundary}\r\nContent-Disposition: form-data; name="picture.png"; filename="picture.png"\r\nContent-Type: image/png\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  return exchange(`${client.url}/api/v1${path}`, 'POST', body, {
+    host: client.host,
+    authorization: `Basic ${Buffer.from(`${client.email}:${client.api_key}`).toString('base64')}`,
+    'content-type': `multipart/form-data; boundary=${boundary}`,
+  });
+}
+
+const size = async (path: string): Promise<[number, string, number]> => {
+  const { status, headers } = await realm.spectator.get(`/${path}`);
+  return [status, String(headers['content-type']), Number(headers['content-length'])];
+};
+
+test('a custom emoji of two megabytes is uploaded, told, listed, served, and deactivated', async () => {
+  const queue = await realm.guest.queue({ event_types: ['realm_emoji'] });
+  expect((await upload(realm.member, '/realm/emoji/My%20Party-Parrot', png)).body).toMatchObject({ result: 'success' });
+  const { emoji } = await realm.guest.ok('GET', '/realm/emoji');
+  const [record] = Object.values(emoji) as [Json];
+  expect(record).toEqual({
+    id: expect.any(String),
+    name: 'my_party-parrot',
+    source_url: expect.any(String),
+    still_url: null,
+    deactivated: false,
+    author_id: realm.member.user_id,
+  });
+  expect((await queue.next(() => true)).realm_emoji).toEqual(emoji);
+  expect(await size(record.source_url)).toEqual([200, 'image/png', png.length]);
+  expect(refused(await realm.member2.delete('/realm/emoji/my_party-parrot'))).toEqual([400, 'BAD_REQUEST']);
+  await realm.member.ok('DELETE', '/realm/emoji/my_party-parrot');
+  expect((await queue.next((event) => event.realm_emoji[record.id].deactivated)).op).toBe('update');
+  expect((await upload(realm.owner, '/realm/emoji/my_party-parrot', png)).status).toBe(200);
+});
+
+test('emoji that are refused: names, no picture, too large, a name in use, a Unicode name by others than administrators, guests', async () => {
+  for (const name of ['ends-', 'ends_', 'd%C3%A9j%C3%A0', 'a.b'])
+    expect(refused(await upload(realm.owner, `/realm/emoji/${name}`, png)), name).toEqual([400, 'BAD_REQUEST']);
+  expect(refused(await upload(realm.owner, '/realm/emoji/text', Buffer.from('<svg onload="x">')))).toEqual([
+    400,
+    'BAD_IMAGE',
+  ]);
+  const large = Buffer.concat([png, Buffer.alloc(4_000_000)]);
+  expect(refused(await upload(realm.owner, '/realm/emoji/large', large))).toEqual([400, 'BAD_REQUEST']);
+  expect((await upload(realm.owner, '/realm/emoji/twice', png)).status).toBe(200);
+  expect(refused(await upload(realm.owner, '/realm/emoji/twice', png))).toEqual([400, 'BAD_REQUEST']);
+  expect(refused(await upload(realm.member, '/realm/emoji/smile', png))).toEqual([400, 'BAD_REQUEST']);
+  expect((await upload(realm.administrator, '/realm/emoji/smile', png)).status).toBe(200);
+  expect(refused(await upload(realm.guest, '/realm/emoji/guest', png))).toEqual([400, 'BAD_REQUEST']);
+});
+
+test('the icon and the logos: uploaded by administrators, told in update_dict, served, taken back', async () => {
+  const queue = await realm.guest.queue({ event_types: ['realm'] });
+  expect(refused(await upload(realm.member, '/realm/icon', png))).toEqual([400, 'BAD_REQUEST']);
+  const { icon_url } = (await upload(realm.administrator, '/realm/icon', png)).body;
+  expect(await queue.next(() => true)).toMatchObject({
+    op: 'update_dict',
+    property: 'icon',
+    data: { icon_url, icon_source: 'U' },
+  });
+  const { pathname, search } = new URL(icon_url);
+  expect(await size(pathname + search)).toEqual([200, 'image/png', png.length]);
+  expect((await realm.spectator.ok('GET', '/server_settings')).realm_icon).toBe(icon_url);
+  expect((await upload(realm.owner, '/realm/logo', png, { night: 'true' })).status).toBe(200);
+  expect(await queue.next((event) => event.property === 'night_logo')).toMatchObject({
+    data: { night_logo_source: 'U' },
+  });
+  const state = await realm.member.ok('POST', '/register', { fetch_event_types: ['realm'] });
+  expect([state.realm_icon_source, state.realm_logo_source, state.realm_night_logo_source]).toEqual(['U', 'D', 'U']);
+  await realm.owner.ok('DELETE', '/realm/icon');
+  await realm.owner.ok('DELETE', '/realm/logo', { night: true });
+  await queue.next((event) => event.property === 'night_logo' && event.data.night_logo_source === 'D');
+  expect((await size(pathname))[0]).toBe(404);
+});
