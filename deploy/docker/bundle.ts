@@ -1,6 +1,6 @@
 /**
  * Makes what an image holds, in `deploy/docker/dist`: every service and command in one program, the Node that runs it, and
- * the files that code reads beside itself. `node deploy/docker/bundle.ts [linux-x64|linux-arm64]`
+ * the files that code reads beside itself, for the machine that it is made on. `node deploy/docker/bundle.ts`
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -89,7 +89,7 @@ function copyNative(name: string, platform: string, app: string): void {
 const isWanted = (path: string): boolean => statSync(path).isDirectory() || !/\.(d\.ts|md|map)$/.test(path);
 
 if (process.argv[1] === import.meta.filename) {
-  await bundle(process.argv[2]);
+  await bundle();
   const size = (path: string): number =>
     statSync(path).isDirectory()
       ? readdirSync(path).reduce((sum, name) => sum + size(join(path, name)), 0)

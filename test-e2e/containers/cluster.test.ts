@@ -39,6 +39,15 @@ describe.skipIf(images === undefined)(
       expect(report.inFlightAtDisturbances.some((count) => count > 0)).toBe(true);
     };
 
+    test('is one image, small, without root, that says what it is', async () => {
+      const { User, Labels, Size } = await cluster.inspectImage(images?.natter ?? '');
+      expect(User).toBe('10001:10001');
+      expect(Size).toBeLessThan(200_000_000);
+      expect(Object.keys(Labels)).toEqual(
+        expect.arrayContaining(['version', 'revision', 'licenses'].map((name) => `org.opencontainers.image.${name}`)),
+      );
+    });
+
     test('delivers the first message to who follows', async () => {
       const { url, people } = cluster;
       const follower = await follow(url, people.member, headers);
@@ -164,7 +173,8 @@ describe.skipIf(images === undefined)(
     test('fails no request and loses no queue while every container is replaced by a new version', async () => {
       if (!images) return;
       for (const { kind, box } of cluster.services()) await replace(kind, box.name, box.name, images.previous, false);
-      const report = await load(async (tick) => {
+      // Clients that keep their connections: these must be told to go elsewhere in time.
+      const report = await underDisturbance(cluster, clients, async (tick) => {
         for (const kind of kinds)
           for (const { box } of members(kind)) {
             tick();

@@ -36,6 +36,7 @@ export interface Cluster {
   ready(name: string): Promise<void>;
   /** A container on the disk under Postgres, as root. */
   onDisk(command: string): Promise<void>;
+  inspectImage(name: string): Promise<{ User: string; Labels: Record<string, string>; Size: number }>;
   stop(): Promise<void>;
 }
 
@@ -248,6 +249,10 @@ export async function startCluster(images: Images, log: (line: string) => void):
       onDisk: async (command) => {
         const { code, output } = await holder.exec(['sh', '-c', command]);
         if (code !== 0) throw new Error(output);
+      },
+      inspectImage: async (name) => {
+        const { Config, Size } = await docker.getImage(name).inspect();
+        return { User: Config.User, Labels: Config.Labels ?? {}, Size };
       },
       stop,
     };

@@ -14,6 +14,8 @@ export interface Process<C extends CommonConfig> {
 }
 
 export interface Running {
+  /** This process will stop soon: whoever talks to it had better go elsewhere. It still serves. */
+  leave?(): void;
   /** Ends work from outside: answers held polls, stops loops. No request is in flight; calls to others still work. */
   stop(): Promise<void>;
 }
@@ -53,6 +55,7 @@ export async function runService<S extends typeof commonConfig>(
   const signal = await signalled;
   log.info({ signal }, 'stopping');
   readiness.isDraining = true;
+  running.leave?.();
   await new Promise((resolve) => setTimeout(resolve, config.NATTER_DRAIN_MS));
   const timer = setTimeout(() => process.exit(1), 20_000);
   timer.unref();

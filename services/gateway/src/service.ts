@@ -46,6 +46,8 @@ export const gatewayConfig = commonConfig.extend({
 });
 type Config = z.output<typeof gatewayConfig>;
 
+/** How long a slow request holds up a gateway that stops. */
+const closeMs = 8_000;
 const prefix = '/api/v1';
 
 /** The HTTP edge. It has no code per endpoint: every route is made from the contract. */
@@ -66,18 +68,21 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   const authenticator = createAuthenticator(bus, polls.tails);
   const realms = new Map<string, number>();
 
+  let isLeaving = false;
   const app = fastify({
     ...(config.NATTER_TRUSTED_PROXIES ? { trustProxy: config.NATTER_TRUSTED_PROXIES } : {}),
     bodyLimit: limits.bodyBytes,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
-    forceCloseConnections: true,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
   });
   await app.register(formbody);
   await app.register(multipart, { attachFieldsToBody: 'keyValues', limits: { fieldSize: 2 * 1024 * 1024, files: 1 } });
   app.addHook('onSend', async (request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     reply.header('x-request-id', request.id);
+    if (isLeaving) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
     const { operation } = request.routeOptions.config as { operation?: string };
@@ -185,10 +190,15 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   });
   log.info({ port: (app.server.address() as AddressInfo).port }, 'listening');
   return {
+    // A client that keeps its connection is told to open another one, which finds another gateway.
+    leave: () => {
+      isLeaving = true;
+    },
     stop: async () => {
-      const closed = app.close();
       await polls.stop();
-      await closed;
+      const timer = setTimeout(() => app.server.closeAllConnections(), closeMs);
+      await app.close();
+      clearTimeout(timer);
       redis.close();
     },
   };
