@@ -115,7 +115,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   const services: Service[] = [];
   let inFlight = 0;
   let whenIdle: () => void = () => undefined;
-  let catchUp: CatchUp = async () => false;
+  let catchUp: CatchUp = async () => ({ hasWaited: false, isStale: false });
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
 
@@ -271,25 +271,27 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   ): Promise<unknown> {
     let { actor } = envelope;
     const isAsked = operation.http !== undefined;
-    if (isAsked && operation.copies === 'current') await catchUp(envelope.meta.realmId);
+    // A read commits nothing that would compare what its actor rests on; so it is compared here.
+    if (isAsked && operation.copies === 'current' && (await catchUp(envelope.meta.realmId, actor?.basis)).isStale)
+      actor = await refreshed(actor, envelope.meta);
     for (let attempt = 0; ; attempt++) {
       try {
         const context: Context = { actor, meta: envelope.meta, log: requestLog, attempt };
         return await run(context, envelope.params);
       } catch (error) {
         if (isAsked && attempt === 0 && operation.copies === 'current-on-refusal' && isRefusal(error))
-          if (await catchUp(envelope.meta.realmId)) continue;
+          if ((await catchUp(envelope.meta.realmId)).hasWaited) continue;
         if (!(error instanceof Error) || error.name !== 'BasisChanged') throw error;
         if (attempt + 1 >= maxBasisAttempts) throw unavailable(error);
         requestLog.debug({ err: error, operation: operation.name }, 'basis changed, deciding anew');
-        if (actor)
-          actor = await bus.call(
-            userOperations.refreshActor,
-            { user_id: actor.userId, key_id: actor.keyId },
-            { meta: envelope.meta },
-          );
+        actor = await refreshed(actor, envelope.meta);
       }
     }
+  }
+
+  async function refreshed(actor: Actor | undefined, meta: RequestMeta): Promise<Actor | undefined> {
+    if (!actor) return undefined;
+    return bus.call(userOperations.refreshActor, { user_id: actor.userId, key_id: actor.keyId }, { meta });
   }
 
   async function catchUpFor({ meta }: Context): Promise<object> {

@@ -1,25 +1,35 @@
 import { type Actor, badRequest, ChatError, hasId, type RequestMeta } from '@natter/contracts';
+import { type Database, sql } from '@natter/database';
 import { hasContentAccess } from '@natter/permissions';
+import { z } from 'zod';
 import type { ChannelCache, PostingRules } from './channel-cache.ts';
 
 export interface ChannelReach {
   /**
-   * A channel whose messages the actor may read. One that they may not read answers like one that does not exist. A refusal
-   * is never made on a copy that may be stale.
+   * A channel whose messages the actor may read. One that they may not read answers like one that does not exist. Decided on
+   * a copy whose version is compared with what is true now: who was shut out reads nothing more.
    */
   readable(actor: Actor, meta: RequestMeta, channelId: number, fresh?: boolean): Promise<PostingRules>;
 }
 
-export function createChannelReach(channels: ChannelCache): ChannelReach {
+const versionRow = z.object({ version: z.number() });
+
+export function createChannelReach(channels: ChannelCache, database: Database): ChannelReach {
   return {
     async readable(actor, meta, channelId, fresh = false) {
-      for (const isFresh of fresh ? [true] : [false, true]) {
-        const channel = await find(meta, channelId, isFresh);
-        if (channel && mayRead(channel, actor)) return channel;
-      }
+      const copy = fresh ? undefined : await find(meta, channelId, false);
+      const isCurrent = copy !== undefined && copy.version === (await versionOf(meta.realmId, channelId));
+      const channel = isCurrent ? copy : await find(meta, channelId, true);
+      if (channel && mayRead(channel, actor)) return channel;
       throw badRequest('Invalid channel ID');
     },
   };
+
+  async function versionOf(realmId: number, channelId: number): Promise<number> {
+    const { version } = await database.one(sql.type(versionRow)`
+      SELECT version FROM log.versions(${realmId}, ${sql.array([`channel:${channelId}`], 'text')})`);
+    return version;
+  }
 
   async function find(meta: RequestMeta, channelId: number, fresh: boolean): Promise<PostingRules | undefined> {
     try {

@@ -1,8 +1,8 @@
 import { type Actor, badRequest, type RequestMeta } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
-import type { ChannelCache, PostingRules } from './channel-cache.ts';
-import { createChannelReach } from './channel-reach.ts';
+import type { PostingRules } from './channel-cache.ts';
+import type { ChannelReach } from './channel-reach.ts';
 
 export const messageRow = z.object({
   id: z.number(),
@@ -22,8 +22,7 @@ export interface MessageReach {
   readable(executor: Executor, actor: Actor, meta: RequestMeta, messageId: number): Promise<ReadableMessage>;
 }
 
-export function createMessageReach(channels: ChannelCache): MessageReach {
-  const reach = createChannelReach(channels);
+export function createMessageReach(reach: ChannelReach): MessageReach {
   return {
     async readable(executor, actor, meta, messageId) {
       const row = await executor.maybeOne(sql.type(messageRow)`

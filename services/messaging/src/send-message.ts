@@ -114,13 +114,23 @@ export function decide(
           'int4',
         )
       : sql.fragment`NULL::int[]`;
+  const conversation =
+    destination.kind === 'direct' ? destination.people.map((person) => person.user_id).join(',') : null;
   return {
     basis: { ...actor.basis, ...destination.basis },
     events: [event],
     idempotency,
     numbered: (fromEnd) => [
-      sql.unsafe`INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, topic, recipient_ids, content, rendered_content, client)
-        VALUES (${realmId}, log.last_number(${realmId}) - ${fromEnd}, ${actor.userId}, ${channelId}, ${topic}, ${recipients}, ${content}, ${rendered.html}, ${client})`,
+      sql.unsafe`INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, sent_channel_id, topic, recipient_ids, conversation, content, rendered_content, client,
+          is_read_by_sender, has_link, has_image)
+        VALUES (${realmId}, log.last_number(${realmId}) - ${fromEnd}, ${actor.userId}, ${channelId}, ${channelId}, ${topic}, ${recipients}, ${conversation}, ${content}, ${rendered.html}, ${client},
+          ${isReadBySender}, ${rendered.hasLink}, ${rendered.hasImage})`,
+      ...(destination.kind === 'direct'
+        ? [
+            sql.unsafe`INSERT INTO messaging.direct_message (realm_id, user_id, message_id)
+              SELECT ${realmId}, u, log.last_number(${realmId}) - ${fromEnd} FROM unnest(${recipients}) u`,
+          ]
+        : []),
     ],
   };
 }

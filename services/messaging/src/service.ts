@@ -8,6 +8,7 @@ import { updateMessageHandlers } from './changing/update-message.ts';
 import { createChannelCache } from './channel-cache.ts';
 import { createChannelReach } from './channel-reach.ts';
 import { draftHandlers } from './drafts/drafts.ts';
+import { flagHandlers } from './flags/update-flags.ts';
 import { createMessageReach } from './message-reach.ts';
 import { namedTopicsHandlers } from './named-topics.ts';
 import { noticesConsumer } from './notices/notices-consumer.ts';
@@ -16,6 +17,9 @@ import { peopleConsumer } from './people.ts';
 import { personalSettingsConsumer } from './personal-settings-consumer.ts';
 import { reactionHandlers } from './reactions/reactions.ts';
 import { realmEmojiConsumer } from './reactions/realm-emoji.ts';
+import { getMessagesHandlers } from './reading/get-messages.ts';
+import { periodsConsumer } from './reading/periods-consumer.ts';
+import { topicHandlers } from './reading/topics.ts';
 import { createAuthors } from './scheduling/authors.ts';
 import { createDecideSend } from './scheduling/decide-send.ts';
 import { reminderHandlers } from './scheduling/reminders.ts';
@@ -29,18 +33,23 @@ import { typingHandlers } from './typing/typing.ts';
 export async function startMessaging(process: Process<CommonConfig>): Promise<Running> {
   const owner = openOwner(process, 'messaging');
   peopleConsumer(owner);
+  periodsConsumer(owner);
   personalSettingsConsumer(owner);
   realmEmojiConsumer(owner);
   const channels = createChannelCache(process.bus);
-  const reach = createChannelReach(channels);
-  const messages = createMessageReach(channels);
+  const reach = createChannelReach(channels, owner.database);
+  const messages = createMessageReach(reach);
   const decideSend = createDecideSend(owner.database, channels);
   const hint = hintScheduler(process.bus);
   const policies = createRealmPolicies(process.bus);
+  const reading = { reach, messages, policies };
   noticesConsumer(owner, hint);
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
     ...sendHandlers(owner, channels),
+    ...getMessagesHandlers(owner, reading),
+    ...topicHandlers(owner, reading),
+    ...flagHandlers(owner, reading),
     ...draftHandlers(owner, reach),
     ...scheduledMessageHandlers(owner, decideSend, hint),
     ...reminderHandlers(owner, { authors: createAuthors(process.bus), decideSend, reach: messages, hint }),
@@ -52,7 +61,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...readReceiptHandlers(owner, messages, policies),
     ...typingHandlers(owner, reach, messages),
     ...namedTopicsHandlers(owner),
-    ...snapshotHandlers(owner),
+    ...snapshotHandlers(owner, process.log),
   ]);
   return { stop: () => owner.close() };
 }

@@ -1,8 +1,9 @@
 import { eventQueueOperations } from '@natter/contracts';
 import { type Executor, inSnapshot, sql } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Logger, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { draftsPart } from './drafts/drafts-part.ts';
+import { raiseFloor, recentConversationsPart, starredPart, unreadPart } from './flags/flags-part.ts';
 import { remindersPart, scheduledMessagesPart } from './scheduling/scheduled-parts.ts';
 
 export interface SnapshotFor {
@@ -15,21 +16,32 @@ export interface SnapshotFor {
 const parts: Record<string, (executor: Executor, whom: SnapshotFor) => Promise<Record<string, unknown>>> = {
   message: maxMessageIdPart,
   drafts: draftsPart,
+  starred_messages: starredPart,
+  recent_private_conversations: recentConversationsPart,
   scheduled_messages: scheduledMessagesPart,
   reminders: remindersPart,
 };
 
-export function snapshotHandlers({ database }: Owner): Handlers {
+/** Needs both types, for clients keep it with both. */
+const unreadTypes = ['message', 'update_message_flags'];
+
+export function snapshotHandlers({ database }: Owner, log: Logger): Handlers {
   return [
     handle(eventQueueOperations.snapshotMessaging, async ({ meta }, { snapshot, types, user_id, capabilities }) => {
       const wanted = Object.entries(parts).filter(([type]) => types === null || types.includes(type));
-      if (wanted.length === 0) return {};
       const whom = { realmId: meta.realmId, userId: user_id, capabilities };
-      return inSnapshot(database, snapshot, async (executor) => {
-        const answer: Record<string, unknown> = {};
+      const wantsUnread = types === null || unreadTypes.every((type) => types.includes(type));
+      if (wanted.length === 0 && !wantsUnread) return {};
+      const answer: Record<string, unknown> = {};
+      await inSnapshot(database, snapshot, async (executor) => {
         for (const [, part] of wanted) Object.assign(answer, await part(executor, whom));
-        return answer;
+        if (wantsUnread) Object.assign(answer, await unreadPart(executor, whom));
       });
+      if (wantsUnread)
+        raiseFloor(database, whom, answer.unread_msgs as Record<string, unknown>).catch((error: unknown) =>
+          log.debug({ err: error }, 'floor of unread messages not raised'),
+        );
+      return answer;
     }),
   ];
 }

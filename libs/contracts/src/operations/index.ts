@@ -7,6 +7,7 @@ import { eventQueueOperations } from './event-queue.ts';
 import { groupOperations } from './groups.ts';
 import { invitationOperations } from './invitations.ts';
 import { messageChangeOperations } from './message-changes.ts';
+import { messageReadingOperations } from './message-reading.ts';
 import { messagingOperations } from './messaging.ts';
 import { presenceOperations } from './presence.ts';
 import { profileFieldOperations } from './profile-fields.ts';
@@ -22,6 +23,7 @@ export * from './event-queue.ts';
 export * from './groups.ts';
 export * from './invitations.ts';
 export * from './message-changes.ts';
+export * from './message-reading.ts';
 export * from './messaging.ts';
 export * from './presence.ts';
 export * from './profile-fields.ts';
@@ -40,6 +42,7 @@ export const operationsByName = {
   ...channelOperations,
   ...channelTopicOperations,
   ...messagingOperations,
+  ...messageReadingOperations,
   ...draftOperations,
   ...scheduledMessageOperations,
   ...messageChangeOperations,

@@ -3,7 +3,15 @@ import { operation } from '../operation.ts';
 import { bool, json, text, textOrJson } from '../param.ts';
 
 /** The fetch types of a register that this service answers. */
-export const messagingFetchTypes: readonly string[] = ['message', 'drafts', 'scheduled_messages', 'reminders'];
+export const messagingFetchTypes: readonly string[] = [
+  'message',
+  'update_message_flags',
+  'starred_messages',
+  'recent_private_conversations',
+  'drafts',
+  'scheduled_messages',
+  'reminders',
+];
 
 export const messagingOperations = {
   sendMessage: operation({

@@ -9,14 +9,14 @@ const longestWaitMs = 500;
  * there, and not a moment later.
  */
 export function catchUpWithNotices(owner: Owner, hint: (dueSeconds: number) => void): Owner['catchUp'] {
-  return async (realmId) => {
-    const hasWaited = await owner.catchUp(realmId);
+  return async (realmId, basis) => {
+    const { hasWaited, isStale } = await owner.catchUp(realmId, basis);
     for (const end = Date.now() + longestWaitMs; await isSpeaking(owner.database, realmId); ) {
-      if (Date.now() > end) return true;
+      if (Date.now() > end) return { hasWaited: true, isStale };
       hint(Date.now() / 1000);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    return hasWaited;
+    return { hasWaited, isStale };
   };
 }
 

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, ids, int, json, text, textOrJson } from '../param.ts';
+
+/** What a narrow is, is said by BAD_NARROW; so anything goes here. */
+const narrow = json(z.unknown());
+const anchor = textOrJson(z.union([z.int(), z.string()]));
+const message = z.looseObject({ id: z.int() });
+
+/** What a batch of flag changes answers. */
+const skipped = { ignored_because_not_subscribed_channels: z.array(z.int()) };
+const done = z.object({ complete: z.boolean() });
+
+export const messageReadingOperations = {
+  getMessages: operation({
+    name: 'get-messages',
+    service: 'messaging',
+    caller: 'spectator',
+    http: { method: 'GET', path: '/messages' },
+    summary: 'Messages around an anchor that match a narrow, or messages by ID.',
+    params: {
+      anchor: textOrJson(z.union([z.int(), z.string()]).optional()),
+      include_anchor: json(bool.default(true)),
+      num_before: json(int.min(0).optional()),
+      num_after: json(int.min(0).optional()),
+      narrow: json(z.unknown().optional()),
+      client_gravatar: json(bool.default(true)),
+      apply_markdown: json(bool.default(true)),
+      use_first_unread_anchor: json(bool.default(false)),
+      message_ids: json(ids.optional()),
+      allow_empty_topic_name: json(bool.default(false)),
+    },
+    result: z.object({
+      anchor: z.int(),
+      found_anchor: z.boolean(),
+      found_newest: z.boolean(),
+      found_oldest: z.boolean(),
+      history_limited: z.boolean(),
+      messages: z.array(message),
+    }),
+    errors: ['BAD_NARROW', 'BAD_REQUEST', 'REQUEST_VARIABLE_MISSING'],
+  }),
+  getMessage: operation({
+    name: 'get-message',
+    service: 'messaging',
+    http: { method: 'GET', path: '/messages/{message_id}' },
+    summary: 'One message, with its source.',
+    params: {
+      message_id: json(int),
+      apply_markdown: json(bool.default(true)),
+      allow_empty_topic_name: json(bool.default(false)),
+    },
+    result: z.object({ message, raw_content: z.string() }),
+    errors: ['BAD_REQUEST'],
+  }),
+  matchNarrow: operation({
+    name: 'match-narrow',
+    service: 'messaging',
+    http: { method: 'GET', path: '/messages/matches_narrow' },
+    summary: 'Which of these messages match a narrow.',
+    params: { msg_ids: json(ids), narrow },
+    result: z.object({
+      messages: z.record(z.string(), z.object({ match_content: z.string(), match_subject: z.string() })),
+    }),
+    errors: ['BAD_NARROW'],
+  }),
+  updateFlags: operation({
+    name: 'update-message-flags',
+    service: 'messaging',
+    http: { method: 'POST', path: '/messages/flags' },
+    summary: 'Add or remove a personal flag of messages: read, starred, collapsed.',
+    params: { messages: json(ids), op: text(z.enum(['add', 'remove'])), flag: text(z.string()) },
+    result: z.object({ messages: z.array(z.int()), ...skipped }),
+    errors: ['BAD_REQUEST'],
+    events: ['update_message_flags'],
+  }),
+  updateFlagsForNarrow: operation({
+    name: 'update-message-flags-for-narrow',
+    service: 'messaging',
+    http: { method: 'POST', path: '/messages/flags/narrow' },
+    summary: 'Add or remove a personal flag of the messages around an anchor that match a narrow.',
+    params: {
+      anchor,
+      include_anchor: json(bool.default(true)),
+      num_before: json(int.min(0)),
+      num_after: json(int.min(0)),
+      narrow,
+      op: text(z.enum(['add', 'remove'])),
+      flag: text(z.string()),
+    },
+    result: z.object({
+      processed_count: z.int(),
+      updated_count: z.int(),
+      first_processed_id: z.int().nullable(),
+      last_processed_id: z.int().nullable(),
+      found_oldest: z.boolean(),
+      found_newest: z.boolean(),
+      ...skipped,
+    }),
+    errors: ['BAD_NARROW', 'BAD_REQUEST'],
+    events: ['update_message_flags'],
+  }),
+  markAllRead: operation({
+    name: 'mark-all-as-read',
+    service: 'messaging',
+    http: { method: 'POST', path: '/mark_all_as_read' },
+    summary: 'Mark everything as read.',
+    result: done,
+    events: ['update_message_flags'],
+    deadlineMs: 60_000,
+  }),
+  markChannelRead: operation({
+    name: 'mark-stream-as-read',
+    service: 'messaging',
+    http: { method: 'POST', path: '/mark_stream_as_read' },
+    summary: 'Mark a channel as read.',
+    params: { stream_id: json(int) },
+    errors: ['BAD_REQUEST'],
+    events: ['update_message_flags'],
+  }),
+  markTopicRead: operation({
+    name: 'mark-topic-as-read',
+    service: 'messaging',
+    http: { method: 'POST', path: '/mark_topic_as_read' },
+    summary: 'Mark a topic as read.',
+    params: { stream_id: json(int), topic_name: text(z.string()) },
+    errors: ['BAD_REQUEST'],
+    events: ['update_message_flags'],
+  }),
+  getTopics: operation({
+    name: 'get-topics',
+    service: 'messaging',
+    caller: 'spectator',
+    http: { method: 'GET', path: '/users/me/{stream_id}/topics' },
+    summary: "A channel's topics, those with the newest messages first.",
+    params: { stream_id: json(int), allow_empty_topic_name: json(bool.default(false)) },
+    result: z.object({ topics: z.array(z.object({ max_id: z.int(), name: z.string() })) }),
+    errors: ['BAD_REQUEST'],
+  }),
+};

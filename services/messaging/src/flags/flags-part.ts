@@ -1,0 +1,124 @@
+import { emptyTopicDisplayName } from '@natter/contracts';
+import { type Database, type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import { largerThanAnyId } from '../reading/page.ts';
+import type { SnapshotFor } from '../snapshot.ts';
+import { isMentioned, isRead, unreadSource } from './read-state.ts';
+
+const maxUnread = 50_000;
+const unreadRow = z.object({
+  id: z.number(),
+  channel_id: z.number().nullable(),
+  topic: z.string(),
+  sender_id: z.number(),
+  recipient_ids: z.array(z.number()).nullable(),
+  is_mentioned: z.boolean().nullable(),
+});
+type UnreadRow = z.infer<typeof unreadRow>;
+
+/** `unread_msgs`: the newest unread messages by conversation, ids ascending. */
+export async function unreadPart(executor: Executor, whom: SnapshotFor): Promise<Record<string, unknown>> {
+  const { realmId, userId } = whom;
+  const rows = await executor.any(sql.type(unreadRow)`
+    SELECT m.id, m.channel_id, m.topic, m.sender_id, m.recipient_ids, ${isMentioned(userId)} AS is_mentioned
+    FROM ${unreadSource(realmId, userId)} m WHERE NOT ${isRead(userId)} ORDER BY m.id DESC LIMIT ${maxUnread + 1}`);
+  const isCut = rows.length > maxUnread;
+  const unread = rows.slice(0, maxUnread).reverse();
+  const [streams, pms, huddles] = [new Map<string, object>(), new Map<string, object>(), new Map<string, object>()];
+  for (const row of unread) {
+    const { map, key, make } = conversationOf(row, whom, { streams, pms, huddles });
+    const known = (map.get(key) ?? make()) as { unread_message_ids: number[] };
+    known.unread_message_ids.push(row.id);
+    map.set(key, known);
+  }
+  return {
+    unread_msgs: {
+      count: unread.length,
+      pms: [...pms.values()],
+      streams: [...streams.values()],
+      huddles: [...huddles.values()],
+      mentions: unread.filter((row) => row.is_mentioned).map((row) => row.id),
+      old_unreads_missing: isCut,
+    },
+  };
+}
+
+function conversationOf(
+  row: UnreadRow,
+  { userId, capabilities }: SnapshotFor,
+  { streams, pms, huddles }: Record<'streams' | 'pms' | 'huddles', Map<string, object>>,
+) {
+  if (row.channel_id !== null) {
+    const topic = row.topic === '' && !capabilities.empty_topic_name ? emptyTopicDisplayName : row.topic;
+    const make = () => ({ topic, stream_id: row.channel_id, unread_message_ids: [] });
+    return { map: streams, key: `${row.channel_id} ${row.topic.toLowerCase()}`, make };
+  }
+  const participants = row.recipient_ids ?? [];
+  const others = participants.filter((id) => id !== userId);
+  if (others.length > 1)
+    return {
+      map: huddles,
+      key: participants.join(','),
+      make: () => ({ user_ids_string: participants.join(','), unread_message_ids: [] }),
+    };
+  const other = others[0] ?? userId;
+  return {
+    map: pms,
+    key: String(other),
+    make: () => ({ other_user_id: other, sender_id: other, unread_message_ids: [] }),
+  };
+}
+
+export async function starredPart(
+  executor: Executor,
+  { realmId, userId }: SnapshotFor,
+): Promise<Record<string, unknown>> {
+  const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
+    SELECT message_id AS id FROM messaging.flag WHERE realm_id = ${realmId} AND user_id = ${userId} AND flag = 'starred' ORDER BY message_id`);
+  return { starred_messages: rows.map((row) => row.id) };
+}
+
+const recentDirectMessages = 1_000;
+const recentRow = z.object({ max_message_id: z.number(), recipient_ids: z.array(z.number()) });
+
+/** The conversations of the newest direct messages (specification 2.11), the newest first. */
+export async function recentConversationsPart(
+  executor: Executor,
+  { realmId, userId }: SnapshotFor,
+): Promise<Record<string, unknown>> {
+  const rows = await executor.any(sql.type(recentRow)`
+    SELECT max(m.id) AS max_message_id, m.recipient_ids FROM (
+      SELECT message_id FROM messaging.direct_message WHERE realm_id = ${realmId} AND user_id = ${userId} ORDER BY message_id DESC LIMIT ${recentDirectMessages}
+    ) d JOIN messaging.message m ON m.realm_id = ${realmId} AND m.id = d.message_id
+    GROUP BY m.recipient_ids ORDER BY max(m.id) DESC`);
+  return {
+    recent_private_conversations: rows.map(({ max_message_id, recipient_ids }) => ({
+      max_message_id,
+      user_ids: recipient_ids.filter((id) => id !== userId),
+    })),
+  };
+}
+
+/**
+ * Afterwards, so that the next register need not look at what is read for good. Never beyond what is known of subscriptions:
+ * a period that is still to come may make older messages unread.
+ */
+export async function raiseFloor(
+  database: Database,
+  { realmId, userId }: SnapshotFor,
+  unread: Record<string, unknown>,
+): Promise<void> {
+  const { streams, pms, huddles, old_unreads_missing } = unread as Record<
+    string,
+    { unread_message_ids: number[] }[]
+  > & { old_unreads_missing: boolean };
+  if (old_unreads_missing) return;
+  const oldest = [...(streams ?? []), ...(pms ?? []), ...(huddles ?? [])].reduce(
+    (least, { unread_message_ids }) => Math.min(least, unread_message_ids[0] ?? least),
+    largerThanAnyId,
+  );
+  await database.run(sql.unsafe`
+    INSERT INTO messaging.read_floor AS f (realm_id, user_id, floor)
+    SELECT ${realmId}, ${userId}, least(${oldest - 1}::bigint, position) FROM messaging.consumer WHERE realm_id = ${realmId} AND name = 'periods'
+    ON CONFLICT (realm_id, user_id) DO UPDATE SET floor = excluded.floor WHERE excluded.floor > f.floor`);
+}

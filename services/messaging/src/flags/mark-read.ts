@@ -1,0 +1,88 @@
+import { idSet } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { blockSize, isRead, unreadSource } from './read-state.ts';
+
+const idRow = z.object({ id: z.number() });
+/** An event carries at most so many messages. */
+const perEvent = 10_000;
+
+/** Sets the bits of these messages; what was marked unread is so no longer. */
+export async function setRead(work: Work, userId: number, messageIds: readonly number[]): Promise<void> {
+  for (const { block, bits } of blocksOf(messageIds))
+    await work.run(sql.unsafe`
+      INSERT INTO messaging.read_block AS b (realm_id, user_id, block, bits) VALUES (${work.realmId}, ${userId}, ${block}, ${bits}::bit(4096))
+      ON CONFLICT (realm_id, user_id, block) DO UPDATE SET bits = b.bits | excluded.bits`);
+  await work.run(sql.unsafe`
+    DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND flag = 'unread' AND message_id = ANY(${sql.array([...messageIds], 'int8')})`);
+}
+
+/** Clears the bits, and says so for those that would be read by something else: own ones, muted ones, those below the floor. */
+export async function setUnread(work: Work, userId: number, messageIds: readonly number[]): Promise<void> {
+  for (const { block, bits } of blocksOf(messageIds))
+    await work.run(sql.unsafe`
+      UPDATE messaging.read_block SET bits = bits & ~(${bits}::bit(4096)) WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND block = ${block}`);
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.flag (realm_id, user_id, flag, message_id)
+    SELECT ${work.realmId}, ${userId}, 'unread', id FROM unnest(${sql.array([...messageIds], 'int8')}) id ON CONFLICT DO NOTHING`);
+}
+
+/** In ascending order, which is the order of locks. */
+function blocksOf(messageIds: readonly number[]): { block: number; bits: string }[] {
+  const blocks = new Map<number, Uint8Array>();
+  for (const id of messageIds) {
+    const block = Math.floor(id / blockSize);
+    const bits = blocks.get(block) ?? new Uint8Array(blockSize).fill(48);
+    bits[id % blockSize] = 49;
+    blocks.set(block, bits);
+  }
+  return [...blocks]
+    .sort(([a], [b]) => a - b)
+    .map(([block, bits]) => ({ block, bits: Buffer.from(bits).toString('latin1') }));
+}
+
+/** Marks as read and tells the user's clients. */
+export async function markRead(work: Work, userId: number, messageIds: readonly number[]): Promise<void> {
+  if (messageIds.length === 0) return;
+  await setRead(work, userId, messageIds);
+  for (let from = 0; from < messageIds.length; from += perEvent)
+    emitFlags(work, userId, 'add', 'read', messageIds.slice(from, from + perEvent));
+}
+
+export function emitFlags(
+  work: Work,
+  userId: number,
+  op: 'add' | 'remove',
+  flag: string,
+  messages: readonly number[],
+  details: Record<string, unknown> = {},
+): void {
+  work.emit({
+    type: 'update_message_flags',
+    op,
+    body: { operation: op, flag, messages, all: false, ...details },
+    audience: { users: idSet([userId]) },
+  });
+}
+
+/** A channel that was left has nothing unread any more. */
+export async function readWhatIsLeft(work: Work, userId: number, channelIds: readonly number[]): Promise<void> {
+  const rows = await work.any(sql.type(idRow)`
+    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m
+    WHERE m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND NOT ${isRead(userId)} ORDER BY m.id`);
+  await markRead(
+    work,
+    userId,
+    rows.map((row) => row.id),
+  );
+}
+
+export async function readWhatIsMuted(work: Work, userId: number, mutedId: number): Promise<void> {
+  const rows = await work.any(sql.type(idRow)`
+    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m WHERE m.sender_id = ${mutedId} AND NOT ${isRead(userId)} ORDER BY m.id`);
+  await markRead(
+    work,
+    userId,
+    rows.map((row) => row.id),
+  );
+}

@@ -1,0 +1,175 @@
+import { type Actor, badRequest, messageReadingOperations } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { type Reading, readerOf } from '../reading/get-messages.ts';
+import { parseNarrow, type Term } from '../reading/narrow.ts';
+import { all, pageOf, select } from '../reading/page.ts';
+import { type Scope, scopeOf } from '../reading/scope.ts';
+import { emitFlags, markRead, setUnread } from './mark-read.ts';
+import { messageDetails } from './message-details.ts';
+import { hasFlag, isRead, unreadSource } from './read-state.ts';
+
+type Op = 'add' | 'remove';
+const editable = ['read', 'starred', 'collapsed'] as const;
+type Editable = (typeof editable)[number];
+const known = [
+  'mentioned',
+  'stream_wildcard_mentioned',
+  'topic_wildcard_mentioned',
+  'wildcard_mentioned',
+  'has_alert_word',
+  'historical',
+];
+const maxAtOnce = 5_000;
+const idRow = z.object({ id: z.number() });
+
+export function flagHandlers(owner: Owner, reading: Reading): Handlers {
+  const { database, unitOfWork } = owner;
+
+  async function readAll(actor: Actor, where: (scope: Scope | undefined) => Scope | undefined): Promise<void> {
+    const scope = where(undefined);
+    await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, async (work) => {
+      work.restOn(actor.basis);
+      const ids = await unreadIds(work, actor, scope);
+      await markRead(work, actor.userId, ids);
+    });
+  }
+
+  return [
+    handle(messageReadingOperations.updateFlags, async (context, { messages, op, flag }) => {
+      const { actor, meta } = context;
+      const name = checkedFlag(flag);
+      const reader = await readerOf(owner, reading, actor, meta);
+      const scope = await scopeOf(reader, [], true);
+      const wanted = [...new Set(messages)];
+      const found = await select(
+        database,
+        scope,
+        sql.fragment`m.id = ANY(${sql.array(wanted, 'int8')})`,
+        'ASC',
+        wanted.length + 1,
+      );
+      if (found.length < wanted.length) throw badRequest('Invalid message(s)');
+      const options = {
+        realmId: actor.realmId,
+        schema: 'messaging',
+        idempotency: idempotencyOf(context, 'update-flags', { messages, op, flag }),
+      };
+      const { skippedChannels } = await unitOfWork(options, (work) => change(work, actor, op, name, found));
+      return { messages, ignored_because_not_subscribed_channels: skippedChannels };
+    }),
+
+    handle(messageReadingOperations.updateFlagsForNarrow, async ({ actor, meta }, params) => {
+      const name = checkedFlag(params.flag);
+      const reader = await readerOf(owner, reading, actor, meta);
+      const terms = parseNarrow(params.narrow);
+      const scope = await scopeOf(reader, terms);
+      const page = await pageOf(reader, scope, {
+        anchor: params.anchor,
+        includeAnchor: params.include_anchor,
+        before: Math.min(params.num_before, maxAtOnce),
+        after: Math.min(params.num_after, maxAtOnce - Math.min(params.num_before, maxAtOnce)),
+      });
+      const { changed, skippedChannels } = await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, (work) =>
+        change(work, actor, params.op, name, page.ids),
+      );
+      return {
+        processed_count: page.ids.length,
+        updated_count: changed.length,
+        first_processed_id: page.ids[0] ?? null,
+        last_processed_id: page.ids.at(-1) ?? null,
+        found_oldest: page.foundOldest,
+        found_newest: page.foundNewest,
+        ignored_because_not_subscribed_channels: skippedChannels,
+      };
+    }),
+
+    handle(messageReadingOperations.markAllRead, async ({ actor }) => {
+      await readAll(actor, () => undefined);
+      return { complete: true };
+    }),
+
+    handle(messageReadingOperations.markChannelRead, async ({ actor, meta }, { stream_id }) => {
+      await reading.reach.readable(actor, meta, stream_id);
+      const conditions = [sql.fragment`m.channel_id = ${stream_id}`];
+      await readAll(actor, () => ({ conditions, isFeed: false, search: undefined }));
+      return {};
+    }),
+
+    handle(messageReadingOperations.markTopicRead, async ({ actor, meta }, { stream_id, topic_name }) => {
+      await reading.reach.readable(actor, meta, stream_id);
+      const terms: Term[] = [
+        { operator: 'channel', operand: stream_id, negated: false },
+        { operator: 'topic', operand: topic_name, negated: false },
+      ];
+      const scope = await scopeOf(await readerOf(owner, reading, actor, meta), terms);
+      const [any] = await select(database, scope, sql.fragment`true`, 'DESC', 1);
+      if (any === undefined) throw badRequest(`No such topic '${topic_name}'`);
+      await readAll(actor, () => scope);
+      return {};
+    }),
+  ];
+}
+
+function checkedFlag(flag: string): Editable {
+  if (editable.some((name) => name === flag)) return flag as Editable;
+  throw badRequest(known.includes(flag) ? `Flag not editable: '${flag}'` : `Invalid message flag: '${flag}'`);
+}
+
+async function unreadIds(executor: Executor, actor: Actor, scope: Scope | undefined): Promise<number[]> {
+  const conditions = scope ? all(scope.conditions) : sql.fragment`true`;
+  const rows = await executor.any(sql.type(idRow)`
+    SELECT m.id FROM ${unreadSource(actor.realmId, actor.userId)} m WHERE ${conditions} AND NOT ${isRead(actor.userId)} ORDER BY m.id`);
+  return rows.map((row) => row.id);
+}
+
+const subscribedRow = z.object({
+  id: z.number(),
+  channel_id: z.number().nullable(),
+  is_subscribed: z.boolean(),
+  has: z.boolean(),
+});
+
+/** Changes what is not so yet, and tells the user's clients of that. Nothing is unread in a channel one is not in. */
+async function change(
+  work: Work,
+  actor: Actor,
+  op: Op,
+  flag: Editable,
+  messageIds: readonly number[],
+): Promise<{ changed: number[]; skippedChannels: number[] }> {
+  work.restOn(actor.basis);
+  const { userId } = actor;
+  // One at a time for a user, so that what is told is what was changed.
+  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7301, ${userId})`);
+  const rows = await work.any(sql.type(subscribedRow)`
+    SELECT m.id, m.channel_id, ${flag === 'read' ? isRead(userId) : hasFlag(userId, flag)} AS has,
+      (m.channel_id IS NULL OR EXISTS (SELECT FROM messaging.subscription_period sp WHERE sp.realm_id = m.realm_id AND sp.user_id = ${userId}
+        AND sp.channel_id = m.channel_id AND sp.to_id IS NULL)) AS is_subscribed
+    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
+  const isUnreading = flag === 'read' && op === 'remove';
+  const skipped = isUnreading ? rows.filter((row) => !row.is_subscribed) : [];
+  const changed = rows.filter((row) => row.has !== (op === 'add') && !skipped.includes(row)).map((row) => row.id);
+  const skippedChannels = [
+    ...new Set(skipped.flatMap((row) => (row.channel_id === null ? [] : [row.channel_id]))),
+  ].sort((a, b) => a - b);
+  if (changed.length === 0) return { changed, skippedChannels };
+  if (flag === 'read' && op === 'add') await markRead(work, userId, changed);
+  else if (flag === 'read') {
+    const details = await messageDetails(work, userId, changed);
+    await setUnread(work, userId, changed);
+    emitFlags(work, userId, op, flag, changed, { message_details: details });
+  } else {
+    const ids = sql.array(changed, 'int8');
+    if (op === 'add')
+      await work.run(sql.unsafe`
+        INSERT INTO messaging.flag (realm_id, user_id, flag, message_id) SELECT ${work.realmId}, ${userId}, ${flag}, id FROM unnest(${ids}) id ON CONFLICT DO NOTHING`);
+    else
+      await work.run(
+        sql.unsafe`DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND flag = ${flag} AND message_id = ANY(${ids})`,
+      );
+    emitFlags(work, userId, op, flag, changed);
+  }
+  return { changed, skippedChannels };
+}

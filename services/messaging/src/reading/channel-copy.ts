@@ -1,0 +1,48 @@
+import type { LogEvent } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+export const channelCopyRow = z.object({
+  channel_id: z.number(),
+  name: z.string(),
+  is_private: z.boolean(),
+  is_web_public: z.boolean(),
+  is_archived: z.boolean(),
+  history_public: z.boolean(),
+});
+export type ChannelCopy = z.infer<typeof channelCopyRow>;
+
+const columnOf: Record<string, string> = {
+  name: 'name',
+  invite_only: 'is_private',
+  is_web_public: 'is_web_public',
+  is_archived: 'is_archived',
+  history_public_to_subscribers: 'history_public',
+};
+
+/** Keeps the copy. A channel that appears to somebody may have been known for long. */
+export async function channelChanged(work: Work, { op, body }: LogEvent): Promise<void> {
+  if (op === 'create')
+    for (const channel of body.streams as Record<string, unknown>[])
+      await work.run(sql.unsafe`
+        INSERT INTO messaging.channel (realm_id, channel_id, name, is_private, is_web_public, is_archived, history_public)
+        VALUES (${work.realmId}, ${Number(channel.stream_id)}, ${String(channel.name)}, ${channel.invite_only === true},
+          ${channel.is_web_public === true}, ${channel.is_archived === true}, ${channel.history_public_to_subscribers === true})
+        ON CONFLICT (realm_id, channel_id) DO UPDATE SET name = excluded.name, is_private = excluded.is_private,
+          is_web_public = excluded.is_web_public, is_archived = excluded.is_archived, history_public = excluded.history_public`);
+  if (op !== 'update') return;
+  // A change of privacy brings the other two along.
+  const changes = { [String(body.property)]: body.value, ...body };
+  for (const [property, column] of Object.entries(columnOf)) {
+    const value = changes[property];
+    if (value === undefined || (property === 'name' && body.property !== 'name')) continue;
+    const written = property === 'name' ? sql.fragment`${String(value)}` : sql.fragment`${value === true}`;
+    await work.run(sql.unsafe`
+      UPDATE messaging.channel SET ${sql.identifier([column])} = ${written}
+      WHERE realm_id = ${work.realmId} AND channel_id = ${Number(body.stream_id)}`);
+  }
+}
+
+export const channelCopies = (executor: Executor, realmId: number): Promise<ChannelCopy[]> =>
+  executor.any(sql.type(channelCopyRow)`
+    SELECT channel_id, name, is_private, is_web_public, is_archived, history_public FROM messaging.channel WHERE realm_id = ${realmId}`);

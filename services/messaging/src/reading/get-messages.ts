@@ -1,0 +1,173 @@
+import {
+  type Actor,
+  badRequest,
+  ChatError,
+  messageReadingOperations,
+  type ParamsOf,
+  type RequestMeta,
+} from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, handleOpen, type Owner, type RealmPolicies } from '@natter/service-kit';
+import type { ChannelReach } from '../channel-reach.ts';
+import type { MessageReach } from '../message-reach.ts';
+import { channelCopies } from './channel-copy.ts';
+import { messageObjects } from './message-object.ts';
+import { parseNarrow, type Term } from './narrow.ts';
+import { pageOf, select } from './page.ts';
+import { type Reader, scopeOf } from './scope.ts';
+
+type Params = ParamsOf<typeof messageReadingOperations.getMessages>;
+const maxPage = 5_000;
+
+export interface Reading {
+  reach: ChannelReach;
+  messages: MessageReach;
+  policies: RealmPolicies;
+}
+
+/** Who reads, over one consistent view of the tables. */
+export async function readerOf(
+  { database }: Owner,
+  { reach }: Pick<Reading, 'reach'>,
+  actor: Actor | undefined,
+  meta: RequestMeta,
+): Promise<Reader> {
+  return { executor: database, meta, actor, reach, channels: await channelCopies(database, meta.realmId) };
+}
+
+export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
+  const { database } = owner;
+  return [
+    handleOpen(messageReadingOperations.getMessages, async ({ actor, meta }, params) => {
+      const policy = await reading.policies.get(meta, false);
+      const terms = parseNarrow(params.narrow);
+      if (!actor) await refuseStrangers(reading, meta, terms);
+      const reader = await readerOf(owner, reading, actor, meta);
+      const scope = await scopeOf(reader, terms, params.message_ids !== undefined);
+      const page = params.message_ids
+        ? await byIds(reader, scope, params.message_ids, params)
+        : await pageOf(reader, scope, wantedOf(params, terms));
+      const messages = await messageObjects(
+        database,
+        meta.realmId,
+        actor?.userId ?? 0,
+        page.ids,
+        reader.channels,
+        policy,
+        {
+          applyMarkdown: params.apply_markdown,
+          clientGravatar: params.client_gravatar && actor !== undefined,
+          allowEmptyTopic: params.allow_empty_topic_name,
+          search: scope.search,
+        },
+      );
+      return {
+        anchor: page.anchor,
+        found_anchor: page.foundAnchor,
+        found_newest: page.foundNewest,
+        found_oldest: page.foundOldest,
+        history_limited: false,
+        messages,
+      };
+    }),
+
+    handle(messageReadingOperations.getMessage, async ({ actor, meta }, params) => {
+      const { content } = await reading.messages.readable(database, actor, meta, params.message_id);
+      const policy = await reading.policies.get(meta, false);
+      const channels = await channelCopies(database, meta.realmId);
+      const [message] = await messageObjects(
+        database,
+        meta.realmId,
+        actor.userId,
+        [params.message_id],
+        channels,
+        policy,
+        {
+          applyMarkdown: params.apply_markdown,
+          clientGravatar: false,
+          allowEmptyTopic: params.allow_empty_topic_name,
+        },
+      );
+      if (!message) throw badRequest('Invalid message(s)');
+      return { message, raw_content: content };
+    }),
+
+    handle(messageReadingOperations.matchNarrow, async ({ actor, meta }, { msg_ids, narrow }) => {
+      const reader = await readerOf(owner, reading, actor, meta);
+      const scope = await scopeOf(reader, parseNarrow(narrow), true);
+      const ids = await select(
+        database,
+        scope,
+        sql.fragment`m.id = ANY(${sql.array(msg_ids, 'int8')})`,
+        'ASC',
+        maxPage,
+      );
+      const policy = await reading.policies.get(meta, false);
+      const shown = { applyMarkdown: true, clientGravatar: true, allowEmptyTopic: true, search: scope.search };
+      const messages = await messageObjects(database, meta.realmId, actor.userId, ids, reader.channels, policy, shown);
+      return {
+        messages: Object.fromEntries(
+          messages.map((message) => [
+            String(message.id),
+            {
+              match_content: String(message.match_content ?? message.content),
+              match_subject: String(message.match_subject ?? message.subject),
+            },
+          ]),
+        ),
+      };
+    }),
+  ];
+}
+
+function wantedOf(params: Params, terms: readonly Term[]) {
+  const near = terms.find((term) => term.operator === 'near')?.operand;
+  const anchor = params.use_first_unread_anchor ? 'first_unread' : (params.anchor ?? near);
+  if (anchor === undefined) throw missingArgument('anchor');
+  if (params.num_before === undefined) throw missingArgument('num_before');
+  if (params.num_after === undefined) throw missingArgument('num_after');
+  if (params.num_before + params.num_after > maxPage)
+    throw badRequest(`Too many messages requested (maximum ${maxPage}).`);
+  return {
+    anchor: anchor as number | string,
+    includeAnchor: params.include_anchor,
+    before: params.num_before,
+    after: params.num_after,
+  };
+}
+
+const missingArgument = (name: string): ChatError =>
+  new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
+
+async function byIds(
+  reader: Reader,
+  scope: Awaited<ReturnType<typeof scopeOf>>,
+  ids: readonly number[],
+  params: Params,
+) {
+  if (params.anchor !== undefined || params.num_before !== undefined || params.num_after !== undefined)
+    throw new ChatError('INCOMPATIBLE_PARAMETERS', 'Unsupported parameter combination: message_ids, anchor', {
+      parameters: 'message_ids, anchor, num_before, num_after',
+    });
+  if (ids.length > maxPage) throw badRequest(`Too many messages requested (maximum ${maxPage}).`);
+  const found = await select(
+    reader.executor,
+    scope,
+    sql.fragment`m.id = ANY(${sql.array([...ids], 'int8')})`,
+    'ASC',
+    maxPage,
+  );
+  return { anchor: 0, ids: found, foundAnchor: false, foundOldest: false, foundNewest: false };
+}
+
+/** Without authentication only what is open to the web is read, and only when asked for as such. */
+async function refuseStrangers({ policies }: Reading, meta: RequestMeta, terms: readonly Term[]): Promise<void> {
+  const unauthorized = new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+  const policy = await policies.get(meta, true);
+  const isOpen = terms.some(
+    (term) =>
+      (term.operator === 'channels' && term.operand === 'web-public' && !term.negated) ||
+      (term.operator === 'channel' && !term.negated),
+  );
+  if (!policy.settings.enable_spectator_access || !isOpen) throw unauthorized;
+}

@@ -1,0 +1,138 @@
+import { emptyTopicDisplayName, type RealmPolicy } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import { messageExtras } from '../changing/message-extras.ts';
+import { hasFlag, isAlerted, isRead, wasReceived } from '../flags/read-state.ts';
+import { findPeople, type Person } from '../people.ts';
+import type { ChannelCopy } from './channel-copy.ts';
+
+export interface ShownAs {
+  applyMarkdown: boolean;
+  clientGravatar: boolean;
+  allowEmptyTopic: boolean;
+  search?: string | undefined;
+}
+
+const fullRow = z.object({
+  id: z.number(),
+  sender_id: z.number(),
+  channel_id: z.number().nullable(),
+  recipient_ids: z.array(z.number()).nullable(),
+  topic: z.string(),
+  content: z.string(),
+  rendered_content: z.string(),
+  client: z.string(),
+  sent: z.number(),
+  is_read: z.boolean(),
+  is_starred: z.boolean(),
+  is_collapsed: z.boolean(),
+  is_mentioned: z.boolean(),
+  is_topic_mentioned: z.boolean(),
+  mentions_channel: z.boolean(),
+  is_alerted: z.boolean(),
+  was_received: z.boolean(),
+  match_content: z.string().nullable(),
+  match_subject: z.string().nullable(),
+});
+type FullRow = z.infer<typeof fullRow>;
+
+/** Message objects in ascending order, as their reader sees them. `userId` 0 is somebody without an account. */
+export async function messageObjects(
+  executor: Executor,
+  realmId: number,
+  userId: number,
+  messageIds: readonly number[],
+  channels: readonly ChannelCopy[],
+  policy: RealmPolicy,
+  shown: ShownAs,
+): Promise<(Record<string, unknown> & { id: number })[]> {
+  if (messageIds.length === 0) return [];
+  const query = sql.fragment`websearch_to_tsquery('english'::regconfig, ${shown.search ?? ''})`;
+  const escapedTopic = sql.fragment`replace(replace(replace(m.topic, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')`;
+  const matches =
+    shown.search === undefined
+      ? sql.fragment`NULL::text AS match_content, NULL::text AS match_subject`
+      : sql.fragment`ts_headline('english'::regconfig, m.rendered_content, ${query}, ${headline}) AS match_content,
+          ts_headline('english'::regconfig, ${escapedTopic}, ${query}, ${headline}) AS match_subject`;
+  const rows = await executor.any(sql.type(fullRow)`
+    SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, m.content, m.rendered_content, m.client,
+      extract(epoch FROM m.sent_at)::float8 AS sent, m.mentions_channel,
+      ${isRead(userId)} AS is_read, ${hasFlag(userId, 'starred')} AS is_starred, ${hasFlag(userId, 'collapsed')} AS is_collapsed,
+      coalesce(m.mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_mentioned,
+      coalesce(m.topic_mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_topic_mentioned,
+      ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${matches}
+    FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
+  const ids = new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]));
+  const people = new Map((await findPeople(executor, realmId, [...ids])).map((person) => [person.user_id, person]));
+  const historyPolicy = policy.settings.message_edit_history_visibility_policy;
+  const extras = await messageExtras(
+    executor,
+    realmId,
+    rows.map((row) => row.id),
+    historyPolicy,
+  );
+  const names = new Map(channels.map((channel) => [channel.channel_id, channel.name]));
+  return rows.map((row) => {
+    const sender = people.get(row.sender_id);
+    return {
+      id: row.id,
+      avatar_url: shown.clientGravatar ? null : `/avatar/${row.sender_id}?version=1`,
+      client: row.client,
+      content: shown.applyMarkdown ? row.rendered_content : row.content,
+      content_type: shown.applyMarkdown ? 'text/html' : 'text/x-markdown',
+      is_me_message: row.content.startsWith('/me ') && /^<p>/.test(row.rendered_content),
+      sender_id: row.sender_id,
+      sender_email: sender?.email ?? '',
+      sender_full_name: sender?.full_name ?? '',
+      sender_realm_str: '',
+      subject:
+        row.topic === '' && row.channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : row.topic,
+      timestamp: Math.floor(row.sent),
+      topic_links: [],
+      ...recipientOf(row, names, people),
+      ...extras.get(row.id),
+      flags: flagsOf(row),
+      ...(row.match_content === null
+        ? {}
+        : { match_content: highlighted(row.match_content), match_subject: highlighted(row.match_subject ?? '') }),
+    };
+  });
+}
+
+function recipientOf(row: FullRow, names: ReadonlyMap<number, string>, people: ReadonlyMap<number, Person>) {
+  if (row.channel_id !== null)
+    return {
+      type: 'stream',
+      stream_id: row.channel_id,
+      display_recipient: names.get(row.channel_id) ?? '',
+      recipient_id: row.channel_id,
+    };
+  const participants = (row.recipient_ids ?? []).map((id) => ({
+    id,
+    email: people.get(id)?.email ?? '',
+    full_name: people.get(id)?.full_name ?? '',
+    is_mirror_dummy: false,
+  }));
+  return { type: 'private', display_recipient: participants, recipient_id: row.recipient_ids?.[0] ?? 0 };
+}
+
+export function flagsOf(row: Omit<FullRow, 'id'>): string[] {
+  const wildcard = row.mentions_channel && row.was_received;
+  return [
+    ...(row.is_read ? ['read'] : []),
+    ...(row.is_starred ? ['starred'] : []),
+    ...(row.is_collapsed ? ['collapsed'] : []),
+    ...(row.is_mentioned ? ['mentioned'] : []),
+    ...(wildcard ? ['stream_wildcard_mentioned'] : []),
+    ...(row.is_topic_mentioned ? ['topic_wildcard_mentioned'] : []),
+    ...(wildcard || row.is_topic_mentioned ? ['wildcard_mentioned'] : []),
+    ...(row.is_alerted ? ['has_alert_word'] : []),
+    ...(row.was_received ? [] : ['historical']),
+  ];
+}
+
+/** Characters of no text mark the matches; Postgres takes no quoted markup there. */
+const [matchBegins, matchEnds] = ['\ue000', '\ue001'];
+const headline = `HighlightAll=true, StartSel=${matchBegins}, StopSel=${matchEnds}`;
+const highlighted = (text: string): string =>
+  text.replaceAll(matchBegins, '<span class="highlight">').replaceAll(matchEnds, '</span>');

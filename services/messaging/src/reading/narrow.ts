@@ -1,0 +1,91 @@
+import { ChatError } from '@natter/contracts';
+import { z } from 'zod';
+
+/** One condition of a narrow, under its present name. */
+export type Term = { negated: boolean } & (
+  | { operator: 'channel'; operand: string | number }
+  | { operator: 'channels'; operand: 'public' | 'web-public' }
+  | { operator: 'topic'; operand: string }
+  | { operator: 'sender'; operand: string | number }
+  | { operator: 'dm'; operand: (string | number)[] }
+  | { operator: 'dm-including'; operand: (string | number)[] }
+  | { operator: 'is'; operand: IsOperand }
+  | { operator: 'has'; operand: 'link' | 'image' | 'attachment' | 'reaction' }
+  | { operator: 'in'; operand: 'home' | 'all' }
+  | { operator: 'near' | 'id' | 'with'; operand: number }
+  | { operator: 'search'; operand: string }
+);
+type IsOperand = 'dm' | 'starred' | 'unread' | 'mentioned' | 'alerted' | 'resolved' | 'followed' | 'muted';
+
+export const badNarrow = (desc: string): ChatError =>
+  new ChatError('BAD_NARROW', `Invalid narrow operator: ${desc}`, { desc });
+
+const elementSchema = z.union([
+  z.tuple([z.string(), z.unknown()]).transform(([operator, operand]) => ({ operator, operand, negated: false })),
+  z.object({ operator: z.string(), operand: z.unknown(), negated: z.boolean().optional().default(false) }),
+]);
+
+const aliases: Record<string, string> = {
+  stream: 'channel',
+  streams: 'channels',
+  subject: 'topic',
+  from: 'sender',
+  'pm-with': 'dm',
+  pm_with: 'dm',
+  'group-pm-with': 'dm-including',
+  group_pm_with: 'dm-including',
+  'pm-including': 'dm-including',
+  dm_including: 'dm-including',
+};
+
+const text = z.string();
+const id = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]);
+const nameOrId = z.union([z.int(), z.string()]);
+const people = z.union([
+  z.array(nameOrId),
+  z.int().transform((one) => [one]),
+  z.string().transform((list) =>
+    list
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+  ),
+]);
+const operands: Record<Term['operator'], z.ZodType> = {
+  channel: nameOrId,
+  channels: z.enum(['public', 'web-public']),
+  topic: text,
+  sender: nameOrId,
+  dm: people,
+  'dm-including': people,
+  is: z.preprocess(
+    (operand) => (operand === 'private' ? 'dm' : operand),
+    z.enum(['dm', 'starred', 'unread', 'mentioned', 'alerted', 'resolved', 'followed', 'muted']),
+  ),
+  has: z.preprocess(
+    (operand) => (typeof operand === 'string' ? operand.replace(/s$/, '') : operand),
+    z.enum(['link', 'image', 'attachment', 'reaction']),
+  ),
+  in: z.enum(['home', 'all']),
+  near: id,
+  id,
+  with: id,
+  search: text,
+};
+
+/** The terms of a narrow, or BAD_NARROW with what is wrong (semantics 8). */
+export function parseNarrow(given: unknown): Term[] {
+  const list = z.array(z.unknown()).safeParse(given ?? []);
+  if (!list.success) throw badNarrow('narrow is not a list');
+  return list.data.map((element) => {
+    const parsed = elementSchema.safeParse(element);
+    if (!parsed.success) throw badNarrow('element is not a term');
+    const { negated } = parsed.data;
+    const operator = aliases[parsed.data.operator] ?? parsed.data.operator;
+    const schema = operands[operator as Term['operator']];
+    if (!schema) throw badNarrow(`unknown operator ${parsed.data.operator}`);
+    const operand = schema.safeParse(parsed.data.operand);
+    if (!operand.success) throw badNarrow(`unknown '${operator}' operand ${String(parsed.data.operand)}`);
+    return { operator, operand: operand.data, negated } as Term;
+  });
+}

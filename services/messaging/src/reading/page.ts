@@ -1,0 +1,100 @@
+import { badRequest } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import { isRead, unreadSource } from '../flags/read-state.ts';
+import type { Fragment, Reader, Scope } from './scope.ts';
+
+/** Larger than the id of any message: the anchor of "newest". */
+export const largerThanAnyId = 10_000_000_000_000_000;
+const idRow = z.object({ id: z.number() });
+
+export interface PageWanted {
+  anchor: number | string;
+  includeAnchor: boolean;
+  before: number;
+  after: number;
+}
+
+export interface Page {
+  anchor: number;
+  ids: number[];
+  foundAnchor: boolean;
+  foundOldest: boolean;
+  foundNewest: boolean;
+}
+
+/** The ids around an anchor, ascending. Every page is read from an index: a feed is put together from each conversation's newest. */
+export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): Promise<Page> {
+  const { executor } = reader;
+  const anchor = await anchorOf(reader, scope, wanted.anchor);
+  const isOldest = anchor <= 0;
+  const isNewest = anchor >= largerThanAnyId;
+  const before = isOldest ? [] : await idsBeside(reader, scope, sql.fragment`m.id < ${anchor}`, 'DESC', wanted.before);
+  const after = isNewest ? [] : await idsBeside(reader, scope, sql.fragment`m.id > ${anchor}`, 'ASC', wanted.after);
+  const at =
+    isOldest || isNewest || !wanted.includeAnchor
+      ? []
+      : await select(executor, scope, sql.fragment`m.id = ${anchor}`, 'ASC', 1);
+  return {
+    anchor,
+    ids: [...before.reverse(), ...at, ...after],
+    foundAnchor: at.length > 0,
+    foundOldest: isOldest || before.length < wanted.before,
+    foundNewest: isNewest || after.length < wanted.after,
+  };
+}
+
+async function anchorOf(reader: Reader, scope: Scope, given: number | string): Promise<number> {
+  if (given === 'newest') return largerThanAnyId;
+  if (given === 'oldest') return 0;
+  if (given === 'first_unread') return (await firstUnread(reader, scope)) ?? largerThanAnyId;
+  const number = typeof given === 'number' ? given : /^-?\d+$/.test(given) ? Number(given) : Number.NaN;
+  if (Number.isNaN(number)) throw badRequest('Invalid anchor');
+  return Math.min(Math.max(number, 0), largerThanAnyId);
+}
+
+async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Promise<number | undefined> {
+  if (!actor) return undefined;
+  const row = await executor.maybeOne(sql.type(idRow)`
+    SELECT m.id FROM ${unreadSource(meta.realmId, actor.userId)} m
+    WHERE ${all(scope.conditions)} AND NOT ${isRead(actor.userId)} ORDER BY m.id LIMIT 1`);
+  return row?.id;
+}
+
+async function idsBeside(
+  { executor, meta, actor }: Reader,
+  scope: Scope,
+  side: Fragment,
+  order: 'ASC' | 'DESC',
+  limit: number,
+): Promise<number[]> {
+  if (limit === 0) return [];
+  if (!scope.isFeed || !actor) return select(executor, scope, side, order, limit);
+  const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
+  const rows = await executor.any(sql.type(idRow)`
+    SELECT m.id FROM (
+      SELECT f.id FROM (SELECT DISTINCT channel_id FROM messaging.subscription_period WHERE realm_id = ${meta.realmId} AND user_id = ${actor.userId}) p,
+        LATERAL (SELECT m.id FROM messaging.message m
+          WHERE m.channel_id = p.channel_id AND ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}) f
+      UNION
+      SELECT d.id FROM (SELECT d.message_id AS id FROM messaging.direct_message d JOIN messaging.message m ON m.realm_id = d.realm_id AND m.id = d.message_id
+        WHERE d.realm_id = ${meta.realmId} AND d.user_id = ${actor.userId} AND ${all(scope.conditions)} AND ${side} ORDER BY d.message_id ${direction} LIMIT ${limit}) d
+    ) m ORDER BY m.id ${direction} LIMIT ${limit}`);
+  return rows.map((row) => row.id);
+}
+
+export async function select(
+  executor: Executor,
+  scope: Scope,
+  side: Fragment,
+  order: 'ASC' | 'DESC',
+  limit: number,
+): Promise<number[]> {
+  const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
+  const rows = await executor.any(sql.type(idRow)`
+    SELECT m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}`);
+  return rows.map((row) => row.id);
+}
+
+export const all = (conditions: readonly Fragment[]): Fragment =>
+  sql.fragment`${sql.join([...conditions], sql.fragment` AND `)}`;

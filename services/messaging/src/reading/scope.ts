@@ -1,0 +1,241 @@
+import { type Actor, ChatError, type RequestMeta, roles } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import type { ChannelReach } from '../channel-reach.ts';
+import { hasFlag, isAlerted, isMentioned, isRead, wasReceived } from '../flags/read-state.ts';
+import { findPeople, findPeopleByEmail } from '../people.ts';
+import type { ChannelCopy } from './channel-copy.ts';
+import { badNarrow, type Term } from './narrow.ts';
+
+export type Fragment = ReturnType<typeof sql.fragment>;
+
+/** Which messages are asked for: conditions over `m`, and whether they are the user's whole feed. */
+export interface Scope {
+  conditions: Fragment[];
+  /** Only what limits the feed as a whole: pages of it are put together from pages of each conversation. */
+  isFeed: boolean;
+  search: string | undefined;
+}
+
+export interface Reader {
+  executor: Executor;
+  meta: RequestMeta;
+  /** Absent: somebody without authentication, who reads what is open to the web alone. */
+  actor: Actor | undefined;
+  reach: ChannelReach;
+  channels: readonly ChannelCopy[];
+}
+
+/** The scope of a narrow for a reader: nothing in it that they may not read. */
+export async function scopeOf(reader: Reader, terms: readonly Term[], isByIds = false): Promise<Scope> {
+  const conditions = [sql.fragment`m.realm_id = ${reader.meta.realmId}`];
+  for (const term of terms) {
+    const condition = await conditionOf(reader, term);
+    if (condition) conditions.push(term.negated ? sql.fragment`NOT coalesce(${condition}, false)` : condition);
+  }
+  const named = await namedChannel(reader, terms);
+  conditions.push(isByIds && !named ? accessible(reader) : accessOf(reader, named, terms));
+  const search = terms
+    .filter((term) => term.operator === 'search' && !term.negated)
+    .map((term) => String(term.operand));
+  const narrowing = terms.some((term) => !term.negated && !['in', 'near', 'channels'].includes(term.operator));
+  return {
+    conditions,
+    isFeed: !narrowing && reader.actor !== undefined && !terms.some(isPublicTerm),
+    search: search.join(' ') || undefined,
+  };
+}
+
+const isPublicTerm = (term: Term): boolean => term.operator === 'channels' && !term.negated;
+
+/** The channel that a narrow stays in, when the reader may read it. */
+async function namedChannel(reader: Reader, terms: readonly Term[]): Promise<ChannelCopy | undefined> {
+  const term = terms.find((one) => one.operator === 'channel' && !one.negated);
+  if (!term) return undefined;
+  const channel = find(reader.channels, term.operand as string | number);
+  if (!channel) throw badNarrow(`unknown channel ${String(term.operand)}`);
+  if (channel.is_web_public) return channel;
+  if (!reader.actor) throw badNarrow(`unknown channel ${String(term.operand)}`);
+  await reader.reach.readable(reader.actor, reader.meta, channel.channel_id).catch(() => {
+    throw badNarrow(`unknown channel ${String(term.operand)}`);
+  });
+  return channel;
+}
+
+const find = (channels: readonly ChannelCopy[], operand: string | number): ChannelCopy | undefined =>
+  channels.find((channel) =>
+    typeof operand === 'number'
+      ? channel.channel_id === operand
+      : !channel.is_archived && channel.name.toLowerCase() === operand.toLowerCase(),
+  ) ??
+  channels.find((channel) =>
+    typeof operand === 'string'
+      ? channel.name.toLowerCase() === operand.toLowerCase() || String(channel.channel_id) === operand
+      : false,
+  );
+
+/** What the reader may read of what a narrow names. */
+function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonly Term[]): Fragment {
+  const { actor } = reader;
+  const idsOf = (is: (channel: ChannelCopy) => boolean): Fragment =>
+    sql.fragment`${sql.array(
+      reader.channels.filter(is).map((channel) => channel.channel_id),
+      'int4',
+    )}`;
+  const webPublic = sql.fragment`coalesce(m.channel_id = ANY(${idsOf((channel) => channel.is_web_public)}), false)`;
+  if (!actor) return webPublic;
+  if (named) {
+    const isOpen = !named.is_private || named.history_public;
+    return isOpen
+      ? sql.fragment`m.channel_id = ${named.channel_id}`
+      : sql.fragment`m.channel_id = ${named.channel_id} AND ${wasReceived(actor.userId)}`;
+  }
+  const wantsPublic = terms.some(isPublicTerm);
+  if (wantsPublic && actor.role !== roles.guest)
+    return sql.fragment`m.channel_id = ANY(${idsOf((channel) => !channel.is_private)})`;
+  return mine(reader, actor);
+}
+
+/** All that may be read: what is one's own, and what is open to everybody of the realm. */
+function accessible(reader: Reader): Fragment {
+  const { actor, channels } = reader;
+  if (!actor) return accessOf(reader, undefined, []);
+  const open = channels.filter(
+    (channel) => channel.is_web_public || (!channel.is_private && actor.role !== roles.guest),
+  );
+  return sql.fragment`(${mine(reader, actor)} OR m.channel_id = ANY(${sql.array(
+    open.map((channel) => channel.channel_id),
+    'int4',
+  )}))`;
+}
+
+/** What was received and may still be read: direct messages, channels one is in, public ones one was in. */
+export function mine({ channels }: Reader, actor: Actor): Fragment {
+  const ids = (is: (channel: ChannelCopy) => boolean) =>
+    sql.array(
+      channels.filter(is).map((channel) => channel.channel_id),
+      'int4',
+    );
+  const stillOpen =
+    actor.role === roles.guest ? ids((channel) => channel.is_web_public) : ids((channel) => !channel.is_private);
+  const shared = ids((channel) => channel.history_public);
+  return sql.fragment`(EXISTS (SELECT FROM messaging.direct_message dm WHERE dm.realm_id = m.realm_id AND dm.user_id = ${actor.userId} AND dm.message_id = m.id)
+    OR (m.channel_id IS NOT NULL AND ${wasReceived(actor.userId)} AND (m.channel_id = ANY(${stillOpen}) OR ${isSubscribed(actor.userId)}))
+    OR (m.channel_id = ANY(${shared}) AND ${isSubscribed(actor.userId)}))`;
+}
+
+const isSubscribed = (userId: number): Fragment => sql.fragment`EXISTS (SELECT FROM messaging.subscription_period cp
+  WHERE cp.realm_id = m.realm_id AND cp.user_id = ${userId} AND cp.channel_id = m.channel_id AND cp.to_id IS NULL)`;
+
+async function conditionOf(reader: Reader, term: Term): Promise<Fragment | undefined> {
+  const { actor } = reader;
+  const userId = actor?.userId ?? 0;
+  const needsActor =
+    ['is', 'dm', 'dm-including', 'in'].includes(term.operator) &&
+    !(term.operator === 'is' && term.operand === 'resolved');
+  if (!actor && needsActor)
+    throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+  switch (term.operator) {
+    case 'channel': {
+      const channel = find(reader.channels, term.operand);
+      if (!channel) throw badNarrow(`unknown channel ${String(term.operand)}`);
+      return sql.fragment`m.channel_id = ${channel.channel_id}`;
+    }
+    case 'channels': {
+      const ids = reader.channels
+        .filter((channel) => (term.operand === 'public' ? !channel.is_private : channel.is_web_public))
+        .map((channel) => channel.channel_id);
+      return sql.fragment`m.channel_id = ANY(${sql.array(ids, 'int4')})`;
+    }
+    case 'topic':
+      return sql.fragment`(m.channel_id IS NOT NULL AND lower(m.topic) = lower(${term.operand}))`;
+    case 'sender': {
+      const [person] = await peopleOf(reader, [term.operand]);
+      return sql.fragment`m.sender_id = ${person?.user_id ?? 0}`;
+    }
+    case 'dm': {
+      const ids = new Set((await peopleOf(reader, term.operand)).map((person) => person.user_id));
+      const participants = [...ids.add(userId)].sort((a, b) => a - b);
+      return sql.fragment`m.conversation = ${participants.join(',')}`;
+    }
+    case 'dm-including': {
+      const ids = (await peopleOf(reader, term.operand)).map((person) => person.user_id);
+      return sql.fragment`(m.recipient_ids @> ${sql.array(ids, 'int4')} AND EXISTS (SELECT FROM messaging.direct_message di
+        WHERE di.realm_id = m.realm_id AND di.user_id = ${userId} AND di.message_id = m.id))`;
+    }
+    case 'is':
+      return isCondition(term.operand, userId);
+    case 'has':
+      if (term.operand === 'link') return sql.fragment`m.has_link`;
+      if (term.operand === 'image') return sql.fragment`m.has_image`;
+      if (term.operand === 'attachment') return sql.fragment`m.content LIKE '%/user_uploads/%'`;
+      return sql.fragment`EXISTS (SELECT FROM messaging.reaction re WHERE re.realm_id = m.realm_id AND re.message_id = m.id)`;
+    case 'in':
+      return term.operand === 'all' ? undefined : inHome(userId);
+    case 'id':
+      return sql.fragment`m.id = ${term.operand}`;
+    case 'with':
+      return withMessage(reader, term.operand);
+    case 'near':
+      return undefined;
+    case 'search':
+      return sql.fragment`m.search @@ websearch_to_tsquery('english'::regconfig, ${term.operand})`;
+  }
+}
+
+function isCondition(operand: string, userId: number): Fragment {
+  switch (operand) {
+    case 'dm':
+      return sql.fragment`m.conversation IS NOT NULL`;
+    case 'starred':
+      return hasFlag(userId, 'starred');
+    case 'unread':
+      return sql.fragment`NOT ${isRead(userId)}`;
+    case 'mentioned':
+      return isMentioned(userId);
+    case 'alerted':
+      return isAlerted(userId);
+    case 'resolved':
+      return sql.fragment`starts_with(m.topic, '✔ ')`;
+    case 'followed':
+      return hasPolicy(userId, 3);
+    default:
+      return sql.fragment`NOT ${inHome(userId)}`;
+  }
+}
+
+const hasPolicy = (userId: number, policy: number): Fragment => sql.fragment`EXISTS (SELECT FROM messaging.user_topic ut
+  WHERE ut.realm_id = m.realm_id AND ut.user_id = ${userId} AND ut.channel_id = m.channel_id AND ut.topic_key = lower(m.topic) AND ut.policy = ${policy})`;
+
+/** Neither in a muted topic, nor in a muted channel without the topic being unmuted or followed. */
+const inHome = (userId: number): Fragment => sql.fragment`(m.channel_id IS NULL OR (NOT ${hasPolicy(userId, 1)} AND (
+  NOT EXISTS (SELECT FROM messaging.muted_channel mc WHERE mc.realm_id = m.realm_id AND mc.user_id = ${userId} AND mc.channel_id = m.channel_id)
+  OR ${hasPolicy(userId, 2)} OR ${hasPolicy(userId, 3)})))`;
+
+const conversationRow = z.object({
+  channel_id: z.number().nullable(),
+  topic: z.string(),
+  conversation: z.string().nullable(),
+});
+
+/** The conversation that a message is in now. */
+async function withMessage({ executor, meta }: Reader, messageId: number): Promise<Fragment> {
+  const found = await executor.maybeOne(sql.type(conversationRow)`
+    SELECT channel_id, topic, conversation FROM messaging.message WHERE realm_id = ${meta.realmId} AND id = ${messageId}`);
+  if (!found) return sql.fragment`false`;
+  return found.channel_id === null
+    ? sql.fragment`m.conversation = ${found.conversation}`
+    : sql.fragment`(m.channel_id = ${found.channel_id} AND lower(m.topic) = lower(${found.topic}))`;
+}
+
+async function peopleOf({ executor, meta }: Reader, operand: readonly (string | number)[]) {
+  const ids = operand.flatMap((one) => (typeof one === 'number' ? [one] : /^\d+$/.test(one) ? [Number(one)] : []));
+  const emails = operand.filter((one): one is string => typeof one === 'string' && !/^\d+$/.test(one));
+  const found = [
+    ...(ids.length > 0 ? await findPeople(executor, meta.realmId, ids) : []),
+    ...(emails.length > 0 ? await findPeopleByEmail(executor, meta.realmId, emails) : []),
+  ];
+  if (found.length < new Set(operand.map((one) => String(one).toLowerCase())).size)
+    throw badNarrow(`unknown user in ${operand.join(', ')}`);
+  return found;
+}

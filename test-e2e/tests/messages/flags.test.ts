@@ -1,0 +1,166 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+const subscribe = (who: Client, name: string, principals: Client[]) =>
+  who.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name }],
+    principals: principals.map((person) => person.user_id),
+  });
+const say = async (who: Client, to: string, topic: string): Promise<number> =>
+  (await who.ok('POST', '/messages', { type: 'channel', to, topic, content: 'x' })).id;
+const tell = async (who: Client, to: Client[]): Promise<number> =>
+  (await who.ok('POST', '/messages', { type: 'direct', to: to.map((person) => person.user_id), content: 'x' })).id;
+const unreadOf = async (who: Client): Promise<Json> =>
+  (await who.ok('POST', '/register', { fetch_event_types: ['message', 'update_message_flags'] })).unread_msgs;
+const flags = (who: Client, messages: number[], op: string, flag: string) =>
+  who.post('/messages/flags', { messages, op, flag });
+const flagsOf = async (who: Client, id: number): Promise<string[]> =>
+  (await who.ok('GET', `/messages/${id}`)).message.flags;
+
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+describe('unread messages in a register', () => {
+  test('are listed by conversation, and gone once read', async () => {
+    const { owner, administrator: reader, moderator } = realm;
+    await reader.ok('POST', '/mark_all_as_read');
+    await subscribe(owner, 'unread', [owner, reader]);
+    const first = await say(owner, 'unread', 'a');
+    const second = await say(owner, 'unread', 'A');
+    const direct = await tell(owner, [reader]);
+    const group = await tell(moderator, [owner, reader]);
+    const unread = await unreadOf(reader);
+    const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'unread' });
+    expect(unread.streams.filter((one: Json) => one.stream_id === stream_id && one.topic === 'a')).toEqual([
+      { topic: 'a', stream_id, unread_message_ids: [first, second] },
+    ]);
+    expect(unread.pms.find((one: Json) => one.other_user_id === owner.user_id).unread_message_ids).toContain(direct);
+    const participants = [owner, reader, moderator].map((person) => person.user_id).sort((a, b) => a - b);
+    expect(unread.huddles).toEqual([{ user_ids_string: participants.join(','), unread_message_ids: [group] }]);
+    expect(unread.old_unreads_missing).toBe(false);
+    const all = (await unreadOf(reader)).count;
+    expect((await flags(reader, [first, direct], 'add', 'read')).body.messages).toEqual([first, direct]);
+    expect((await unreadOf(reader)).count).toBe(all - 2);
+    await reader.ok('POST', '/mark_all_as_read');
+    expect(await unreadOf(reader)).toMatchObject({ count: 0, pms: [], streams: [], huddles: [], mentions: [] });
+    expect((await flags(reader, [second], 'remove', 'read')).status).toBe(200);
+    expect((await unreadOf(reader)).streams).toEqual([{ topic: 'A', stream_id, unread_message_ids: [second] }]);
+  });
+  test('do not include what one sent oneself from an interactive client, or what was sent before one came', async () => {
+    const { member, member2 } = realm;
+    await member.ok('POST', '/mark_all_as_read');
+    await member2.ok('POST', '/mark_all_as_read');
+    await subscribe(member, 'joined later', [member]);
+    await say(member, 'joined later', 't');
+    const own = await member.ok('POST', '/messages', {
+      type: 'channel',
+      to: 'joined later',
+      topic: 'own',
+      content: 'x',
+      read_by_sender: true,
+    });
+    expect(await flagsOf(member, own.id)).toEqual(['read']);
+    await subscribe(member2, 'joined later', [member2]);
+    expect((await unreadOf(member2)).streams).toEqual([]);
+    expect((await unreadOf(member)).streams.map((one: Json) => one.topic)).not.toContain('own');
+  });
+  test('of a channel end with the subscription, and clients are told', async () => {
+    const { owner, guest } = realm;
+    await subscribe(owner, 'left', [owner, guest]);
+    const id = await say(owner, 'left', 't');
+    const queue = await guest.queue({ event_types: ['update_message_flags'] });
+    await guest.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['left'] });
+    const event = await queue.next((one) => one.type === 'update_message_flags');
+    expect(event).toMatchObject({ op: 'add', operation: 'add', flag: 'read', all: false });
+    expect(event.messages).toContain(id);
+    expect((await unreadOf(guest)).streams.flatMap((one: Json) => one.unread_message_ids)).not.toContain(id);
+  });
+});
+
+describe('flags', () => {
+  test("are set, told to one's own clients alone, and removed", async () => {
+    const { owner, member } = realm;
+    const id = await tell(owner, [member]);
+    const [mine, theirs] = [
+      await member.queue({ event_types: ['update_message_flags'] }),
+      await owner.queue({ event_types: ['update_message_flags', 'message'] }),
+    ];
+    await flags(member, [id], 'add', 'starred');
+    expect(await mine.next(() => true)).toMatchObject({ op: 'add', flag: 'starred', messages: [id] });
+    expect(await flagsOf(member, id)).toEqual(['starred']);
+    const { starred_messages } = await member.ok('POST', '/register', { fetch_event_types: ['starred_messages'] });
+    expect(starred_messages).toEqual([id]);
+    await flags(member, [id], 'remove', 'starred');
+    expect(await mine.next((event) => event.op === 'remove')).toMatchObject({ flag: 'starred', messages: [id] });
+    expect((await theirs.settle()).map((event) => event.type)).toEqual([]);
+  });
+  test('marked unread say where they are', async () => {
+    const { owner, member } = realm;
+    await subscribe(owner, 'details', [owner, member]);
+    const [direct, inChannel] = [await tell(owner, [member]), await say(owner, 'details', 't')];
+    await flags(member, [direct, inChannel], 'add', 'read');
+    const queue = await member.queue({ event_types: ['update_message_flags'] });
+    await flags(member, [direct, inChannel], 'remove', 'read');
+    const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'details' });
+    expect((await queue.next(() => true)).message_details).toEqual({
+      [direct]: { type: 'private', user_ids: [owner.user_id] },
+      [inChannel]: { type: 'stream', stream_id, topic: 't' },
+    });
+  });
+  test('of messages in channels one is not in cannot be unread; they are named', async () => {
+    const { owner, member2 } = realm;
+    await subscribe(owner, 'elsewhere', [owner]);
+    const id = await say(owner, 'elsewhere', 't');
+    const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'elsewhere' });
+    const { body } = await flags(member2, [id], 'remove', 'read');
+    expect(body.ignored_because_not_subscribed_channels).toEqual([stream_id]);
+  });
+  test.each([
+    ['mentioned', "Flag not editable: 'mentioned'"],
+    ['shiny', "Invalid message flag: 'shiny'"],
+  ])('%s is refused', async (flag, msg) => {
+    expect((await flags(realm.member, [], 'add', flag)).body).toMatchObject({ code: 'BAD_REQUEST', msg });
+  });
+  test('of a narrow are changed from page to page', async () => {
+    const { owner, member } = realm;
+    await subscribe(owner, 'flagging', [owner, member]);
+    const ids: number[] = [];
+    for (let index = 0; index < 5; index++) ids.push(await say(owner, 'flagging', 't'));
+    const form = {
+      anchor: 'oldest',
+      num_before: 0,
+      num_after: 3,
+      op: 'add',
+      flag: 'read',
+      narrow: [
+        ['channel', 'flagging'],
+        ['topic', 't'],
+      ],
+    };
+    expect(await member.ok('POST', '/messages/flags/narrow', form)).toMatchObject({
+      processed_count: 3,
+      updated_count: 3,
+      first_processed_id: ids[0],
+      last_processed_id: ids[2],
+      found_oldest: true,
+      found_newest: false,
+    });
+    expect([await flagsOf(member, ids[2] ?? 0), await flagsOf(member, ids[3] ?? 0)]).toEqual([['read'], []]);
+  });
+});
+
+test('recent conversations are ordered by their newest message', async () => {
+  const { owner, administrator, moderator } = await openRealm();
+  await tell(owner, [administrator]);
+  const both = await tell(owner, [administrator, moderator]);
+  const one = await tell(administrator, [owner]);
+  const { recent_private_conversations } = await owner.ok('POST', '/register', {
+    fetch_event_types: ['recent_private_conversations'],
+  });
+  expect(recent_private_conversations.slice(0, 2)).toEqual([
+    { max_message_id: one, user_ids: [administrator.user_id] },
+    { max_message_id: both, user_ids: [administrator.user_id, moderator.user_id] },
+  ]);
+});

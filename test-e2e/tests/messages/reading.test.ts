@@ -1,0 +1,246 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+const channel = async (who: Client, name: string, others: Client[] = [], form: Record<string, unknown> = {}) => {
+  await who.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name }],
+    principals: [who.user_id, ...others.map((person) => person.user_id)],
+    ...form,
+  });
+  return (await who.ok('GET', '/get_stream_id', { stream: name })).stream_id as number;
+};
+const say = async (who: Client, to: string, topic: string, content: string): Promise<number> =>
+  (await who.ok('POST', '/messages', { type: 'channel', to, topic, content })).id;
+const tell = async (who: Client, to: Client[], content: string): Promise<number> =>
+  (await who.ok('POST', '/messages', { type: 'direct', to: to.map((person) => person.user_id), content })).id;
+const read = (who: Client, form: Record<string, unknown> = {}): Promise<Json> =>
+  who.ok('GET', '/messages', { anchor: 'newest', num_before: 100, num_after: 0, ...form });
+const ids = async (who: Client, narrow: unknown): Promise<number[]> =>
+  (await read(who, { narrow })).messages.map((message: Json) => message.id);
+
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+describe('a page of messages', () => {
+  let sent: number[];
+  beforeAll(async () => {
+    await channel(realm.owner, 'pages', [realm.member]);
+    sent = [];
+    for (let index = 0; index < 10; index++)
+      sent.push(await say(realm.owner, 'pages', `t${index % 2}`, `number ${index}`));
+  });
+  const narrow = [['channel', 'pages'], { operator: 'topic', operand: 'T1' }];
+
+  test('has what is around its anchor, in ascending order', async () => {
+    const page = await read(realm.member, {
+      anchor: sent[5],
+      num_before: 2,
+      num_after: 1,
+      narrow: [
+        ['channel', 'pages'],
+        ['sender', realm.owner.user_id],
+      ],
+    });
+    expect(page.messages.map((message: Json) => message.id)).toEqual(sent.slice(3, 7));
+    expect([page.anchor, page.found_anchor, page.found_oldest, page.found_newest]).toEqual([
+      sent[5],
+      true,
+      false,
+      false,
+    ]);
+  });
+  test('without its anchor when that is not wanted', async () => {
+    const form = {
+      anchor: sent[5],
+      num_before: 1,
+      num_after: 1,
+      include_anchor: false,
+      narrow: [
+        ['channel', 'pages'],
+        ['sender', realm.owner.user_id],
+      ],
+    };
+    const page = await read(realm.member, form);
+    expect(page.messages.map((message: Json) => message.id)).toEqual([sent[4], sent[6]]);
+    expect(page.found_anchor).toBe(false);
+  });
+  test('says where the history ends', async () => {
+    const page = await read(realm.member, { anchor: 'oldest', num_before: 0, num_after: 100, narrow });
+    expect(page.messages.map((message: Json) => message.id)).toEqual([1, 3, 5, 7, 9].map((index) => sent[index]));
+    expect([page.anchor, page.found_oldest, page.found_newest]).toEqual([0, true, true]);
+  });
+  test('starts at the first unread one when asked to', async () => {
+    await realm.member.ok('POST', '/messages/flags', { messages: sent.slice(0, 4), op: 'add', flag: 'read' });
+    const page = await read(realm.member, {
+      anchor: 'first_unread',
+      num_before: 1,
+      num_after: 1,
+      narrow: [
+        ['channel', 'pages'],
+        ['sender', realm.owner.user_id],
+      ],
+    });
+    expect(page.anchor).toBe(sent[4]);
+    expect(page.messages.map((message: Json) => [message.id, message.flags])).toEqual([
+      [sent[3], ['read']],
+      [sent[4], []],
+      [sent[5], []],
+    ]);
+  });
+  test.each([
+    [{ num_before: 1, num_after: 1 }, 'REQUEST_VARIABLE_MISSING'],
+    [{ anchor: 'newest', num_after: 1 }, 'REQUEST_VARIABLE_MISSING'],
+    [{ anchor: 'newest', num_before: 5000, num_after: 1 }, 'BAD_REQUEST'],
+    [{ anchor: 'soon', num_before: 1, num_after: 1 }, 'BAD_REQUEST'],
+    [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['colour', 'red']] }, 'BAD_NARROW'],
+    [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['channel', 'nowhere']] }, 'BAD_NARROW'],
+  ])('%j is refused with %s', async (form, code) => {
+    const { status, body } = await realm.member.get('/messages', form);
+    expect([status, body.code]).toEqual([400, code]);
+  });
+});
+
+describe('a message', () => {
+  test('carries every field that clients read', async () => {
+    const id = await tell(realm.owner, [realm.member, realm.guest], '**bold**');
+    const { message, raw_content } = await realm.member.ok('GET', `/messages/${id}`);
+    expect(raw_content).toBe('**bold**');
+    expect(message).toMatchObject({
+      id,
+      type: 'private',
+      content: '<p><strong>bold</strong></p>',
+      content_type: 'text/html',
+      sender_id: realm.owner.user_id,
+      sender_email: realm.owner.email,
+      sender_full_name: realm.owner.full_name,
+      subject: '',
+      topic_links: [],
+      reactions: [],
+      submessages: [],
+      is_me_message: false,
+    });
+    expect(message.display_recipient.map((person: Json) => person.id)).toEqual(
+      [realm.owner, realm.member, realm.guest].map((person) => person.user_id),
+    );
+    expect(message.timestamp).toBeGreaterThan(Date.now() / 1000 - 60);
+  });
+  test('that one may not read answers like one that does not exist', async () => {
+    const id = await tell(realm.owner, [realm.member], 'secret');
+    const [foreign, unknown] = [
+      await realm.member2.get(`/messages/${id}`),
+      await realm.member2.get('/messages/999999'),
+    ];
+    expect(foreign).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST', msg: unknown.body.msg } });
+    expect((await realm.member2.ok('GET', '/messages', { message_ids: [id] })).messages).toEqual([]);
+  });
+  test('without a topic is named unless the client knows the empty one', async () => {
+    await channel(realm.owner, 'topicless', [realm.member]);
+    const id = await say(realm.owner, 'topicless', '', 'x');
+    const named = await realm.member.ok('GET', '/messages', { message_ids: [id] });
+    const empty = await realm.member.ok('GET', '/messages', { message_ids: [id], allow_empty_topic_name: true });
+    expect([named.messages[0].subject, empty.messages[0].subject]).toEqual(['general chat', '']);
+  });
+});
+
+describe('a narrow', () => {
+  test('selects by each operator, and by its negation', async () => {
+    const { owner, member, member2 } = realm;
+    const id = await channel(owner, 'narrows', [member]);
+    const first = await say(owner, 'narrows', 'Fish', 'has a https://example.com link');
+    const second = await say(member, 'narrows', '✔ fowl', 'plain elephants');
+    const dm = await tell(owner, [member], 'to you');
+    const group = await tell(member2, [member, owner], 'to us');
+    const own = await tell(member, [member], 'to me');
+    const within = async (...terms: unknown[]) =>
+      (await ids(member, terms)).filter((one) => [first, second, dm, group, own].includes(one));
+    expect(await within(['channel', id])).toEqual([first, second]);
+    expect(await within(['stream', 'narrows'], ['topic', 'fish'])).toEqual([first]);
+    expect(await within(['channel', id], { operator: 'topic', operand: 'fish', negated: true })).toEqual([second]);
+    expect(await within(['sender', owner.email])).toEqual([first, dm]);
+    expect(await within(['sender', owner.user_id])).toEqual([first, dm]);
+    expect(await within(['dm', [owner.user_id]])).toEqual([dm]);
+    expect(await within(['pm-with', `${owner.email},${member2.email}`])).toEqual([group]);
+    expect(await within(['dm', [member.user_id]])).toEqual([own]);
+    expect(await within(['dm-including', owner.user_id])).toEqual([dm, group]);
+    expect(await within(['is', 'dm'])).toEqual([dm, group, own]);
+    expect(await within(['is', 'resolved'])).toEqual([second]);
+    expect(await within(['has', 'link'])).toEqual([first]);
+    expect(await within(['id', dm])).toEqual([dm]);
+    expect(await within(['with', second])).toEqual([second]);
+    expect(await within(['channels', 'public'])).toEqual([first, second]);
+    expect(await within({ operator: 'is', operand: 'dm', negated: true })).toEqual([first, second]);
+    expect(await within()).toEqual([first, second, dm, group, own]);
+    await member.ok('POST', '/messages/flags', { messages: [dm], op: 'add', flag: 'starred' });
+    expect(await within(['is', 'starred'])).toEqual([dm]);
+    expect(await within(['is', 'unread'])).toEqual([first, second, dm, group, own].filter((one) => one !== undefined));
+  });
+  test('searches words, and shows where they are', async () => {
+    await channel(realm.owner, 'search', [realm.member]);
+    const id = await say(realm.owner, 'search', 'zoo', 'A herd of walruses & seals');
+    const { messages } = await read(realm.member, { narrow: [['search', 'walrus']] });
+    expect(messages.map((message: Json) => message.id)).toEqual([id]);
+    expect(messages[0].match_content).toBe('<p>A herd of <span class="highlight">walruses</span> &amp; seals</p>');
+    expect(await ids(realm.member2, [['search', 'walrus']])).toEqual([]);
+    const { messages: matches } = await realm.member.ok('GET', '/messages/matches_narrow', {
+      msg_ids: [id, id - 1],
+      narrow: [['search', 'seals']],
+    });
+    expect(Object.keys(matches)).toEqual([String(id)]);
+  });
+});
+
+describe('history', () => {
+  test('of a public channel is open to who comes later, as read and historical', async () => {
+    await channel(realm.owner, 'old and open');
+    const id = await say(realm.owner, 'old and open', 't', 'before');
+    await channel(realm.member, 'old and open');
+    const { messages } = await read(realm.member, { narrow: [['channel', 'old and open']] });
+    expect(messages.filter((message: Json) => message.id === id).map((message: Json) => message.flags)).toEqual([
+      ['read', 'historical'],
+    ]);
+  });
+  test('of a private channel begins with the subscription, unless it is shared', async () => {
+    for (const [name, shared] of [
+      ['protected', false],
+      ['shared', true],
+    ] as const) {
+      await channel(realm.owner, name, [], { invite_only: true, history_public_to_subscribers: shared });
+      const before = await say(realm.owner, name, 't', 'before');
+      await realm.owner.ok('POST', '/users/me/subscriptions', {
+        subscriptions: [{ name }],
+        principals: [realm.member.user_id],
+      });
+      const after = await say(realm.owner, name, 't', 'after');
+      const seen = await ids(realm.member, [['channel', name]]);
+      expect([name, seen.includes(before), seen.includes(after)]).toEqual([name, shared, true]);
+      await realm.owner.ok('DELETE', '/users/me/subscriptions', {
+        subscriptions: [name],
+        principals: [realm.member.user_id],
+      });
+      const gone = await realm.member.get('/messages', {
+        anchor: 'newest',
+        num_before: 9,
+        num_after: 0,
+        narrow: [['channel', name]],
+      });
+      expect([gone.status, gone.body.code]).toEqual([400, 'BAD_NARROW']);
+      expect(await ids(realm.member, [])).not.toContain(after);
+    }
+  });
+});
+
+describe('topics of a channel', () => {
+  test('come by their newest message, each once in its newest spelling', async () => {
+    const id = await channel(realm.owner, 'topical');
+    await say(realm.owner, 'topical', 'one', 'x');
+    const two = await say(realm.owner, 'topical', 'two', 'x');
+    const one = await say(realm.owner, 'topical', 'ONE', 'x');
+    const { topics } = await realm.member.ok('GET', `/users/me/${id}/topics`);
+    expect(topics.filter((topic: Json) => /one|two/i.test(topic.name))).toEqual([
+      { name: 'ONE', max_id: one },
+      { name: 'two', max_id: two },
+    ]);
+  });
+});
