@@ -25,7 +25,7 @@ const tasks = {
   cluster: () => node(['test-e2e/cluster/main.ts', ...args]),
   dashboards: () => node(['test-e2e/dashboards/record.ts', ...args]),
   bench: () => node(['test-e2e/bench/main.ts', ...args]),
-  lint: () => run(join(root, 'node_modules', '.bin', 'biome'), ['check', '.', ...args]),
+  lint,
   typecheck: () => run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.json', ...args]),
 };
 
