@@ -63,6 +63,13 @@ test(`state plus events equals a fresh register, for every user (seed ${seed})`,
   };
   const ids = names.map((name) => system.people[name].user_id);
   let created = 0;
+  const made = await call('owner', 'POST', '/user_groups/create', { name: 'friends', description: '', members: [] });
+  const friends: number = made.body.group_id;
+  const anyChannel = async (): Promise<number> => {
+    const { body } = await call('owner', 'GET', '/streams', { include_all: true, exclude_archived: false });
+    return pick(body.streams.map((stream: Answer) => stream.stream_id) as number[]);
+  };
+  const someone = (): unknown => pick<unknown>([friends, { direct_members: [pick(ids)], direct_subgroups: [] }]);
   const operate = async (): Promise<void> => {
     const channel = pick(['general', 'sandbox', 'one', 'two', 'three']);
     const choices = [
@@ -84,6 +91,21 @@ test(`state plus events equals a fresh register, for every user (seed ${seed})`,
           `/users/${system.people[pick(['moderator', 'member', 'member2', 'guest'] as const)].user_id}`,
           { role: pick([200, 300, 400, 600]) },
         ),
+      async () =>
+        call(
+          pick(names),
+          'PATCH',
+          `/streams/${await anyChannel()}`,
+          pick<Answer>([
+            { is_private: random() < 0.5 },
+            { description: `Text ${Math.floor(random() * 1000)}` },
+            { can_subscribe_group: { new: someone() } },
+            { can_administer_channel_group: { new: someone() } },
+            { is_archived: random() < 0.3 },
+          ]),
+        ),
+      () =>
+        call('owner', 'POST', `/user_groups/${friends}/members`, { [random() < 0.6 ? 'add' : 'delete']: [pick(ids)] }),
       () => call('owner', 'PATCH', `/users/${pick(ids)}`, { full_name: `Name ${Math.floor(random() * 1000)}` }),
       () =>
         call('administrator', 'POST', '/users', {

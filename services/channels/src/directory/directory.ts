@@ -9,7 +9,7 @@ export const notificationSettings = [
   'wildcard_mentions_notify',
 ] as const;
 export type NotificationSetting = (typeof notificationSettings)[number];
-export type Notifications = Partial<Record<NotificationSetting, boolean>>;
+type Notifications = Partial<Record<NotificationSetting, boolean>>;
 
 export interface Person {
   userId: number;

@@ -8,7 +8,7 @@ import { type Decision, deciding, reading, type Service } from '../deciding.ts';
 import { mustBeAdministrator } from '../refusals.ts';
 import { foldersOf, lockedFolder, toFolder } from './folder-row.ts';
 
-export const maxFolderNameLength = 60;
+const maxFolderNameLength = 60;
 
 export function folderHandlers(service: Service): Handlers {
   return [

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../operation.ts';
 import { bool, ids, json, text } from '../../param.ts';
 
-export const channelFolderSchema = z.object({
+const channelFolderSchema = z.object({
   id: z.int(),
   name: z.string(),
   description: z.string(),
