@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { environmentsOf } from '@natter/admin/credentials';
+import { kubernetesSecrets } from '@natter/admin/kubernetes-secrets';
 import { natsPermissions, natsUsers } from '@natter/service-kit';
 import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { isCovered, violations } from './kubernetes-schemas.ts';
 import {
   chart,
@@ -221,6 +224,28 @@ describe.skipIf(helm === undefined)(
       expect(full).toContain('natter-canary-credentials');
       const overrides = /--overrides='(.*)'/.exec(full)?.[1] ?? '';
       expect(JSON.parse(overrides).spec.containers[0].args).toContain('chat.example.com');
+    });
+
+    test('the Secrets that `natter credentials` prints are those that the pods look for, with all they need', () => {
+      process.env.NATTER_SECRET = 'of this test';
+      const urls = { postgres: 'postgres://o:p@pg/natter', redis: 'redis://redis', nats: 'nats://nats' };
+      const printed = parseAllDocuments(kubernetesSecrets('natter', environmentsOf(urls))).map((document) =>
+        document.toJS(),
+      );
+      const keys = new Map(printed.map(({ metadata, stringData }) => [metadata.name, Object.keys(stringData)]));
+      const wanted = render()
+        .filter(isWorkload)
+        .flatMap((workload) => podOf(workload).containers);
+      for (const { envFrom } of wanted) expect([...keys.keys()]).toContain(envFrom[0].secretRef.name);
+      for (const service of services) {
+        const expected = [
+          'NATTER_NATS_URL',
+          'NATTER_REDIS_URL',
+          ...(service === 'gateway' ? [] : ['NATTER_POSTGRES_URL']),
+        ];
+        expect(keys.get(`natter-${service}-credentials`)).toEqual(expected);
+      }
+      expect(keys.get('natter-operator-credentials')).toContain('NATTER_POSTGRES_ADMIN_URL');
     });
 
     test('migrations run before anything new does', () => {

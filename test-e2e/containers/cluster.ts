@@ -1,5 +1,4 @@
 /** The whole system in containers, two of each service, behind one address. Tests see that address and nothing else. */
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,9 +6,10 @@ import { join } from 'node:path';
 import { environmentsOf, natsPassword, redisAcl } from '@natter/admin/credentials';
 import { natsAuthorization } from '@natter/service-kit';
 import { type Credentials, request } from '../api.ts';
-import { type Box, type ContainerRecipe, createBox, type Docker, openDocker } from './container.ts';
+import { type Box, type ContainerRecipe, createBox, openDocker } from './container.ts';
 import { type Disk, makeDisk } from './disk.ts';
 import type { Images } from './images.ts';
+import { sweep } from './sweep.ts';
 
 export const kinds = ['users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue', 'gateway'] as const;
 type Kind = (typeof kinds)[number];
@@ -301,32 +301,4 @@ async function until(what: string, attempt: () => Promise<void>): Promise<void> 
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
   }
-}
-
-/** What a run that was cut off left behind. */
-async function sweep(docker: Docker): Promise<void> {
-  const isLeft = (labels: Record<string, string> | undefined): boolean => {
-    const pid = labels?.['natter.e2e'];
-    if (pid === undefined) return false;
-    try {
-      process.kill(Number(pid), 0);
-      return false;
-    } catch {
-      return true;
-    }
-  };
-  for (const { Id, Labels } of await docker.listContainers({ all: true }))
-    if (isLeft(Labels))
-      await docker
-        .getContainer(Id)
-        .remove({ force: true, v: true })
-        .catch(() => undefined);
-  for (const { Id, Labels } of await docker.listNetworks())
-    if (isLeft(Labels))
-      await docker
-        .getNetwork(Id)
-        .remove()
-        .catch(() => undefined);
-  for (const { Name, Labels } of (await docker.listVolumes()).Volumes ?? [])
-    if (isLeft(Labels)) execFileSync('docker', ['volume', 'rm', '-f', Name]);
 }

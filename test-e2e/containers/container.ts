@@ -16,6 +16,14 @@ export interface ContainerRecipe {
   binds?: string[];
   /** Ports published on the loopback. */
   ports?: number[];
+  /** More names on the networks. */
+  aliases?: string[];
+  /** User and group by number. */
+  user?: string;
+  /** Paths in memory, with mount options. */
+  tmpfs?: Record<string, string>;
+  /** Started again whenever it ends, as Kubernetes does. */
+  restarts?: boolean;
   /** As the chart runs it: read-only, no capabilities, no new privileges. */
   hardened?: boolean;
 }
@@ -46,26 +54,30 @@ export interface Box {
 export async function createBox(docker: Docker, prefix: string, recipe: ContainerRecipe): Promise<Box> {
   const { name, networks } = recipe;
   const ports = recipe.ports ?? [];
+  const aliases = [name, ...(recipe.aliases ?? [])];
   const container = await docker.createContainer({
     name: `${prefix}-${name}`,
     Image: recipe.image,
     Labels: recipe.labels,
     Env: Object.entries(recipe.env ?? {}).map(([key, value]) => `${key}=${value}`),
+    ...(recipe.user ? { User: recipe.user } : {}),
     ...(recipe.command ? { Cmd: recipe.command } : {}),
     ...(recipe.entrypoint ? { Entrypoint: recipe.entrypoint } : {}),
     ExposedPorts: Object.fromEntries(ports.map((port) => [`${port}/tcp`, {}])),
     HostConfig: {
       NetworkMode: networks[0] ?? 'none',
       Binds: recipe.binds ?? [],
+      Tmpfs: recipe.tmpfs ?? {},
+      RestartPolicy: { Name: recipe.restarts ? 'always' : 'no' },
       PortBindings: Object.fromEntries(ports.map((port) => [`${port}/tcp`, [{ HostIp: '127.0.0.1', HostPort: '' }]])),
       ...(recipe.hardened
         ? { ReadonlyRootfs: true, CapDrop: ['ALL'], SecurityOpt: ['no-new-privileges'], Memory: 512 * 1024 * 1024 }
         : {}),
     },
-    NetworkingConfig: { EndpointsConfig: networks[0] ? { [networks[0]]: { Aliases: [name] } } : {} },
+    NetworkingConfig: { EndpointsConfig: networks[0] ? { [networks[0]]: { Aliases: aliases } } : {} },
   });
   const join = (network: string): Promise<unknown> =>
-    docker.getNetwork(network).connect({ Container: container.id, EndpointConfig: { Aliases: [name] } });
+    docker.getNetwork(network).connect({ Container: container.id, EndpointConfig: { Aliases: aliases } });
   for (const network of networks.slice(1)) await join(network);
 
   const logs = async (): Promise<string> => demultiplex(await container.logs({ stdout: true, stderr: true }));
