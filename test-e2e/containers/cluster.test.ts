@@ -10,6 +10,9 @@ const random = randomOf(seed);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const pick = <T>(list: T[]): T => list[Math.floor(random() * list.length)] as T;
 const clients = 8;
+/** One round in a normal run; `ROUNDS=20 npm run test:e2e -- -t killed` for many. */
+const rounds = Number(process.env.ROUNDS ?? 1);
+const roundMs = 120_000;
 /** A connection per request, as through a Service: only so does a balancer decide about each. */
 const headers = { connection: 'close' };
 
@@ -68,65 +71,90 @@ describe.skipIf(images === undefined)(
       expect(code).toBe(0);
     });
 
-    test('loses, doubles and reorders nothing when any service is killed or paused', async () => {
-      const report = await load(async (tick) => {
-        for (const kind of kinds) {
-          await pause(100 + random() * 400);
-          const { box } = pick(members(kind));
-          tick();
-          await box.kill();
-          await pause(500);
-          await box.start();
-          await cluster.ready(box.name);
-          const other = pick(members(kind)).box;
-          tick();
-          await other.pause();
-          await pause(2_000);
-          await other.unpause();
-        }
-      });
-      expectWhole('every service killed and paused', report);
-    });
-
-    test('loses, doubles and reorders nothing when Postgres, Redis or NATS is killed or paused, or Redis wiped', async () => {
-      const report = await load(async (tick) => {
-        for (const name of backends) {
-          const box = cluster.backends[name];
-          await pause(200 + random() * 500);
-          tick();
-          await box.kill();
-          await pause(500);
-          await box.start();
-          await pause(3_000);
-          tick();
-          await box.pause();
-          await pause(3_000);
-          await box.unpause();
-          await pause(2_000);
-        }
-        tick();
-        const wiped = await cluster.backends.redis.exec(['redis-cli', '--user', 'wiper', '--pass', 'wipe', 'FLUSHALL']);
-        expect(wiped.output).toContain('OK');
-        await pause(1_500);
-      });
-      expectWhole('Postgres, Redis and NATS killed and paused, Redis wiped', report);
-    });
-
-    test('loses, doubles and reorders nothing when the network between any two is cut', async () => {
-      const report = await load(async (tick) => {
-        for (const kind of kinds)
-          for (const backend of kind === 'gateway' ? (['redis', 'nats'] as const) : backends) {
-            const { box } = pick(members(kind));
-            await pause(50 + random() * 200);
-            tick();
-            await box.cut(cluster.networkOf(backend));
-            await pause(1_500);
-            await box.heal(cluster.networkOf(backend));
+    test(
+      'loses, doubles and reorders nothing when any service is killed or paused',
+      async () => {
+        const report = await load(async (tick) => {
+          for (let round = 0; round < rounds; round++) {
+            for (const kind of kinds) {
+              await pause(100 + random() * 400);
+              const { box } = pick(members(kind));
+              tick();
+              await box.kill();
+              await pause(500);
+              await box.start();
+              await cluster.ready(box.name);
+              const other = pick(members(kind)).box;
+              tick();
+              await other.pause();
+              await pause(2_000);
+              await other.unpause();
+            }
           }
-        await pause(2_000);
-      });
-      expectWhole('each network cut', report);
-    }, 180_000);
+        });
+        expectWhole('every service killed and paused', report);
+      },
+      rounds * roundMs,
+    );
+
+    test(
+      'loses, doubles and reorders nothing when Postgres, Redis or NATS is killed or paused, or Redis wiped',
+      async () => {
+        const report = await load(async (tick) => {
+          for (let round = 0; round < rounds; round++) {
+            for (const name of backends) {
+              const box = cluster.backends[name];
+              await pause(200 + random() * 500);
+              tick();
+              await box.kill();
+              await pause(500);
+              await box.start();
+              await pause(3_000);
+              tick();
+              await box.pause();
+              await pause(3_000);
+              await box.unpause();
+              await pause(2_000);
+            }
+            tick();
+            const wiped = await cluster.backends.redis.exec([
+              'redis-cli',
+              '--user',
+              'wiper',
+              '--pass',
+              'wipe',
+              'FLUSHALL',
+            ]);
+            expect(wiped.output).toContain('OK');
+            await pause(1_500);
+          }
+        });
+        expectWhole('Postgres, Redis and NATS killed and paused, Redis wiped', report);
+      },
+      rounds * roundMs,
+    );
+
+    test(
+      'loses, doubles and reorders nothing when the network between any two is cut',
+      async () => {
+        const report = await load(async (tick) => {
+          for (let round = 0; round < rounds; round++) {
+            for (const kind of kinds)
+              for (const backend of kind === 'gateway' ? (['redis', 'nats'] as const) : backends) {
+                const { box } = pick(members(kind));
+                await pause(50 + random() * 200);
+                tick();
+                await box.cut(cluster.networkOf(backend));
+                await pause(1_500);
+                await box.heal(cluster.networkOf(backend));
+              }
+            await pause(2_000);
+          }
+        });
+        expectWhole('each network cut', report);
+      },
+      rounds * roundMs,
+    );
 
     test('acknowledges nothing that a full disk under Postgres would lose, and goes on when there is room', async () => {
       const report = await load(async (tick) => {
