@@ -1,14 +1,17 @@
-import type { Audience } from '@natter/contracts';
-import { idSet } from '@natter/contracts';
-import { BasisChanged, sql, type Work } from '@natter/database';
+import { type Audience, hasId, idSet } from '@natter/contracts';
+import { BasisChanged, type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { channelBasis } from './channel-reach.ts';
 import type { ReadableMessage } from './message-reach.ts';
+import { hasProtectedHistory, whoSees } from './subscription-periods.ts';
 
-/** Who hears of changes to a message: its participants, or who is subscribed to its channel. */
-export function audienceOf(message: ReadableMessage): Audience {
-  if (message.channel) return { users: message.channel.subscribers };
-  return { users: idSet(message.recipient_ids ?? []) };
+/** Who hears of changes to a message: its participants, or who is subscribed to its channel and sees it there. */
+export async function audienceOf(executor: Executor, realmId: number, message: ReadableMessage): Promise<Audience> {
+  const { channel } = message;
+  if (!channel) return { users: idSet(message.recipient_ids ?? []) };
+  if (!hasProtectedHistory(channel)) return { users: channel.subscribers };
+  const present = await whoSees(executor, realmId, message.id);
+  return { users: idSet(present.filter((id) => hasId(channel.subscribers, id))) };
 }
 
 /** Keeps the message until the commit as it was decided on: neither deleted nor moved. */

@@ -3,8 +3,9 @@ import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import type { PostingRules } from './channel-cache.ts';
 import type { ChannelReach } from './channel-reach.ts';
+import { hasProtectedHistory, sees } from './subscription-periods.ts';
 
-export const messageRow = z.object({
+const messageRow = z.object({
   id: z.number(),
   sender_id: z.number(),
   sender_name: z.string(),
@@ -37,6 +38,7 @@ export function createMessageReach(reach: ChannelReach): MessageReach {
       const channel = await reach.readable(actor, meta, row.channel_id).catch(() => {
         throw invalid();
       });
+      if (hasProtectedHistory(channel) && !(await sees(executor, actor.realmId, row.id, actor.userId))) throw invalid();
       return { ...row, channel };
     },
   };

@@ -52,7 +52,8 @@ export function deleteMessageHandlers({ database, unitOfWork }: Owner, sources: 
         if (!held) throw badRequest('Invalid message(s)');
         if (held.channel_id !== message.channel_id) throw new BasisChanged(`message ${message.id}`);
         const where = channel ? { channelId: channel.channel_id, topic: held.topic } : undefined;
-        const audience = withActor(audienceOf({ ...message, ...(channel ? { channel } : {}) }), actor.userId);
+        const told = await audienceOf(work, work.realmId, { ...message, ...(channel ? { channel } : {}) });
+        const audience = withActor(told, actor.userId);
         await removeMessages(work, where, [message.id], audience);
         return {};
       });

@@ -1,6 +1,7 @@
 import { ChatError } from '@natter/contracts';
 import { BasisChanged, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { isSeenBy } from '../subscription-periods.ts';
 import type { Change } from './change-decision.ts';
 
 export const anchorRow = z.object({
@@ -27,14 +28,23 @@ export async function lockAnchor(work: Work, decided: Anchor): Promise<void> {
     throw new BasisChanged(`message ${decided.id}`);
 }
 
-/** The messages that a change moves, ascending; all must be young enough where there is a limit. */
-export async function lockMoved(work: Work, anchor: Anchor, change: Change): Promise<number[]> {
+/**
+ * The messages that a change moves, ascending; all must be young enough where there is a limit. Where history is protected,
+ * only what the mover sees is moved.
+ */
+export async function lockMoved(
+  work: Work,
+  anchor: Anchor,
+  change: Change,
+  onlySeenBy: number | undefined,
+): Promise<number[]> {
   if (change.mode === 'change_one') return [anchor.id];
   const from = change.mode === 'change_later' ? anchor.id : 0;
   const rows = await work.any(sql.type(z.object({ id: z.number(), sent: z.number() }))`
-    SELECT id, extract(epoch FROM sent_at)::float8 AS sent FROM messaging.message
-    WHERE realm_id = ${work.realmId} AND channel_id = ${anchor.channel_id} AND lower(topic) = lower(${anchor.topic}) AND id >= ${from}
-    ORDER BY id FOR UPDATE`);
+    SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM messaging.message m
+    WHERE m.realm_id = ${work.realmId} AND m.channel_id = ${anchor.channel_id} AND lower(m.topic) = lower(${anchor.topic}) AND m.id >= ${from}
+      ${onlySeenBy === undefined ? sql.fragment`` : sql.fragment`AND ${isSeenBy(onlySeenBy)}`}
+    ORDER BY m.id FOR UPDATE OF m`);
   const { movableSince } = change;
   const allowed = movableSince === undefined ? rows : rows.filter(({ sent }) => sent >= movableSince);
   if (allowed.length < rows.length)
@@ -76,6 +86,12 @@ export async function writeChange(
     await work.run(sql.unsafe`
       UPDATE messaging.message SET topic = coalesce(${change.topic ?? null}, topic), channel_id = coalesce(${channelId}::int, channel_id)
       WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
+  // Who is subscribed there now sees what came, and who comes later where history is protected does not.
+  if (channelId !== null)
+    work.numbered(sql.unsafe`
+      INSERT INTO messaging.arrival (realm_id, message_id, number)
+      SELECT ${work.realmId}, id, log.last_number(${work.realmId}) FROM unnest(${ids}) id
+      ON CONFLICT (realm_id, message_id) DO UPDATE SET number = excluded.number`);
   if (change.content !== undefined)
     await work.run(sql.unsafe`
       UPDATE messaging.message SET content = ${change.content}, rendered_content = ${rendered ?? ''}

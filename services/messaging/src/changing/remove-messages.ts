@@ -3,7 +3,7 @@ import { sql, type Work } from '@natter/database';
 import { deletionEvents } from './delete-event.ts';
 
 /** Tables that hang on a message; they go with it. */
-const dependents = ['reaction', 'submessage', 'message_edit', 'flag', 'direct_message'] as const;
+const dependents = ['reaction', 'submessage', 'message_edit', 'arrival', 'flag', 'direct_message'] as const;
 
 /** Deletes messages of one conversation with all that hangs on them, and tells who had them. */
 export async function removeMessages(

@@ -1,5 +1,5 @@
 /** A resolved topic bears this mark before its name. */
-export const resolvedPrefix = '✔ ';
+const resolvedPrefix = '✔ ';
 
 export const isResolved = (topic: string): boolean => topic.startsWith(resolvedPrefix);
 

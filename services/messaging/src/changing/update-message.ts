@@ -12,8 +12,10 @@ import {
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
 import { type ChannelReach, channelBasis } from '../channel-reach.ts';
+import { audienceOf } from '../message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
 import { guestsAmong } from '../standing.ts';
+import { hasProtectedHistory } from '../subscription-periods.ts';
 import { type Change, decideChange, type Params } from './change-decision.ts';
 import { deletionEvents } from './delete-event.ts';
 import { queueMoveNotices } from './move-notices.ts';
@@ -50,10 +52,12 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
       return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn({ ...actor.basis, ...basis });
         await lockAnchor(work, anchor);
+        const onlySeenBy = message.channel && hasProtectedHistory(message.channel) ? actor.userId : undefined;
         const isMove = change.topic !== undefined || change.target !== undefined;
-        const messageIds = isMove ? await lockMoved(work, anchor, change) : [anchor.id];
-        const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered?.html);
+        const messageIds = isMove ? await lockMoved(work, anchor, change, onlySeenBy) : [anchor.id];
+        // Before it is moved: who saw it where it was.
         const { told, losers } = await receivers(work, message, change);
+        const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered?.html);
         const event = { userId: actor.userId, anchor, change, messageIds, channel: message.channel, rendered, at };
         work.emit(updateEvent({ ...event, audience: told }));
         if (message.channel && losers.length > 0) {
@@ -117,12 +121,12 @@ async function readAnchor(database: Database, realmId: number, id: number): Prom
 /** Who sees the change, and who loses the messages by it because they may not read where they went. */
 async function receivers(
   work: Work,
-  { channel, recipient_ids }: ReadableMessage,
+  message: ReadableMessage,
   { target }: Change,
 ): Promise<{ told: Audience; losers: number[] }> {
-  if (!channel) return { told: { users: idSet(recipient_ids ?? []) }, losers: [] };
-  if (!target) return { told: { users: channel.subscribers }, losers: [] };
-  const before = idsOf(channel.subscribers);
+  const told = await audienceOf(work, work.realmId, message);
+  if (!message.channel || !target || told === 'realm') return { told, losers: [] };
+  const before = idsOf(told.users);
   const guests = await guestsAmong(work, work.realmId, before);
   const isOpenTo = (id: number): boolean =>
     hasId(target.subscribers, id) || target.is_web_public || (!target.is_private && !guests.has(id));

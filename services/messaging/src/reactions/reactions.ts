@@ -108,6 +108,6 @@ async function reactionEvent(
         is_mirror_dummy: false,
       },
     },
-    audience: audienceOf(message),
+    audience: await audienceOf(work, work.realmId, message),
   };
 }

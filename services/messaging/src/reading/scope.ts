@@ -2,8 +2,9 @@ import { type Actor, ChatError, type RequestMeta, roles } from '@natter/contract
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import type { ChannelReach } from '../channel-reach.ts';
-import { hasFlag, isAlerted, isMentioned, isRead, wasReceived } from '../flags/read-state.ts';
+import { hasFlag, isAlerted, isMentioned, isRead } from '../flags/read-state.ts';
 import { findPeople, findPeopleByEmail } from '../people.ts';
+import { isSeenBy } from '../subscription-periods.ts';
 import type { ChannelCopy } from './channel-copy.ts';
 import { badNarrow, type Term } from './narrow.ts';
 
@@ -88,7 +89,7 @@ function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonl
     const isOpen = !named.is_private || named.history_public;
     return isOpen
       ? sql.fragment`m.channel_id = ${named.channel_id}`
-      : sql.fragment`m.channel_id = ${named.channel_id} AND ${wasReceived(actor.userId)}`;
+      : sql.fragment`m.channel_id = ${named.channel_id} AND ${isSeenBy(actor.userId)}`;
   }
   const wantsPublic = terms.some(isPublicTerm);
   if (wantsPublic && actor.role !== roles.guest)
@@ -120,7 +121,7 @@ export function mine({ channels }: Reader, actor: Actor): Fragment {
     actor.role === roles.guest ? ids((channel) => channel.is_web_public) : ids((channel) => !channel.is_private);
   const shared = ids((channel) => channel.history_public);
   return sql.fragment`(EXISTS (SELECT FROM messaging.direct_message dm WHERE dm.realm_id = m.realm_id AND dm.user_id = ${actor.userId} AND dm.message_id = m.id)
-    OR (m.channel_id IS NOT NULL AND ${wasReceived(actor.userId)} AND (m.channel_id = ANY(${stillOpen}) OR ${isSubscribed(actor.userId)}))
+    OR (m.channel_id IS NOT NULL AND ${isSeenBy(actor.userId)} AND (m.channel_id = ANY(${stillOpen}) OR ${isSubscribed(actor.userId)}))
     OR (m.channel_id = ANY(${shared}) AND ${isSubscribed(actor.userId)}))`;
 }
 

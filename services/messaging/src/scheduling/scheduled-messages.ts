@@ -151,6 +151,6 @@ function requireUnsent(row: ScheduledRow): void {
   if (row.state === 'sent') throw badRequest('Scheduled message was already sent');
 }
 
-export const idsOrNull = (ids: number[] | null) => (ids === null ? sql.fragment`NULL` : sql.array(ids, 'int4'));
+const idsOrNull = (ids: number[] | null) => (ids === null ? sql.fragment`NULL` : sql.array(ids, 'int4'));
 const unknown = () => missing('Scheduled message does not exist');
 const notInFuture = () => badRequest('Scheduled delivery time must be in the future.');

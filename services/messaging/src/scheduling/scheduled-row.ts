@@ -38,7 +38,7 @@ export const pendingOf = (
     WHERE realm_id = ${realmId} AND user_id = ${userId} AND kind = ${kind} AND state <> 'sent' ORDER BY due_at, id`);
 
 /** The other participants; oneself where there are none. */
-export function recipientsShown({ recipient_ids, user_id }: ScheduledRow): number[] {
+function recipientsShown({ recipient_ids, user_id }: ScheduledRow): number[] {
   const others = (recipient_ids ?? []).filter((id) => id !== user_id);
   return others.length > 0 ? others : [user_id];
 }
