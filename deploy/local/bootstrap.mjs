@@ -106,6 +106,13 @@ function summary(report) {
   return skipped > 0 ? `${counts}, ${skipped} skipped` : counts;
 }
 
+/** Form, rules, and files and packages that nobody uses. */
+async function lint() {
+  const tool = (name) => join(root, 'node_modules', '.bin', name);
+  const code = await run(tool('biome'), ['check', '.', ...args]);
+  return code || run(tool('knip'), ['--no-config-hints', '--include', 'files,dependencies']);
+}
+
 function node(nodeArgs) {
   return run(nodePath(), nodeArgs);
 }

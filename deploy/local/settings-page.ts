@@ -20,13 +20,16 @@ interface Shape {
 /** The schemas that modules of a service export as `…Config`, by service. */
 async function schemas(): Promise<Map<string, z.ZodObject>> {
   const found = new Map<string, z.ZodObject>();
+  const modules: URL[] = [];
   for (const service of (await readdir(new URL('services/', root))).sort())
-    for (const file of ['config.ts', 'service.ts', 'scheduler-service.ts']) {
-      const module = new URL(`services/${service}/src/${file}`, root);
-      if (!existsSync(module)) continue;
-      for (const [name, value] of Object.entries((await import(module.href)) as Record<string, unknown>))
-        if (name.endsWith('Config') && value instanceof z.ZodObject) found.set(name.replace(/Config$/, ''), value);
-    }
+    for (const file of ['config.ts', 'service.ts', 'scheduler-service.ts'])
+      modules.push(new URL(`services/${service}/src/${file}`, root));
+  modules.push(new URL('deploy/canary/src/config.ts', root));
+  for (const module of modules) {
+    if (!existsSync(module)) continue;
+    for (const [name, value] of Object.entries((await import(module.href)) as Record<string, unknown>))
+      if (name.endsWith('Config') && value instanceof z.ZodObject) found.set(name.replace(/Config$/, ''), value);
+  }
   return found;
 }
 
