@@ -56,6 +56,16 @@ describe('editing content', () => {
     expect(event).not.toHaveProperty('new_stream_id');
   });
 
+  test('tells each receiver the flags of the message', async () => {
+    const id = await send(newTopic(), 'before');
+    await realm.member2.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'read' });
+    await realm.member2.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'starred' });
+    const [reader, other] = [await realm.member2.queue(), await realm.owner.queue()];
+    await realm.member.ok('PATCH', `/messages/${id}`, { content: 'after' });
+    expect((await reader.next(isUpdate)).flags).toEqual(['read', 'starred']);
+    expect((await other.next(isUpdate)).flags).toEqual([]);
+  });
+
   test('to nothing leaves a note that it was deleted', async () => {
     const id = await send(newTopic());
     await realm.member.ok('PATCH', `/messages/${id}`, { content: '' });

@@ -13,6 +13,22 @@ describe('read receipts', () => {
     expect([hidden.status, hidden.body]).toEqual([400, none.body]);
   });
 
+  test('name who has read it, not its sender and not who muted either way', async () => {
+    const realm = await openRealm();
+    const { owner, member, member2, administrator, moderator } = realm;
+    const to = [member2, owner, administrator, moderator].map((who) => who.user_id);
+    const { id } = await member.ok('POST', '/messages', { type: 'direct', to, content: 'hello', read_by_sender: true });
+    for (const who of [member2, administrator, moderator])
+      await who.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'read' });
+    const receipts = async () => (await owner.ok('GET', `/messages/${id}/read_receipts`)).user_ids;
+    const ascending = (who: { user_id: number }[]) => who.map(({ user_id }) => user_id).sort((a, b) => a - b);
+    expect(await receipts()).toEqual(ascending([member2, administrator, moderator]));
+    await moderator.ok('POST', '/messages/flags', { messages: [id], op: 'remove', flag: 'read' });
+    expect(await receipts()).toEqual(ascending([member2, administrator]));
+    const muted = await administrator.post(`/users/me/muted_users/${owner.user_id}`);
+    if (muted.status === 200) expect(await receipts()).toEqual([member2.user_id]);
+  });
+
   test('are refused where the realm has none', async () => {
     const realm = await openRealm();
     const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };

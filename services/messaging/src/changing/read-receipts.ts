@@ -12,7 +12,7 @@ export function readReceiptHandlers({ database }: Owner, reach: MessageReach, po
       const message = await reach.readable(database, actor, meta, message_id);
       const { settings } = await policies.get(meta, true);
       if (!settings.enable_read_receipts) throw badRequest('Read receipts are disabled in this organization.');
-      const readers = (await readersOf(database, actor.realmId, message)).filter((id) => id !== message.sender_id);
+      const readers = await readersOf(database, actor.realmId, message.id, actor.userId);
       const people = await findPeople(database, actor.realmId, readers);
       const silent = await whoTurnedOff(database, actor.realmId, 'send_read_receipts', readers);
       const shown = people.filter((person) => person.is_active && !silent.has(person.user_id));

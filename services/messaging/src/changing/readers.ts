@@ -1,7 +1,54 @@
-import type { Executor } from '@natter/database';
-import type { ReadableMessage } from '../message-reach.ts';
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import { blockSize } from '../flags/read-state.ts';
 
-/** Who has read a message. */
-export async function readersOf(_executor: Executor, _realmId: number, _message: ReadableMessage): Promise<number[]> {
-  return [];
+const userRow = z.object({ user_id: z.number() });
+
+/** Everybody who received a message `m`: its participants, or who was subscribed to where it was sent. */
+const receivers = sql.fragment`(
+  SELECT p.user_id FROM m JOIN messaging.subscription_period p ON p.realm_id = m.realm_id AND p.channel_id = m.sent_channel_id
+    AND p.from_id < m.id AND (p.to_id IS NULL OR p.to_id > m.id)
+  UNION SELECT d.user_id FROM m JOIN messaging.direct_message d ON d.realm_id = m.realm_id AND d.message_id = m.id)`;
+
+const message = (realmId: number, messageId: number) =>
+  sql.fragment`m AS (SELECT * FROM messaging.message WHERE realm_id = ${realmId} AND id = ${messageId})`;
+
+/** Over a message `m` and a receiver `r`. */
+const hasRead = sql.fragment`(NOT EXISTS (SELECT FROM messaging.flag u WHERE u.realm_id = m.realm_id AND u.user_id = r.user_id AND u.flag = 'unread' AND u.message_id = m.id)
+  AND (EXISTS (SELECT FROM messaging.read_block b WHERE b.realm_id = m.realm_id AND b.user_id = r.user_id
+      AND b.block = (m.id / ${blockSize})::int AND get_bit(b.bits, (m.id % ${blockSize})::int) = 1)
+    OR (m.sender_id = r.user_id AND m.is_read_by_sender)))`;
+
+/** Who has read a message, without those who muted the one that asks or are muted by them. */
+export async function readersOf(
+  executor: Executor,
+  realmId: number,
+  messageId: number,
+  askedBy: number,
+): Promise<number[]> {
+  const rows = await executor.any(sql.type(userRow)`
+    WITH ${message(realmId, messageId)}, r AS ${receivers}
+    SELECT r.user_id FROM r CROSS JOIN m WHERE ${hasRead} AND r.user_id <> m.sender_id
+      AND NOT EXISTS (SELECT FROM messaging.mute_period x WHERE x.realm_id = m.realm_id AND x.to_id IS NULL
+        AND ((x.user_id = r.user_id AND x.muted_id = ${askedBy}) OR (x.user_id = ${askedBy} AND x.muted_id = r.user_id)))
+    ORDER BY r.user_id`);
+  return rows.map((row) => row.user_id);
 }
+
+const flagsRow = z.object({ flags: z.array(z.string()), user_ids: z.array(z.number()) });
+export type FlagsOfUsers = z.infer<typeof flagsRow>;
+
+/** The flags that a message bears for its receivers, those with equal ones together. For all others it is read. */
+export const flagsOfReceivers = (executor: Executor, realmId: number, messageId: number): Promise<FlagsOfUsers[]> =>
+  executor.any(sql.type(flagsRow)`
+    WITH ${message(realmId, messageId)}, r AS ${receivers}, marked AS (
+      SELECT r.user_id, array_remove(ARRAY[
+        CASE WHEN ${hasRead} OR EXISTS (SELECT FROM messaging.mute_period x WHERE x.realm_id = m.realm_id AND x.user_id = r.user_id
+          AND x.muted_id = m.sender_id AND x.from_id < m.id AND (x.to_id IS NULL OR x.to_id > m.id)) THEN 'read' END,
+        CASE WHEN EXISTS (SELECT FROM messaging.flag f WHERE f.realm_id = m.realm_id AND f.user_id = r.user_id AND f.flag = 'starred' AND f.message_id = m.id) THEN 'starred' END,
+        CASE WHEN r.user_id = ANY(m.mentioned_ids) THEN 'mentioned' END,
+        CASE WHEN m.mentions_channel THEN 'stream_wildcard_mentioned' END,
+        CASE WHEN r.user_id = ANY(m.topic_mentioned_ids) THEN 'topic_wildcard_mentioned' END,
+        CASE WHEN r.user_id = ANY(m.alerted_ids) THEN 'has_alert_word' END], NULL) AS flags
+      FROM r CROSS JOIN m)
+    SELECT flags, array_agg(user_id ORDER BY user_id) AS user_ids FROM marked GROUP BY flags`);

@@ -1,7 +1,8 @@
-import { type Audience, emptyTopicDisplayName, type LogEvent } from '@natter/contracts';
+import { type Audience, emptyTopicDisplayName, idSet, type LogEvent } from '@natter/contracts';
 import type { PostingRules } from '../channel-cache.ts';
 import type { Change } from './change-decision.ts';
 import type { Anchor } from './moved-messages.ts';
+import type { FlagsOfUsers } from './readers.ts';
 
 interface Changed {
   userId: number;
@@ -11,6 +12,7 @@ interface Changed {
   channel: PostingRules | undefined;
   rendered: { html: string; isMeMessage: boolean } | undefined;
   at: number;
+  flags: readonly FlagsOfUsers[];
   audience: Audience;
 }
 
@@ -22,7 +24,8 @@ export function updateEvent(changed: Changed): LogEvent {
     rendering_only: false,
     message_id: anchor.id,
     message_ids: changed.messageIds,
-    flags: [],
+    // For who did not receive it.
+    flags: ['read'],
     edit_timestamp: changed.at,
     ...(channel ? { stream_id: channel.channel_id, stream_name: channel.name } : {}),
     ...(change.content === undefined
@@ -53,6 +56,7 @@ export function updateEvent(changed: Changed): LogEvent {
     type: 'update_message',
     body,
     audience: changed.audience,
+    variants: changed.flags.map(({ flags, user_ids }) => ({ audience: { users: idSet(user_ids) }, patch: { flags } })),
     ...(Object.keys(named).length > 0 ? { forms: [{ capability: 'empty_topic_name', is: false, patch: named }] } : {}),
   };
 }

@@ -20,6 +20,7 @@ import { type Change, decideChange, type Params } from './change-decision.ts';
 import { deletionEvents } from './delete-event.ts';
 import { queueMoveNotices } from './move-notices.ts';
 import { type Anchor, anchorColumns, anchorRow, lockAnchor, lockMoved, writeChange } from './moved-messages.ts';
+import { flagsOfReceivers } from './readers.ts';
 import { updateEvent } from './update-event.ts';
 
 export type RenderContent = (
@@ -58,7 +59,17 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         // Before it is moved: who saw it where it was.
         const { told, losers } = await receivers(work, message, change);
         const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered?.html);
-        const event = { userId: actor.userId, anchor, change, messageIds, channel: message.channel, rendered, at };
+        const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
+        const event = {
+          flags,
+          userId: actor.userId,
+          anchor,
+          change,
+          messageIds,
+          channel: message.channel,
+          rendered,
+          at,
+        };
         work.emit(updateEvent({ ...event, audience: told }));
         if (message.channel && losers.length > 0) {
           const where = { channelId: message.channel.channel_id, topic: anchor.topic };
