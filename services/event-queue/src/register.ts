@@ -63,7 +63,7 @@ export function registerHandlers({ database }: Owner, bus: Bus): Handlers {
         epoch: position.epoch,
         created_at: createdAt,
         idle_timeout_seconds: idleSeconds(params),
-        event_types: params.event_types ?? null,
+        event_types: eventTypes(params),
         narrow: params.narrow,
         all_public_streams: params.all_public_streams,
         apply_markdown: params.apply_markdown,
@@ -97,6 +97,10 @@ const identity = {
   zulip_feature_level: featureLevel,
   service_feature_level: featureLevel,
 };
+
+/** The specification (section 6) names events of groups after the key of their state. */
+const eventTypes = ({ event_types }: Params): string[] | null =>
+  event_types?.flatMap((type) => (type === 'realm_user_groups' ? [type, 'user_group'] : [type])) ?? null;
 
 function idleSeconds({ idle_queue_timeout }: Params): number {
   if (idle_queue_timeout === 'mobile') return Math.min(mobileIdleSeconds, maxIdleSeconds);

@@ -197,3 +197,10 @@ test('a change that is sent again under its key answers as the first time and ha
   const second = await realm.owner.post('/user_groups/create', form, key);
   expect(second.body).toEqual(first.body);
 });
+
+test('events of groups come to queues that ask for realm_user_groups too, as the specification names them', async () => {
+  const queue = await realm.guest.queue({ event_types: ['realm_user_groups'] });
+  expect(queue.state.realm_user_groups.length).toBeGreaterThan(7);
+  const id = await create(realm.owner);
+  expect(await queue.next(() => true)).toMatchObject({ type: 'user_group', op: 'add', group: { id } });
+});
