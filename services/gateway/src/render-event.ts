@@ -16,6 +16,8 @@ export function renderFor(queue: QueueRecord, entry: LogEntry): Record<string, u
   const { event } = entry;
   if (hiddenTypes.has(event.type)) return undefined;
   if (queue.event_types !== null && !queue.event_types.includes(event.type)) return undefined;
+  // The old form is for those who do not know the new one.
+  if (event.type === 'muted_topics' && queue.event_types?.includes('user_topic')) return undefined;
   // What was ephemeral before the queue began is over.
   if (entry.n > 0 && entry.at < queue.created_at) return undefined;
   const isFor = reaches(event.audience, queue.user_id);

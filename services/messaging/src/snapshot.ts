@@ -33,12 +33,15 @@ export function snapshotHandlers({ database }: Owner, log: Logger): Handlers {
       const wantsUnread = types === null || unreadTypes.every((type) => types.includes(type));
       if (wanted.length === 0 && !wantsUnread) return {};
       const answer: Record<string, unknown> = {};
-      await inSnapshot(database, snapshot, async (executor) => {
+      const readThrough = await inSnapshot(database, snapshot, async (executor) => {
         for (const [, part] of wanted) Object.assign(answer, await part(executor, whom));
-        if (wantsUnread) Object.assign(answer, await unreadPart(executor, whom));
+        if (!wantsUnread) return 0;
+        const unread = await unreadPart(executor, whom);
+        Object.assign(answer, unread.part);
+        return unread.readThrough;
       });
-      if (wantsUnread)
-        raiseFloor(database, whom, answer.unread_msgs as Record<string, unknown>).catch((error: unknown) =>
+      if (readThrough > 0)
+        raiseFloor(database, whom, readThrough).catch((error: unknown) =>
           log.debug({ err: error }, 'floor of unread messages not raised'),
         );
       return answer;

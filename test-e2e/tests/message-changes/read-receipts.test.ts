@@ -2,6 +2,30 @@ import { openRealm } from '@natter/testkit';
 import { describe, expect, test } from 'vitest';
 
 describe('read receipts', () => {
+  test('name who marked it as read, without its sender and who marked it unread again', async () => {
+    const realm = await openRealm();
+    const people = [realm.owner, realm.member, realm.member2, realm.guest];
+    await realm.owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'read here' }],
+      principals: people.map((person) => person.user_id),
+    });
+    const { id } = await realm.owner.ok('POST', '/messages', {
+      type: 'channel',
+      to: 'read here',
+      topic: 'a',
+      content: 'hello',
+      read_by_sender: true,
+    });
+    const readers = async (): Promise<number[]> =>
+      (await realm.owner.ok('GET', `/messages/${id}/read_receipts`)).user_ids;
+    expect(await readers()).toEqual([]);
+    for (const who of people.slice(1))
+      await who.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'read' });
+    expect(await readers()).toEqual([realm.member, realm.member2, realm.guest].map((person) => person.user_id));
+    await realm.member2.ok('POST', '/messages/flags', { messages: [id], op: 'remove', flag: 'read' });
+    expect(await readers()).toEqual([realm.member, realm.guest].map((person) => person.user_id));
+  });
+
   test('are refused of a message one may not read, as if it were not there', async () => {
     const realm = await openRealm();
     const form = { type: 'direct', to: [realm.administrator.user_id], content: 'secret' };

@@ -106,7 +106,7 @@ describe('flags', () => {
     const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'details' });
     expect((await queue.next(() => true)).message_details).toEqual({
       [direct]: { type: 'private', user_ids: [owner.user_id] },
-      [inChannel]: { type: 'stream', stream_id, topic: 't' },
+      [inChannel]: { type: 'stream', stream_id, topic: 't', unmuted_stream_msg: true },
     });
   });
   test('of messages in channels one is not in cannot be unread; they are named', async () => {

@@ -15,10 +15,19 @@ const unreadRow = z.object({
   is_mentioned: z.boolean().nullable(),
 });
 type UnreadRow = z.infer<typeof unreadRow>;
+const positionRow = z.object({ position: z.number() });
 
-/** `unread_msgs`: the newest unread messages by conversation, ids ascending. */
-export async function unreadPart(executor: Executor, whom: SnapshotFor): Promise<Record<string, unknown>> {
+/**
+ * `unread_msgs`: the newest unread messages by conversation, ids ascending. And up to where nothing else is unread for good:
+ * never beyond what was known of subscriptions, for a period that is still to come may make older messages unread.
+ */
+export async function unreadPart(
+  executor: Executor,
+  whom: SnapshotFor,
+): Promise<{ part: Record<string, unknown>; readThrough: number }> {
   const { realmId, userId } = whom;
+  const known = await executor.maybeOne(sql.type(positionRow)`
+    SELECT position FROM messaging.consumer WHERE realm_id = ${realmId} AND name = 'periods'`);
   const rows = await executor.any(sql.type(unreadRow)`
     SELECT m.id, m.channel_id, m.topic, m.sender_id, m.recipient_ids, ${isMentioned(userId)} AS is_mentioned
     FROM ${unreadSource(realmId, userId)} m WHERE NOT ${isRead(userId)} ORDER BY m.id DESC LIMIT ${maxUnread + 1}`);
@@ -31,16 +40,16 @@ export async function unreadPart(executor: Executor, whom: SnapshotFor): Promise
     known.unread_message_ids.push(row.id);
     map.set(key, known);
   }
-  return {
-    unread_msgs: {
-      count: unread.length,
-      pms: [...pms.values()],
-      streams: [...streams.values()],
-      huddles: [...huddles.values()],
-      mentions: unread.filter((row) => row.is_mentioned).map((row) => row.id),
-      old_unreads_missing: isCut,
-    },
+  const unread_msgs = {
+    count: unread.length,
+    pms: [...pms.values()],
+    streams: [...streams.values()],
+    huddles: [...huddles.values()],
+    mentions: unread.filter((row) => row.is_mentioned).map((row) => row.id),
+    old_unreads_missing: isCut,
   };
+  const oldest = unread[0]?.id ?? largerThanAnyId;
+  return { part: { unread_msgs }, readThrough: isCut ? 0 : Math.min(oldest - 1, known?.position ?? 0) };
 }
 
 function conversationOf(
@@ -99,26 +108,13 @@ export async function recentConversationsPart(
   };
 }
 
-/**
- * Afterwards, so that the next register need not look at what is read for good. Never beyond what is known of subscriptions:
- * a period that is still to come may make older messages unread.
- */
+/** Afterwards, so that the next register need not look at what is read for good. */
 export async function raiseFloor(
   database: Database,
   { realmId, userId }: SnapshotFor,
-  unread: Record<string, unknown>,
+  readThrough: number,
 ): Promise<void> {
-  const { streams, pms, huddles, old_unreads_missing } = unread as Record<
-    string,
-    { unread_message_ids: number[] }[]
-  > & { old_unreads_missing: boolean };
-  if (old_unreads_missing) return;
-  const oldest = [...(streams ?? []), ...(pms ?? []), ...(huddles ?? [])].reduce(
-    (least, { unread_message_ids }) => Math.min(least, unread_message_ids[0] ?? least),
-    largerThanAnyId,
-  );
   await database.run(sql.unsafe`
-    INSERT INTO messaging.read_floor AS f (realm_id, user_id, floor)
-    SELECT ${realmId}, ${userId}, least(${oldest - 1}::bigint, position) FROM messaging.consumer WHERE realm_id = ${realmId} AND name = 'periods'
+    INSERT INTO messaging.read_floor AS f (realm_id, user_id, floor) VALUES (${realmId}, ${userId}, ${readThrough})
     ON CONFLICT (realm_id, user_id) DO UPDATE SET floor = excluded.floor WHERE excluded.floor > f.floor`);
 }

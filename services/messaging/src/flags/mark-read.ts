@@ -1,4 +1,4 @@
-import { idSet } from '@natter/contracts';
+import { emptyTopicDisplayName, idSet } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { blockSize, isRead, unreadSource } from './read-state.ts';
@@ -55,18 +55,41 @@ export function emitFlags(
   op: 'add' | 'remove',
   flag: string,
   messages: readonly number[],
-  details: Record<string, unknown> = {},
 ): void {
   work.emit({
     type: 'update_message_flags',
     op,
-    body: { operation: op, flag, messages, all: false, ...details },
+    body: { operation: op, flag, messages, all: false },
     audience: { users: idSet([userId]) },
   });
 }
 
+/** Messages that became unread, with what a client needs to count those that it does not have. */
+export function emitUnread(
+  work: Work,
+  userId: number,
+  messages: readonly number[],
+  details: Record<string, Record<string, unknown>>,
+): void {
+  const named = Object.fromEntries(
+    Object.entries(details).map(([id, one]) => [id, one.topic === '' ? { ...one, topic: emptyTopicDisplayName } : one]),
+  );
+  work.emit({
+    type: 'update_message_flags',
+    op: 'remove',
+    body: { operation: 'remove', flag: 'read', messages, all: false, message_details: details },
+    audience: { users: idSet([userId]) },
+    forms: [{ capability: 'empty_topic_name', is: false, patch: { message_details: named } }],
+  });
+}
+
+/** One change at a time for a user, so that what is told is what was changed. */
+export const lockFlags = (work: Work, userId: number): Promise<unknown> =>
+  work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7305, ${userId})`);
+
 /** A channel that was left has nothing unread any more. */
 export async function readWhatIsLeft(work: Work, userId: number, channelIds: readonly number[]): Promise<void> {
+  await lockFlags(work, userId);
   const rows = await work.any(sql.type(idRow)`
     SELECT m.id FROM ${unreadSource(work.realmId, userId)} m
     WHERE m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND NOT ${isRead(userId)} ORDER BY m.id`);
@@ -78,6 +101,7 @@ export async function readWhatIsLeft(work: Work, userId: number, channelIds: rea
 }
 
 export async function readWhatIsMuted(work: Work, userId: number, mutedId: number): Promise<void> {
+  await lockFlags(work, userId);
   const rows = await work.any(sql.type(idRow)`
     SELECT m.id FROM ${unreadSource(work.realmId, userId)} m WHERE m.sender_id = ${mutedId} AND NOT ${isRead(userId)} ORDER BY m.id`);
   await markRead(

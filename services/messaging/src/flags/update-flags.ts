@@ -3,10 +3,10 @@ import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { type Reading, readerOf } from '../reading/get-messages.ts';
-import { parseNarrow, type Term } from '../reading/narrow.ts';
+import { emptyIfNamedSo, parseNarrow, type Term } from '../reading/narrow.ts';
 import { all, pageOf, select } from '../reading/page.ts';
 import { type Scope, scopeOf } from '../reading/scope.ts';
-import { emitFlags, markRead, setUnread } from './mark-read.ts';
+import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from './mark-read.ts';
 import { messageDetails } from './message-details.ts';
 import { hasFlag, isRead, unreadSource } from './read-state.ts';
 
@@ -31,6 +31,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
     const scope = where(undefined);
     await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, async (work) => {
       work.restOn(actor.basis);
+      await lockFlags(work, actor.userId);
       const ids = await unreadIds(work, actor, scope);
       await markRead(work, actor.userId, ids);
     });
@@ -99,9 +100,10 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
 
     handle(messageReadingOperations.markTopicRead, async ({ actor, meta }, { stream_id, topic_name }) => {
       await reading.reach.readable(actor, meta, stream_id);
+      const topic = emptyIfNamedSo(topic_name.trim());
       const terms: Term[] = [
         { operator: 'channel', operand: stream_id, negated: false },
-        { operator: 'topic', operand: topic_name, negated: false },
+        { operator: 'topic', operand: topic, negated: false },
       ];
       const scope = await scopeOf(await readerOf(owner, reading, actor, meta), terms);
       const [any] = await select(database, scope, sql.fragment`true`, 'DESC', 1);
@@ -141,8 +143,7 @@ async function change(
 ): Promise<{ changed: number[]; skippedChannels: number[] }> {
   work.restOn(actor.basis);
   const { userId } = actor;
-  // One at a time for a user, so that what is told is what was changed.
-  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7301, ${userId})`);
+  await lockFlags(work, userId);
   const rows = await work.any(sql.type(subscribedRow)`
     SELECT m.id, m.channel_id, ${flag === 'read' ? isRead(userId) : hasFlag(userId, flag)} AS has,
       (m.channel_id IS NULL OR EXISTS (SELECT FROM messaging.subscription_period sp WHERE sp.realm_id = m.realm_id AND sp.user_id = ${userId}
@@ -159,7 +160,7 @@ async function change(
   else if (flag === 'read') {
     const details = await messageDetails(work, userId, changed);
     await setUnread(work, userId, changed);
-    emitFlags(work, userId, op, flag, changed, { message_details: details });
+    emitUnread(work, userId, changed, details);
   } else {
     const ids = sql.array(changed, 'int8');
     if (op === 'add')

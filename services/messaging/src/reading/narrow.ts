@@ -1,4 +1,4 @@
-import { ChatError } from '@natter/contracts';
+import { ChatError, emptyTopicDisplayName } from '@natter/contracts';
 import { z } from 'zod';
 
 /** One condition of a narrow, under its present name. */
@@ -38,6 +38,9 @@ const aliases: Record<string, string> = {
   dm_including: 'dm-including',
 };
 
+/** A topic as a reader names it, who may know the empty one by its display name alone. */
+export const emptyIfNamedSo = (topic: string): string => (topic === emptyTopicDisplayName ? '' : topic);
+
 const text = z.string();
 const id = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]);
 const nameOrId = z.union([z.int(), z.string()]);
@@ -54,7 +57,7 @@ const people = z.union([
 const operands: Record<Term['operator'], z.ZodType> = {
   channel: nameOrId,
   channels: z.enum(['public', 'web-public']),
-  topic: text,
+  topic: text.transform(emptyIfNamedSo),
   sender: nameOrId,
   dm: people,
   'dm-including': people,

@@ -70,9 +70,10 @@ async function mutesChanged(work: Work, number: number, event: LogEvent): Promis
         UPDATE messaging.mute_period SET to_id = ${number}
         WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND to_id IS NULL AND muted_id = ANY(${sql.array(gone, 'int4')})`);
     for (const mutedId of list.filter((id) => !before.includes(id))) {
+      // First what came until now, so that clients hear of it too where it came after the mute began.
+      await readWhatIsMuted(work, userId, mutedId);
       await work.run(sql.unsafe`
         INSERT INTO messaging.mute_period (realm_id, user_id, muted_id, from_id) VALUES (${work.realmId}, ${userId}, ${mutedId}, ${number})`);
-      await readWhatIsMuted(work, userId, mutedId);
     }
   }
 }

@@ -209,7 +209,9 @@ const hasPolicy = (userId: number, policy: number): Fragment => sql.fragment`EXI
   WHERE ut.realm_id = m.realm_id AND ut.user_id = ${userId} AND ut.channel_id = m.channel_id AND ut.topic_key = lower(m.topic) AND ut.policy = ${policy})`;
 
 /** Neither in a muted topic, nor in a muted channel without the topic being unmuted or followed. */
-const inHome = (userId: number): Fragment => sql.fragment`(m.channel_id IS NULL OR (NOT ${hasPolicy(userId, 1)} AND (
+export const inHome = (
+  userId: number,
+): Fragment => sql.fragment`(m.channel_id IS NULL OR (NOT ${hasPolicy(userId, 1)} AND (
   NOT EXISTS (SELECT FROM messaging.muted_channel mc WHERE mc.realm_id = m.realm_id AND mc.user_id = ${userId} AND mc.channel_id = m.channel_id)
   OR ${hasPolicy(userId, 2)} OR ${hasPolicy(userId, 3)})))`;
 
