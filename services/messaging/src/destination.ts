@@ -3,18 +3,18 @@ import {
   badRequest,
   ChatError,
   emptyTopicDisplayName,
-  hasId,
   type IdSet,
   idSet,
   limits,
   type messagingOperations,
   type ParamsOf,
+  type RealmPolicy,
   type RequestMeta,
-  roles,
 } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import type { ChannelCache, PostingRules } from './channel-cache.ts';
 import { findPeople, findPeopleByEmail, type Person } from './people.ts';
+import { postingRight, requireTopicAllowed } from './sending/posting-rights.ts';
 
 type Params = ParamsOf<typeof messagingOperations.sendMessage>;
 
@@ -27,28 +27,30 @@ export async function findDestination(
   { database, channels }: { database: Database; channels: ChannelCache },
   actor: Actor,
   meta: RequestMeta,
-  params: Params,
+  params: Pick<Params, 'type' | 'to' | 'topic'>,
+  policy: RealmPolicy,
   fresh: boolean,
 ): Promise<Destination> {
   if (params.type === 'channel' || params.type === 'stream') {
     const to = singleChannel(params.to);
-    const cached = await channels.get(to, meta, fresh);
-    // A refusal has no basis that a commit would check, so it is never made on a copy that may be stale.
-    const channel = mayPost(cached, actor) || fresh ? cached : await channels.get(to, meta, true);
-    if (channel.is_archived && mayKnow(channel, actor))
-      throw badRequest(`Not authorized to send to channel '${channel.name}'`);
+    let channel = await channels.get(to, meta, fresh);
+    let right = await postingRight(database, channel, actor);
+    if (right !== 'granted' && !fresh) {
+      // A refusal has no basis that a commit would check, so it is never made on a copy that may be stale.
+      channel = await channels.get(to, meta, true);
+      right = await postingRight(database, channel, actor);
+    }
     // A private channel does not exist for others.
-    if (!mayPost(channel, actor)) throw unknown(to);
+    if (right === 'unknown') throw unknown(to);
+    if (right === 'refused') throw badRequest(`Not authorized to send to channel '${channel.name}'`);
+    const topic = checkedTopic(params.topic, channel, policy);
+    if (!actor.isSystemBot) requireTopicAllowed(topic, channel, policy);
     const basis = { [`channel:${channel.channel_id}`]: channel.version };
-    return { kind: 'channel', channel, topic: checkedTopic(params.topic), audience: channel.subscribers, basis };
+    return { kind: 'channel', channel, topic, audience: channel.subscribers, basis };
   }
   const people = await findRecipients(database, actor, params.to);
   return { kind: 'direct', people, audience: idSet(people.map((person) => person.user_id)), basis: {} };
 }
-
-const mayKnow = (channel: PostingRules, actor: Actor): boolean =>
-  actor.isSystemBot || (!channel.is_private && actor.role !== roles.guest) || hasId(channel.subscribers, actor.userId);
-const mayPost = (channel: PostingRules, actor: Actor): boolean => mayKnow(channel, actor) && !channel.is_archived;
 
 function singleChannel(to: Params['to']): number | string {
   if (!Array.isArray(to)) return to;
@@ -57,9 +59,13 @@ function singleChannel(to: Params['to']): number | string {
   return only;
 }
 
-function checkedTopic(topic: string | undefined): string {
-  if (topic === undefined)
+/** A topic may be left out where the channel has no other than the empty one. */
+function checkedTopic(topic: string | undefined, channel: PostingRules, policy: RealmPolicy): string {
+  if (topic === undefined) {
+    const own = channel.topics_policy === 'inherit' ? policy.settings.topics_policy : channel.topics_policy;
+    if (own !== 'disable_empty_topic') return '';
     throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
+  }
   const stripped = topic.trim();
   if (stripped === '(no topic)' || stripped === emptyTopicDisplayName) return '';
   if ([...stripped].length > limits.topicLength)
@@ -71,7 +77,7 @@ function checkedTopic(topic: string | undefined): string {
 async function findRecipients(database: Database, actor: Actor, to: Params['to']): Promise<Person[]> {
   const list: (string | number)[] =
     typeof to === 'string' ? to.split(',').map((email) => email.trim()) : Array.isArray(to) ? to : [to];
-  if (list.length === 0) throw badRequest('Message must have recipients');
+  if (list.length === 0 || list.every((item) => item === '')) throw badRequest('Message must have recipients');
   const ids = list.filter((item): item is number => typeof item === 'number');
   const emails = list.filter((item): item is string => typeof item === 'string');
   const found =

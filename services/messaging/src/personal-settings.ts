@@ -8,10 +8,13 @@ const usual = {
   send_private_typing_notifications: true,
   receives_typing_notifications: true,
   send_read_receipts: true,
+  automatically_follow_topics_where_mentioned: true,
+  automatically_follow_topics_policy: 3,
+  automatically_unmute_topics_in_muted_streams_policy: 2,
   resolved_topic_notice_auto_read_policy: 'except_followed',
 } as const;
 export type PersonalSetting = keyof typeof usual;
-export type BooleanSetting = Exclude<PersonalSetting, 'resolved_topic_notice_auto_read_policy'>;
+export type BooleanSetting = { [K in PersonalSetting]: (typeof usual)[K] extends boolean ? K : never }[PersonalSetting];
 
 export const isKeptSetting = (name: unknown): name is PersonalSetting => typeof name === 'string' && name in usual;
 

@@ -46,7 +46,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     database: owner.database,
     unitOfWork: owner.unitOfWork,
     authors: createAuthors(bus),
-    decideSend: createDecideSend(owner.database, channels),
+    decideSend: createDecideSend({ database: owner.database, channels, policies: createRealmPolicies(bus) }),
     maxLatenessSeconds: config.NATTER_SCHEDULED_MAX_LATENESS_SECONDS,
     onSent: (seconds) => lateness.observe(Math.max(seconds, 0)),
     onError: (error, context) => log.warn({ err: error, ...context }, 'delivery of scheduled messages failed'),

@@ -2,7 +2,7 @@ import { type CommonConfig, createRealmPolicies, openOwner, type Process, type R
 import { deleteMessageHandlers } from './changing/delete-message.ts';
 import { historyHandlers } from './changing/message-history.ts';
 import { readReceiptHandlers } from './changing/read-receipts.ts';
-import { renderContent } from './changing/render-content.ts';
+import { createRenderContent } from './changing/render-content.ts';
 import { submessageHandlers } from './changing/submessages.ts';
 import { updateMessageHandlers } from './changing/update-message.ts';
 import { createChannelCache } from './channel-cache.ts';
@@ -26,7 +26,9 @@ import { reminderHandlers } from './scheduling/reminders.ts';
 import { scheduledMessageHandlers } from './scheduling/scheduled-messages.ts';
 import { hintScheduler } from './scheduling/scheduler-hint.ts';
 import { sendHandlers } from './send-message.ts';
+import { sendingCopiesConsumer } from './sending/copies-consumer.ts';
 import { snapshotHandlers } from './snapshot.ts';
+import { userTopicHandlers } from './topics/user-topics.ts';
 import { typingHandlers } from './typing/typing.ts';
 
 /** Messages, and what hangs on them. */
@@ -34,19 +36,21 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   const owner = openOwner(process, 'messaging');
   peopleConsumer(owner);
   periodsConsumer(owner);
+  sendingCopiesConsumer(owner);
   personalSettingsConsumer(owner);
   realmEmojiConsumer(owner);
   const channels = createChannelCache(process.bus);
   const reach = createChannelReach(channels, owner.database);
   const messages = createMessageReach(reach);
-  const decideSend = createDecideSend(owner.database, channels);
-  const hint = hintScheduler(process.bus);
   const policies = createRealmPolicies(process.bus);
+  const decideSend = createDecideSend({ database: owner.database, channels, policies });
+  const hint = hintScheduler(process.bus);
   const reading = { reach, messages, policies };
   noticesConsumer(owner, hint);
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
-    ...sendHandlers(owner, channels),
+    ...sendHandlers(owner, channels, policies),
+    ...userTopicHandlers(owner, reach),
     ...getMessagesHandlers(owner, reading),
     ...topicHandlers(owner, reading),
     ...flagHandlers(owner, reading),
@@ -55,7 +59,12 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...reminderHandlers(owner, { authors: createAuthors(process.bus), decideSend, reach: messages, hint }),
     ...reactionHandlers(owner, messages),
     ...submessageHandlers(owner, messages),
-    ...updateMessageHandlers(owner, { channels: reach, messages, policies, renderContent }),
+    ...updateMessageHandlers(owner, {
+      channels: reach,
+      messages,
+      policies,
+      renderContent: createRenderContent(owner.database, policies),
+    }),
     ...historyHandlers(owner, messages, policies),
     ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),
     ...readReceiptHandlers(owner, messages, policies),

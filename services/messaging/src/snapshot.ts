@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { draftsPart } from './drafts/drafts-part.ts';
 import { raiseFloor, recentConversationsPart, starredPart, unreadPart } from './flags/flags-part.ts';
 import { remindersPart, scheduledMessagesPart } from './scheduling/scheduled-parts.ts';
+import { mutedTopicsPart, userTopicsPart } from './topics/user-topics.ts';
 
 export interface SnapshotFor {
   realmId: number;
@@ -17,6 +18,8 @@ const parts: Record<string, (executor: Executor, whom: SnapshotFor) => Promise<R
   message: maxMessageIdPart,
   drafts: draftsPart,
   starred_messages: starredPart,
+  user_topic: userTopicsPart,
+  muted_topics: mutedTopicsPart,
   recent_private_conversations: recentConversationsPart,
   scheduled_messages: scheduledMessagesPart,
   reminders: remindersPart,
@@ -28,7 +31,11 @@ const unreadTypes = ['message', 'update_message_flags'];
 export function snapshotHandlers({ database }: Owner, log: Logger): Handlers {
   return [
     handle(eventQueueOperations.snapshotMessaging, async ({ meta }, { snapshot, types, user_id, capabilities }) => {
-      const wanted = Object.entries(parts).filter(([type]) => types === null || types.includes(type));
+      // Whoever asks for both knows that the preferences say all that the mutes say.
+      const isSuperseded = (type: string): boolean => type === 'muted_topics' && types?.includes('user_topic') === true;
+      const wanted = Object.entries(parts).filter(
+        ([type]) => (types === null || types.includes(type)) && !isSuperseded(type),
+      );
       const whom = { realmId: meta.realmId, userId: user_id, capabilities };
       const wantsUnread = types === null || unreadTypes.every((type) => types.includes(type));
       if (wanted.length === 0 && !wantsUnread) return {};

@@ -13,6 +13,7 @@ import { presenceOperations } from './presence.ts';
 import { profileFieldOperations } from './profile-fields.ts';
 import { realmOperations } from './realm.ts';
 import { scheduledMessageOperations } from './scheduled-messages.ts';
+import { topicOperations } from './topics.ts';
 import { userOperations } from './users.ts';
 
 export * from './channel-topics.ts';
@@ -29,6 +30,7 @@ export * from './presence.ts';
 export * from './profile-fields.ts';
 export * from './realm.ts';
 export * from './scheduled-messages.ts';
+export * from './topics.ts';
 export * from './users.ts';
 
 /** Every operation by the name of its method in the client. */
@@ -43,6 +45,7 @@ export const operationsByName = {
   ...channelTopicOperations,
   ...messagingOperations,
   ...messageReadingOperations,
+  ...topicOperations,
   ...draftOperations,
   ...scheduledMessageOperations,
   ...messageChangeOperations,

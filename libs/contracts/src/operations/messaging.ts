@@ -11,6 +11,8 @@ export const messagingFetchTypes: readonly string[] = [
   'drafts',
   'scheduled_messages',
   'reminders',
+  'user_topic',
+  'muted_topics',
 ];
 
 export const messagingOperations = {
@@ -28,9 +30,23 @@ export const messagingOperations = {
       local_id: text(z.string().optional()),
       read_by_sender: json(bool.optional()),
     },
-    result: z.object({ id: z.int() }),
-    errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
+    result: z.object({ id: z.int(), automatic_new_visibility_policy: z.int().optional() }),
+    errors: [
+      'STREAM_DOES_NOT_EXIST',
+      'BAD_REQUEST',
+      'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
+      'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+    ],
     copies: 'current-on-refusal',
-    events: ['message'],
+    events: ['message', 'user_topic'],
+  }),
+  renderMessage: operation({
+    name: 'render-message',
+    service: 'messaging',
+    http: { method: 'POST', path: '/messages/render' },
+    summary: 'What a text would look like as a message.',
+    params: { content: text(z.string()) },
+    result: z.object({ rendered: z.string() }),
+    isReadOnly: true,
   }),
 };

@@ -1,9 +1,7 @@
 import type { Actor, RequestMeta } from '@natter/contracts';
-import type { Database, Decided } from '@natter/database';
-import type { ChannelCache } from '../channel-cache.ts';
-import { findDestination } from '../destination.ts';
-import { findPeople } from '../people.ts';
-import { checkedContent, decide } from '../send-message.ts';
+import type { Decided } from '@natter/database';
+import { checkedContent } from '../send-message.ts';
+import { decideSend, type Sending } from '../sending/decide-send.ts';
 
 /** A message to be sent, as `POST /messages` takes it. */
 export interface Sendable {
@@ -21,11 +19,8 @@ export interface Sendable {
 export type DecideSend = (actor: Actor, meta: RequestMeta, message: Sendable, fresh: boolean) => Promise<Decided>;
 
 export const createDecideSend =
-  (database: Database, channels: ChannelCache): DecideSend =>
-  async (actor, meta, message, fresh) => {
-    const content = checkedContent(message.content);
+  (sending: Sending): DecideSend =>
+  (actor, meta, message, fresh) => {
     const params = { ...message, queue_id: undefined, local_id: undefined };
-    const destination = await findDestination({ database, channels }, actor, meta, params, fresh);
-    const [sender] = await findPeople(database, actor.realmId, [actor.userId]);
-    return decide(actor, sender, destination, content, params, meta.client, undefined);
+    return decideSend(sending, actor, meta, params, checkedContent(message.content), fresh, undefined);
   };

@@ -2,7 +2,7 @@ import { type Actor, badRequest, missing, type ParamsOf, scheduledMessageOperati
 import { BasisChanged, type Database, sql, type Work } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
-import { isInteractiveClient } from '../send-message.ts';
+import { isInteractiveClient } from '../sending/interactive-client.ts';
 import type { DecideSend, Sendable } from './decide-send.ts';
 import { type DecidedDestination, destinationOf } from './destination-of.ts';
 import {

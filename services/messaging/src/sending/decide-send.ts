@@ -1,0 +1,71 @@
+import type { Actor, messagingOperations, ParamsOf, RequestMeta } from '@natter/contracts';
+import type { Database, Decided, Idempotency } from '@natter/database';
+import { render } from '@natter/markdown';
+import { type RealmPolicies, realmBasis } from '@natter/service-kit';
+import type { ChannelCache } from '../channel-cache.ts';
+import { findDestination } from '../destination.ts';
+import { mentionedBy } from './mention-rights.ts';
+import { messageOf } from './message-event.ts';
+import { requireDirectAllowed } from './posting-rights.ts';
+import { referredBy } from './render-context.ts';
+import { senderFacts } from './sender-facts.ts';
+import { topicPreferencesAfter } from './topic-preferences.ts';
+
+export type Params = ParamsOf<typeof messagingOperations.sendMessage>;
+
+export interface Sending {
+  database: Database;
+  channels: ChannelCache;
+  policies: RealmPolicies;
+}
+
+export interface DecidedSend extends Decided {
+  /** The policy that the sender's own settings gave the topic. */
+  newVisibilityPolicy: number | undefined;
+}
+
+/**
+ * Decides a send whole: where it goes, whether the sender may, who is mentioned, what it looks like. Pure but for lookups; a
+ * constant number of them, however many receive it. `fresh`: not on copies that may be stale.
+ */
+export async function decideSend(
+  { database, channels, policies }: Sending,
+  actor: Actor,
+  meta: RequestMeta,
+  params: Params,
+  content: string,
+  fresh: boolean,
+  idempotency: Idempotency | undefined,
+): Promise<DecidedSend> {
+  const policy = await policies.get(meta, fresh);
+  const destination = await findDestination({ database, channels }, actor, meta, params, policy, fresh);
+  const conversation =
+    destination.kind === 'channel'
+      ? { channelId: destination.channel.channel_id, topic: destination.topic }
+      : { key: destination.people.map((person) => person.user_id).join(',') };
+  const facts = await senderFacts(database, actor.realmId, actor.userId, content, conversation);
+  if (destination.kind === 'direct')
+    await requireDirectAllowed(database, actor, destination.people, policy, facts.is_new_conversation);
+  const { context, groups } = await referredBy(database, actor, meta.realmUrl, content, policy, facts.linkifiers);
+  const rendered = render(content, context);
+  const mentioned = await mentionedBy(database, actor, rendered, groups, destination, policy);
+  const preferences = await topicPreferencesAfter(database, actor, destination, facts, rendered.mentions.userIds);
+  const message = messageOf({
+    actor,
+    meta,
+    params,
+    content,
+    destination,
+    facts,
+    rendered,
+    mentioned,
+    linkifiers: facts.linkifiers,
+  });
+  return {
+    basis: { ...actor.basis, ...realmBasis(policy), ...destination.basis },
+    events: [message.event, ...preferences.events],
+    idempotency,
+    numbered: (fromEnd) => [...message.rows(fromEnd), ...preferences.rows],
+    newVisibilityPolicy: preferences.own,
+  };
+}

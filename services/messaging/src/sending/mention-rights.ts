@@ -1,0 +1,90 @@
+import {
+  type Actor,
+  badRequest,
+  ChatError,
+  type GroupSetting,
+  groupPermissions,
+  idsOf,
+  type RealmPolicy,
+  realmPermissions,
+} from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import type { Rendered } from '@natter/markdown';
+import { isPermitted } from '@natter/permissions';
+import { z } from 'zod';
+import type { Destination } from '../destination.ts';
+import { membersOf } from './group-closure.ts';
+import type { NamedGroup } from './render-context.ts';
+
+/** Up to so many people may be called by anybody. */
+const manyUsers = 15;
+
+export interface Mentioned {
+  userIds: number[];
+  topicUserIds: number[];
+  mentionsChannel: boolean;
+}
+
+/** Who is mentioned, of those who receive it; refuses mentions that the sender may not make (semantics 7.1). */
+export async function mentionedBy(
+  executor: Executor,
+  actor: Actor,
+  { mentions }: Rendered,
+  groups: readonly NamedGroup[],
+  destination: Destination,
+  policy: RealmPolicy,
+): Promise<Mentioned> {
+  const named = groups.filter((group) => mentions.groupIds.includes(group.id));
+  for (const group of named)
+    if (
+      !actor.isSystemBot &&
+      !isPermitted(groupPermissions.can_mention_group, group.can_mention as GroupSetting, actor)
+    )
+      throw badRequest(`You are not allowed to mention user group '${group.name}'.`);
+  const receivers = new Set(idsOf(destination.audience));
+  const inGroups = await membersOf(
+    executor,
+    actor.realmId,
+    named.map((group) => group.id),
+  );
+  const userIds = [...new Set([...mentions.userIds, ...inGroups])]
+    .filter((id) => receivers.has(id))
+    .sort((a, b) => a - b);
+  const nobody: Mentioned = { userIds, topicUserIds: [], mentionsChannel: false };
+  if (destination.kind === 'direct') return nobody;
+  const mayMentionMany =
+    actor.isSystemBot ||
+    isPermitted(realmPermissions.can_mention_many_users_group, policy.permissions.can_mention_many_users_group, actor);
+  if (mentions.channelWildcard && receivers.size > manyUsers && !mayMentionMany)
+    throw new ChatError(
+      'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
+      'You do not have permission to use channel wildcard mentions in this channel.',
+    );
+  const participants = mentions.topicWildcard ? await participantsOf(executor, actor.realmId, destination) : [];
+  if (participants.length > manyUsers && !mayMentionMany)
+    throw new ChatError(
+      'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+      'You do not have permission to use topic wildcard mentions in this topic.',
+    );
+  return {
+    userIds,
+    topicUserIds: [...new Set([...participants, ...(mentions.topicWildcard ? [actor.userId] : [])])].filter((id) =>
+      receivers.has(id),
+    ),
+    mentionsChannel: mentions.channelWildcard,
+  };
+}
+
+/** Who wrote in the topic or reacted to something in it. */
+async function participantsOf(
+  executor: Executor,
+  realmId: number,
+  { channel, topic }: Extract<Destination, { kind: 'channel' }>,
+): Promise<number[]> {
+  const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
+    WITH topic AS (SELECT m.id, m.sender_id FROM messaging.message m
+      WHERE m.realm_id = ${realmId} AND m.channel_id = ${channel.channel_id} AND lower(m.topic) = lower(${topic}))
+    SELECT sender_id AS id FROM topic UNION
+    SELECT r.user_id FROM messaging.reaction r JOIN topic t ON t.id = r.message_id WHERE r.realm_id = ${realmId}`);
+  return rows.map((row) => row.id);
+}

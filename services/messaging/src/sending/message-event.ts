@@ -1,0 +1,109 @@
+import { type Actor, hasId, idSet, type LogEvent, type RequestMeta } from '@natter/contracts';
+import { type Query, sql } from '@natter/database';
+import { type RenderContext, type Rendered, topicLinks } from '@natter/markdown';
+import type { Destination } from '../destination.ts';
+import type { Params } from './decide-send.ts';
+import { isInteractiveClient } from './interactive-client.ts';
+import type { Mentioned } from './mention-rights.ts';
+import { alertedBy, type SenderFacts } from './sender-facts.ts';
+
+interface Parts {
+  actor: Actor;
+  meta: RequestMeta;
+  params: Params;
+  content: string;
+  destination: Destination;
+  facts: SenderFacts;
+  rendered: Rendered;
+  mentioned: Mentioned;
+  linkifiers: RenderContext['linkifiers'];
+}
+
+/** The event of a message and its rows: one, and one per participant of a direct message. */
+export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: number) => Query[] } {
+  const { actor, meta, params, content, destination, facts, rendered, mentioned } = parts;
+  const isReadBySender = params.read_by_sender ?? isInteractiveClient(meta.client);
+  const topic = destination.kind === 'channel' ? destination.topic : '';
+  const isReceiver = (id: number): boolean => hasId(destination.audience, id);
+  const alerted = alertedBy(facts.alerts, content).filter(isReceiver);
+  const read = [...facts.muted_by.filter(isReceiver), ...(isReadBySender ? [actor.userId] : [])];
+  const flags = [
+    { flag: 'read', users: idSet(read) },
+    { flag: 'mentioned', users: idSet(mentioned.userIds) },
+    ...(mentioned.mentionsChannel
+      ? ['stream_wildcard_mentioned', 'wildcard_mentioned'].map((flag) => ({ flag, users: destination.audience }))
+      : []),
+    { flag: 'topic_wildcard_mentioned', users: idSet(mentioned.topicUserIds) },
+    ...(mentioned.mentionsChannel ? [] : [{ flag: 'wildcard_mentioned', users: idSet(mentioned.topicUserIds) }]),
+    { flag: 'has_alert_word', users: idSet(alerted) },
+  ].filter(({ users }) => !('ids' in users) || users.ids.length > 0);
+  const message = {
+    avatar_url: `/avatar/${actor.userId}?version=1`,
+    client: meta.client,
+    content: rendered.html,
+    content_type: 'text/html',
+    is_me_message: rendered.isMeMessage,
+    reactions: [],
+    sender_id: actor.userId,
+    sender_email: facts.email ?? actor.email,
+    sender_full_name: facts.full_name ?? actor.email,
+    sender_realm_str: '',
+    subject: topic,
+    submessages: [],
+    timestamp: Math.floor(Date.now() / 1000),
+    topic_links: topic === '' ? [] : topicLinks(topic, parts.linkifiers),
+    ...recipientPart(destination),
+  };
+  const event: LogEvent = {
+    type: 'message',
+    body: { message },
+    audience: { users: destination.audience },
+    message: {
+      ...(destination.kind === 'channel' ? { channelId: destination.channel.channel_id } : {}),
+      isPublic: destination.kind === 'channel' && !destination.channel.is_private,
+      topic,
+      senderId: actor.userId,
+      source: content,
+      flags,
+      ...(params.queue_id !== undefined && params.local_id !== undefined
+        ? { local: { queueId: params.queue_id, localId: params.local_id } }
+        : {}),
+    },
+  };
+  const { realmId } = actor;
+  const channelId = destination.kind === 'channel' ? destination.channel.channel_id : null;
+  const participants = destination.kind === 'direct' ? destination.people.map((person) => person.user_id) : null;
+  const ids = (list: readonly number[] | null) =>
+    list === null || list.length === 0 ? sql.fragment`NULL::int[]` : sql.fragment`${sql.array([...list], 'int4')}`;
+  const rows = (fromEnd: number): Query[] => [
+    sql.unsafe`INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, sent_channel_id, topic, recipient_ids, conversation, content, rendered_content,
+        client, is_read_by_sender, has_link, has_image, mentioned_ids, topic_mentioned_ids, alerted_ids, mentions_channel)
+      VALUES (${realmId}, log.last_number(${realmId}) - ${fromEnd}, ${actor.userId}, ${channelId}, ${channelId}, ${topic}, ${ids(participants)}, ${participants?.join(',') ?? null},
+        ${content}, ${rendered.html}, ${meta.client}, ${isReadBySender}, ${rendered.hasLink}, ${rendered.hasImage},
+        ${ids(mentioned.userIds)}, ${ids(mentioned.topicUserIds)}, ${ids(alerted)}, ${mentioned.mentionsChannel})`,
+    ...(participants === null
+      ? []
+      : [
+          sql.unsafe`INSERT INTO messaging.direct_message (realm_id, user_id, message_id)
+            SELECT ${realmId}, u, log.last_number(${realmId}) - ${fromEnd} FROM unnest(${sql.array(participants, 'int4')}) u`,
+        ]),
+  ];
+  return { event, rows };
+}
+
+function recipientPart(destination: Destination): Record<string, unknown> {
+  if (destination.kind === 'channel')
+    return {
+      type: 'stream',
+      stream_id: destination.channel.channel_id,
+      display_recipient: destination.channel.name,
+      recipient_id: destination.channel.channel_id,
+    };
+  const people = destination.people.map((person) => ({
+    id: person.user_id,
+    email: person.email,
+    full_name: person.full_name,
+    is_mirror_dummy: false,
+  }));
+  return { type: 'private', display_recipient: people, recipient_id: destination.people[0]?.user_id ?? 0 };
+}

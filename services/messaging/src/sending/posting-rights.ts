@@ -1,0 +1,106 @@
+import {
+  type Actor,
+  badRequest,
+  channelPermissions,
+  hasId,
+  type RealmPermission,
+  type RealmPolicy,
+  realmPermissions,
+  roles,
+} from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { hasContentAccess, isPermitted } from '@natter/permissions';
+import { z } from 'zod';
+import type { PostingRules } from '../channel-cache.ts';
+import type { Person } from '../people.ts';
+import { groupsOf, holdersAmong } from './group-closure.ts';
+
+const ownerRow = z.object({ bot_owner_id: z.number().nullable(), role: z.number().nullable() });
+
+/** Whether a channel exists for a sender: by what they read, or, of a bot, by what its owner reads. */
+export const mayReach = (channel: PostingRules, actor: Actor): boolean =>
+  actor.isSystemBot === true || hasContentAccess(channel, actor, hasId(channel.subscribers, actor.userId));
+
+/**
+ * Whether somebody may post to a channel (semantics 5.3): who may send there, and a bot by the right of its owner. `reason`
+ * says whether the channel exists for them at all.
+ */
+export async function postingRight(
+  executor: Executor,
+  channel: PostingRules,
+  actor: Actor,
+): Promise<'granted' | 'refused' | 'unknown'> {
+  if (actor.isSystemBot) return channel.is_archived ? 'refused' : 'granted';
+  const own = rightOf(channel, actor);
+  if (own === 'granted' || !actor.isBot) return own;
+  const owner = await ownerOf(executor, actor);
+  const ownersRight = owner ? rightOf(channel, owner) : 'unknown';
+  return ownersRight === 'unknown' ? own : ownersRight;
+}
+
+function rightOf(
+  channel: PostingRules,
+  holder: Pick<Actor, 'userId' | 'role' | 'groupIds'>,
+): 'granted' | 'refused' | 'unknown' {
+  if (!hasContentAccess(channel, holder, hasId(channel.subscribers, holder.userId))) return 'unknown';
+  const may = isPermitted(
+    channelPermissions.can_send_message_group,
+    channel.permissions.can_send_message_group,
+    holder,
+  );
+  return may && !channel.is_archived ? 'granted' : 'refused';
+}
+
+async function ownerOf(
+  executor: Executor,
+  actor: Actor,
+): Promise<Pick<Actor, 'userId' | 'role' | 'groupIds'> | undefined> {
+  const row = await executor.maybeOne(sql.type(ownerRow)`
+    SELECT b.bot_owner_id, o.role FROM messaging.standing b
+    LEFT JOIN messaging.standing o ON o.realm_id = b.realm_id AND o.user_id = b.bot_owner_id
+    WHERE b.realm_id = ${actor.realmId} AND b.user_id = ${actor.userId}`);
+  if (!row?.bot_owner_id) return undefined;
+  return {
+    userId: row.bot_owner_id,
+    role: row.role ?? roles.guest,
+    groupIds: await groupsOf(executor, actor.realmId, row.bot_owner_id),
+  };
+}
+
+export function requireTopicAllowed(topic: string, channel: PostingRules, policy: RealmPolicy): void {
+  const own = channel.topics_policy === 'inherit' ? policy.settings.topics_policy : channel.topics_policy;
+  if (topic === '' && own === 'disable_empty_topic')
+    throw badRequest('Sending messages to the general chat is not allowed in this channel.');
+  if (topic !== '' && own === 'empty_topic_only')
+    throw badRequest('Only the general chat topic is allowed in this channel.');
+}
+
+/** Refuses a direct message that the realm's two permissions don't allow. */
+export async function requireDirectAllowed(
+  executor: Executor,
+  actor: Actor,
+  people: readonly Person[],
+  policy: RealmPolicy,
+  isNewConversation: boolean,
+): Promise<void> {
+  const others = people.filter((person) => person.user_id !== actor.userId);
+  if (actor.isSystemBot || others.every((person) => person.is_bot)) return;
+  const everyone = policy.system_groups['role:everyone'];
+  const holders = async (permission: RealmPermission, userIds: number[]): Promise<number[]> => {
+    const value = policy.permissions[permission];
+    return value === everyone ? userIds : holdersAmong(executor, actor.realmId, value, userIds);
+  };
+  const participants = people.map((person) => person.user_id);
+  if ((await holders('direct_message_permission_group', participants)).length === 0)
+    throw badRequest(
+      policy.permissions.direct_message_permission_group === policy.system_groups['role:nobody']
+        ? 'Direct messages are disabled in this organization.'
+        : 'This conversation does not include any users who can authorize it.',
+    );
+  const { direct_message_initiator_group } = realmPermissions;
+  if (
+    isNewConversation &&
+    !isPermitted(direct_message_initiator_group, policy.permissions.direct_message_initiator_group, actor)
+  )
+    throw badRequest('You do not have permission to initiate direct message conversations.');
+}

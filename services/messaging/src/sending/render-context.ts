@@ -1,0 +1,98 @@
+import { type Actor, type RealmPolicy, roles } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { emptyContext, type RenderContext, unicodeEmoji } from '@natter/markdown';
+import { z } from 'zod';
+
+const personRow = z.object({ id: z.number(), name: z.string() });
+const groupRow = personRow.extend({ can_mention: z.any(), is_deactivated: z.boolean() });
+export type NamedGroup = z.infer<typeof groupRow>;
+const emojiRow = z.object({ id: z.string(), name: z.string(), source_url: z.string() });
+
+export interface Referred {
+  context: RenderContext;
+  groups: readonly NamedGroup[];
+}
+
+/** Looks up what a text names, of what its sender may see; a text that names nothing costs nothing. */
+export async function referredBy(
+  executor: Executor,
+  actor: Pick<Actor, 'realmId' | 'userId' | 'role'>,
+  realmUrl: string,
+  content: string,
+  policy: RealmPolicy,
+  linkifiers: RenderContext['linkifiers'],
+): Promise<Referred> {
+  const { realmId } = actor;
+  const strong = namesIn(content, /@_?\*\*([^*\n]+)\*\*/g).map((name) => /^(.*?)(?:\|(\d{1,9}))?$/.exec(name));
+  const names = strong.flatMap((match) => (match?.[1] ? [match[1]] : []));
+  const ids = strong.flatMap((match) => (match?.[2] ? [Number(match[2])] : []));
+  const groupNames = namesIn(content, /@_?\*([^*\n]+)\*/g);
+  const channelNames = namesIn(content, /#\*\*([^*\n>]+)/g);
+  const emojiNames = namesIn(content, /:([\w+-]+):/g).filter((name) => unicodeEmoji(name) === undefined);
+  const people =
+    names.length + ids.length === 0
+      ? []
+      : await executor.any(sql.type(personRow)`
+          SELECT user_id AS id, full_name AS name FROM messaging.person WHERE realm_id = ${realmId} AND is_active
+            AND (lower(full_name) = ANY(${lowered(names)}) OR user_id = ANY(${sql.array(ids, 'int4')})) ORDER BY user_id`);
+  const groups =
+    groupNames.length === 0
+      ? []
+      : await executor.any(sql.type(groupRow)`
+          SELECT group_id AS id, name, can_mention, is_deactivated FROM messaging.user_group
+          WHERE realm_id = ${realmId} AND lower(name) = ANY(${lowered(groupNames)})`);
+  const channels = channelNames.length === 0 ? [] : await channelsSeen(executor, actor, channelNames);
+  const emoji =
+    emojiNames.length === 0
+      ? []
+      : await executor.any(sql.type(emojiRow)`
+          SELECT id, name, source_url FROM messaging.realm_emoji WHERE realm_id = ${realmId} AND NOT is_deactivated AND name = ANY(${sql.array(emojiNames, 'text')})`);
+  const named = <T extends { name: string }>(list: readonly T[], name: string): T | undefined =>
+    list.find((one) => one.name === name) ?? list.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  const context: RenderContext = {
+    ...emptyContext,
+    realmUrl,
+    users: ({ name, id }) => {
+      const found = id === undefined ? named(people, name ?? '') : people.find((person) => person.id === id);
+      return found && (id === undefined || !name || found.name.toLowerCase() === name.toLowerCase())
+        ? found
+        : undefined;
+    },
+    groups: (name) =>
+      named(
+        groups.filter((group) => !group.is_deactivated),
+        name,
+      ),
+    channels: (name) => named(channels, name),
+    linkifiers,
+    emoji: (name) => {
+      const own = emoji.find((one) => one.name === name);
+      return own ? { kind: 'realm', id: own.id, url: own.source_url } : emptyContext.emoji(name);
+    },
+    defaultCodeLanguage: policy.settings.default_code_block_language,
+    previewMedia: policy.settings.inline_image_preview,
+  };
+  return { context, groups };
+}
+
+async function channelsSeen(
+  executor: Executor,
+  { realmId, userId, role }: Pick<Actor, 'realmId' | 'userId' | 'role'>,
+  names: readonly string[],
+): Promise<{ id: number; name: string }[]> {
+  const open = role === roles.guest ? sql.fragment`c.is_web_public` : sql.fragment`NOT c.is_private`;
+  return [
+    ...(await executor.any(sql.type(personRow)`
+      SELECT c.channel_id AS id, c.name FROM messaging.channel c WHERE c.realm_id = ${realmId} AND lower(c.name) = ANY(${lowered(names)})
+        AND (${open} OR EXISTS (SELECT FROM messaging.subscription_period p WHERE p.realm_id = c.realm_id AND p.user_id = ${userId}
+          AND p.channel_id = c.channel_id AND p.to_id IS NULL)) ORDER BY c.is_archived`)),
+  ];
+}
+
+const namesIn = (content: string, pattern: RegExp): string[] =>
+  [...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()).slice(0, 500);
+const lowered = (names: readonly string[]) =>
+  sql.array(
+    names.map((name) => name.toLowerCase()),
+    'text',
+  );

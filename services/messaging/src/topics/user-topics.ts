@@ -1,0 +1,165 @@
+import { badRequest, emptyTopicDisplayName, idSet, limits, type ParamsOf, topicOperations } from '@natter/contracts';
+import { type Executor, type Query, sql, type Work } from '@natter/database';
+import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import type { ChannelReach } from '../channel-reach.ts';
+import { channelCopies } from '../reading/channel-copy.ts';
+import type { SnapshotFor } from '../snapshot.ts';
+import { userTopicEvents } from './user-topic-events.ts';
+
+export const visibility = { inherit: 0, muted: 1, unmuted: 2, followed: 3 } as const;
+
+const topicRow = z.object({ channel_id: z.number(), topic: z.string(), policy: z.number(), updated: z.number() });
+
+/** Per-user preferences of topics (specification 4.7), and the muting that they replaced (4.9). */
+export function userTopicHandlers({ database, unitOfWork }: Owner, reach: ChannelReach): Handlers {
+  return [
+    handle(topicOperations.updateUserTopic, async (context, params) => {
+      const { actor, meta } = context;
+      const topic = checkedTopic(params.topic);
+      // A preference can be dropped for a channel that is out of reach by now.
+      if (params.visibility_policy !== visibility.inherit) await reach.readable(actor, meta, params.stream_id);
+      const options = {
+        realmId: actor.realmId,
+        schema: 'messaging',
+        idempotency: idempotencyOf(context, 'update-user-topic', params),
+      };
+      await unitOfWork(options, async (work) => {
+        work.restOn(actor.basis);
+        await setTopic(work, actor.userId, params.stream_id, topic, params.visibility_policy);
+      });
+      return {};
+    }),
+
+    handle(topicOperations.updateMutedTopic, async (context, params) => {
+      const { actor, meta } = context;
+      const topic = checkedTopic(params.topic);
+      const channelId = await channelOf(params);
+      const channel = await reach.readable(actor, meta, channelId);
+      const isSubscribed = await database.maybeOne(sql.type(z.object({ one: z.number() }))`
+        SELECT 1 AS one FROM messaging.subscription_period
+        WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND channel_id = ${channel.channel_id} AND to_id IS NULL`);
+      if (!isSubscribed) throw badRequest('Invalid channel ID');
+      await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, async (work) => {
+        work.restOn(actor.basis);
+        await setTopic(
+          work,
+          actor.userId,
+          channelId,
+          topic,
+          params.op === 'add' ? visibility.muted : visibility.inherit,
+        );
+      });
+      return {};
+
+      async function channelOf({
+        stream,
+        stream_id,
+      }: ParamsOf<typeof topicOperations.updateMutedTopic>): Promise<number> {
+        if (stream_id !== undefined && stream !== undefined)
+          throw badRequest("Please choose one: 'stream' or 'stream_id'.");
+        if (stream_id !== undefined) return stream_id;
+        if (stream === undefined) throw badRequest("Please supply 'stream'.");
+        const found = (await channelCopies(database, actor.realmId)).find(
+          (one) => !one.is_archived && one.name.toLowerCase() === stream.toLowerCase(),
+        );
+        if (!found) throw badRequest(`Invalid channel name '${stream}'`);
+        return found.channel_id;
+      }
+    }),
+  ];
+}
+
+function checkedTopic(topic: string): string {
+  const stripped = topic.trim();
+  if ([...stripped].length > limits.topicLength)
+    throw badRequest(`topic is too long (limit: ${limits.topicLength} characters)`);
+  return stripped === '(no topic)' || stripped === emptyTopicDisplayName ? '' : stripped;
+}
+
+/** Sets a preference and tells its user; nothing when it is so already. */
+async function setTopic(work: Work, userId: number, channelId: number, topic: string, policy: number): Promise<void> {
+  const known = await work.maybeOne(sql.type(topicRow)`
+    SELECT channel_id, topic, policy, 0 AS updated FROM messaging.user_topic
+    WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) FOR UPDATE`);
+  if ((known?.policy ?? visibility.inherit) === policy) return;
+  const name = known?.topic ?? topic;
+  await work.run(
+    policy === visibility.inherit
+      ? sql.unsafe`DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic})`
+      : upsertTopic(work.realmId, userId, channelId, name, policy),
+  );
+  for (const event of userTopicEvents(userId, channelId, name, policy)) work.emit(event);
+  await emitMutedTopics(work, userId);
+}
+
+export const upsertTopic = (realmId: number, userId: number, channelId: number, topic: string, policy: number): Query =>
+  sql.unsafe`INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy)
+    VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy})
+    ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = clock_timestamp()`;
+
+async function emitMutedTopics(work: Work, userId: number): Promise<void> {
+  work.emit({
+    type: 'muted_topics',
+    body: { muted_topics: await mutedTopics(work, work.realmId, userId) },
+    audience: { users: idSet([userId]) },
+  });
+}
+
+const mutedRow = z.object({ name: z.string(), topic: z.string(), updated: z.number() });
+
+async function mutedTopics(executor: Executor, realmId: number, userId: number): Promise<[string, string, number][]> {
+  const rows = await executor.any(sql.type(mutedRow)`
+    SELECT c.name, t.topic, floor(extract(epoch FROM t.updated_at))::float8 AS updated FROM messaging.user_topic t
+    JOIN messaging.channel c ON c.realm_id = t.realm_id AND c.channel_id = t.channel_id
+    WHERE t.realm_id = ${realmId} AND t.user_id = ${userId} AND t.policy = ${visibility.muted} ORDER BY t.updated_at`);
+  return rows.map(({ name, topic, updated }) => [name, topic, updated]);
+}
+
+export async function mutedTopicsPart(
+  executor: Executor,
+  { realmId, userId }: SnapshotFor,
+): Promise<Record<string, unknown>> {
+  return { muted_topics: await mutedTopics(executor, realmId, userId) };
+}
+
+export async function userTopicsPart(
+  executor: Executor,
+  { realmId, userId, capabilities }: SnapshotFor,
+): Promise<Record<string, unknown>> {
+  const rows = await executor.any(sql.type(topicRow)`
+    SELECT channel_id, topic, policy, floor(extract(epoch FROM updated_at))::float8 AS updated FROM messaging.user_topic
+    WHERE realm_id = ${realmId} AND user_id = ${userId} ORDER BY channel_id, topic_key`);
+  return {
+    user_topics: rows.map(({ channel_id, topic, policy, updated }) => ({
+      stream_id: channel_id,
+      topic_name: topic === '' && !capabilities.empty_topic_name ? emptyTopicDisplayName : topic,
+      last_updated: updated,
+      visibility_policy: policy,
+    })),
+  };
+}
+
+/** Preferences go with a topic that is moved whole; where both have one, the one that shows more wins. */
+export async function moveTopicPreferences(
+  work: Work,
+  from: { channelId: number; topic: string },
+  to: { channelId: number; topic: string },
+  canRead: (userId: number) => boolean,
+): Promise<void> {
+  const rows = await work.any(sql.type(topicRow.extend({ user_id: z.number(), there: z.number().nullable() }))`
+    SELECT t.user_id, t.channel_id, t.topic, t.policy, 0 AS updated, o.policy AS there FROM messaging.user_topic t
+    LEFT JOIN messaging.user_topic o ON o.realm_id = t.realm_id AND o.user_id = t.user_id AND o.channel_id = ${to.channelId} AND o.topic_key = lower(${to.topic})
+    WHERE t.realm_id = ${work.realmId} AND t.channel_id = ${from.channelId} AND t.topic_key = lower(${from.topic}) ORDER BY t.user_id FOR UPDATE OF t`);
+  if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
+  for (const row of rows) {
+    await work.run(sql.unsafe`
+      DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${row.user_id} AND channel_id = ${from.channelId} AND topic_key = lower(${from.topic})`);
+    for (const event of userTopicEvents(row.user_id, from.channelId, row.topic, visibility.inherit)) work.emit(event);
+    if (canRead(row.user_id) && row.policy > (row.there ?? visibility.inherit)) {
+      await work.run(upsertTopic(work.realmId, row.user_id, to.channelId, to.topic, row.policy));
+      for (const event of userTopicEvents(row.user_id, to.channelId, to.topic, row.policy)) work.emit(event);
+    }
+    await emitMutedTopics(work, row.user_id);
+  }
+}

@@ -1,0 +1,179 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+const subscribe = (who: Client, name: string, principals: Client[], form: Record<string, unknown> = {}) =>
+  who.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name }],
+    principals: principals.map((person) => person.user_id),
+    ...form,
+  });
+const post = (who: Client, to: unknown, topic: string | undefined, content: string) =>
+  who.post('/messages', { type: 'channel', to, topic, content });
+const groupId = async (name: string): Promise<number> =>
+  (await realm.owner.ok('GET', '/user_groups')).user_groups.find((group: Json) => group.name === name).id;
+const seen = async (who: Client, id: number): Promise<Json> => (await who.ok('GET', `/messages/${id}`)).message;
+
+beforeAll(async () => {
+  realm = await openRealm();
+  await subscribe(realm.owner, 'talk', [realm.owner, realm.member, realm.member2, realm.guest]);
+});
+
+describe('a mention', () => {
+  test('of a person, a group or everybody is rendered, and flagged for whom it is', async () => {
+    const { owner, member, member2 } = realm;
+    const { group_id } = await owner.ok('POST', '/user_groups/create', {
+      name: 'cooks',
+      description: '',
+      members: [member.user_id, member2.user_id],
+    });
+    const queue = await member.queue({ event_types: ['message'], apply_markdown: true });
+    const cases: [string, string, string[]][] = [
+      [
+        `@**${member.full_name}**`,
+        `<p><span class="user-mention" data-user-id="${member.user_id}">@${member.full_name}</span></p>`,
+        ['mentioned'],
+      ],
+      [
+        `@_**${member.full_name}**`,
+        `<p><span class="user-mention silent" data-user-id="${member.user_id}">${member.full_name}</span></p>`,
+        [],
+      ],
+      [
+        `@**${member2.full_name}|${member2.user_id}**`,
+        `<p><span class="user-mention" data-user-id="${member2.user_id}">@${member2.full_name}</span></p>`,
+        [],
+      ],
+      [
+        '@*cooks*',
+        `<p><span class="user-group-mention" data-user-group-id="${group_id}">@cooks</span></p>`,
+        ['mentioned'],
+      ],
+      [
+        '@**all**',
+        '<p><span class="user-mention channel-wildcard-mention" data-user-id="*">@all</span></p>',
+        ['stream_wildcard_mentioned', 'wildcard_mentioned'],
+      ],
+      ['@**nobody of that name**', '<p>@<strong>nobody of that name</strong></p>', []],
+    ];
+    for (const [content, html, flags] of cases) {
+      const { body } = await post(owner, 'talk', 'mentions', content);
+      const event = await queue.next((one) => one.type === 'message' && one.message.id === body.id);
+      expect([content, event.message.content, [...event.flags].sort()]).toEqual([content, html, [...flags].sort()]);
+      const message = await seen(member, body.id);
+      expect([content, message.content, [...message.flags].sort()]).toEqual([content, html, [...flags].sort()]);
+    }
+    const { messages } = await member.ok('GET', '/messages', {
+      anchor: 'newest',
+      num_before: 50,
+      num_after: 0,
+      narrow: [['is', 'mentioned']],
+    });
+    expect(messages.length).toBe(3);
+  });
+  test('of a group by who may not mention it is refused', async () => {
+    const { owner, member } = realm;
+    const { group_id } = await owner.ok('POST', '/user_groups/create', {
+      name: 'quiet',
+      description: '',
+      members: [],
+      can_mention_group: await groupId('role:administrators'),
+    });
+    expect(group_id).toBeGreaterThan(0);
+    const refused = await post(member, 'talk', 't', '@*quiet*');
+    expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
+    expect((await post(owner, 'talk', 't', '@*quiet*')).status).toBe(200);
+    expect((await post(member, 'talk', 't', '@_*quiet*')).status).toBe(200);
+  });
+  test('in code is none', async () => {
+    const { body } = await post(realm.owner, 'talk', 't', `\`@**${realm.member.full_name}**\``);
+    expect((await seen(realm.member, body.id)).flags).not.toContain('mentioned');
+  });
+});
+
+describe('a link to a channel', () => {
+  test('is made for channels that the sender may know', async () => {
+    const { owner, member } = realm;
+    await subscribe(owner, 'hidden', [owner], { invite_only: true });
+    const { stream_id } = await member.ok('GET', '/get_stream_id', { stream: 'talk' });
+    const open = await post(member, 'talk', 't', '#**talk**');
+    expect((await seen(owner, open.body.id)).content).toBe(
+      `<p><a class="stream" data-stream-id="${stream_id}" href="/#narrow/channel/${stream_id}-talk">#talk</a></p>`,
+    );
+    const hidden = await post(member, 'talk', 't', '#**hidden**');
+    expect((await seen(owner, hidden.body.id)).content).not.toContain('data-stream-id');
+  });
+});
+
+describe('who may post', () => {
+  test('to a channel is said by its permission', async () => {
+    const { owner, member } = realm;
+    await subscribe(owner, 'decrees', [owner, member], {
+      can_send_message_group: await groupId('role:administrators'),
+    });
+    const refused = await post(member, 'decrees', 't', 'x');
+    expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
+    expect((await post(owner, 'decrees', 't', 'x')).status).toBe(200);
+  });
+  test('to a private channel is who is in it; to others it does not exist', async () => {
+    await subscribe(realm.owner, 'closed', [realm.owner], { invite_only: true });
+    const [hidden, unknown] = [
+      await post(realm.member, 'closed', 't', 'x'),
+      await post(realm.member, 'nowhere', 't', 'x'),
+    ];
+    expect([hidden.status, hidden.body.code, hidden.body.stream]).toEqual([400, 'STREAM_DOES_NOT_EXIST', 'closed']);
+    expect([unknown.status, unknown.body.code, unknown.body.stream]).toEqual([400, 'STREAM_DOES_NOT_EXIST', 'nowhere']);
+  });
+  test('a topic is what the channel allows', async () => {
+    const { owner } = realm;
+    await subscribe(owner, 'topics only', [owner], { topics_policy: 'disable_empty_topic' });
+    await subscribe(owner, 'no topics', [owner], { topics_policy: 'empty_topic_only' });
+    expect((await post(owner, 'topics only', '', 'x')).body.code).toBe('BAD_REQUEST');
+    expect((await post(owner, 'topics only', '(no topic)', 'x')).body.code).toBe('BAD_REQUEST');
+    expect((await post(owner, 'topics only', 't', 'x')).status).toBe(200);
+    expect((await post(owner, 'no topics', 't', 'x')).body.code).toBe('BAD_REQUEST');
+    expect((await post(owner, 'no topics', '', 'x')).status).toBe(200);
+  });
+});
+
+describe('direct messages', () => {
+  const tell = (who: Client, to: unknown) => who.post('/messages', { type: 'direct', to, content: 'x' });
+  test('name their receivers by id or by address, once', async () => {
+    const { owner, member, member2 } = realm;
+    const ids = async (to: unknown): Promise<number[]> =>
+      (await seen(owner, (await tell(owner, to)).body.id)).display_recipient.map((person: Json) => person.id);
+    const both = [owner.user_id, member.user_id];
+    expect(await ids([member.user_id, member.user_id, owner.user_id])).toEqual(both);
+    expect(await ids([member.email])).toEqual(both);
+    expect(await ids(`${member.email}, ${member2.email}`)).toEqual([...both, member2.user_id]);
+    expect(await ids(member.user_id)).toEqual(both);
+    expect(await ids([owner.user_id])).toEqual([owner.user_id]);
+    expect((await tell(owner, [])).body.code).toBe('BAD_REQUEST');
+    expect((await tell(owner, [999_999])).body.code).toBe('BAD_REQUEST');
+  });
+  test('need somebody who may authorize them', async () => {
+    const own = await openRealm();
+    const groups = (await own.owner.ok('GET', '/user_groups')).user_groups;
+    const administrators = groups.find((group: Json) => group.name === 'role:administrators').id;
+    await own.owner.ok('PATCH', '/realm', { direct_message_permission_group: { new: administrators } });
+    expect((await tell(own.member, [own.member2.user_id])).body.code).toBe('BAD_REQUEST');
+    expect((await tell(own.member, [own.administrator.user_id])).status).toBe(200);
+    await own.owner.ok('PATCH', '/realm', { direct_message_initiator_group: { new: administrators } });
+    expect((await tell(own.member, [own.owner.user_id])).body.code).toBe('BAD_REQUEST');
+    expect((await tell(own.member, [own.administrator.user_id])).status).toBe(200);
+  });
+});
+
+test('a queue is told the local id of what its client sent', async () => {
+  const queue = await realm.member.queue({ event_types: ['message'] });
+  const { body } = await realm.member.post('/messages', {
+    type: 'channel',
+    to: 'talk',
+    topic: 't',
+    content: 'x',
+    queue_id: queue.id,
+    local_id: '17.5',
+  });
+  const event = await queue.next((one) => one.message.id === body.id);
+  expect(event.local_message_id).toBe('17.5');
+});

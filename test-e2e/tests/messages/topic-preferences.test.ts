@@ -1,0 +1,81 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let channel: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  const principals = [realm.owner.user_id, realm.member.user_id, realm.member2.user_id];
+  await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'prefs' }], principals });
+  channel = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'prefs' })).stream_id;
+});
+const topics = async (): Promise<Json[]> =>
+  (await realm.member.ok('POST', '/register', { fetch_event_types: ['user_topic'] })).user_topics.map(
+    ({ last_updated, ...rest }: Json) => rest,
+  );
+const mutes = async (): Promise<Json[]> =>
+  (await realm.member.ok('POST', '/register', { fetch_event_types: ['muted_topics'] })).muted_topics.map(
+    ([name, topic]: Json) => [name, topic],
+  );
+
+test('a preference is set for any topic, compared without case, and dropped by 0', async () => {
+  const { member } = realm;
+  const queue = await member.queue({ event_types: ['user_topic', 'muted_topics'] });
+  const set = (topic: string, visibility_policy: number) =>
+    member.ok('POST', '/user_topics', { stream_id: channel, topic, visibility_policy });
+  await set('Weather', 1);
+  expect(await queue.next((event) => event.type === 'user_topic')).toMatchObject({
+    stream_id: channel,
+    topic_name: 'Weather',
+    visibility_policy: 1,
+  });
+  expect(await mutes()).toEqual([['prefs', 'Weather']]);
+  await set('weather', 3);
+  expect(await topics()).toEqual([{ stream_id: channel, topic_name: 'Weather', visibility_policy: 3 }]);
+  expect(await mutes()).toEqual([]);
+  await set('WEATHER', 3);
+  await set('weather', 0);
+  expect(await topics()).toEqual([]);
+  await queue.next((event) => event.visibility_policy === 0);
+  const events = queue.seen.filter((event) => event.type === 'user_topic');
+  expect(events.map((event) => event.visibility_policy)).toEqual([1, 3, 0]);
+});
+
+test('the former way mutes and unmutes in a subscribed channel', async () => {
+  const { member } = realm;
+  const mute = (form: Record<string, unknown>) => member.patch('/users/me/subscriptions/muted_topics', form);
+  expect((await mute({ stream: 'prefs', topic: 'old', op: 'add' })).status).toBe(200);
+  expect((await mute({ stream_id: channel, topic: 'OLD', op: 'add' })).status).toBe(200);
+  expect(await topics()).toEqual([{ stream_id: channel, topic_name: 'old', visibility_policy: 1 }]);
+  expect((await mute({ stream_id: channel, topic: 'old', op: 'remove' })).status).toBe(200);
+  expect((await mute({ stream_id: channel, topic: 'old', op: 'remove' })).status).toBe(200);
+  expect(await topics()).toEqual([]);
+  expect((await mute({ stream_id: 999_999, topic: 'old', op: 'add' })).body.code).toBe('BAD_REQUEST');
+});
+
+test.each([
+  [{ topic: 'x'.repeat(61), visibility_policy: 1 }],
+  [{ topic: 'x', visibility_policy: 4 }],
+  [{ topic: 'x', visibility_policy: 1, stream_id: 999_999 }],
+])('%j is refused', async (form) => {
+  const { status, body } = await realm.member.post('/user_topics', { stream_id: channel, ...form });
+  expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+});
+
+test('a topic that one begins is followed, and one where one is mentioned', async () => {
+  const { owner, member, member2 } = realm;
+  const begun = await member.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'begun', content: 'x' });
+  expect(begun.automatic_new_visibility_policy).toBe(3);
+  const later = await member2.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'begun', content: 'x' });
+  expect(later.automatic_new_visibility_policy).toBeUndefined();
+  await owner.ok('POST', '/messages', {
+    type: 'channel',
+    to: channel,
+    topic: 'called',
+    content: `@**${member.full_name}**`,
+  });
+  expect(await topics()).toEqual([
+    { stream_id: channel, topic_name: 'begun', visibility_policy: 3 },
+    { stream_id: channel, topic_name: 'called', visibility_policy: 3 },
+  ]);
+});
