@@ -15,6 +15,8 @@ export interface ConsumerOptions {
   /** Types it acts on; all others only move its position. */
   types: readonly string[];
   handle: (work: Work, event: ConsumedEvent) => Promise<void>;
+  /** Most events in one transaction; fewer where others wait for what it holds. */
+  batchSize?: number | undefined;
   /** After the last event that a transaction takes: for what is cheaper done for many at once. */
   finish?: ((work: Work) => Promise<void>) | undefined;
   onError: (error: unknown, context: Record<string, unknown>) => void;
@@ -123,7 +125,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       looked.set(realmId, { ...known, through: isWaiting.number });
       return false;
     }
-    const limit = failing.has(realmId) ? 1 : batchSize;
+    const limit = failing.has(realmId) ? 1 : (options.batchSize ?? batchSize);
     let current = 0;
     try {
       const seen = await unitOfWork({ realmId, schema: options.schema }, async (work) => {

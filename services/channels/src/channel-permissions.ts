@@ -13,6 +13,7 @@ import { groupsNamed, normalized, problemOf } from '@natter/permissions';
 import { z } from 'zod';
 import type { Decision } from './deciding.ts';
 import { hasRealmPermission } from './deciding.ts';
+import { isBehind } from './directory/behind.ts';
 import type { Directory } from './directory/directory.ts';
 import { insufficientPermission } from './refusals.ts';
 
@@ -73,10 +74,7 @@ function noteAssignment(
 async function restOnGroups(work: Work): Promise<void> {
   const { version } = await work.one(sql.type(z.object({ version: z.number() }))`
     SELECT version FROM log.versions(${work.realmId}, ${sql.array(['groups'], 'text')})`);
-  const { pending } = await work.one(sql.type(z.object({ pending: z.boolean() }))`
-    SELECT EXISTS (SELECT FROM log.position(${work.realmId}) p, log.read_types(${work.realmId}, coalesce(
-      (SELECT position FROM channels.consumer WHERE realm_id = ${work.realmId} AND name = 'people'), 0), p.number, ARRAY['user_group'], 1)) AS pending`);
-  if (pending) throw new BasisChanged('groups');
+  if (await isBehind(work, work.realmId, ['user_group'])) throw new BasisChanged('groups');
   work.restOn({ groups: version });
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
 import { ChatError, type RealmPermission, realmPermissions } from '@natter/contracts';
 import { BasisChanged, type Database, type Executor, sql, sqlState, type Work } from '@natter/database';
@@ -12,6 +13,7 @@ import {
 } from '@natter/service-kit';
 import { z } from 'zod';
 import type { NoteSeen } from './activity/seen.ts';
+import { isBehind } from './directory/behind.ts';
 import type { Directory } from './directory/directory.ts';
 import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
 
@@ -56,22 +58,30 @@ export async function deciding<R>(
     schema: 'channels',
     idempotency: idempotencyOf(context, operation, params),
   };
-  return service.owner.unitOfWork(options, async (work) => {
+  const run = service.owner.unitOfWork(options, async (work) => {
     work.restOn(basis);
     await holdDirectory(work, 'shared');
     const directory = await service.directories.read(work, actor.realmId);
     return refusingOn(work, actor.realmId, basis, () => decide({ service, work, actor, meta, policy, directory }));
   });
+  return run.catch((error: unknown) => afterWait(error, context.attempt));
+}
+
+/** Whatever changed is on its way here: deciding anew at once would only find it missing again. */
+async function afterWait(error: unknown, attempt: number): Promise<never> {
+  if (error instanceof BasisChanged) await sleep((10 + Math.random() * 20) * 2 ** attempt);
+  throw error;
 }
 
 /** Answers a question; a refusal stands only if the actor is still who asked. */
 export function reading<R>(
   { owner, noteSeen }: Service,
-  { actor }: UserContext,
+  { actor, attempt }: UserContext,
   read: (database: Database) => Promise<R>,
 ): Promise<R> {
   noteSeen(actor.realmId, actor.userId);
-  return refusingOn(owner.database, actor.realmId, actor.basis, () => read(owner.database));
+  const answer = refusingOn(owner.database, actor.realmId, actor.basis, () => read(owner.database));
+  return answer.catch((error: unknown) => afterWait(error, attempt));
 }
 
 async function refusingOn<R>(
@@ -97,6 +107,8 @@ async function mustHold(executor: Executor, realmId: number, basis: Record<strin
     SELECT key, version FROM log.versions(${realmId}, ${sql.array(Object.keys(basis), 'text')})`);
   const changed = rows.find(({ key, version }) => basis[key] !== version);
   if (changed) throw new BasisChanged(changed.key);
+  // Whoever seems not to be there may only be too new for the copy.
+  if (await isBehind(executor, realmId, ['realm_user', 'user_group'])) throw new BasisChanged('people');
 }
 
 export const hasRealmPermission = ({ policy, actor }: Pick<Decision, 'policy' | 'actor'>, name: RealmPermission) =>

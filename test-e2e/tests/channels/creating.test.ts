@@ -1,10 +1,10 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import type { Json, Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { badRequest, channel, freshName, nameOf, refused, standing, streamOf } from './setting.ts';
+import { badRequest, channel, freshName, nameOf, openQuietRealm, refused, standing, streamOf } from './setting.ts';
 
 let realm: Realm;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openQuietRealm();
 });
 
 describe('POST /channels/create (4.5)', () => {

@@ -1,10 +1,10 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import type { Json, Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { badRequest, channel, freshName, nameOf, refused } from './setting.ts';
+import { badRequest, channel, freshName, nameOf, openQuietRealm, refused } from './setting.ts';
 
 let realm: Realm;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openQuietRealm();
 });
 
 const nullable = { client_capabilities: { notification_settings_null: true } };

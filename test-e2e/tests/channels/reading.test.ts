@@ -1,6 +1,6 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import type { Client, Json, Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { badRequest, channel, group, nameOf, refused } from './setting.ts';
+import { badRequest, channel, group, nameOf, openQuietRealm, refused } from './setting.ts';
 
 let realm: Realm;
 let open: number;
@@ -9,7 +9,7 @@ let hidden: number;
 let web: number;
 let archived: number;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openQuietRealm();
   const { owner, member } = realm;
   await owner.ok('PATCH', '/realm', { enable_spectator_access: true });
   open = await channel(owner, [owner]);
@@ -118,34 +118,6 @@ describe('include_subscribers', () => {
       [web, [realm.owner.user_id]],
     ]);
   });
-});
-
-test('a channel of 250 subscribers or more is listed in part: who was active lately, and who asks', async () => {
-  const { owner, member, member2, moderator } = realm;
-  const people: Client[] = [];
-  for (let from = 0; from < 248; from += 31)
-    people.push(...(await Promise.all(Array.from({ length: 31 }, () => realm.person()))));
-  const id = await channel(owner, [...people, member]);
-  const listed = async (who: Client, include_subscribers: string) => {
-    const state = await who.ok('POST', '/register', { fetch_event_types: ['subscription'], include_subscribers });
-    const one = [...state.subscriptions, ...state.never_subscribed].find(({ stream_id }: Json) => stream_id === id);
-    return [one.subscribers, one.partial_subscribers];
-  };
-  const all = [...people, member].map(({ user_id }) => user_id).sort((a, b) => a - b);
-  expect(await listed(member2, 'partial')).toEqual([all, undefined]);
-  const name = await nameOf(owner, id);
-  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals: [member2.user_id] });
-  const whole = [...all, member2.user_id].sort((a, b) => a - b);
-  expect(await listed(member2, 'true')).toEqual([whole, undefined]);
-  expect(await listed(member2, 'false')).toEqual([undefined, undefined]);
-  const writer = people[100] as Client;
-  await writer.ok('POST', '/messages', { type: 'channel', to: id, topic: 'here', content: 'I am here' });
-  const [none, partial] = await listed(moderator, 'partial');
-  expect(none).toBeUndefined();
-  // Most have never been here; those who have been are all in it.
-  expect(partial).toEqual(expect.arrayContaining([writer.user_id, member.user_id, member2.user_id]));
-  expect(partial.length).toBeLessThan(20);
-  expect(whole).toEqual(expect.arrayContaining(partial));
 });
 
 test('members, subscription status and the channels of a user tell what the caller may know', async () => {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Client, type Json, openRealm, type Queue, type Realm } from '@natter/testkit';
+import type { Client, Json, Queue, Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { apply, channelsIn, comparable, eventTypes, fetchTypes, type Kept, keptOf, randomOf } from './model.ts';
-import { freshName, group, systemGroups } from './setting.ts';
+import { freshName, group, openQuietRealm, systemGroups } from './setting.ts';
 
 /**
  * For random sequences of everything that decides who may know a channel: what each person is told by events equals what a
@@ -25,7 +25,7 @@ let groups: Record<string, number>;
 let friends: number;
 let inner: number;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openQuietRealm();
   groups = await systemGroups(realm);
   inner = await group(realm, []);
   friends = await group(realm, []);

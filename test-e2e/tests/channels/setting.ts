@@ -1,4 +1,11 @@
-import type { Answer, Client, Json, Realm } from '@natter/testkit';
+import { type Answer, type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+
+/** A realm whose bots note nothing in new channels, so that tests see only what they did themselves. */
+export async function openQuietRealm(): Promise<Realm> {
+  const realm = await openRealm();
+  await realm.owner.ok('PATCH', '/realm', { send_channel_events_messages: false });
+  return realm;
+}
 
 let count = 0;
 /** A name that no other channel has. */

@@ -1,11 +1,22 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import type { Client, Json, Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { badRequest, channel, freshName, group, nameOf, refused, standing, streamOf, systemGroups } from './setting.ts';
+import {
+  badRequest,
+  channel,
+  freshName,
+  group,
+  nameOf,
+  openQuietRealm,
+  refused,
+  standing,
+  streamOf,
+  systemGroups,
+} from './setting.ts';
 
 let realm: Realm;
 let groups: Record<string, number>;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openQuietRealm();
   groups = await systemGroups(realm);
   // Notes of bots about a channel would move its figures in between.
   await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true, send_channel_events_messages: false });

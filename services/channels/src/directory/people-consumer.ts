@@ -4,6 +4,7 @@ import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { subscribeNewcomer } from '../subscription/newcomer.ts';
 import { enterLists, leaveLists } from '../subscription/peer-lists.ts';
+import { followedTypes } from './behind.ts';
 import { type Directory, type NotificationSetting, notificationSettings, type Person } from './directory.ts';
 import { applyGroupEvent } from './group-events.ts';
 import { type DirectoryCache, holdDirectory } from './read-directory.ts';
@@ -17,8 +18,11 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
   const taken = new WeakMap<Work, Directory>();
   owner.consume({
     name: 'people',
-    types: ['realm_user', 'user_group', 'user_settings', 'realm_user_settings_defaults'],
+    types: followedTypes,
+    // Every change of channels waits while the copy is held alone.
+    batchSize: 25,
     handle: async (work, { event, number }) => {
+      if (!isRelevant(event)) return;
       let directory = taken.get(work);
       if (!directory) {
         await holdDirectory(work, 'alone');
@@ -40,6 +44,16 @@ export function peopleConsumer(owner: Owner, directories: DirectoryCache): void 
     },
   });
 }
+
+/** Names and pictures, and most settings, change nothing here: nobody waits for them, and no copy in memory ends. */
+function isRelevant({ type, op, body }: LogEvent): boolean {
+  if (type === 'user_settings' || type === 'realm_user_settings_defaults')
+    return settingNames.has(String(body.property));
+  if (type !== 'realm_user' || op === 'add') return true;
+  return op === 'update' && keptOfPerson.some((name) => name in (body.person as object));
+}
+
+const keptOfPerson = ['email', 'new_email', 'delivery_email', 'role', 'is_active', 'bot_owner_id'];
 
 async function applyPerson(work: Work, directory: Directory, event: LogEvent): Promise<void> {
   const changes = event.body.person as Partial<User> & { user_id: number; new_email?: string };
