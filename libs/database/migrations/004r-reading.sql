@@ -58,3 +58,11 @@ CREATE TABLE messaging.flag (
   PRIMARY KEY (realm_id, user_id, flag, message_id)
 );
 CREATE INDEX flag_message ON messaging.flag (realm_id, message_id);
+
+-- Where an old client says its user has read to.
+CREATE TABLE messaging.pointer (
+  realm_id int NOT NULL,
+  user_id int NOT NULL,
+  pointer bigint NOT NULL,
+  PRIMARY KEY (realm_id, user_id)
+);

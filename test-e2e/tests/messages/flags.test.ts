@@ -164,3 +164,11 @@ test('recent conversations are ordered by their newest message', async () => {
     { max_message_id: both, user_ids: [administrator.user_id, moderator.user_id] },
   ]);
 });
+
+test('the pointer of old clients is kept, and moves forward only', async () => {
+  const pointer = async () => (await realm.guest.ok('GET', '/users/me/pointer')).pointer;
+  expect(await pointer()).toBe(-1);
+  await realm.guest.ok('POST', '/users/me/pointer', { pointer: 12 });
+  await realm.guest.ok('POST', '/users/me/pointer', { pointer: 7 });
+  expect(await pointer()).toBe(12);
+});

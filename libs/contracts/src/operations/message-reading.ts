@@ -127,6 +127,21 @@ export const messageReadingOperations = {
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],
   }),
+  getPointer: operation({
+    name: 'get-pointer',
+    service: 'messaging',
+    http: { method: 'GET', path: '/users/me/pointer' },
+    summary: 'Where an old client says its user has read to; -1 before it said so. Deprecated.',
+    result: z.object({ pointer: z.int() }),
+  }),
+  setPointer: operation({
+    name: 'set-pointer',
+    service: 'messaging',
+    http: { method: 'POST', path: '/users/me/pointer' },
+    summary: 'Move that forward. Deprecated.',
+    params: { pointer: json(int.min(0)) },
+    errors: ['BAD_REQUEST'],
+  }),
   getTopics: operation({
     name: 'get-topics',
     service: 'messaging',

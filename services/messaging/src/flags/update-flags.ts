@@ -8,6 +8,7 @@ import { all, pageOf, select } from '../reading/page.ts';
 import { type Scope, scopeOf } from '../reading/scope.ts';
 import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from './mark-read.ts';
 import { messageDetails } from './message-details.ts';
+import { pointerHandlers } from './pointer.ts';
 import { hasFlag, isRead, unreadSource } from './read-state.ts';
 
 type Op = 'add' | 'remove';
@@ -38,6 +39,8 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
   }
 
   return [
+    ...pointerHandlers(owner),
+
     handle(messageReadingOperations.updateFlags, async (context, { messages, op, flag }) => {
       const { actor, meta } = context;
       const name = checkedFlag(flag);

@@ -28,4 +28,7 @@ describe('a narrow', () => {
   ])('%j is refused: %s', (narrow, desc) => {
     expect(() => parseNarrow(narrow)).toThrow(expect.objectContaining({ code: 'BAD_NARROW', extra: { desc } }));
   });
+  test('finds the empty topic by its display name', () => {
+    expect(parseNarrow([['topic', 'general chat']])).toEqual([{ operator: 'topic', operand: '', negated: false }]);
+  });
 });

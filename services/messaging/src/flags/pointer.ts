@@ -1,0 +1,27 @@
+import { messageReadingOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+
+/** Where a client of old says its user has read to; nothing else depends on it. */
+export function pointerHandlers({ database, unitOfWork }: Owner): Handlers {
+  return [
+    handle(messageReadingOperations.getPointer, async ({ actor }) => {
+      const row = await database.maybeOne(sql.type(z.object({ pointer: z.number() }))`
+        SELECT pointer FROM messaging.pointer WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId}`);
+      return { pointer: row?.pointer ?? -1 };
+    }),
+
+    handle(messageReadingOperations.setPointer, (context, { pointer }) => {
+      const { actor } = context;
+      const idempotency = idempotencyOf(context, 'set-pointer', { pointer });
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+        work.restOn(actor.basis);
+        await work.run(sql.unsafe`
+          INSERT INTO messaging.pointer AS p (realm_id, user_id, pointer) VALUES (${actor.realmId}, ${actor.userId}, ${pointer})
+          ON CONFLICT (realm_id, user_id) DO UPDATE SET pointer = greatest(p.pointer, excluded.pointer)`);
+        return {};
+      });
+    }),
+  ];
+}
