@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { request } from '../api.ts';
 import { type Report, underDisturbance } from '../disturbance.ts';
 import { follow } from '../follower.ts';
@@ -30,6 +30,15 @@ describe.skipIf(images === undefined)(
       if (task.result?.state === 'fail') console.log((await cluster.natter('doctor')).output);
     });
 
+    /** The disturbance before is over: a register reads from every service and every server. */
+    const settled = (): Promise<void> =>
+      expect
+        .poll(async () => (await request(cluster.url, cluster.people.owner, 'POST', '/register', {}, headers)).status, {
+          timeout: 90_000,
+          interval: 500,
+        })
+        .toBe(200);
+    beforeEach(settled, 100_000);
     const members = (kind: (typeof kinds)[number]) => cluster.services().filter((service) => service.kind === kind);
     const load = (disturb: (tick: () => void) => Promise<void>): Promise<Report> =>
       underDisturbance(cluster, clients, disturb, headers);
@@ -181,6 +190,7 @@ describe.skipIf(images === undefined)(
       for (const one of direct) await cluster.startService(one.kind, pooledName(one), images.natter, pooled(one.kind));
       await Promise.all(direct.map((one) => cluster.ready(pooledName(one))));
       await Promise.all(direct.map(({ box }) => box.stop(30)));
+      await settled();
       const report = await load(async (tick) => {
         await pause(3_000);
         tick();

@@ -93,7 +93,18 @@ export async function createBox(docker: Docker, prefix: string, recipe: Containe
       await container.stop({ t: graceSeconds }).catch(ignoreStopped);
       return (await container.wait()).StatusCode as number;
     },
-    pause: async () => void (await container.pause()),
+    pause: async () => {
+      // A process that waits for the disk can't be frozen at once.
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await container.pause();
+          return;
+        } catch (error) {
+          if (attempt === 10) throw error;
+          await new Promise((resolve) => setTimeout(resolve, 300));
+        }
+      }
+    },
     unpause: async () => void (await container.unpause()),
     cut: async (network) =>
       void (await docker.getNetwork(network).disconnect({ Container: container.id, Force: true })),
