@@ -11,7 +11,7 @@ export interface Follower {
 }
 
 export async function follow(url: string, who: Credentials, headers: Record<string, string> = {}): Promise<Follower> {
-  const registered = await request(url, who, 'POST', '/register', { event_types: ['message'] });
+  const registered = await register(url, who);
   if (registered.status !== 200) throw new Error(`register: ${JSON.stringify(registered.body)}`);
   const { queue_id, last_event_id } = registered.body;
   const follower: Follower = { messageIds: [], contents: [], lost: undefined, failures: [], stop };
@@ -50,6 +50,15 @@ export async function follow(url: string, who: Credentials, headers: Record<stri
     }
   })();
   return follower;
+}
+
+/** A busy system may ask for patience before there is a queue; afterwards a follower has none. */
+async function register(url: string, who: Credentials): ReturnType<typeof request> {
+  for (const deadline = Date.now() + 30_000; ; ) {
+    const answer = await request(url, who, 'POST', '/register', { event_types: ['message'] });
+    if (answer.status !== 503 || Date.now() > deadline) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
 }
 
 /** Why a request failed, with what lies beneath `fetch failed`. */

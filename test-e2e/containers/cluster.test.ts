@@ -206,7 +206,7 @@ describe.skipIf(images === undefined)(
         await cluster.removeService(box);
       }
       expectWhole('a pooler in transaction mode', report);
-    }, 180_000);
+    }, 400_000);
 
     test('fails no request and loses no queue while every container is replaced by a new version', async () => {
       if (!images) return;
@@ -221,7 +221,7 @@ describe.skipIf(images === undefined)(
       });
       expectWhole('rolling update', report);
       expect(report.failures).toEqual([]);
-    }, 240_000);
+    }, 480_000);
 
     test('comes back from a backup without giving any number twice', async () => {
       const { url, people, backends } = cluster;
