@@ -7,6 +7,7 @@ import { formOf, textOf } from './request.ts';
 
 export interface Following {
   progress(): Progress;
+  results(): LoadResult;
   stop(): LoadResult;
 }
 
@@ -62,6 +63,7 @@ export function startFollowing(job: Extract<Job, { kind: 'follow' }>): Following
 
   return {
     progress: () => ({ waiting, delivered: recorder.count, failed: recorder.failed }),
+    results: () => recorder.end(),
     stop: () => {
       isStopped = true;
       for (const connection of connections) connection.close();

@@ -41,7 +41,10 @@ export interface LoadResult {
   cpuMs: number;
 }
 
-export type ToWorker = { id: number; job: Job } | { id: number; stop: true } | { id: number; ask: true };
+export type ToWorker =
+  | { id: number; job: Job }
+  | { id: number; stop: true }
+  | { id: number; ask: 'progress' | 'results' };
 export type FromWorker =
   | { id: number; result: LoadResult }
   | { id: number; error: string }

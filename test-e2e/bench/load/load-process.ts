@@ -4,6 +4,8 @@ import type { FromWorker, Job, LoadResult, Progress, ToWorker } from './job.ts';
 
 export interface FollowJob {
   progress(): Promise<Progress>;
+  /** All deliveries so far. */
+  results(): Promise<LoadResult>;
   /** Resolves when it holds; throws after the time-out. */
   until(holds: (progress: Progress) => boolean, what: string, withinMs?: number): Promise<void>;
   stop(): Promise<LoadResult>;
@@ -44,9 +46,10 @@ export function startLoadProcess(): LoadProcess {
     follow: (job) => {
       const id = ++last;
       child.send({ id, job: { kind: 'follow', ...job } } satisfies ToWorker);
-      const progress = (): Promise<Progress> => ask<Progress>({ id, ask: true });
+      const progress = (): Promise<Progress> => ask<Progress>({ id, ask: 'progress' });
       return {
         progress,
+        results: () => ask<LoadResult>({ id, ask: 'results' }),
         until: async (holds, what, withinMs = 60_000) => {
           for (const end = Date.now() + withinMs; ; await sleep(20)) {
             const seen = await progress();

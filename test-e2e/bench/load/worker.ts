@@ -22,7 +22,10 @@ async function handle(message: ToWorker): Promise<void> {
   }
   const following = followings.get(id);
   if (!following) throw new Error(`no job ${id}`);
-  if ('ask' in message) return answer({ id, progress: following.progress() });
+  if ('ask' in message)
+    return answer(
+      message.ask === 'progress' ? { id, progress: following.progress() } : { id, result: following.results() },
+    );
   followings.delete(id);
   answer({ id, result: following.stop() });
 }

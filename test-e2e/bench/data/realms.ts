@@ -1,0 +1,31 @@
+import type { Bench } from '../bench.ts';
+import { createChannel, createChannels } from './channels.ts';
+import { type BenchRealm, createRealm, keptRealm } from './realm.ts';
+
+/** People, a tenth as many channels, and everybody in the same number of them: what an organisation of this size has. */
+export const organisation = (bench: Bench, people: number): Promise<BenchRealm> =>
+  keptRealm(bench, `organisation-${people}`, async () => {
+    const channels = Math.round((people * bench.sizes.channels) / bench.sizes.users);
+    const realm = await createRealm(bench, `organisation-${people}`, people);
+    await createChannels(bench, realm, channels, Math.min(bench.sizes.subscriptionsPerUser, channels));
+    return realm;
+  });
+
+/** The largest organisation, with channels of given sizes beside: their ids by size. */
+export async function largeOrganisation(bench: Bench): Promise<BenchRealm & { channelOfSize: Record<number, number> }> {
+  const { users, channelSizes } = bench.sizes;
+  const realm = await organisation(bench, users);
+  const channelOfSize: Record<number, number> = {};
+  for (const size of channelSizes) {
+    const name = `subscribers ${size}`;
+    const known = await bench.api
+      .call(realm.host, realm.owner, 'GET', '/get_stream_id', { stream: name })
+      .catch(() => undefined);
+    channelOfSize[size] = known?.stream_id ?? (await createChannel(bench, realm, name, realm.people.slice(0, size)));
+  }
+  return { ...realm, channelOfSize };
+}
+
+/** People alone, for presence. */
+export const crowd = (bench: Bench): Promise<BenchRealm> =>
+  keptRealm(bench, `crowd-${bench.sizes.presenceUsers}`, () => createRealm(bench, 'crowd', bench.sizes.presenceUsers));

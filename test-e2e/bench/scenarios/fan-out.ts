@@ -1,0 +1,113 @@
+import { Connection } from '../load/connection.ts';
+import type { LoadResult } from '../load/job.ts';
+import type { FollowJob } from '../load/load-process.ts';
+import { apiRequest, textOf } from '../load/request.ts';
+import { figure, type Scenario } from '../scenario.ts';
+import { median, now } from '../statistics.ts';
+import { hold, manyQueues, releaser } from './held.ts';
+import { totalCpu } from './sends.ts';
+
+export const fanOut: Scenario = {
+  name: 'fan-out',
+  title: 'one message to many held polls on two gateways',
+  async run(bench) {
+    const { heldPolls, fanOutRounds } = bench.sizes;
+    const most = heldPolls[2];
+    const { realm, channelId, queues } = await manyQueues(bench, most);
+    const connection = new Connection(bench.target.address);
+    const send = async (): Promise<void> => {
+      const form = { type: 'channel', to: channelId, topic: 'fan-out', content: `at ${now().toFixed(3)}` };
+      const reply = await connection.exchange(textOf(apiRequest(realm.host, realm.owner, 'POST', '/messages', form)));
+      if (reply.status !== 200) throw new Error(reply.body.toString('utf8'));
+    };
+
+    const points: [number, number][] = [];
+    const floorPoints: [number, number][] = [];
+    const measurements = [];
+    for (const count of heldPolls) {
+      const held = await hold(bench, bench.target.address, queues.slice(0, count));
+      await rounds(held, count, 1, send);
+      let last = 0;
+      const { measurement } = await bench.measureJob(`${count} held polls`, 'delivery', async () => {
+        const result = await rounds(held, count, fanOutRounds, send);
+        last = lastAnswers(result);
+        return result;
+      });
+      points.push([count, last]);
+      measurements.push(measurement);
+      // Queues that are followed again start where they were registered and are given the same once more; that is not counted.
+      await held.stop();
+    }
+    connection.close();
+
+    const { release, close } = await releaser(bench);
+    for (const count of heldPolls) {
+      const { address } = await bench.floors.http('held', 2);
+      const held = await hold(bench, address, queues.slice(0, count));
+      await rounds(held, count, 1, release);
+      floorPoints.push([count, lastAnswers(await rounds(held, count, fanOutRounds, release))]);
+      await held.stop();
+      await bench.floors.clear();
+    }
+    await close();
+
+    const last = points.at(-1)?.[1] ?? 0;
+    const floor = floorPoints.at(-1)?.[1] ?? 1;
+    return {
+      measurements,
+      figures: [
+        figure('last_answer_ms', last, 'ms'),
+        figure('floor_last_answer_ms', floor, 'ms'),
+        figure('last_answer_to_floor', last / floor, '× floor time', 'lower'),
+        figure('cpu_ms_per_delivery', totalCpu(measurements.at(-1) ?? { cpu: {} }), 'ms'),
+      ],
+      plots: [
+        {
+          title: 'Time until the last of all held polls is answered',
+          x: 'held polls on two gateways',
+          y: 'ms',
+          isLogX: true,
+          series: [
+            { name: 'Natter, from the send', points },
+            { name: 'bare fastify, from the release', points: floorPoints },
+          ],
+        },
+      ],
+      notes: [
+        'The system counts from the moment the sender sends: authentication, commit and append are in it, and not in the floor.',
+      ],
+    };
+  },
+};
+
+/** Sends and waits until everybody has it, one round after the other. Returns what the rounds took. */
+async function rounds(held: FollowJob, count: number, times: number, send: () => Promise<void>): Promise<LoadResult> {
+  const from = now();
+  const before = (await held.progress()).delivered;
+  for (let round = 1; round <= times; round++) {
+    await send();
+    await held.until(
+      ({ delivered, waiting }) => delivered >= before + round * count && waiting === count,
+      'everybody has it and polls again',
+      60_000,
+    );
+  }
+  const all = await held.results();
+  const isMine = (index: number): boolean => (all.startedAt[index] ?? 0) >= from;
+  return {
+    ...all,
+    samples: all.samples.filter((_, index) => isMine(index)),
+    startedAt: all.startedAt.filter((startedAt) => startedAt >= from),
+    seconds: (now() - from) / 1000,
+  };
+}
+
+/** The median over rounds of the time at which the last poll was answered. */
+function lastAnswers({ samples, startedAt }: LoadResult): number {
+  const byRound = new Map<number, number>();
+  for (const [index, sample] of samples.entries()) {
+    const round = startedAt[index] ?? 0;
+    byRound.set(round, Math.max(byRound.get(round) ?? 0, sample));
+  }
+  return median([...byRound.values()]);
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench } from '../bench.ts';
+import type { LiveQueue } from '../data/queues.ts';
+import type { Address } from '../load/connection.ts';
+import { memoryOf, type ProcessGroups } from '../processes.ts';
+import { figure, type Scenario } from '../scenario.ts';
+import { hold, manyQueues } from './held.ts';
+
+export const heldPolls: Scenario = {
+  name: 'held-polls',
+  title: 'memory of held polls',
+  async run(bench) {
+    const { heldPolls: sizes } = bench.sizes;
+    const { queues } = await manyQueues(bench, sizes[2]);
+    // Fresh processes that have answered some polls: what they load once is not counted to a poll.
+    await bench.target.restart('gateway');
+    const { gateway } = bench.target.groups;
+    const points = await memoryBySize(bench, bench.target.address, queues, { held: gateway ?? (() => []) });
+    const { address } = await bench.floors.http('held', 2);
+    const floorPoints = await memoryBySize(bench, address, queues, { held: bench.floors.groups.http ?? (() => []) });
+    const perPoll = slope(points);
+    const floor = slope(floorPoints);
+    return {
+      figures: [
+        figure('bytes_per_poll', perPoll, 'bytes'),
+        figure('floor_bytes_per_poll', floor, 'bytes'),
+        figure('memory_to_floor', perPoll / floor, '× floor bytes', 'lower'),
+      ],
+      plots: [
+        {
+          title: 'Resident memory of two processes that hold polls',
+          x: 'held polls',
+          y: 'MB',
+          series: [
+            { name: 'gateways', points: points.map(([count, bytes]) => [count, bytes / 1e6]) },
+            { name: 'bare fastify', points: floorPoints.map(([count, bytes]) => [count, bytes / 1e6]) },
+          ],
+        },
+      ],
+      notes: ['Bytes per poll are the slope between the smallest and the largest number of held polls.'],
+    };
+  },
+};
+
+async function memoryBySize(
+  bench: Bench,
+  address: Address,
+  queues: LiveQueue[],
+  groups: ProcessGroups,
+): Promise<[number, number][]> {
+  const [few = 0, ...more] = bench.sizes.heldPolls;
+  const jobs = [await hold(bench, address, queues.slice(0, few))];
+  const settled = async (count: number): Promise<[number, number]> => {
+    await sleep(bench.sizes.warmupMs);
+    return [count, memoryOf(groups).held ?? 0];
+  };
+  const points = [await settled(few)];
+  let from = few;
+  for (const count of more) {
+    jobs.push(await hold(bench, address, queues.slice(from, count)));
+    points.push(await settled(count));
+    from = count;
+  }
+  for (const job of jobs) await job.stop();
+  return points;
+}
+
+function slope(points: [number, number][]): number {
+  const [first, last] = [points[0] ?? [0, 0], points.at(-1) ?? [1, 0]];
+  return (last[1] - first[1]) / (last[0] - first[0]);
+}

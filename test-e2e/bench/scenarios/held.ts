@@ -1,0 +1,77 @@
+import { connect } from '@nats-io/transport-node';
+import type { Bench } from '../bench.ts';
+import { type LiveQueue, registerQueues } from '../data/queues.ts';
+import type { BenchRealm } from '../data/realm.ts';
+import { largeOrganisation } from '../data/realms.ts';
+import type { Address } from '../load/connection.ts';
+import type { FollowJob } from '../load/load-process.ts';
+import { now } from '../statistics.ts';
+
+export interface Held {
+  realm: BenchRealm;
+  /** Everybody who holds a poll is subscribed to it. */
+  channelId: number;
+  queues: LiveQueue[];
+}
+
+/** A queue for each of many people, all subscribed to one channel. */
+export async function manyQueues(bench: Bench, count: number): Promise<Held> {
+  const realm = await largeOrganisation(bench);
+  const size = Math.max(...Object.keys(realm.channelOfSize).map(Number));
+  const startedAt = now();
+  const queues = await registerQueues(bench, realm.host, realm.people.slice(0, count));
+  bench.log(`${count} queues registered in ${((now() - startedAt) / 1000).toFixed(1)} s`);
+  return { realm, channelId: realm.channelOfSize[size] ?? 0, queues };
+}
+
+/** Holds one poll per queue at the address; returns when all are held. */
+export async function hold(bench: Bench, address: Address, queues: LiveQueue[]): Promise<FollowJob> {
+  const job = bench.followers.follow({ address, queues });
+  await job.until(({ waiting }) => waiting === queues.length, 'polls held', 180_000);
+  return job;
+}
+
+/** Answers all that the bare servers hold, with an event as long as the system's. */
+export async function releaser(bench: Bench): Promise<{ release(): Promise<void>; close(): Promise<void> }> {
+  const { natsUrl } = await bench.floors.servers();
+  const nats = await connect({ servers: new URL(natsUrl).host });
+  const message = { ...sampleMessage, content: '' };
+  return {
+    release: async () => {
+      const event = {
+        type: 'message',
+        id: 32,
+        flags: [],
+        message: { ...message, content: `<p>at ${now().toFixed(3)}</p>` },
+      };
+      nats.publish(
+        'floor.release',
+        JSON.stringify({ result: 'success', msg: '', events: [event], queue_id: '0'.repeat(36) }),
+      );
+      await nats.flush();
+    },
+    close: () => nats.close(),
+  };
+}
+
+/** A message as clients see one. */
+const sampleMessage = {
+  id: 123456,
+  avatar_url: '/avatar/1234?version=1',
+  client: 'bench',
+  content_type: 'text/html',
+  display_recipient: 'subscribers 10000',
+  is_me_message: false,
+  reactions: [],
+  recipient_id: 1234,
+  sender_email: 'owner@organisation-10000-12345678.natter.example',
+  sender_full_name: 'Olivia Owner',
+  sender_id: 1234,
+  sender_realm_str: '',
+  stream_id: 1234,
+  subject: 'topic 0',
+  submessages: [],
+  timestamp: 1_700_000_000,
+  topic_links: [],
+  type: 'stream',
+};
