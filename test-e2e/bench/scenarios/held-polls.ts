@@ -66,6 +66,7 @@ async function memoryBySize(
 }
 
 function slope(points: [number, number][]): number {
-  const [first, last] = [points[0] ?? [0, 0], points.at(-1) ?? [1, 0]];
-  return (last[1] - first[1]) / (last[0] - first[0]);
+  const [fewest, least] = points[0] ?? [0, 0];
+  const [most, highest] = points.at(-1) ?? [1, 0];
+  return (highest - least) / (most - fewest);
 }
