@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import { applyRetention } from './changing/retention.ts';
 import { createChannelCache } from './channel-cache.ts';
+import { askOnce } from './scheduling/ask-once.ts';
 import { createAuthors } from './scheduling/authors.ts';
 import { createDecideSend } from './scheduling/decide-send.ts';
 import { createDelivery } from './scheduling/deliver.ts';
@@ -42,11 +43,12 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     registers: [metrics.registry],
   });
   const channels = createChannelCache(bus);
+  const policies = createRealmPolicies(bus);
   const deliver = createDelivery({
     database: owner.database,
     unitOfWork: owner.unitOfWork,
     authors: createAuthors(bus),
-    decideSend: createDecideSend({ database: owner.database, channels, policies: createRealmPolicies(bus) }),
+    deciding: () => createDecideSend({ database: askOnce(owner.database), channels, policies }),
     maxLatenessSeconds: config.NATTER_SCHEDULED_MAX_LATENESS_SECONDS,
     onSent: (seconds) => lateness.observe(Math.max(seconds, 0)),
     onError: (error, context) => log.warn({ err: error, ...context }, 'delivery of scheduled messages failed'),
@@ -64,7 +66,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     ])
       owner.database.run(query).catch((error: unknown) => log.warn({ err: error }, 'sweep failed'));
   }, hourMs);
-  const retention = { ...owner, channels, policies: createRealmPolicies(bus) };
+  const retention = { ...owner, channels, policies };
   const stopRetention = repeat(config.NATTER_RETENTION_INTERVAL_SECONDS * 1000, () =>
     applyRetention(retention).catch((error: unknown) => log.warn({ err: error }, 'retention could not be applied')),
   );

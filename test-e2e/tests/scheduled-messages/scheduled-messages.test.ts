@@ -259,6 +259,20 @@ describe('at its time', () => {
     expect(sent).toEqual(contents);
   });
 
+  test('messages of several authors to the same person reach that person and their author alone', async () => {
+    const at = soon(3);
+    const authors = [await realm.person(), await realm.person(), await realm.person()];
+    const queues = await Promise.all(authors.map((author) => author.queue({ event_types: ['message'] })));
+    for (const author of authors)
+      await schedule(author, toPerson({ content: `by ${author.user_id}`, scheduled_delivery_timestamp: at }));
+    for (const [index, queue] of queues.entries()) {
+      const { message } = await queue.next(({ type }) => type === 'message');
+      const ids = [authors[index]?.user_id, realm.member2.user_id].sort((a, b) => Number(a) - Number(b));
+      expect(message.display_recipient.map((person: Json) => person.id)).toEqual(ids);
+      expect((await queue.settle()).filter((event) => event.message.sender_id !== authors[index]?.user_id)).toEqual([]);
+    }
+  });
+
   test.each([
     [true, ['read']],
     [false, []],

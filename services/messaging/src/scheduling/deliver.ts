@@ -10,7 +10,8 @@ export interface Delivery {
   database: Database;
   unitOfWork: UnitOfWork;
   authors: Authors;
-  decideSend: DecideSend;
+  /** How the sends of one batch are decided. */
+  deciding: () => DecideSend;
   /** What is later than this many seconds is not sent but failed; undefined sends it however late. */
   maxLatenessSeconds: number | undefined;
   onSent: (latenessSeconds: number) => void;
@@ -55,8 +56,9 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
   ): Promise<'sent' | 'taken' | 'split'> {
     try {
       const ready: Ready[] = [];
+      const decideSend = delivery.deciding();
       for (const row of rows) {
-        const decided = await decide(realmId, row, fresh);
+        const decided = await decide(decideSend, realmId, row, fresh);
         if (decided) ready.push({ row, decided });
       }
       return (await commit(realmId, ready)) ? 'sent' : 'taken';
@@ -75,16 +77,21 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
   }
 
   /** undefined: it was failed for good. An outage is no reason to; it throws. */
-  async function decide(realmId: number, row: ScheduledRow, fresh: boolean): Promise<Decided | undefined> {
+  async function decide(
+    decideSend: DecideSend,
+    realmId: number,
+    row: ScheduledRow,
+    fresh: boolean,
+  ): Promise<Decided | undefined> {
     const meta = metaOf(realmId, row);
     try {
       if (isTooLate(row)) throw new ChatError('BAD_REQUEST', 'Message could not be sent at the scheduled time.');
       const author = await delivery.authors.get(meta, row.sender_id, fresh);
-      return await delivery.decideSend(author, meta, toSend(row), fresh);
+      return await decideSend(author, meta, toSend(row), fresh);
     } catch (error) {
       if (!(error instanceof ChatError) || error.status >= 500) throw error;
       // A refusal is never made on copies that may be stale.
-      if (!fresh && !isTooLate(row)) return decide(realmId, row, true);
+      if (!fresh && !isTooLate(row)) return decide(delivery.deciding(), realmId, row, true);
       await failScheduled(delivery.unitOfWork, realmId, row, error);
       return undefined;
     }
