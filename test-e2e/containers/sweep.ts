@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import type { Docker } from './container.ts';
 
 /** What a run that was cut off left behind. */
@@ -25,6 +25,9 @@ export async function sweep(docker: Docker): Promise<void> {
         .getNetwork(Id)
         .remove()
         .catch(() => undefined);
-  for (const { Name, Labels } of (await docker.listVolumes()).Volumes ?? [])
-    if (isLeft(Labels)) execFileSync('docker', ['volume', 'rm', '-f', Name]);
+  for (const { Name, Labels, Options } of (await docker.listVolumes()).Volumes ?? []) {
+    if (!isLeft(Labels)) continue;
+    execFileSync('docker', ['volume', 'rm', '-f', Name]);
+    if (Options?.device?.startsWith('/dev/loop')) spawnSync('losetup', ['-d', Options.device]);
+  }
 }
