@@ -38,6 +38,10 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
    * millisecond counts, only before it refuses.
    */
   copies: 'current' | 'current-on-refusal';
+  /** Pages of any origin may ask: what an app needs before it is logged in. */
+  isCrossOrigin: boolean;
+  /** The parameter for whose value somebody may be guessing a secret: few attempts each; a right one forgets the wrong ones. */
+  guessedFor?: string | undefined;
   /** Time the caller waits, in milliseconds. */
   deadlineMs: number;
 }
@@ -61,6 +65,7 @@ export function operation<
     events: [],
     isReadOnly: declared.http?.method === 'GET',
     copies: 'current',
+    isCrossOrigin: false,
     deadlineMs: 15_000,
     ...declared,
   } as Operation<P, R> & { http: H };

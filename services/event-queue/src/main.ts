@@ -1,4 +1,4 @@
-import { commonConfig, runService } from '@natter/service-kit';
-import { startEventQueue } from './service.ts';
+import { runService } from '@natter/service-kit';
+import { eventQueueConfig, startEventQueue } from './service.ts';
 
-await runService('event-queue', commonConfig, startEventQueue);
+await runService('event-queue', eventQueueConfig, startEventQueue);

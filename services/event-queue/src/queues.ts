@@ -5,13 +5,17 @@ import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit
 import { z } from 'zod';
 
 const cacheSeconds = 60;
+const idRow = z.object({ queue_id: z.string() });
+
+/** While the system was away nothing expires: `alive` stands still then, and what lived at its last mark lives on. */
+const lives = sql.fragment`expires_at > (SELECT least(now(), at + interval '15 seconds') FROM event_queue.alive)`;
 
 export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
   return [
     handle(eventQueueOperations.getQueue, async ({ meta }, { queue_id }) => {
       const row = await database.maybeOne(sql.type(z.object({ record: queueRecordSchema }))`
         SELECT q.record FROM event_queue.queue q, LATERAL log.position(q.realm_id) p
-        WHERE q.queue_id = ${queue_id} AND q.realm_id = ${meta.realmId} AND q.expires_at > now() AND q.epoch = p.epoch`);
+        WHERE q.queue_id = ${queue_id} AND q.realm_id = ${meta.realmId} AND ${lives} AND q.epoch = p.epoch`);
       if (!row) throw badQueue(queue_id);
       // Only a cache: without Redis the next poll asks again.
       await redis.redis
@@ -22,7 +26,7 @@ export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
 
     handle(eventQueueOperations.deleteQueue, async ({ actor }, { queue_id }) => {
       const deleted = await database.run(sql.unsafe`
-        DELETE FROM event_queue.queue WHERE queue_id = ${queue_id} AND realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND expires_at > now()`);
+        DELETE FROM event_queue.queue WHERE queue_id = ${queue_id} AND realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND ${lives}`);
       if (deleted === 0) throw badQueue(queue_id);
       await redis.redis.del(queueKey(actor.realmId, queue_id)).catch(() => undefined);
       bus.publish(queueSubject(actor.realmId), JSON.stringify({ queueId: queue_id, gone: true }));
@@ -30,13 +34,36 @@ export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
     }),
 
     handle(eventQueueOperations.touchQueues, async ({ meta }, { queue_ids }) => {
-      const alive = await database.any(sql.type(z.object({ queue_id: z.string() }))`
-        UPDATE event_queue.queue SET expires_at = now() + idle_timeout
-        WHERE realm_id = ${meta.realmId} AND queue_id = ANY(${sql.array(queue_ids, 'text')}) AND expires_at > now() RETURNING queue_id`);
+      // Gateways call when a quarter of the time was used: so much is given on top.
+      const alive = await database.any(sql.type(idRow)`
+        UPDATE event_queue.queue SET expires_at = now() + idle_timeout * 1.25
+        WHERE realm_id = ${meta.realmId} AND queue_id = ANY(${sql.array(queue_ids, 'text')}) AND ${lives} RETURNING queue_id`);
       const living = new Set(alive.map((row) => row.queue_id));
       return { gone: queue_ids.filter((id) => !living.has(id)) };
     }),
   ];
+}
+
+/** The queues of somebody who is deactivated end. */
+export function endQueuesOfDeactivated({ consume, redis }: Owner, bus: Bus): void {
+  consume({
+    name: 'queues-of-deactivated',
+    types: ['realm_user'],
+    handle: async (work, { event }) => {
+      const person = event.body.person as { user_id?: number; is_active?: boolean } | undefined;
+      if (event.op !== 'update' || person?.is_active !== false || person.user_id === undefined) return;
+      const ended = await work.any(sql.type(idRow)`
+        DELETE FROM event_queue.queue WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id} RETURNING queue_id`);
+      // Told before the commit: should it fail, a poll of a living queue is only ended early.
+      for (const { queue_id } of ended) {
+        await redis.redis.del(queueKey(work.realmId, queue_id)).catch(() => undefined);
+        bus.publish(
+          queueSubject(work.realmId),
+          JSON.stringify({ queueId: queue_id, generation: Number.MAX_SAFE_INTEGER }),
+        );
+      }
+    },
+  });
 }
 
 const badQueue = (queueId: string): ChatError =>

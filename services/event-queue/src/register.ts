@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
-  badRequest,
+  type Actor,
+  ChatError,
   catchUpOperations,
   channelsFetchTypes,
   eventQueueOperations,
@@ -9,76 +10,138 @@ import {
   type ParamsOf,
   presenceFetchTypes,
   type QueueRecord,
+  type RequestMeta,
   serverVersion,
   usersFetchTypes,
 } from '@natter/contracts';
 import { exportSnapshot, sql } from '@natter/database';
-import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Bus, createRealmPolicies, type Handlers, handleOpen, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { checkRegister } from './check-register.ts';
 import { positionRow } from './read-log.ts';
 
 type Params = ParamsOf<typeof eventQueueOperations.register>;
 
 const defaultIdleSeconds = 600;
 const mobileIdleSeconds = 7 * 86_400;
-/** The log's retention: a queue cannot sleep longer than what it would have to be given. */
-const maxIdleSeconds = 72 * 3_600;
+const maxRegistersAtOnce = 8;
 
-export function registerHandlers({ database }: Owner, bus: Bus): Handlers {
-  return [
-    handle(eventQueueOperations.register, async ({ actor, meta }, params) => {
-      if (params.all_public_streams && actor.role === 600) throw badRequest('User not authorized for this query');
-      checkNarrow(params);
-      const fetchTypes = params.fetch_event_types ?? params.event_types ?? null;
-      const capabilities = booleansOf(params.client_capabilities ?? {});
-      const createdAt = Date.now();
-      // What was answered before this register began is in its state.
-      const behind = catchUpOperations.filter((owner) => concerns(owner.service, fetchTypes));
-      await Promise.all(behind.map((owner) => bus.call(owner, {}, { meta })));
-      // One point in time for all owners: number S. The queue starts after S.
-      const { position, parts } = await exportSnapshot(database, async (snapshot) => {
-        const position = await snapshot.one(
-          sql.type(positionRow)`SELECT number, mark, epoch, floor FROM log.position(${actor.realmId})`,
-        );
-        const part = {
-          snapshot: snapshot.id,
-          user_id: actor.userId,
-          types: fetchTypes,
-          include_subscribers: params.include_subscribers,
-          client_gravatar: params.client_gravatar,
-          slim_presence: params.slim_presence,
-          capabilities,
-        };
-        const { snapshotUsers, snapshotChannels, snapshotMessaging, snapshotPresence } = eventQueueOperations;
-        const owners = [snapshotUsers, snapshotChannels, snapshotMessaging, snapshotPresence].filter((owner) =>
-          concerns(owner.service, fetchTypes),
-        );
-        const parts = await Promise.all(owners.map((owner) => bus.call(owner, part, { actor, meta })));
-        return { position, parts };
-      });
-      const record: QueueRecord = {
-        queue_id: randomUUID(),
-        realm_id: actor.realmId,
-        user_id: actor.userId,
-        start: position.number,
-        epoch: position.epoch,
-        created_at: createdAt,
-        idle_timeout_seconds: idleSeconds(params),
-        event_types: eventTypes(params),
-        narrow: params.narrow,
-        all_public_streams: params.all_public_streams,
-        apply_markdown: params.apply_markdown,
-        client_gravatar: params.client_gravatar,
+export interface RegisterLimits {
+  queuesPerUser: number;
+  /** The log's retention: a queue cannot sleep longer than what it would have to be given. */
+  maxIdleSeconds: number;
+}
+
+export function registerHandlers({ database }: Owner, bus: Bus, limits: RegisterLimits): Handlers {
+  const policies = createRealmPolicies(bus);
+  const running = new Map<string, number>();
+
+  /** Registers are dear: nobody has more than a few under way, or more queues than fit. */
+  async function within<R>(who: string, work: () => Promise<R>): Promise<R> {
+    const count = running.get(who) ?? 0;
+    if (count >= maxRegistersAtOnce) throw tooMany('Too many registrations at once', 1);
+    running.set(who, count + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (running.get(who) ?? 1) - 1;
+      if (left > 0) running.set(who, left);
+      else running.delete(who);
+    }
+  }
+
+  async function checkRoom(actor: Actor): Promise<void> {
+    const { count } = await database.one(sql.type(z.object({ count: z.number() }))`
+      SELECT count(*) FROM event_queue.queue WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND expires_at > now()`);
+    if (count >= limits.queuesPerUser) throw tooMany('Too many event queues', 60);
+  }
+
+  /** What was answered before is in the state; one point in time for all owners. */
+  async function readState(userId: number, meta: RequestMeta, params: Params, capabilities: Record<string, boolean>) {
+    const fetchTypes = params.fetch_event_types ?? params.event_types ?? null;
+    const behind = catchUpOperations.filter((owner) => concerns(owner.service, fetchTypes));
+    await Promise.all(behind.map((owner) => bus.call(owner, {}, { meta })));
+    return exportSnapshot(database, async (snapshot) => {
+      const position = await snapshot.one(
+        sql.type(positionRow)`SELECT number, mark, epoch, floor FROM log.position(${meta.realmId})`,
+      );
+      const part = {
+        snapshot: snapshot.id,
+        user_id: userId,
+        types: fetchTypes,
+        include_subscribers: params.include_subscribers,
+        client_gravatar: params.client_gravatar ?? userId !== 0,
         slim_presence: params.slim_presence,
+        presence_history_limit_days: params.presence_history_limit_days ?? undefined,
         capabilities,
       };
-      await database.run(sql.unsafe`
-        INSERT INTO event_queue.queue (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
-        VALUES (${record.queue_id}, ${record.realm_id}, ${record.user_id}, ${record.epoch}, ${JSON.stringify(record)},
-          make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds}))`);
-      return { ...identity, ...Object.assign({}, ...parts), queue_id: record.queue_id, last_event_id: -1 };
+      const { snapshotUsers, snapshotChannels, snapshotMessaging, snapshotPresence } = eventQueueOperations;
+      const owners = [snapshotUsers, snapshotChannels, snapshotMessaging, snapshotPresence].filter((owner) =>
+        concerns(owner.service, fetchTypes),
+      );
+      const parts = await Promise.all(owners.map((owner) => bus.call(owner, part, { meta })));
+      const own = fetchTypes === null || fetchTypes.includes('realm') ? constants : {};
+      return { position, state: Object.assign({}, ...parts, own) as Record<string, unknown> };
+    });
+  }
+
+  async function registerUser(actor: Actor, meta: RequestMeta, params: Params): Promise<Record<string, unknown>> {
+    await checkRoom(actor);
+    const capabilities = capabilitiesOf(params);
+    const createdAt = Date.now();
+    // The queue starts after the number that all owners saw.
+    const { position, state } = await readState(actor.userId, meta, params, capabilities);
+    const record: QueueRecord = {
+      queue_id: randomUUID(),
+      realm_id: actor.realmId,
+      user_id: actor.userId,
+      start: position.number,
+      epoch: position.epoch,
+      created_at: createdAt,
+      idle_timeout_seconds: idleSeconds(params),
+      event_types: params.event_types ?? null,
+      narrow: params.narrow ?? [],
+      all_public_streams: params.all_public_streams ?? false,
+      apply_markdown: params.apply_markdown,
+      client_gravatar: params.client_gravatar ?? true,
+      slim_presence: params.slim_presence,
+      capabilities,
+    };
+    await database.run(sql.unsafe`
+      INSERT INTO event_queue.queue (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
+      VALUES (${record.queue_id}, ${record.realm_id}, ${record.user_id}, ${record.epoch}, ${JSON.stringify(record)},
+        make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25))`);
+    return { ...identity, ...state, queue_id: record.queue_id, last_event_id: -1 };
+  }
+
+  /** Somebody without an account sees what is open to the web, and follows nothing. */
+  async function registerSpectator(meta: RequestMeta, params: Params): Promise<Record<string, unknown>> {
+    const policy = await policies.get(meta, true);
+    if (!policy.settings.enable_spectator_access)
+      throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+    const { state } = await readState(0, meta, params, capabilitiesOf(params));
+    return { ...identity, ...state, queue_id: null, last_event_id: -1 };
+  }
+
+  function idleSeconds({ idle_queue_timeout }: Params): number {
+    const wanted = idle_queue_timeout === 'mobile' ? mobileIdleSeconds : idle_queue_timeout || defaultIdleSeconds;
+    return Math.min(wanted, limits.maxIdleSeconds);
+  }
+
+  return [
+    handleOpen(eventQueueOperations.register, async ({ actor, meta }, params) => {
+      checkRegister(actor, params);
+      const who = `${meta.realmId} ${actor?.userId ?? 0}`;
+      const answer = await within(who, () =>
+        actor ? registerUser(actor, meta, params) : registerSpectator(meta, params),
+      );
+      return answer as { queue_id: string | null; last_event_id: number };
     }),
   ];
 }
+
+const tooMany = (message: string, seconds: number): ChatError =>
+  new ChatError('RATE_LIMIT_HIT', message, { 'retry-after': seconds });
 
 /** Which owner has something for these fetch types; all have when none are named. */
 const typesOf: Record<string, readonly string[]> = {
@@ -98,27 +161,11 @@ const identity = {
   service_feature_level: featureLevel,
 };
 
-/** The specification (section 6) names events of groups after the key of their state. */
-const eventTypes = ({ event_types }: Params): string[] | null =>
-  event_types?.flatMap((type) => (type === 'realm_user_groups' ? [type, 'user_group'] : [type])) ?? null;
+const constants = { event_queue_longpoll_timeout_seconds: 90 };
 
-function idleSeconds({ idle_queue_timeout }: Params): number {
-  if (idle_queue_timeout === 'mobile') return Math.min(mobileIdleSeconds, maxIdleSeconds);
-  return Math.min(idle_queue_timeout || defaultIdleSeconds, maxIdleSeconds);
-}
-
-const narrowOperators = new Set(['channel', 'stream', 'topic', 'sender', 'is']);
-const isOperands = new Set(['dm', 'private', 'starred', 'unread', 'mentioned', 'alerted', 'resolved']);
-
-function checkNarrow({ narrow }: Params): void {
-  for (const { operator, operand } of narrow) {
-    if (!narrowOperators.has(operator)) throw badRequest(`Operator ${operator} not supported.`);
-    if (operator === 'is' && !isOperands.has(operand)) throw badRequest(`Operand ${operand} not supported.`);
-  }
-}
-
-function booleansOf(capabilities: Record<string, unknown>): Record<string, boolean> {
-  return Object.fromEntries(
-    Object.entries(capabilities).filter((entry): entry is [string, boolean] => typeof entry[1] === 'boolean'),
+function capabilitiesOf({ client_capabilities, pronouns_field_type_supported }: Params): Record<string, boolean> {
+  const named = Object.entries(client_capabilities ?? {}).filter(
+    (entry): entry is [string, boolean] => typeof entry[1] === 'boolean',
   );
+  return { ...Object.fromEntries(named), pronouns_field_type_supported: pronouns_field_type_supported ?? true };
 }

@@ -1,15 +1,31 @@
-import { type CommonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
-import { queueHandlers } from './queues.ts';
+import { commonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
+import { z } from 'zod';
+import { endQueuesOfDeactivated, queueHandlers } from './queues.ts';
 import { readLogHandlers } from './read-log.ts';
 import { registerHandlers } from './register.ts';
 import { startSweep } from './sweep.ts';
 
+export const eventQueueConfig = commonConfig.extend({
+  NATTER_QUEUES_PER_USER: z.coerce.number().int().min(1).default(1_000).describe('Most living event queues of a user'),
+  NATTER_LOG_RETENTION_HOURS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(72)
+    .describe('How long events are kept; also the longest time a queue may go without a poll'),
+});
+type Config = z.output<typeof eventQueueConfig>;
+
 /** Registers queues, expires them, keeps the log in Redis complete, reads what is older. */
-export async function startEventQueue(process: Process<CommonConfig>): Promise<Running> {
+export async function startEventQueue(process: Process<Config>): Promise<Running> {
   const owner = openOwner(process, 'event_queue');
   const sweep = startSweep(owner, process);
+  endQueuesOfDeactivated(owner, process.bus);
   await process.bus.serve('event-queue', '1.0.0', [
-    ...registerHandlers(owner, process.bus),
+    ...registerHandlers(owner, process.bus, {
+      queuesPerUser: process.config.NATTER_QUEUES_PER_USER,
+      maxIdleSeconds: process.config.NATTER_LOG_RETENTION_HOURS * 3_600,
+    }),
     ...queueHandlers(owner, process.bus),
     ...readLogHandlers(owner),
   ]);

@@ -2,6 +2,7 @@ import { sql } from '@natter/database';
 import { metaKey, queueKey, queueSubject, streamKey } from '@natter/event-log';
 import type { CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
+import { expireQueues } from './expiry.ts';
 import { createSweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
@@ -23,6 +24,12 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
   bus.onReconnect(() => {
     sweepAll = true;
   });
+  // Somebody could not append: this realm is looked at closely.
+  const doubted = new Set<number>();
+  bus.subscribe('natter.log-conflict', (payload) => {
+    const realmId = Number(Buffer.from(payload).toString('utf8'));
+    if (Number.isSafeInteger(realmId)) doubted.add(realmId);
+  });
   const loop = (async () => {
     while (!stopped) {
       try {
@@ -30,7 +37,10 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
           await sweep();
           measured.swept();
         }
-        if (round++ % 40 === 0) await expireQueues();
+        if (round++ % 8 === 0) {
+          const { ended, alive } = await expireQueues(owner, bus);
+          measured.queues(alive, ended);
+        }
         if (round % 4_000 === 1) await database.run(sql.unsafe`SELECT log.prepare_partitions(4)`);
       } catch (error) {
         log.debug({ err: error }, 'sweep failed');
@@ -46,6 +56,10 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
   };
 
   async function sweep(): Promise<void> {
+    for (const realmId of doubted) {
+      await settle(realmId);
+      doubted.delete(realmId);
+    }
     const within = sweepAll ? sql.fragment`NULL::interval` : sql.fragment`interval '10 minutes'`;
     sweepAll = false;
     const realms = await database.any(
@@ -84,6 +98,22 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     await beginEpoch(realm.realm_id, number, now.epoch);
   }
 
+  /** Whether the entries of the stream are those of the record; the newest that both have decides. */
+  async function settle(realmId: number): Promise<void> {
+    const [number, mark] = await redis.redis.hmget(metaKey(realmId), 'number', 'mark');
+    const position = await database.maybeOne(
+      sql.type(realmRow.omit({ realm_id: true }))`SELECT number, mark, epoch FROM log.position(${realmId})`,
+    );
+    if (!number || !position) return;
+    const recorded = await database.maybeOne(
+      sql.type(
+        realmRow.pick({ number: true, mark: true }),
+      )`SELECT number, mark FROM log.read(${realmId}, ${Number(number) - 1}, 1)`,
+    );
+    const isSame = recorded?.number === Number(number) && recorded.mark === Number(mark);
+    if (!isSame) await beginEpoch(realmId, Math.max(Number(number), position.number), position.epoch);
+  }
+
   async function beginEpoch(realmId: number, beyond: number, seenEpoch: number): Promise<void> {
     const { epoch } = await database.one(
       sql.type(
@@ -100,16 +130,5 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
       DELETE FROM event_queue.queue WHERE realm_id = ${realmId} AND epoch < ${epoch} RETURNING queue_id`);
     await redis.redis.del(streamKey(realmId), metaKey(realmId), ...ended.map((row) => queueKey(realmId, row.queue_id)));
     bus.publish(queueSubject(realmId), JSON.stringify({ epoch }));
-  }
-
-  async function expireQueues(): Promise<void> {
-    const ended = await database.any(sql.type(z.object({ realm_id: z.number(), queue_id: z.string() }))`
-      DELETE FROM event_queue.queue WHERE expires_at < now() - interval '1 minute' RETURNING realm_id, queue_id`);
-    const { count } = await database.one(
-      sql.type(z.object({ count: z.number() }))`SELECT count(*) FROM event_queue.queue WHERE expires_at > now()`,
-    );
-    measured.queues(count, ended.length);
-    for (const { realm_id, queue_id } of ended)
-      await redis.redis.del(queueKey(realm_id, queue_id)).catch(() => undefined);
   }
 }

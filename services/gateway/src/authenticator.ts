@@ -2,34 +2,56 @@ import { type Actor, ChatError, type LogEvent, type RequestMeta, userOperations 
 import type { Bus } from '@natter/service-kit';
 
 export interface Authenticator {
-  /** The actor of a Basic header. Throws 401 codes, or SERVICE_UNAVAILABLE when the users service is away. */
-  authenticate(header: string | undefined, meta: RequestMeta): Promise<Actor>;
+  /**
+   * The actor of a Basic header. Throws 401 codes, or SERVICE_UNAVAILABLE when the users service is away. A poll goes on
+   * with what was known for a minute longer.
+   */
+  authenticate(header: string | undefined, meta: RequestMeta, isPoll: boolean): Promise<Actor>;
   /** An event of a realm whose log is tailed: actors it changes are asked for anew. */
   follow(realmId: number, event: LogEvent): void;
 }
 
 const maxEntries = 50_000;
 const keepMs = 60_000;
+const bridgeMs = 60_000;
 
-/** Caches actors of realms whose log this process tails; a write still names the versions it rests on. */
-export function createAuthenticator(bus: Bus, tails: (realmId: number) => boolean): Authenticator {
+/**
+ * Caches actors of realms whose log this process follows and is known to have read lately (`isCurrent`); a write still names
+ * the versions it rests on.
+ */
+export function createAuthenticator(
+  bus: Bus,
+  isCurrent: (realmId: number, meta: RequestMeta) => boolean,
+): Authenticator {
   const cache = new Map<string, { actor: Actor; until: number }>();
+  /** Grows with every change, so that an answer which was under way meanwhile is not kept. */
+  const changes = new Map<number, number>();
   return {
-    async authenticate(header, meta) {
+    async authenticate(header, meta, isPoll) {
       const { email, key } = credentials(header);
       const cacheKey = `${meta.realmId}\n${email.toLowerCase()}\n${key}`;
       const cached = cache.get(cacheKey);
-      if (cached && cached.until > Date.now()) return cached.actor;
-      const actor = await bus.call(userOperations.authenticate, { email, api_key: key }, { meta });
-      if (tails(meta.realmId)) {
-        if (cache.size >= maxEntries) cache.clear();
-        cache.set(cacheKey, { actor, until: Date.now() + keepMs });
+      const isTold = isCurrent(meta.realmId, meta);
+      if (cached && isTold && cached.until > Date.now()) return cached.actor;
+      const before = changes.get(meta.realmId) ?? 0;
+      try {
+        const actor = await bus.call(userOperations.authenticate, { email, api_key: key }, { meta });
+        if (isTold && before === (changes.get(meta.realmId) ?? 0)) {
+          if (cache.size >= maxEntries) cache.clear();
+          cache.set(cacheKey, { actor, until: Date.now() + keepMs });
+        }
+        return actor;
+      } catch (error) {
+        const isOutage = error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
+        if (isOutage && isPoll && cached && cached.until + bridgeMs > Date.now()) return cached.actor;
+        if (!isOutage) cache.delete(cacheKey);
+        throw error;
       }
-      return actor;
     },
     follow(realmId, event) {
       const changed = usersChangedBy(event);
       if (changed === undefined) return;
+      changes.set(realmId, (changes.get(realmId) ?? 0) + 1);
       for (const [key, { actor }] of cache)
         if (actor.realmId === realmId && (changed === 'all' || changed.includes(actor.userId))) cache.delete(key);
     },
@@ -52,6 +74,7 @@ function credentials(header: string | undefined): { email: string; key: string }
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = decoded.lastIndexOf(':');
   const key = decoded.slice(colon + 1);
-  if (colon < 1 || !/^[A-Za-z0-9]{32}$/.test(key)) throw new ChatError('INVALID_API_KEY', 'Invalid API key');
+  if (colon < 1 || decoded.includes('\0') || !/^[A-Za-z0-9]{32}$/.test(key))
+    throw new ChatError('INVALID_API_KEY', 'Invalid API key');
   return { email: decoded.slice(0, colon), key };
 }

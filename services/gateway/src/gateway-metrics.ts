@@ -10,13 +10,24 @@ export interface GatewayMetrics {
   answered(operation: string, status: number, milliseconds: number): void;
 }
 
-export function createGatewayMetrics({ registry }: Metrics, heldPolls: () => number): GatewayMetrics {
+export function createGatewayMetrics(
+  { registry }: Metrics,
+  now: { heldPolls: () => number; logBytes: () => number },
+): GatewayMetrics {
   new Gauge({
     name: 'natter_held_polls',
     help: 'Polls held open',
     registers: [registry],
     collect() {
-      this.set(heldPolls());
+      this.set(now.heldPolls());
+    },
+  });
+  new Gauge({
+    name: 'natter_log_memory_bytes',
+    help: 'Recent events kept in memory for polls, as JSON',
+    registers: [registry],
+    collect() {
+      this.set(now.logBytes());
     },
   });
   const delivery = new Histogram({

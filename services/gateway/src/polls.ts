@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type Actor,
   badRequest,
@@ -6,36 +5,50 @@ import {
   eventQueueOperations,
   idsPerNumber,
   type LogEntry,
-  type ParamsOf,
   type QueueRecord,
   queueRecordSchema,
   type RequestMeta,
 } from '@natter/contracts';
-import { type LogRedis, queueKey, queueSubject, readStream } from '@natter/event-log';
-import type { Bus, Logger } from '@natter/service-kit';
-import { type Position, type RealmTail, startTail } from './realm-tail.ts';
+import { generationKey, type LogRedis, queueKey, queueSubject, readStream } from '@natter/event-log';
+import type { Bus } from '@natter/service-kit';
+import { badQueue, createQueueLife } from './queue-life.ts';
+import type { Position, RealmTail } from './realm-tail.ts';
+import type { RealmTails } from './realm-tails.ts';
 import { eventId, renderFor } from './render-event.ts';
 
-type Params = ParamsOf<typeof eventQueueOperations.getEvents>;
+export interface PollRequest {
+  queueId: string;
+  lastEventId: number;
+  dontBlock: boolean;
+}
+
 export interface PollAnswer {
-  events: Record<string, unknown>[];
-  queue_id: string;
+  /** Each as JSON. */
+  events: string[];
+  /** The cursor after the last of them. */
+  lastEventId: number;
+  /** A newer poll, or the end of this process, ended this one. */
+  wasEnded: boolean;
 }
 
 export interface Polls {
-  poll(actor: Actor, meta: RequestMeta, params: Params, aborted: AbortSignal): Promise<PollAnswer>;
-  tails(realmId: number): boolean;
+  poll(actor: Actor, meta: RequestMeta, request: PollRequest, aborted: AbortSignal): Promise<PollAnswer>;
+  /** An entry of a realm's log has arrived. */
+  follow(realmId: number, entry: LogEntry): void;
   readonly held: number;
   stop(): Promise<void>;
 }
 
 interface Held {
+  realmId: number;
   userId: number;
+  generation: number;
   end: (reason: 'replaced' | 'gone') => void;
 }
 
 const maxAnswerEvents = 1_000;
-const touchEveryMs = 20_000;
+const maxAnswerBytes = 1024 * 1024;
+const drainMs = 300;
 /** A client that follows is back within this time; what is older waited for the client, not for us. */
 const followingMs = 1_000;
 
@@ -43,186 +56,207 @@ const followingMs = 1_000;
 export function createPolls(options: {
   bus: Bus;
   log: LogRedis;
-  logger: Logger;
-  onEntry: (realmId: number, entry: LogEntry) => void;
+  tails: RealmTails;
   /** The entry went into the answer of a client that follows. */
   onDelivered: (entry: LogEntry) => void;
 }): Polls {
-  const { bus, log, logger } = options;
-  const tails = new Map<number, Promise<RealmTail>>();
-  const started = new Set<number>();
+  const { bus, log, tails } = options;
+  const life = createQueueLife(bus);
   const held = new Map<string, Held>();
-  const touched = new Map<string, number>();
   /** How far a cursor was evaluated, so that a queue with few matches does not scan the same again. */
   const evaluated = new Map<string, { cursor: number; through: Position }>();
-  const processId = randomUUID();
+  const epochs = new Map<number, number>();
   let isStopping = false;
 
-  bus.subscribe(queueSubject('*'), (payload) => {
+  bus.subscribe(queueSubject('*'), (payload, subject) => {
+    const realmId = Number(subject.split('.').at(-1));
     const message = JSON.parse(Buffer.from(payload).toString('utf8')) as {
       queueId?: string;
       gone?: boolean;
-      from?: string;
+      generation?: number;
       epoch?: number;
     };
-    if (message.epoch !== undefined) for (const poll of held.values()) poll.end('replaced');
-    if (message.queueId !== undefined && message.from !== processId)
-      held.get(message.queueId)?.end(message.gone ? 'gone' : 'replaced');
+    if (message.epoch !== undefined) {
+      epochs.set(realmId, message.epoch);
+      for (const poll of held.values()) if (poll.realmId === realmId) poll.end('replaced');
+    }
+    const poll = message.queueId === undefined ? undefined : held.get(message.queueId);
+    if (message.gone) poll?.end('gone');
+    else if (poll && (message.generation ?? 0) > poll.generation) poll.end('replaced');
   });
-
-  function tailOf(realmId: number, meta: RequestMeta): Promise<RealmTail> {
-    const known = tails.get(realmId);
-    if (known) return known;
-    const onEntry = (entry: LogEntry): void => {
-      endPollsOfChanged(entry);
-      options.onEntry(realmId, entry);
-    };
-    const tail = startTail({ bus, log, realmId, meta, logger, onEntry });
-    tails.set(realmId, tail);
-    tail.then(
-      () => started.add(realmId),
-      () => tails.delete(realmId),
-    );
-    return tail;
-  }
-
-  /** A user whose credentials ended is asked to authenticate again at once. */
-  function endPollsOfChanged({ event }: LogEntry): void {
-    if (event.type !== 'credentials_changed') return;
-    for (const poll of held.values()) if (poll.userId === event.body.user_id) poll.end('replaced');
-  }
 
   async function findQueue(actor: Actor, meta: RequestMeta, queueId: string): Promise<QueueRecord> {
     const cached = await log.redis.get(queueKey(actor.realmId, queueId)).catch(() => null);
-    const queue = cached
-      ? queueRecordSchema.parse(JSON.parse(cached))
-      : await bus.call(eventQueueOperations.getQueue, { queue_id: queueId }, { meta });
+    const known = cached ? queueRecordSchema.safeParse(JSON.parse(cached)).data : undefined;
+    const isUsable = known !== undefined && known.epoch >= (epochs.get(actor.realmId) ?? 0);
+    const queue = isUsable ? known : await bus.call(eventQueueOperations.getQueue, { queue_id: queueId }, { meta });
     // A queue of somebody else answers like one that does not exist.
     if (queue.user_id !== actor.userId) throw badQueue(queueId);
-    if (Date.now() - (touched.get(queueId) ?? 0) > touchInterval(queue)) await touch(meta, queue);
+    await life.keep(queue, meta);
     return queue;
   }
 
-  async function touch(meta: RequestMeta, queue: QueueRecord): Promise<void> {
-    const { gone } = await bus.call(eventQueueOperations.touchQueues, { queue_ids: [queue.queue_id] }, { meta });
-    if (gone.includes(queue.queue_id)) throw badQueue(queue.queue_id);
-    if (touched.size > 100_000) touched.clear();
-    touched.set(queue.queue_id, Date.now());
-  }
+  /** Counts the polls of a queue over all gateways, so that the newest of two survives; without Redis by the clock. */
+  const nextGeneration = async (realmId: number, queueId: string): Promise<number> => {
+    const key = generationKey(realmId, queueId);
+    const results = await log.redis
+      .multi()
+      .incr(key)
+      .expire(key, 3_600)
+      .exec()
+      .catch(() => null);
+    const [error, count] = results?.[0] ?? [];
+    return error || typeof count !== 'number' ? Date.now() : count;
+  };
 
-  async function poll(actor: Actor, meta: RequestMeta, params: Params, aborted: AbortSignal): Promise<PollAnswer> {
-    const { queue_id, last_event_id, dont_block } = params;
-    if (last_event_id === undefined) throw badRequest("Missing 'last_event_id' argument");
-    const [queue, tail] = await Promise.all([findQueue(actor, meta, queue_id), tailOf(actor.realmId, meta)]);
-    const cursor = Math.max(last_event_id, 0);
+  async function poll(
+    actor: Actor,
+    meta: RequestMeta,
+    { queueId, lastEventId, dontBlock }: PollRequest,
+    aborted: AbortSignal,
+  ): Promise<PollAnswer> {
+    if (queueId.length > 100) throw badQueue(queueId.slice(0, 100));
+    const [queue, tail] = await Promise.all([findQueue(actor, meta, queueId), tails.get(meta)]);
+    const cursor = Math.max(lastEventId, 0);
     let from: Position = { number: queue.start + Math.floor(cursor / idsPerNumber), n: cursor % idsPerNumber };
-    const known = evaluated.get(queue_id);
-    if (known?.cursor === last_event_id) from = known.through;
-    held.get(queue_id)?.end('replaced');
-    bus.publish(queueSubject(actor.realmId), JSON.stringify({ queueId: queue_id, from: processId }));
+    const known = evaluated.get(queueId);
+    if (known?.cursor === lastEventId) from = known.through;
+    const generation = await nextGeneration(actor.realmId, queueId);
+    held.get(queueId)?.end('replaced');
+    bus.publish(queueSubject(actor.realmId), JSON.stringify({ queueId, generation }));
     if (from.number > tail.position.number) await checkNotAhead(meta, tail, from, queue);
 
     const begunAt = Date.now();
     let isHeld = false;
-    const answer = (events: Record<string, unknown>[]): PollAnswer => ({ events, queue_id });
-    const scan = async (): Promise<Record<string, unknown>[]> => {
+    const answer = (events: string[], wasEnded = false): PollAnswer => ({
+      events,
+      lastEventId: events.length > 0 ? Math.max(eventId(queue, from), cursor) : lastEventId,
+      wasEnded,
+    });
+    const scan = async (): Promise<string[]> => {
       for (;;) {
         const inMemory = tail.after(from);
         const page = inMemory ?? (await readOlder(meta, queue, from));
-        const events: Record<string, unknown>[] = [];
+        const events: string[] = [];
+        let bytes = 0;
         for (const entry of page) {
           const event = renderFor(queue, entry);
-          if (event) events.push(event);
-          if (event && (isHeld || entry.at > begunAt - followingMs)) options.onDelivered(entry);
+          // An answer holds one event at least, whatever its size.
+          if (event !== undefined && events.length > 0 && bytes + event.length > maxAnswerBytes) return events;
           from = { number: entry.number, n: entry.n };
+          if (event === undefined) continue;
+          events.push(event);
+          bytes += event.length;
+          if (isHeld || entry.at > begunAt - followingMs) options.onDelivered(entry);
           if (events.length >= maxAnswerEvents) break;
         }
         if (events.length > 0) return events;
-        if (inMemory) {
-          if (evaluated.size > 100_000) evaluated.clear();
-          evaluated.set(queue_id, { cursor: last_event_id, through: from });
-          return [];
-        }
+        if (!inMemory) continue;
+        if (evaluated.size > 100_000) evaluated.clear();
+        evaluated.set(queueId, { cursor: lastEventId, through: from });
+        return [];
       }
     };
 
     // Armed before reading, so that nothing that comes meanwhile is missed.
-    let wake: (reason: string) => void = () => undefined;
-    const disarm = tail.onGrowth(() => wake('grown'));
-    const me: Held = { userId: actor.userId, end: (reason) => wake(reason) };
+    let wake: () => void = () => undefined;
+    const disarm = tail.onGrowth(() => wake());
     let ended: string | undefined;
-    me.end = (reason) => {
-      ended ??= reason;
-      wake(reason);
+    const me: Held = {
+      realmId: actor.realmId,
+      userId: actor.userId,
+      generation,
+      end: (reason) => {
+        ended = ended === 'gone' ? ended : reason;
+        wake();
+      },
     };
-    held.set(queue_id, me);
+    held.set(queueId, me);
     const onAbort = (): void => me.end('replaced');
     aborted.addEventListener('abort', onAbort);
     const until = Date.now() + 45_000 + Math.random() * 10_000;
     try {
       for (;;) {
+        if (ended === 'gone') throw badQueue(queueId);
         const events = await scan();
         if (events.length > 0) return answer(events);
-        if (ended === 'gone') throw badQueue(queue_id);
-        if (dont_block || ended !== undefined || isStopping) return answer([]);
+        if (dontBlock || ended === 'replaced' || isStopping) return answer([], ended !== undefined || isStopping);
         const left = until - Date.now();
         isHeld = true;
-        if (left <= 0) return answer([{ type: 'heartbeat', id: Math.max(eventId(queue, from), cursor) }]);
+        if (left <= 0)
+          return answer([JSON.stringify({ type: 'heartbeat', id: Math.max(eventId(queue, from), cursor) })]);
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, Math.min(left, touchInterval(queue)));
+          const timer = setTimeout(resolve, Math.max(50, Math.min(left, life.dueIn(queue))));
           wake = () => {
             clearTimeout(timer);
             resolve();
           };
-          if (ended !== undefined || tail.after(from)?.length !== 0) wake('already');
+          if (ended !== undefined || tail.after(from)?.length !== 0) wake();
         });
         wake = () => undefined;
-        if (Date.now() - (touched.get(queue_id) ?? 0) > touchInterval(queue))
-          await touch(meta, queue).catch(ignoreOutage);
+        await life.keep(queue, meta).catch(ignoreOutage);
       }
     } finally {
       disarm();
       aborted.removeEventListener('abort', onAbort);
-      if (held.get(queue_id) === me) held.delete(queue_id);
+      if (held.get(queueId) === me) held.delete(queueId);
     }
   }
 
   /** What this gateway no longer has in memory: from Redis, and what Redis no longer holds from the record. Never a gap. */
   async function readOlder(meta: RequestMeta, queue: QueueRecord, from: Position): Promise<LogEntry[]> {
-    const fromStream = await readStream(log, queue.realm_id, from, 500).catch((): LogEntry[] => []);
-    const first = fromStream[0];
-    if (first && (first.number === from.number || (first.number === from.number + 1 && first.n === 0)))
-      return fromStream;
+    const read = await readStream(log, queue.realm_id, from, 500).catch(() => undefined);
+    const first = read?.entries[0];
+    if (read && first && (first.number === from.number || (first.number === from.number + 1 && first.n === 0)))
+      return read.entries;
     const record = await bus.call(eventQueueOperations.readLog, { after: from.number, limit: 500 }, { meta });
     if (record.floor > from.number || record.epoch !== queue.epoch) throw badQueue(queue.queue_id);
-    return record.entries as LogEntry[];
+    const entries = record.entries as LogEntry[];
+    const next = entries[0];
+    if (next && next.number !== from.number + 1) throw badQueue(queue.queue_id);
+    if (!next) await new Promise((resolve) => setTimeout(resolve, 20));
+    return entries;
   }
 
   async function checkNotAhead(meta: RequestMeta, tail: RealmTail, from: Position, queue: QueueRecord): Promise<void> {
     await tail.catchUp();
     if (from.number <= tail.position.number) return;
     const record = await bus.call(eventQueueOperations.readLog, { after: from.number, limit: 1 }, { meta });
-    if (from.number > record.clock) throw badQueue(queue.queue_id);
+    if (from.number > record.clock || record.epoch !== queue.epoch) throw badQueue(queue.queue_id);
   }
 
   return {
     poll,
-    tails: (realmId) => started.has(realmId),
+    /** A user whose credentials ended is asked to authenticate again at once. */
+    follow(realmId, { event }) {
+      if (event.type !== 'credentials_changed') return;
+      for (const one of held.values())
+        if (one.realmId === realmId && one.userId === event.body.user_id) one.end('replaced');
+    },
     get held() {
       return held.size;
     },
     stop: async () => {
-      isStopping = true;
-      for (const one of held.values()) setTimeout(() => one.end('replaced'), Math.random() * 300);
-      while (held.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-      for (const tail of tails.values()) (await tail).stop();
+      // Not all at once: they come back at the other gateways.
+      setTimeout(() => {
+        isStopping = true;
+      }, drainMs);
+      const end = Date.now() + drainMs * 10;
+      for (const one of held.values()) setTimeout(() => one.end('replaced'), Math.random() * drainMs);
+      while (held.size > 0 && Date.now() < end) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        if (isStopping) for (const one of held.values()) one.end('replaced');
+      }
     },
   };
 }
 
-const touchInterval = (queue: QueueRecord): number => Math.min(touchEveryMs, queue.idle_timeout_seconds * 100);
-const badQueue = (queueId: string): ChatError =>
-  new ChatError('BAD_EVENT_QUEUE_ID', `Bad event queue ID: ${queueId}`, { queue_id: queueId });
+/** A poll without a cursor cannot go on. */
+export const pollRequestOf = (queueId: string | undefined, lastEventId: number | undefined): PollRequest => {
+  if (queueId === undefined) throw badRequest("Missing 'queue_id' argument");
+  if (lastEventId === undefined) throw badRequest("Missing 'last_event_id' argument");
+  return { queueId, lastEventId, dontBlock: false };
+};
 
 /** A held poll outlives an outage; that its queue is gone is the only news. */
 function ignoreOutage(error: unknown): void {

@@ -6,24 +6,38 @@ export interface RateState {
   remaining: number;
   /** UNIX seconds. */
   reset: number;
+  isOver: boolean;
 }
 
-const windowSeconds = 60;
+export interface Rate {
+  limit: number;
+  windowSeconds: number;
+}
 
 /** Counts requests of one caller over all gateways. Without Redis nobody is limited. */
-export async function countRequest(redis: LogRedis, realmId: number, who: string, limit: number): Promise<RateState> {
-  const now = Date.now() / 1000;
-  const window = Math.floor(now / windowSeconds);
-  const reset = (window + 1) * windowSeconds;
-  const key = rateKey(realmId, `${who}:${window}`);
+export async function countRequest(redis: LogRedis, realmId: number, who: string, rate: Rate): Promise<RateState> {
+  const { limit, windowSeconds } = rate;
+  const { key, reset } = windowOf(realmId, who, windowSeconds);
   let count = 0;
   try {
     count = await redis.redis.incr(key);
     if (count === 1) await redis.redis.expire(key, windowSeconds * 2);
   } catch {
-    return { limit, remaining: limit, reset };
+    return { limit, remaining: limit, reset, isOver: false };
   }
-  if (count > limit)
-    throw new ChatError('RATE_LIMIT_HIT', 'API usage exceeded rate limit', { 'retry-after': reset - now });
-  return { limit, remaining: limit - count, reset };
+  return { limit, remaining: Math.max(0, limit - count), reset, isOver: count > limit };
 }
+
+export async function forgetRequests(redis: LogRedis, realmId: number, who: string, rate: Rate): Promise<void> {
+  await redis.redis.del(windowOf(realmId, who, rate.windowSeconds).key).catch(() => undefined);
+}
+
+function windowOf(realmId: number, who: string, windowSeconds: number): { key: string; reset: number } {
+  const window = Math.floor(Date.now() / 1000 / windowSeconds);
+  return { key: rateKey(realmId, `${who}:${window}`), reset: (window + 1) * windowSeconds };
+}
+
+export const rateLimitHit = ({ reset }: RateState): ChatError =>
+  new ChatError('RATE_LIMIT_HIT', 'API usage exceeded rate limit', {
+    'retry-after': Math.max(0.001, reset - Date.now() / 1000),
+  });

@@ -15,11 +15,18 @@ export interface RealmTail {
   after(position: Position): LogEntry[] | undefined;
   /** Called after every growth, until the returned function is called. */
   onGrowth(listener: () => void): () => void;
+  /** When this tail last knew that it had read to the end; UNIX milliseconds. */
+  readonly currentAt: number;
+  readonly epoch: number;
+  /** Size of what is in memory, as JSON. */
+  readonly bytes: number;
+  readonly hasListeners: boolean;
+  /** Forgets the oldest entries until at most so many bytes are left. */
+  shrinkTo(bytes: number): void;
   catchUp(): Promise<void>;
   stop(): void;
 }
 
-const maxEntries = 20_000;
 const backstopMs = 3_000;
 const isAfter = (a: Position, b: Position): boolean => a.number > b.number || (a.number === b.number && a.n > b.n);
 
@@ -34,10 +41,13 @@ export async function startTail(options: {
   meta: RequestMeta;
   logger: Logger;
   onEntry: (entry: LogEntry) => void;
+  onBytes: () => void;
 }): Promise<RealmTail> {
   const { bus, log, realmId, meta, logger } = options;
   const listeners = new Set<() => void>();
   let entries: LogEntry[] = [];
+  let sizes: number[] = [];
+  let bytes = 0;
   let mark: number | undefined;
   let reading: Promise<void> | undefined;
   let isAgainWanted = false;
@@ -47,12 +57,14 @@ export async function startTail(options: {
   const unsubscribe = bus.subscribe(logSubject(realmId), (payload) => {
     if (!isStarted) return;
     const hint = JSON.parse(Buffer.from(payload).toString('utf8')) as { entries?: LogEntry[] };
-    if (!hint.entries || !take(hint.entries)) setTimeout(() => void catchUp(), 5);
+    if (!hint.entries || !take(hint.entries, payload.byteLength)) setTimeout(() => void catchUp(), 5);
   });
   await bus.flush();
   const clock = await bus.call(eventQueueOperations.readLog, { after: Number.MAX_SAFE_INTEGER, limit: 1 }, { meta });
   let position: Position = { number: clock.clock, n: 0 };
   let floor: Position = position;
+  let epoch = clock.epoch;
+  let currentAt = Date.now();
   isStarted = true;
   // Interest spreads late in a cluster: read once more shortly after.
   setTimeout(() => void catchUp(), 250);
@@ -84,6 +96,27 @@ export async function startTail(options: {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    get currentAt() {
+      return currentAt;
+    },
+    get epoch() {
+      return epoch;
+    },
+    get bytes() {
+      return bytes;
+    },
+    get hasListeners() {
+      return listeners.size > 0;
+    },
+    shrinkTo(most) {
+      let count = 0;
+      while (bytes > most && count < entries.length) bytes -= sizes[count++] ?? 0;
+      const last = entries[count - 1];
+      if (!last) return;
+      floor = { number: last.number, n: last.n };
+      entries = entries.slice(count);
+      sizes = sizes.slice(count);
+    },
     catchUp,
     stop() {
       isStopped = true;
@@ -94,7 +127,8 @@ export async function startTail(options: {
   };
 
   /** Takes what follows; returns false when something before it is missing. */
-  function take(batch: readonly LogEntry[]): boolean {
+  function take(batch: readonly LogEntry[], batchBytes: number): boolean {
+    const size = batchBytes / Math.max(1, batch.length);
     const before = entries.length;
     let isComplete = true;
     for (const entry of batch) {
@@ -105,16 +139,14 @@ export async function startTail(options: {
         break;
       }
       entries.push(entry);
+      sizes.push(size);
+      bytes += size;
       position = { number: entry.number, n: entry.n };
       if (entry.n === 0) mark = entry.mark;
       options.onEntry(entry);
     }
     if (entries.length > before) {
-      if (entries.length > maxEntries) {
-        const dropped = entries.splice(0, entries.length - maxEntries * 0.75);
-        const last = dropped.at(-1);
-        if (last) floor = { number: last.number, n: last.n };
-      }
+      options.onBytes();
       for (const listener of [...listeners]) listener();
     }
     return isComplete;
@@ -139,25 +171,39 @@ export async function startTail(options: {
 
   async function readOn(): Promise<void> {
     for (let round = 0; round < 1_000 && !isStopped; round++) {
-      const fromStream = await readStream(log, realmId, position, 500).catch((): LogEntry[] => []);
-      if (fromStream.length > 0 && take(fromStream)) {
-        if (fromStream.length < 500) return;
+      const askedAt = Date.now();
+      const read = await readStream(log, realmId, position, 500).catch(() => undefined);
+      const fromStream = read?.entries ?? [];
+      if (read && fromStream.length > 0 && take(fromStream, read.bytes)) {
+        if (fromStream.length < 500) {
+          currentAt = askedAt;
+          return;
+        }
         continue;
       }
-      if (fromStream.length === 0 && log.isUp()) return;
+      if (read && fromStream.length === 0) {
+        currentAt = askedAt;
+        return;
+      }
       const record = await bus.call(eventQueueOperations.readLog, { after: position.number, limit: 500 }, { meta });
       const missing = record.entries as LogEntry[];
-      if (!take(missing)) {
+      epoch = record.epoch;
+      if (!take(missing, missing.length > 0 ? JSON.stringify(missing).length : 0)) {
         // Another history: this tail has nothing to continue. Queues of the old epoch end with it.
         logger.error({ realm: realmId, position }, 'the log has another history than this tail');
         entries = [];
+        sizes = [];
+        bytes = 0;
         mark = undefined;
         position = { number: record.clock, n: 0 };
         floor = position;
         for (const listener of [...listeners]) listener();
         return;
       }
-      if (missing.length < 500) return;
+      if (missing.length < 500) {
+        currentAt = askedAt;
+        return;
+      }
     }
   }
 }

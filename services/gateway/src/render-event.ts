@@ -1,44 +1,125 @@
 import {
   type Audience,
   emptyTopicDisplayName,
+  type Form,
   hasId,
   idsPerNumber,
   type ListPart,
   type LogEntry,
+  type LogEvent,
   type QueueRecord,
 } from '@natter/contracts';
+import { passesNarrow } from './narrow.ts';
 
 export const eventId = (queue: QueueRecord, position: { number: number; n: number }): number =>
   (position.number - queue.start) * idsPerNumber + position.n;
 
-/** The event as this queue's client sees it, or undefined when it is not for this queue. */
-export function renderFor(queue: QueueRecord, entry: LogEntry): Record<string, unknown> | undefined {
+/**
+ * The event as this queue's client sees it, as JSON, or undefined when it is not for this queue. What queues with equal
+ * capabilities and an equal part in the event see is written once and shared; only the id and the receiver's own part are added.
+ */
+export function renderFor(queue: QueueRecord, entry: LogEntry): string | undefined {
   const { event } = entry;
   if (hiddenTypes.has(event.type)) return undefined;
   if (queue.event_types !== null && !queue.event_types.includes(event.type)) return undefined;
-  // The old form is for those who do not know the new one.
-  if (event.type === 'muted_topics' && queue.event_types?.includes('user_topic')) return undefined;
+  if (isSuperseded(queue, event)) return undefined;
   // What was ephemeral before the queue began is over.
   if (entry.n > 0 && entry.at < queue.created_at) return undefined;
   const isFor = reaches(event.audience, queue.user_id);
   const isOpen = queue.all_public_streams && event.message?.isPublic === true;
   if (!isFor && !isOpen) return undefined;
-  if (event.message && !passesNarrow(queue, entry)) return undefined;
-  const id = eventId(queue, entry);
-  const named = { type: event.type, ...(event.op === undefined ? {} : { op: event.op }) };
-  if (event.message) return { ...named, ...renderMessage(queue, entry), id };
-  let body = event.body;
-  for (const variant of event.variants ?? [])
-    if (reaches(variant.audience, queue.user_id)) body = { ...body, ...variant.patch };
-  for (const part of event.parts ?? []) if (isPartFor(part, queue)) body = withItems(body, part);
-  let seen: Record<string, unknown> = { ...named, ...body };
-  for (const { capability, is, patch } of event.forms ?? []) {
-    if ((queue.capabilities[capability] ?? false) !== is) continue;
-    if (patch === null) return undefined;
-    seen = { ...seen, ...patch };
-  }
-  return { ...seen, id };
+  if (event.message && !passesNarrow(queue, entry, flagsOf(entry, queue.user_id))) return undefined;
+  const shared = event.message ? sharedMessage(queue, entry) : sharedEvent(queue, event);
+  if (shared === undefined) return undefined;
+  return `${shared}${event.message ? ownPart(queue, entry) : ''},"id":${eventId(queue, entry)}}`;
 }
+
+/** What only services read. */
+const hiddenTypes = new Set(['tick', 'credentials_changed']);
+
+/** Older forms of what the queue gets anyway. */
+function isSuperseded(queue: QueueRecord, { type }: LogEvent): boolean {
+  if (type === 'muted_topics') return queue.event_types?.includes('user_topic') ?? false;
+  if (type === 'update_display_settings' || type === 'update_global_notifications')
+    return queue.capabilities.user_settings_object === true;
+  return false;
+}
+
+const written = new WeakMap<LogEvent, Map<string, string | null>>();
+
+/** The text for one profile, made at its first use. It ends before the closing brace. */
+function once(event: LogEvent, profile: string, make: () => Record<string, unknown> | undefined): string | undefined {
+  let texts = written.get(event);
+  if (!texts) {
+    texts = new Map();
+    written.set(event, texts);
+  }
+  const known = texts.get(profile);
+  if (known !== undefined) return known ?? undefined;
+  const made = make();
+  const text = made === undefined ? null : JSON.stringify(made).slice(0, -1);
+  if (texts.size < 64) texts.set(profile, text);
+  return text ?? undefined;
+}
+
+function sharedEvent(queue: QueueRecord, event: LogEvent): string | undefined {
+  const variants = (event.variants ?? []).filter(({ audience }) => reaches(audience, queue.user_id));
+  const parts = (event.parts ?? []).filter((part) => isPartFor(part, queue));
+  const forms = (event.forms ?? []).filter((form) => isFormFor(form, queue));
+  if (forms.some(({ patch }) => patch === null)) return undefined;
+  const profile = [
+    ...bits(event.variants, variants),
+    '/',
+    ...bits(event.parts, parts),
+    '/',
+    ...bits(event.forms, forms),
+  ];
+  return once(event, profile.join(''), () => {
+    let body = event.body;
+    for (const { patch } of variants) body = { ...body, ...patch };
+    for (const part of parts) body = withItems(body, part);
+    let seen: Record<string, unknown> = named(event, body);
+    for (const { patch } of forms) seen = { ...seen, ...patch };
+    return seen;
+  });
+}
+
+function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined {
+  const { event } = entry;
+  const message = event.body.message as Record<string, unknown>;
+  const isEmptyTopic = message.type === 'stream' && message.subject === '' && !queue.capabilities.empty_topic_name;
+  const profile = `m${Number(queue.apply_markdown)}${Number(queue.client_gravatar)}${Number(isEmptyTopic)}`;
+  return once(event, profile, () =>
+    named(event, {
+      message: {
+        ...message,
+        id: entry.number,
+        ...(queue.apply_markdown ? {} : { content: event.message?.source, content_type: 'text/x-markdown' }),
+        ...(queue.client_gravatar ? { avatar_url: null } : {}),
+        ...(isEmptyTopic ? { subject: emptyTopicDisplayName } : {}),
+      },
+    }),
+  );
+}
+
+/** Flags are the receiver's; a local id is told to the one queue it came from. */
+function ownPart(queue: QueueRecord, entry: LogEntry): string {
+  const local = entry.event.message?.local;
+  const flags = `,"flags":${JSON.stringify(flagsOf(entry, queue.user_id))}`;
+  return local?.queueId === queue.queue_id ? `${flags},"local_message_id":${JSON.stringify(local.localId)}` : flags;
+}
+
+const named = (event: LogEvent, body: Record<string, unknown>): Record<string, unknown> => ({
+  type: event.type,
+  ...(event.op === undefined ? {} : { op: event.op }),
+  ...body,
+});
+
+const bits = (all: readonly unknown[] | undefined, chosen: readonly unknown[]): string[] =>
+  (all ?? []).map((one) => (chosen.includes(one) ? '1' : '0'));
+
+const isFormFor = ({ capability, is }: Form, queue: QueueRecord): boolean =>
+  (queue.capabilities[capability] ?? false) === is;
 
 const isPartFor = ({ audience, capability, is }: ListPart, queue: QueueRecord): boolean =>
   reaches(audience, queue.user_id) &&
@@ -49,55 +130,10 @@ function withItems(body: Record<string, unknown>, { list, items }: ListPart): Re
   return { ...body, [list]: shared.map((item, index) => ({ ...item, ...items[index] })) };
 }
 
-/** What only services read. */
-const hiddenTypes = new Set(['tick', 'credentials_changed']);
-
 function reaches(audience: Audience, userId: number): boolean {
   if (audience === 'realm') return true;
   return hasId(audience.users, userId) && !(audience.except && hasId(audience.except, userId));
 }
 
-function renderMessage(queue: QueueRecord, entry: LogEntry): Record<string, unknown> {
-  const part = entry.event.message;
-  const message = entry.event.body.message as Record<string, unknown>;
-  const isEmptyTopic = message.type === 'stream' && message.subject === '';
-  return {
-    message: {
-      ...message,
-      id: entry.number,
-      ...(queue.apply_markdown ? {} : { content: part?.source, content_type: 'text/x-markdown' }),
-      ...(queue.client_gravatar ? { avatar_url: null } : {}),
-      ...(isEmptyTopic && !queue.capabilities.empty_topic_name ? { subject: emptyTopicDisplayName } : {}),
-    },
-    flags: flagsOf(entry, queue.user_id),
-    ...(part?.local?.queueId === queue.queue_id ? { local_message_id: part.local.localId } : {}),
-  };
-}
-
 const flagsOf = (entry: LogEntry, userId: number): string[] =>
   (entry.event.message?.flags ?? []).filter(({ users }) => hasId(users, userId)).map(({ flag }) => flag);
-
-function passesNarrow(queue: QueueRecord, entry: LogEntry): boolean {
-  const message = entry.event.body.message as Record<string, unknown>;
-  return queue.narrow.every(({ operator, operand, negated }) => {
-    const wanted = operand.toLowerCase();
-    const flags = flagsOf(entry, queue.user_id);
-    const holds = (): boolean => {
-      switch (operator) {
-        case 'channel':
-        case 'stream':
-          return message.type === 'stream' && String(message.display_recipient).toLowerCase() === wanted;
-        case 'topic':
-          return message.type === 'stream' && String(message.subject).toLowerCase() === wanted;
-        case 'sender':
-          return String(message.sender_email).toLowerCase() === wanted;
-        default:
-          if (wanted === 'dm' || wanted === 'private') return message.type === 'private';
-          if (wanted === 'unread') return !flags.includes('read');
-          if (wanted === 'resolved') return String(message.subject).startsWith('✔ ');
-          return flags.includes(wanted === 'alerted' ? 'has_alert_word' : wanted);
-      }
-    };
-    return holds() !== negated;
-  });
-}

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import formbody from '@fastify/formbody';
-import multipart from '@fastify/multipart';
 import {
   type Actor,
   ChatError,
+  capabilityNames,
   eventQueueOperations,
   limits,
   type Operation,
@@ -12,7 +11,6 @@ import {
   type Page,
   type ParamsOf,
   type RequestMeta,
-  userOperations,
 } from '@natter/contracts';
 import { connectRedis } from '@natter/event-log';
 import { commonConfig, inSpan, type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
@@ -20,11 +18,16 @@ import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { z } from 'zod';
 import { createAuthenticator } from './authenticator.ts';
 import { docsPage } from './docs-page.ts';
+import { streamEvents } from './event-stream.ts';
 import { createGatewayMetrics } from './gateway-metrics.ts';
 import { openApi } from './open-api.ts';
 import { parseParams } from './parse-params.ts';
-import { createPolls, type Polls } from './polls.ts';
-import { countRequest, type RateState } from './rate-limit.ts';
+import { createPolls, type Polls, pollRequestOf } from './polls.ts';
+import { countRequest, forgetRequests, type Rate, type RateState, rateLimitHit } from './rate-limit.ts';
+import { createRealmFinder } from './realm-of-host.ts';
+import { createRealmTails } from './realm-tails.ts';
+import { acceptForms, fieldsOf } from './request-fields.ts';
+import { createRouter } from './router.ts';
 
 export const gatewayConfig = commonConfig.extend({
   NATTER_HTTP_HOST: z.string().default('127.0.0.1').describe('Where the API listens'),
@@ -43,134 +46,232 @@ export const gatewayConfig = commonConfig.extend({
     .int()
     .default(100)
     .describe('Requests a minute and address, without authentication'),
+  NATTER_RATE_LIMIT_LOGIN: z.coerce
+    .number()
+    .int()
+    .default(5)
+    .describe('Wrong passwords in half an hour and username before no more are tried'),
+  NATTER_LOG_MEMORY_MIB: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(128)
+    .describe('Recent events (as JSON) that a gateway keeps in memory; older ones are read from Redis'),
 });
 type Config = z.output<typeof gatewayConfig>;
 
 /** How long a slow request holds up a gateway that stops. */
 const closeMs = 8_000;
-const prefix = '/api/v1';
+type PollParams = ParamsOf<typeof eventQueueOperations.getEvents>;
 
 /** The HTTP edge. It has no code per endpoint: every route is made from the contract. */
 export async function startGateway({ config, log, bus, metrics }: Process<Config>): Promise<Running> {
   const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
   watchRedis(metrics, redis);
-  const gatewayMetrics = createGatewayMetrics(metrics, () => polls.held);
-  const polls: Polls = createPolls({
+  const gatewayMetrics = createGatewayMetrics(metrics, { heldPolls: () => polls.held, logBytes: () => tails.bytes });
+  const tails = createRealmTails({
     bus,
     log: redis,
     logger: log,
-    onDelivered: gatewayMetrics.delivered,
-    onEntry: (realmId, { event, at }) => {
+    maxBytes: config.NATTER_LOG_MEMORY_MIB * 1024 * 1024,
+    onEntry: (realmId, entry) => {
+      const { event, at } = entry;
       if (event.trace) spanOfDelivery(`deliver ${event.type}`, event.trace, at, { realm: realmId });
       authenticator.follow(realmId, event);
+      polls.follow(realmId, entry);
     },
   });
-  const authenticator = createAuthenticator(bus, polls.tails);
-  const realms = new Map<string, number>();
+  const polls: Polls = createPolls({ bus, log: redis, tails, onDelivered: gatewayMetrics.delivered });
+  const authenticator = createAuthenticator(bus, tails.isCurrent);
+  const findRealm = createRealmFinder(bus);
+  const router = createRouter(operations);
+  const rates = {
+    user: { limit: config.NATTER_RATE_LIMIT, windowSeconds: 60 },
+    anonymous: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS, windowSeconds: 60 },
+    login: { limit: config.NATTER_RATE_LIMIT_LOGIN, windowSeconds: 1_800 },
+  };
 
   let isLeaving = false;
   const app = fastify({
     ...(config.NATTER_TRUSTED_PROXIES ? { trustProxy: config.NATTER_TRUSTED_PROXIES } : {}),
     bodyLimit: limits.bodyBytes,
     genReqId: () => randomUUID(),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    routerOptions: { ignoreTrailingSlash: true },
+    exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => void sendError(reply, toChatError(error, request)),
   });
-  await app.register(formbody);
-  await app.register(multipart, { attachFieldsToBody: 'keyValues', limits: { fieldSize: 2 * 1024 * 1024, files: 1 } });
+  acceptForms(app);
+  const served = new WeakMap<FastifyRequest, string>();
   app.addHook('onSend', async (request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
     reply.header('x-request-id', request.id);
     if (isLeaving) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
-    const { operation } = request.routeOptions.config as { operation?: string };
-    gatewayMetrics.answered(operation ?? 'none', reply.statusCode, reply.elapsedTime);
+    gatewayMetrics.answered(served.get(request) ?? 'none', reply.statusCode, reply.elapsedTime);
   });
   app.setErrorHandler((error, request, reply) => sendError(reply, toChatError(error, request)));
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0] ?? '';
-    const allowed = operations
-      .filter((operation) => (operation.http ?? operation.page) && matches(pathOf(operation), path))
-      .map((operation) => (operation.http ?? operation.page)?.method);
-    if (allowed.length > 0 && request.method === 'OPTIONS')
-      return reply.code(204).header('allow', allowed.join(', ')).send();
-    if (allowed.length > 0)
-      return reply
-        .code(405)
-        .header('allow', allowed.join(', '))
-        .send({ result: 'error', msg: 'Method Not Allowed', allowed_methods: allowed });
-    return sendError(reply, new ChatError('NOT_FOUND', 'Not found'));
-  });
+  app.setNotFoundHandler((_, reply) => sendError(reply, new ChatError('NOT_FOUND', 'Not found')));
   const document = openApi();
   app.get('/openapi.json', async () => document);
   const docs = docsPage();
   app.get('/docs', async (_, reply) => reply.type('text/html; charset=utf-8').send(docs));
-  for (const operation of operations) {
-    const route = operation.http ?? operation.page;
-    if (!route) continue;
-    app.route({
-      method: route.method,
-      url: pathOf(operation).replace(/\{(\w+)\}/g, ':$1'),
-      config: { operation: operation.name },
-      handler: (request, reply) => {
-        const parent = headerOf(request, 'traceparent');
-        return inSpan(`gateway ${operation.name}`, { kind: 'server', parent }, () => serve(operation, request, reply));
-      },
-    });
+  app.route({
+    method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
+    url: '/*',
+    handler: (request, reply) => route(request, reply),
+  });
+
+  async function route(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const place = router.find(request.url.split('?')[0] ?? '');
+    if (!place) throw new ChatError('NOT_FOUND', 'Not found');
+    const isCrossOrigin = place.methods.some((method) => place.operation(method)?.operation.isCrossOrigin);
+    if (isCrossOrigin) reply.header('access-control-allow-origin', '*');
+    if (request.method === 'OPTIONS') {
+      if (isCrossOrigin)
+        reply
+          .header('access-control-allow-methods', place.methods.join(', '))
+          .header('access-control-allow-headers', 'authorization, content-type')
+          .header('access-control-max-age', 86_400);
+      return reply.code(204).header('allow', place.methods.join(', ')).send();
+    }
+    const fields = fieldsOf(request);
+    // A form may name another verb than its request.
+    const override = fields.method?.toUpperCase();
+    const found = place.operation(override ?? (request.method === 'HEAD' ? 'GET' : request.method));
+    if (!found)
+      return reply
+        .code(405)
+        .header('allow', place.methods.join(', '))
+        .send({ result: 'error', msg: 'Method Not Allowed', allowed_methods: place.methods });
+    const { operation, path } = found;
+    if (override !== undefined && operation.params.method === undefined) delete fields.method;
+    served.set(request, operation.name);
+    const parent = headerOf(request, 'traceparent');
+    return inSpan(`gateway ${operation.name}`, { kind: 'server', parent }, () =>
+      serve(operation, { request, reply, fields, path }),
+    );
   }
 
-  async function serve(operation: Operation, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  interface Asked {
+    request: FastifyRequest;
+    reply: FastifyReply;
+    fields: Record<string, string>;
+    path: Record<string, string>;
+  }
+
+  async function serve(operation: Operation, asked: Asked): Promise<unknown> {
+    const { request, reply, fields, path } = asked;
     const meta = await metaOf(request);
-    const isAuthenticated =
-      operation.caller === 'user' || (operation.caller === 'spectator' && request.headers.authorization !== undefined);
-    const actor = isAuthenticated ? await authenticator.authenticate(request.headers.authorization, meta) : undefined;
     const isPoll = operation.name === eventQueueOperations.getEvents.name;
+    const actor = await actorOf(operation, asked, meta, isPoll);
     const who = actor ? `${isPoll ? 'poll' : 'user'}:${actor.userId}` : `ip:${request.ip}`;
-    setRateHeaders(
-      reply,
-      await countRequest(
-        redis,
-        meta.realmId,
-        who,
-        actor ? config.NATTER_RATE_LIMIT : config.NATTER_RATE_LIMIT_ANONYMOUS,
-      ),
-    );
-    const { params, ignored } = parseParams(operation, fieldsOf(request), request.params as Record<string, string>);
-    const result =
-      isPoll && actor
-        ? await poll(actor, meta, params, request)
-        : await bus.call(operation, params as never, { actor, meta });
+    await count(reply, meta, who, actor ? rates.user : rates.anonymous);
+    const { params, ignored } = parseParams(operation, fields, path);
+    if (isPoll && actor) return poll(actor, meta, params as PollParams, ignored, asked);
+    const guessed = operation.guessedFor && `login:${String(params[operation.guessedFor]).toLowerCase().slice(0, 200)}`;
+    if (guessed) await count(reply, meta, guessed, rates.login);
+    const result = (await bus.call(operation, params as never, { actor, meta })) as Record<string, unknown>;
+    if (guessed) await forgetRequests(redis, meta.realmId, guessed, rates.login);
     if (operation.page) return sendPage(reply, result as Page);
+    const allIgnored = [...new Set([...ignored, ...((result.ignored_parameters_unsupported as string[]) ?? [])])];
     return {
       result: 'success',
       msg: '',
-      ...(result as object),
-      ...(ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {}),
+      ...result,
+      ...(allIgnored.length > 0 ? { ignored_parameters_unsupported: allIgnored } : {}),
     };
   }
 
-  function poll(actor: Actor, meta: RequestMeta, params: Record<string, unknown>, request: FastifyRequest) {
+  /** Who asks. A wrong key counts against the address it came from. */
+  async function actorOf(
+    operation: Operation,
+    { request, reply }: Asked,
+    meta: RequestMeta,
+    isPoll: boolean,
+  ): Promise<Actor | undefined> {
+    const header = request.headers.authorization;
+    const isAuthenticated = operation.caller === 'user' || (operation.caller === 'spectator' && header !== undefined);
+    if (!isAuthenticated) return undefined;
+    try {
+      return await authenticator.authenticate(header, meta, isPoll);
+    } catch (error) {
+      if (error instanceof ChatError && error.status === 401)
+        await count(reply, meta, `ip:${request.ip}`, rates.anonymous);
+      throw error;
+    }
+  }
+
+  async function count(reply: FastifyReply, meta: RequestMeta, who: string, rate: Rate): Promise<void> {
+    const state = await countRequest(redis, meta.realmId, who, rate);
+    setRateHeaders(reply, state);
+    if (state.isOver) throw rateLimitHit(state);
+  }
+
+  async function poll(
+    actor: Actor,
+    meta: RequestMeta,
+    params: PollParams,
+    ignored: string[],
+    { request, reply }: Asked,
+  ): Promise<unknown> {
+    const isStream = request.headers.accept?.includes('text/event-stream') ?? false;
+    const { queue_id, dont_block } = params;
+    if (queue_id === undefined && dont_block) return openQueue(actor, meta, params);
+    const resumed = headerOf(request, 'last-event-id');
+    const from =
+      isStream && resumed !== undefined && /^-?\d{1,15}$/.test(resumed) ? Number(resumed) : params.last_event_id;
+    const asked = pollRequestOf(queue_id, from);
     const closed = new AbortController();
-    request.raw.socket.once('close', () => closed.abort());
-    return polls.poll(actor, meta, params as ParamsOf<typeof eventQueueOperations.getEvents>, closed.signal);
+    reply.raw.once('close', () => closed.abort());
+    if (isStream) {
+      await streamEvents(reply, asked.lastEventId, closed.signal, async (lastEventId, dontBlock = false) => {
+        const known = await authenticator.authenticate(request.headers.authorization, meta, true);
+        return polls.poll(known, meta, { ...asked, lastEventId, dontBlock }, closed.signal);
+      });
+      return reply;
+    }
+    const { events } = await polls.poll(actor, meta, { ...asked, dontBlock: dont_block }, closed.signal);
+    const rest = ignored.length > 0 ? `,"ignored_parameters_unsupported":${JSON.stringify(ignored)}` : '';
+    // Events come as text that queues share.
+    const body = `{"result":"success","msg":"","events":[${events.join(',')}],"queue_id":${JSON.stringify(queue_id)}${rest}}`;
+    return reply.type('application/json; charset=utf-8').send(body);
+  }
+
+  /** A poll that may not wait and names no queue gets a new one. */
+  async function openQueue(actor: Actor, meta: RequestMeta, params: PollParams): Promise<unknown> {
+    const named = capabilityNames.flatMap((name) =>
+      params[name] === undefined ? [] : [[name, params[name]] as const],
+    );
+    const { queue_id, last_event_id, dont_block, ...given } = params;
+    const made = await bus.call(
+      eventQueueOperations.register,
+      {
+        ...given,
+        include_subscribers: 'false',
+        presence_history_limit_days: undefined,
+        client_capabilities: Object.fromEntries(named),
+        fetch_event_types: [],
+        pronouns_field_type_supported: undefined,
+        user_client: undefined,
+      },
+      { actor, meta },
+    );
+    return { result: 'success', msg: '', events: [], queue_id: made.queue_id, last_event_id: made.last_event_id };
   }
 
   async function metaOf(request: FastifyRequest): Promise<RequestMeta> {
     const host = request.host;
-    const base = {
+    const meta: RequestMeta = {
       requestId: request.id,
       realmId: 0,
       client: clientOf(request),
       realmUrl: `${request.protocol}://${host}`,
       idempotencyKey: headerOf(request, 'idempotency-key'),
     };
-    const known = realms.get(host);
-    if (known !== undefined) return { ...base, realmId: known };
-    const { realm_id } = await bus.call(userOperations.findRealm, { host }, { meta: base });
-    if (realms.size < 10_000) realms.set(host, realm_id);
-    return { ...base, realmId: realm_id };
+    return { ...meta, realmId: await findRealm(host, meta) };
   }
 
   function toChatError(error: unknown, request: FastifyRequest): ChatError {
@@ -199,6 +300,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
       const timer = setTimeout(() => app.server.closeAllConnections(), closeMs);
       await app.close();
       clearTimeout(timer);
+      await tails.stop();
       redis.close();
     },
   };
@@ -206,7 +308,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
 
 function sendError(reply: FastifyReply, error: ChatError): FastifyReply {
   if (error.status === 401) reply.header('www-authenticate', 'Basic realm="zulip"');
-  if (error.code === 'RATE_LIMIT_HIT') reply.header('retry-after', Math.ceil(Number(error.extra['retry-after'])));
+  if (error.code === 'RATE_LIMIT_HIT') reply.header('retry-after', Math.ceil(Number(error.extra['retry-after'] ?? 1)));
   if (error.status === 503) reply.header('retry-after', 1);
   return reply.code(error.status).send({ result: 'error', msg: error.message, code: error.code, ...error.extra });
 }
@@ -230,16 +332,6 @@ function setRateHeaders(reply: FastifyReply, rate: RateState): void {
     .header('x-ratelimit-reset', rate.reset);
 }
 
-/** Body first, then query, for every verb. */
-const fieldsOf = (request: FastifyRequest): Record<string, unknown> => ({
-  ...(request.query as object),
-  ...Object.fromEntries(Object.entries((request.body as object | undefined) ?? {}).map(asField)),
-});
-
-/** An uploaded file is the parameter `file`, whatever its part was called. */
-const asField = ([name, value]: [string, unknown]): [string, unknown] =>
-  Buffer.isBuffer(value) ? ['file', value.toString('base64')] : [name, value];
-
 const headerOf = (request: FastifyRequest, name: string): string | undefined => {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;
@@ -247,8 +339,3 @@ const headerOf = (request: FastifyRequest, name: string): string | undefined => 
 
 const clientOf = (request: FastifyRequest): string =>
   /^[^/\s(]+/.exec(request.headers['user-agent'] ?? '')?.[0]?.slice(0, 60) ?? 'Unspecified';
-
-const pathOf = ({ http, page }: Operation): string => (http ? prefix + http.path : (page?.path ?? ''));
-
-const matches = (template: string, path: string): boolean =>
-  new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path);

@@ -15,7 +15,7 @@ export function snapshotHandlers({ database }: Owner, parts: readonly SnapshotPa
       if (wanted.length === 0) return {};
       const request: SnapshotRequest = {
         realmId: meta.realmId,
-        userId: user_id,
+        userId: user_id === 0 ? undefined : user_id,
         realmUrl: meta.realmUrl,
         capabilities: params.capabilities,
         clientGravatar: params.client_gravatar,

@@ -5,6 +5,22 @@ import { subscribersChoice } from './channels.ts';
 
 const queueId = text(z.string());
 
+/** What clients may say they understand; each stands alone, and what is not named is false. */
+export const capabilityNames = [
+  'notification_settings_null',
+  'bulk_message_deletion',
+  'user_avatar_url_field_optional',
+  'stream_typing_notifications',
+  'user_settings_object',
+  'linkifier_url_template',
+  'user_list_incomplete',
+  'include_deactivated_groups',
+  'archived_channels',
+  'empty_topic_name',
+  'simplified_presence_events',
+  'individual_emoji_changes',
+] as const;
+
 /** What a queue is; the row in Postgres and the record that gateways cache. */
 export const queueRecordSchema = z.object({
   queue_id: z.string(),
@@ -30,6 +46,22 @@ const narrowTerm = z.union([
   z.object({ operator: z.string(), operand: z.string(), negated: z.boolean().default(false) }),
 ]);
 
+/** What a queue is made with. */
+const queueParams = {
+  apply_markdown: json(bool.default(false)),
+  /** By default true for users, false for spectators. */
+  client_gravatar: json(bool.nullish()),
+  slim_presence: json(bool.default(false)),
+  event_types: json(z.array(z.string()).nullish()),
+  all_public_streams: json(bool.nullish()),
+  narrow: json(z.array(narrowTerm).nullish()),
+  idle_queue_timeout: textOrJson(
+    z.union([z.int().min(0), z.literal('mobile')]).nullish(),
+    'queue_lifespan_secs',
+    'lifespan_secs',
+  ),
+};
+
 /** The part of a snapshot that one service owns, read in the transaction snapshot that register exported. */
 const snapshotPart = (service: 'users' | 'channels' | 'messaging' | 'presence') =>
   operation({
@@ -39,11 +71,13 @@ const snapshotPart = (service: 'users' | 'channels' | 'messaging' | 'presence') 
     summary: `The ${service} part of a register snapshot. Bus only.`,
     params: {
       snapshot: text(z.string()),
+      /** 0 for a spectator. */
       user_id: json(int),
       types: json(z.array(z.string()).nullable()),
       include_subscribers: text(subscribersChoice),
       client_gravatar: json(bool),
       slim_presence: json(bool),
+      presence_history_limit_days: json(int.optional()),
       capabilities: json(z.record(z.string(), bool)),
     },
     result: z.looseObject({}),
@@ -68,22 +102,21 @@ export const eventQueueOperations = {
     name: 'register',
     service: 'event-queue',
     http: { method: 'POST', path: '/register' },
+    caller: 'spectator',
     summary: 'Register an event queue and fetch the state it starts from (specification 4.21).',
     params: {
-      apply_markdown: json(bool.default(false)),
-      client_gravatar: json(bool.default(true)),
-      include_subscribers: text(subscribersChoice),
-      slim_presence: json(bool.default(false)),
-      presence_history_limit_days: json(int.optional()),
-      event_types: json(z.array(z.string()).nullish()),
-      all_public_streams: json(bool.default(false)),
+      ...queueParams,
+      include_subscribers: textOrJson(
+        z.preprocess((given) => (typeof given === 'boolean' ? String(given) : given), subscribersChoice),
+      ),
+      presence_history_limit_days: json(int.min(0).nullish()),
       client_capabilities: json(z.record(z.string(), z.unknown()).nullish()),
       fetch_event_types: json(z.array(z.string()).nullish()),
-      narrow: json(z.array(narrowTerm).default([])),
-      idle_queue_timeout: textOrJson(z.union([z.int().min(0), z.literal('mobile')]).optional(), 'queue_lifespan_secs'),
+      pronouns_field_type_supported: json(bool.nullish()),
+      user_client: text(z.string().optional()),
     },
     result: z.looseObject({ queue_id: z.string().nullable(), last_event_id: z.int() }),
-    errors: ['BAD_REQUEST'],
+    errors: ['BAD_REQUEST', 'UNAUTHORIZED', 'RATE_LIMIT_HIT'],
     deadlineMs: 30_000,
   }),
   getEvents: operation({
@@ -92,9 +125,15 @@ export const eventQueueOperations = {
     http: { method: 'GET', path: '/events' },
     summary: 'Follow a queue by long-polling.',
     params: {
-      queue_id: queueId,
-      last_event_id: json(int.optional()),
+      /** Absent only with `dont_block`: a queue is made then. */
+      queue_id: text(z.string().optional()),
+      last_event_id: json(int.min(-1).optional()),
       dont_block: json(bool.default(false)),
+      ...queueParams,
+      ...(Object.fromEntries(capabilityNames.map((name) => [name, json(bool.optional())])) as Record<
+        (typeof capabilityNames)[number],
+        ReturnType<typeof json<z.ZodOptional<z.ZodBoolean>>>
+      >),
     },
     result: z.object({ events: z.array(z.looseObject({ id: int, type: z.string() })), queue_id: z.string() }),
     errors: ['BAD_EVENT_QUEUE_ID', 'BAD_REQUEST'],
@@ -133,7 +172,7 @@ export const eventQueueOperations = {
     service: 'event-queue',
     caller: 'anyone',
     summary: 'Entries of the log that Redis does not hold, from Postgres. Bus only.',
-    params: { after: json(int), limit: json(int) },
+    params: { after: json(int), limit: json(int.max(1_000)) },
     result: z.object({ clock: int, epoch: int, floor: int, entries: z.array(z.any()) }),
     isReadOnly: true,
     deadlineMs: 10_000,

@@ -49,6 +49,7 @@ export const userOperations = {
     http: { method: 'GET', path: '/server_settings' },
     caller: 'anyone',
     summary: 'What a client must know before it logs in.',
+    isCrossOrigin: true,
     result: z.looseObject({ realm_name: z.string() }),
   }),
   fetchApiKey: operation({
@@ -57,6 +58,8 @@ export const userOperations = {
     http: { method: 'POST', path: '/fetch_api_key' },
     caller: 'anyone',
     summary: 'Exchange a password for an API key.',
+    isCrossOrigin: true,
+    guessedFor: 'username',
     params: { username: text(z.string()), password: text(z.string()) },
     result: z.object({ api_key: z.string(), email: z.string(), user_id: z.int() }),
     errors: ['AUTHENTICATION_FAILED', 'USER_DEACTIVATED', 'REALM_DEACTIVATED'],

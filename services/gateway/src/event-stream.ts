@@ -1,0 +1,52 @@
+import { ChatError } from '@natter/contracts';
+import type { FastifyReply } from 'fastify';
+import type { PollAnswer } from './polls.ts';
+
+/**
+ * The same queue as server-sent events: the id of each is the event's own, so that `Last-Event-ID` resumes where a connection
+ * broke. Ends when the queue ends, when a newer poll takes over, or when this process stops.
+ */
+export async function streamEvents(
+  reply: FastifyReply,
+  lastEventId: number,
+  aborted: AbortSignal,
+  next: (lastEventId: number) => Promise<PollAnswer>,
+): Promise<void> {
+  let answer = await withoutWait(next, lastEventId);
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-request-id': reply.request.id,
+  });
+  reply.raw.write('retry: 1000\n\n');
+  try {
+    for (;;) {
+      const frames = answer.events.map((event) => `id: ${idOf(event)}\ndata: ${event}\n\n`).join('');
+      if (frames !== '' && !reply.raw.write(frames) && !aborted.aborted)
+        await new Promise((resolve) => {
+          reply.raw.once('drain', resolve);
+          reply.raw.once('close', resolve);
+        });
+      if (answer.wasEnded || aborted.aborted) break;
+      answer = await next(answer.lastEventId);
+    }
+  } catch (error) {
+    const { code, message, extra } =
+      error instanceof ChatError ? error : new ChatError('INTERNAL_ERROR', 'Internal server error');
+    reply.raw.write(`event: error\ndata: ${JSON.stringify({ result: 'error', msg: message, code, ...extra })}\n\n`);
+  }
+  reply.raw.end();
+}
+
+/** The first look fails as a request does, with a status. */
+async function withoutWait(
+  next: (lastEventId: number, dontBlock?: boolean) => Promise<PollAnswer>,
+  lastEventId: number,
+): Promise<PollAnswer> {
+  const answer = await next(lastEventId, true);
+  return { ...answer, wasEnded: false };
+}
+
+const idOf = (event: string): string => event.slice(event.lastIndexOf('"id":') + 5, -1);

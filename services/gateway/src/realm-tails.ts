@@ -1,0 +1,95 @@
+import type { LogEntry, RequestMeta } from '@natter/contracts';
+import type { LogRedis } from '@natter/event-log';
+import type { Bus, Logger } from '@natter/service-kit';
+import { type RealmTail, startTail } from './realm-tail.ts';
+
+export interface RealmTails {
+  /** The realm's tail; started when there is none. */
+  get(meta: RequestMeta): Promise<RealmTail>;
+  /** Whether what the log says of this realm is known up to a moment ago. Starts to follow it when it is not followed. */
+  isCurrent(realmId: number, meta: RequestMeta): boolean;
+  /** Size of all logs in memory, as JSON. */
+  readonly bytes: number;
+  stop(): Promise<void>;
+}
+
+const currentMs = 60_000;
+const idleMs = 300_000;
+
+/** One tail per realm that is in use here; together they keep to `maxBytes`, the biggest gives first. */
+export function createRealmTails(options: {
+  bus: Bus;
+  log: LogRedis;
+  logger: Logger;
+  maxBytes: number;
+  onEntry: (realmId: number, entry: LogEntry) => void;
+}): RealmTails {
+  const { maxBytes, onEntry, ...rest } = options;
+  const tails = new Map<number, { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number }>();
+  const sweeper = setInterval(stopIdle, 30_000);
+  sweeper.unref();
+
+  const running = (): RealmTail[] => [...tails.values()].flatMap(({ tail }) => (tail ? [tail] : []));
+  const total = (): number => running().reduce((sum, tail) => sum + tail.bytes, 0);
+
+  function keepToBudget(): void {
+    for (let bytes = total(); bytes > maxBytes; bytes = total()) {
+      const biggest = running().reduce((a, b) => (b.bytes > a.bytes ? b : a));
+      if (biggest.bytes === 0) return;
+      biggest.shrinkTo(biggest.bytes * 0.75 - 1);
+    }
+  }
+
+  function stopIdle(): void {
+    for (const [realmId, { tail, usedAt }] of tails)
+      if (tail && !tail.hasListeners && Date.now() - usedAt > idleMs) {
+        tail.stop();
+        tails.delete(realmId);
+      }
+  }
+
+  function get(meta: RequestMeta): Promise<RealmTail> {
+    const { realmId } = meta;
+    const known = tails.get(realmId);
+    if (known) {
+      known.usedAt = Date.now();
+      return known.starting;
+    }
+    const starting = startTail({
+      ...rest,
+      realmId,
+      meta,
+      onEntry: (entry) => onEntry(realmId, entry),
+      onBytes: keepToBudget,
+    });
+    const made: { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number } = { starting, usedAt: Date.now() };
+    tails.set(realmId, made);
+    starting.then(
+      (tail) => {
+        made.tail = tail;
+      },
+      () => tails.delete(realmId),
+    );
+    return starting;
+  }
+
+  return {
+    get,
+    isCurrent(realmId, meta) {
+      get(meta).catch(() => undefined);
+      const tail = tails.get(realmId)?.tail;
+      return tail !== undefined && Date.now() - tail.currentAt < currentMs;
+    },
+    get bytes() {
+      return total();
+    },
+    async stop() {
+      clearInterval(sweeper);
+      for (const { starting } of tails.values())
+        await starting.then(
+          (tail) => tail.stop(),
+          () => undefined,
+        );
+    },
+  };
+}

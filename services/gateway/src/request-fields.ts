@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer';
+import { Busboy } from '@fastify/busboy';
+import { badRequest, ChatError } from '@natter/contracts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+/** Form fields by name. Of fields with one name the last counts. An uploaded file is `file`, in base64, whatever its part is called. */
+export type Fields = Record<string, string>;
+
+const maxFields = 2_000;
+
+/** Bodies are forms, urlencoded or multipart, for every verb. */
+export function acceptForms(app: FastifyInstance): void {
+  app.addHttpMethod('GET', { hasBody: true, override: true } as never);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer' },
+    async (_: unknown, body: Buffer) => parseForm(body.toString('latin1')),
+  );
+  app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (request, body, done) => {
+    parseMultipart(String(request.headers['content-type']), body as Buffer).then(
+      (fields) => done(null, fields),
+      (error: Error) => done(error),
+    );
+  });
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) => {
+    if (body.length > 0) throw badRequest('The body must be application/x-www-form-urlencoded or multipart/form-data');
+    return {};
+  });
+}
+
+/** Body first, then query, for every verb. */
+export function fieldsOf(request: FastifyRequest): Fields {
+  const at = request.raw.url?.indexOf('?') ?? -1;
+  const query = at < 0 ? {} : parseForm(request.raw.url?.slice(at + 1) ?? '');
+  return { ...query, ...((request.body as Fields | undefined) ?? {}) };
+}
+
+/** Strict: what does not stand for UTF-8 is refused, never replaced. */
+export function parseForm(text: string): Fields {
+  const fields: Fields = Object.create(null) as Fields;
+  if (text === '') return fields;
+  const pairs = text.split('&');
+  if (pairs.length > maxFields) throw badRequest('Too many fields');
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const at = pair.indexOf('=');
+    const name = decodeText(at < 0 ? pair : pair.slice(0, at));
+    fields[name] = at < 0 ? '' : decodeText(pair.slice(at + 1));
+  }
+  return fields;
+}
+
+/** Percent-encoded text; bytes that stand as they are count too. */
+export function decodeText(encoded: string): string {
+  const plain = encoded.replaceAll('+', ' ');
+  if (!/[%\u0080-\uffff]/.test(plain)) return plain;
+  const bytes = Buffer.from(
+    plain.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    /[\u0100-\uffff]/.test(plain) ? 'utf8' : 'latin1',
+  );
+  if (!isUtf8(bytes)) throw badRequest('The request is not valid UTF-8');
+  return bytes.toString('utf8');
+}
+
+function parseMultipart(contentType: string, body: Buffer): Promise<Fields> {
+  return new Promise((resolve, reject) => {
+    const fields: Fields = Object.create(null) as Fields;
+    const fail = (error: unknown): void =>
+      reject(error instanceof ChatError ? error : badRequest('The multipart body is malformed'));
+    try {
+      const parser = new Busboy({
+        headers: { 'content-type': contentType },
+        limits: { fields: maxFields, files: 20, fieldSize: body.length + 1 },
+      });
+      parser.on('field', (name, value) => {
+        // The parser replaces what is no UTF-8; only that brings this character where the body has none.
+        if (value.includes('\ufffd') && !body.includes('\ufffd')) fail(badRequest('The request is not valid UTF-8'));
+        fields[name] = value;
+      });
+      parser.on('file', (_, stream) => {
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => {
+          fields.file = Buffer.concat(chunks).toString('base64');
+        });
+      });
+      parser.on('error', fail);
+      parser.on('finish', () => resolve(fields));
+      parser.end(body);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}

@@ -1,0 +1,180 @@
+import { type Client, exchange, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+let member: Client;
+beforeAll(async () => {
+  realm = await openRealm();
+  member = realm.member;
+});
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+const raw = (method: string, path: string, body: string | Uint8Array, headers: Record<string, string> = {}) =>
+  exchange(`${member.url}/api/v1${path}`, method, body, {
+    host: realm.host,
+    authorization: `Basic ${Buffer.from(`${member.email}:${member.api_key}`).toString('base64')}`,
+    ...headers,
+  });
+
+describe('parameters', () => {
+  test('stand in the body or the query for every verb; the body comes first', async () => {
+    const me = member.user_id;
+    const inQuery = await raw('POST', `/messages?type=direct&to=[${me}]&content=query`, '');
+    expect(inQuery.status).toBe(200);
+    const both = await raw('POST', `/messages?content=query`, `type=direct&to=[${me}]&content=body`, form);
+    const { body } = await member.get(`/messages/${both.body.id}`, { apply_markdown: false });
+    expect(body.message?.content ?? 'body').toBe('body');
+    const getWithBody = await raw('GET', '/users', 'client_gravatar=maybe', form);
+    expect(getWithBody.body.msg).toBe('client_gravatar is not valid JSON');
+  });
+
+  test('are read from multipart forms too', async () => {
+    const fields = { type: 'direct', to: `[${member.user_id}]`, content: 'größer ✓' };
+    const body = Object.entries(fields)
+      .map(([name, value]) => `--xyz\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+      .join('');
+    const headers = { 'content-type': 'multipart/form-data; boundary=xyz' };
+    expect((await raw('POST', '/messages', `${body}--xyz--\r\n`, headers)).status).toBe(200);
+    const broken = Buffer.concat([
+      Buffer.from('--xyz\r\nContent-Disposition: form-data; name="type"\r\n\r\n'),
+      Buffer.from([0xff]),
+      Buffer.from('\r\n--xyz--\r\n'),
+    ]);
+    const answer = await raw('POST', '/messages', broken, headers);
+    expect([answer.status, answer.body.msg]).toEqual([400, 'The request is not valid UTF-8']);
+  });
+
+  test('that nobody knows are listed on success', async () => {
+    const { body } = await member.get('/users/me', { strange: 'x', other: 1 });
+    expect(body.ignored_parameters_unsupported.sort()).toEqual(['other', 'strange']);
+    expect((await member.get('/users/me')).body.ignored_parameters_unsupported).toBeUndefined();
+  });
+
+  test('that are missing or wrong are told by name and kind', async () => {
+    const missing = await member.post('/messages', { type: 'direct', to: [member.user_id] });
+    expect([missing.status, missing.body.code, missing.body.var_name]).toEqual([
+      400,
+      'REQUEST_VARIABLE_MISSING',
+      'content',
+    ]);
+    const texts = [
+      [{ event_types: '{' }, 'event_types is not valid JSON'],
+      [{ event_types: 'x"' }, 'event_types is not valid JSON'],
+      [{ event_types: 1 }, 'event_types is not a list'],
+      [{ event_types: [1] }, 'event_types[0] is not a string'],
+      [{ apply_markdown: 3 }, 'apply_markdown is not a boolean'],
+      [{ client_capabilities: [] }, 'client_capabilities is not a dict'],
+      [{ presence_history_limit_days: true }, 'presence_history_limit_days is not an integer'],
+      [{ include_subscribers: 'some' }, 'Invalid include_subscribers'],
+    ] as const;
+    for (const [given, msg] of texts) {
+      const { status, body } = await member.post('/register', given);
+      expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', msg]);
+    }
+    const negative = await member.post('/register', { presence_history_limit_days: -1 });
+    expect(negative.body).toMatchObject({
+      code: 'REQUEST_VARIABLE_INVALID',
+      var_name: 'presence_history_limit_days',
+      bad_value: '-1',
+    });
+    const confusing = await member.post('/register', { idle_queue_timeout: 60, queue_lifespan_secs: 60 });
+    expect(confusing.body).toMatchObject({
+      code: 'REQUEST_CONFUSING_VAR',
+      var_name1: 'idle_queue_timeout',
+      var_name2: 'queue_lifespan_secs',
+    });
+  });
+
+  test('with bytes that are no UTF-8, or NUL, are refused', async () => {
+    for (const field of ['content=%ff', 'content=a%00b'])
+      expect((await raw('POST', '/messages', `type=direct&to=[${member.user_id}]&${field}`, form)).status).toBe(400);
+    const inJson = await member.post('/register', { event_types: '["\\u0000"]' });
+    expect([inJson.status, inJson.body.msg]).toEqual([400, 'event_types contains a NUL character']);
+    const json = await raw('POST', '/messages', '{"type":"direct"}', { 'content-type': 'application/json' });
+    expect([json.status, json.body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+});
+
+describe('a path', () => {
+  test('unknown is 404 as JSON; known with a wrong verb 405 with the right ones', async () => {
+    const unknown = await member.get('/nothing/here');
+    expect([unknown.status, unknown.body.result, unknown.body.code]).toEqual([404, 'error', 'NOT_FOUND']);
+    const wrong = await member.put('/messages');
+    expect([wrong.status, wrong.body.result, wrong.body.code]).toEqual([405, 'error', undefined]);
+    expect(wrong.body.allowed_methods).toContain('POST');
+    expect(String(wrong.headers.allow)).toContain('POST');
+  });
+
+  test('answers OPTIONS with its verbs and HEAD as GET without a body', async () => {
+    const options = await raw('OPTIONS', '/events', '');
+    expect([options.status, String(options.headers.allow).split(', ').sort()]).toEqual([204, ['DELETE', 'GET']]);
+    const head = await raw('HEAD', '/users/me', '');
+    expect([head.status, head.body]).toEqual([200, '']);
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(20);
+  });
+
+  test('takes another verb from the form field `method`', async () => {
+    const { id } = await member.queue({ event_types: ['message'], fetch_event_types: [] });
+    const deleted = await member.post('/events', { method: 'DELETE', queue_id: id });
+    expect(deleted.body).toEqual({ result: 'success', msg: '' });
+    expect((await member.delete('/events', { queue_id: id })).body).toMatchObject({
+      code: 'BAD_EVENT_QUEUE_ID',
+      queue_id: id,
+    });
+  });
+});
+
+describe('every answer', () => {
+  test('has a request id, is not stored by caches, and tells the rate', async () => {
+    const { headers } = await member.get('/users/me');
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers['cache-control']).toBe('no-store');
+    for (const name of ['limit', 'remaining', 'reset'])
+      expect(Number(headers[`x-ratelimit-${name}`])).toBeGreaterThan(0);
+  });
+
+  test('without or with a wrong key is 401 and says how to authenticate', async () => {
+    const none = await realm.spectator.get('/users/me');
+    expect([none.status, none.body.code, none.headers['www-authenticate']]).toEqual([
+      401,
+      'UNAUTHORIZED',
+      'Basic realm="zulip"',
+    ]);
+    const wrong = await raw('GET', '/users/me', '', {
+      authorization: `Basic ${Buffer.from(`${member.email}:${'x'.repeat(32)}`).toString('base64')}`,
+    });
+    expect([wrong.status, wrong.body.code]).toEqual([401, 'INVALID_API_KEY']);
+  });
+
+  test('that an app needs before its login can be read from any origin', async () => {
+    const settings = await realm.spectator.get('/server_settings', {}, { origin: 'https://app.example' });
+    expect(settings.headers['access-control-allow-origin']).toBe('*');
+    const preflight = await raw('OPTIONS', '/fetch_api_key', '', { origin: 'https://app.example' });
+    expect([preflight.status, preflight.headers['access-control-allow-methods']]).toEqual([204, 'POST']);
+    expect((await member.get('/users/me')).headers['access-control-allow-origin']).toBeUndefined();
+  });
+});
+
+describe('guessing a password', () => {
+  test('is stopped after five wrong ones; a right one before that forgets them', async () => {
+    const login = (password: string) =>
+      realm.spectator.post('/fetch_api_key', { username: realm.member2.email, password });
+    for (let round = 0; round < 2; round++) {
+      for (let wrong = 0; wrong < 4; wrong++) expect((await login('wrong')).body.code).toBe('AUTHENTICATION_FAILED');
+      expect((await login(realm.member2.password)).status).toBe(200);
+    }
+    for (let wrong = 0; wrong < 5; wrong++) await login('wrong');
+    const stopped = await login(realm.member2.password);
+    expect([stopped.status, stopped.body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
+    expect(stopped.body['retry-after']).toBeGreaterThan(0);
+    expect(Number(stopped.headers['retry-after'])).toBeGreaterThan(0);
+  });
+});
+
+describe('a host', () => {
+  test('leads to its realm alone: a key of one realm is nothing in another', async () => {
+    const other = await openRealm();
+    const answer = await raw('GET', '/users/me', '', { host: other.host });
+    expect(answer.status).toBe(401);
+  });
+});
