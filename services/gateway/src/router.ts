@@ -13,7 +13,8 @@ export interface Router {
 }
 
 interface Shape {
-  segments: string[];
+  /** Text, or what a segment with a name in it must match. */
+  segments: (string | RegExp)[];
   byMethod: Map<string, { operation: Operation; names: string[] }>;
 }
 
@@ -25,17 +26,17 @@ export function createRouter(operations: readonly Operation[]): Router {
     const route = operation.http ?? operation.page;
     if (!route) continue;
     const segments = segmentsOf(operation.http ? apiPrefix + route.path : route.path);
-    const key = segments.map((segment) => (isName(segment) ? '{}' : segment)).join('/');
-    const shape: Shape = shapes.get(key) ?? { segments: key.split('/'), byMethod: new Map() };
+    const key = segments.map((segment) => segment.replace(names, '{}')).join('/');
+    const shape: Shape = shapes.get(key) ?? { segments: key.split('/').map(toPattern), byMethod: new Map() };
     shapes.set(key, shape);
     shape.byMethod.set(route.method, {
       operation,
-      names: segments.filter(isName).map((segment) => segment.slice(1, -1)),
+      names: [...route.path.matchAll(names)].map((match) => match[1] ?? ''),
     });
   }
   const byLength = new Map<number, Shape[]>();
   for (const shape of [...shapes.values()].sort((a, b) => specificity(b).localeCompare(specificity(a))))
-    if (shape.segments.includes('{}'))
+    if (shape.segments.some((segment) => typeof segment !== 'string'))
       byLength.set(shape.segments.length, [...(byLength.get(shape.segments.length) ?? []), shape]);
 
   return {
@@ -44,7 +45,9 @@ export function createRouter(operations: readonly Operation[]): Router {
       const shape =
         shapes.get(segments.join('/')) ?? byLength.get(segments.length)?.find((candidate) => fits(candidate, segments));
       if (!shape) return undefined;
-      const values = segments.filter((_, index) => shape.segments[index] === '{}');
+      const values = shape.segments.flatMap((segment, index) =>
+        typeof segment === 'string' ? [] : (segment.exec(segments[index] ?? '')?.slice(1) ?? []),
+      );
       return {
         methods: [...shape.byMethod.keys()],
         operation(method) {
@@ -62,7 +65,19 @@ export function createRouter(operations: readonly Operation[]): Router {
 }
 
 const segmentsOf = (path: string): string[] => path.replace(/^\/|\/$/g, '').split('/');
-const isName = (segment: string): boolean => /^\{\w+\}$/.test(segment);
-const specificity = ({ segments }: Shape): string => segments.map((segment) => (segment === '{}' ? '0' : '1')).join('');
+const names = /\{(\w+)\}/g;
+const toPattern = (segment: string): string | RegExp =>
+  segment.includes('{}')
+    ? new RegExp(
+        `^${segment
+          .split('{}')
+          .map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+          .join('([^/]+)')}$`,
+      )
+    : segment;
+const specificity = ({ segments }: Shape): string =>
+  segments.map((segment) => (typeof segment === 'string' ? '1' : '0')).join('');
 const fits = ({ segments }: Shape, path: string[]): boolean =>
-  segments.every((segment, index) => (segment === '{}' ? path[index] !== '' : segment === path[index]));
+  segments.every((segment, index) =>
+    typeof segment === 'string' ? segment === path[index] : segment.test(path[index] ?? ''),
+  );

@@ -20,7 +20,7 @@ export function typeError(name: string, value: unknown, issues: readonly Issue[]
   const issue = deepest(issues);
   if (!issue) return badRequest(`Invalid ${name}`);
   const where = placed(name, issue.path);
-  if (issue.code === 'too_small' && issue.path.length === 0 && typeof value === 'number')
+  if (issue.code === 'too_small' && issue.minimum === 0 && issue.path.length === 0 && typeof value === 'number')
     return new ChatError('REQUEST_VARIABLE_INVALID', `Bad value for '${name}': ${value}`, {
       var_name: name,
       bad_value: String(value),
