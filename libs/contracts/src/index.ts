@@ -5,6 +5,7 @@
 export * from './actor.ts';
 export * from './error.ts';
 export * from './event.ts';
+export * from './events/index.ts';
 export * from './id-set.ts';
 export * from './limits.ts';
 export * from './operation.ts';

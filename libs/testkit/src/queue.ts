@@ -1,6 +1,7 @@
+import { problemOfEvent } from '@natter/contracts';
 import type { Client, Json } from './client.ts';
 
-/** An event queue, followed from its register. `state` is the register's answer. */
+/** An event queue, followed from its register. `state` is the register's answer. Every event must be as the catalogue has it. */
 export class Queue {
   readonly client: Client;
   readonly state: Json;
@@ -23,7 +24,11 @@ export class Queue {
       last_event_id: this.last,
       dont_block: dontBlock,
     });
-    for (const event of events) this.last = Math.max(this.last, event.id);
+    for (const event of events) {
+      this.last = Math.max(this.last, event.id);
+      const problem = problemOfEvent(event);
+      if (problem) throw new Error(`Not as the catalogue has it: ${problem}\n${JSON.stringify(event)}`);
+    }
     const real = events.filter((event: Json) => event.type !== 'heartbeat');
     this.seen.push(...real);
     return real;

@@ -163,9 +163,19 @@ const identity = {
 
 const constants = { event_queue_longpoll_timeout_seconds: 90 };
 
-function capabilitiesOf({ client_capabilities, pronouns_field_type_supported }: Params): Record<string, boolean> {
+/** What a queue is rendered by: what the client said, and what follows from other parameters. */
+function capabilitiesOf({
+  client_capabilities,
+  pronouns_field_type_supported,
+  slim_presence,
+}: Params): Record<string, boolean> {
   const named = Object.entries(client_capabilities ?? {}).filter(
     (entry): entry is [string, boolean] => typeof entry[1] === 'boolean',
   );
-  return { ...Object.fromEntries(named), pronouns_field_type_supported: pronouns_field_type_supported ?? true };
+  const capabilities = Object.fromEntries(named);
+  return {
+    ...capabilities,
+    pronouns_field_type_supported: pronouns_field_type_supported ?? true,
+    presence_email: !capabilities.simplified_presence_events && !slim_presence,
+  };
 }

@@ -16,6 +16,7 @@ import { connectRedis } from '@natter/event-log';
 import { commonConfig, inSpan, type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { z } from 'zod';
+import { asyncApi } from './async-api.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { docsPage } from './docs-page.ts';
 import { streamEvents } from './event-stream.ts';
@@ -116,6 +117,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   app.setNotFoundHandler((_, reply) => sendError(reply, new ChatError('NOT_FOUND', 'Not found')));
   const document = openApi();
   app.get('/openapi.json', async () => document);
+  const events = asyncApi();
+  app.get('/asyncapi.json', async () => events);
   const docs = docsPage();
   app.get('/docs', async (_, reply) => reply.type('text/html; charset=utf-8').send(docs));
   app.route({

@@ -1,4 +1,4 @@
-import { commonConfig, runService } from '@natter/service-kit';
-import { startPresence } from './service.ts';
+import { runService } from '@natter/service-kit';
+import { presenceConfig, startPresence } from './service.ts';
 
-await runService('presence', commonConfig, startPresence);
+await runService('presence', presenceConfig, startPresence);

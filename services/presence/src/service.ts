@@ -1,79 +1,142 @@
-import { badRequest, eventQueueOperations, presenceOperations } from '@natter/contracts';
-import { inSnapshot, sql } from '@natter/database';
-import { type CommonConfig, handle, openOwner, type Process, type Running } from '@natter/service-kit';
+import {
+  type Actor,
+  badRequest,
+  eventQueueOperations,
+  presenceOperations,
+  type RequestMeta,
+  userOperations,
+} from '@natter/contracts';
+import { isIn } from '@natter/permissions';
+import { commonConfig, createRealmPolicies, handle, openOwner, type Process, type Running } from '@natter/service-kit';
 import { z } from 'zod';
+import { legacy, offlineAfterSeconds, statusOf } from './format.ts';
+import { createHotState } from './hot-state.ts';
+import { findPerson, peopleConsumer, peopleShown, sharingOf } from './people.ts';
+import { createPresenceEvents } from './presence-events.ts';
+import { defaultHistoryDays, presencesOf, visibleTo } from './presences.ts';
+import { startWriteBehind } from './write-behind.ts';
 
-const presenceRow = z.object({
-  user_id: z.number(),
-  active_at: z.number().nullable(),
-  connected_at: z.number(),
-  update_id: z.number(),
+export const presenceConfig = commonConfig.extend({
+  CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('Presence shows only users whom its reader can access'),
 });
-const offlineAfterSeconds = 200;
+type Config = z.output<typeof presenceConfig>;
+
+/** In larger realms nobody is told of each arrival; clients ask. */
+const maxPeopleForEvents = 100;
 
 /** Who is here. */
-export async function startPresence(process: Process<CommonConfig>): Promise<Running> {
+export async function startPresence(process: Process<Config>): Promise<Running> {
   const owner = openOwner(process, 'presence');
-  const { database, appender } = owner;
+  const { database } = owner;
+  const hot = createHotState(owner.redis, database);
+  const behind = startWriteBehind(database, process.log);
+  const events = createPresenceEvents(owner.appender, process.log);
+  const policies = createRealmPolicies(process.bus);
+  const isLimited = process.config.CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE === 'true';
+  peopleConsumer(owner);
+
+  async function onlyFor(actor: Actor, meta: RequestMeta): Promise<readonly number[] | undefined> {
+    if (!isLimited || actor.role !== 600) return undefined;
+    const policy = await policies.get(meta, true);
+    const mayKnowAll = isIn(policy.permissions.can_access_all_users_group, actor);
+    return visibleTo(actor, { isOn: isLimited, mayKnowAll });
+  }
+
+  const onlyOf = async (userId: number, meta: RequestMeta): Promise<readonly number[] | undefined> =>
+    onlyFor(await process.bus.call(userOperations.describeActor, { user_id: userId }, { meta }), meta);
+
   await process.bus.serve('presence', '1.0.0', [
-    handle(presenceOperations.updatePresence, async ({ actor, log }, params) => {
+    handle(presenceOperations.updatePresence, async ({ actor, meta }, params) => {
       if (actor.isBot) throw badRequest('Presence is not supported for bot users.');
+      const { realmId, userId } = actor;
       const now = Math.floor(Date.now() / 1000);
-      const active = params.status === 'active' ? now : null;
-      const before = await database.maybeOne(sql.type(presenceRow)`
-        SELECT user_id, active_at, connected_at, update_id FROM presence.presence WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId}`);
-      await database.run(sql.unsafe`
-        INSERT INTO presence.presence AS p (realm_id, user_id, active_at, connected_at, update_id)
-        VALUES (${actor.realmId}, ${actor.userId}, ${active}, ${now}, nextval('presence.update_id'))
-        ON CONFLICT (realm_id, user_id) DO UPDATE SET active_at = coalesce(excluded.active_at, p.active_at), connected_at = excluded.connected_at, update_id = excluded.update_id`);
-      if (active !== null && (before?.active_at ?? 0) < now - offlineAfterSeconds)
-        appender
-          .appendEphemeral(actor.realmId, {
-            type: 'presence',
-            body: {
-              user_id: actor.userId,
-              email: actor.email,
-              server_timestamp: now,
-              presence: { website: { client: 'website', status: 'active', timestamp: now, pushable: false } },
-            },
-            audience: 'realm',
-          })
-          .catch((error: unknown) => log.debug({ err: error }, 'presence event dropped'));
-      const since = now - (params.history_limit_days ?? 14) * 86_400;
+      const sharing = await sharingOf(database, realmId, userId);
+      if (params.new_user_input) behind.input(realmId, userId);
+      if (sharing.presence_enabled) {
+        const { activeBefore, changed } = await hot.post(realmId, userId, now, params.status === 'active');
+        if (changed) behind.stored(realmId, changed);
+        const cameBack = changed?.activeAt === now && now - activeBefore > offlineAfterSeconds;
+        if (changed && cameBack && !sharing.presence_disabled && sharing.active_people <= maxPeopleForEvents)
+          events.tell(realmId, actor.email, changed);
+      }
       const after = params.last_update_id ?? -1;
-      const rows = await database.any(sql.type(presenceRow)`
-        SELECT user_id, active_at, connected_at, update_id FROM presence.presence
-        WHERE realm_id = ${actor.realmId} AND update_id > ${after} AND (${after > 0} OR connected_at >= ${since})`);
-      const lastUpdateId = Math.max(after, ...rows.map((row) => row.update_id));
-      if (params.ping_only) return { presence_last_update_id: lastUpdateId };
+      const mirror = { zephyr_mirror_active: false, legacy_mirror_active: false };
+      if (params.ping_only) {
+        const { lastUpdateId } = await hot.read(realmId, Number.MAX_SAFE_INTEGER);
+        return { presence_last_update_id: Math.max(after, lastUpdateId, -1), ...mirror };
+      }
+      if (sharing.presence_disabled)
+        return { presence_last_update_id: after, server_timestamp: Date.now() / 1000, presences: {}, ...mirror };
+      const shown = await presencesOf(hot, database, {
+        realmId,
+        only: await onlyFor(actor, meta),
+        afterUpdateId: after,
+        historyDays: params.history_limit_days ?? defaultHistoryDays,
+        format: params.last_update_id !== undefined || params.slim_presence ? 'modern' : 'legacy',
+      });
       return {
-        presence_last_update_id: lastUpdateId,
-        server_timestamp: Date.now() / 1000,
-        presences: Object.fromEntries(
-          rows.map((row) => [row.user_id, { active_timestamp: row.active_at ?? 0, idle_timestamp: row.connected_at }]),
-        ),
-        zephyr_mirror_active: false,
-        legacy_mirror_active: false,
+        presence_last_update_id: shown.lastUpdateId === 0 ? -1 : shown.lastUpdateId,
+        server_timestamp: shown.serverTimestamp,
+        presences: shown.presences,
+        ...mirror,
       };
     }),
 
-    handle(eventQueueOperations.snapshotPresence, async ({ meta }, { snapshot, types }) => {
-      if (types !== null && !types.includes('presence')) return {};
-      return inSnapshot(database, snapshot, async (executor) => {
-        const rows = await executor.any(sql.type(presenceRow)`
-          SELECT user_id, active_at, connected_at, update_id FROM presence.presence WHERE realm_id = ${meta.realmId}`);
-        return {
-          presences: Object.fromEntries(
-            rows.map((row) => [
-              row.user_id,
-              { active_timestamp: row.active_at ?? 0, idle_timestamp: row.connected_at },
-            ]),
-          ),
-          presence_last_update_id: Math.max(-1, ...rows.map((row) => row.update_id)),
-          server_timestamp: Date.now() / 1000,
-        };
+    handle(presenceOperations.getRealmPresence, async ({ actor, meta }) => {
+      const { serverTimestamp, presences } = await presencesOf(hot, database, {
+        realmId: actor.realmId,
+        only: await onlyFor(actor, meta),
+        afterUpdateId: -1,
+        historyDays: defaultHistoryDays,
+        format: 'legacy',
       });
+      return { server_timestamp: serverTimestamp, presences };
+    }),
+
+    handle(presenceOperations.getUserPresence, async ({ actor, meta }, { user_id_or_email }) => {
+      const person = await findPerson(database, actor.realmId, user_id_or_email);
+      const only = await onlyFor(actor, meta);
+      if (!person?.is_active || (only && !only.includes(person.user_id))) throw badRequest('No such user');
+      if (person.is_bot) throw badRequest('Presence is not supported for bot users.');
+      const [shown] = await peopleShown(database, actor.realmId, [person.user_id]);
+      const presence = shown && (await hot.readOne(actor.realmId, person.user_id));
+      if (!presence) throw badRequest(`No presence data for ${user_id_or_email}`);
+      const now = Date.now() / 1000;
+      const { timestamp } = statusOf(presence, now);
+      const isOffline = now - timestamp > offlineAfterSeconds;
+      const { aggregated, website } = legacy(presence, now);
+      const status = isOffline ? { status: 'offline' } : {};
+      return { presence: { aggregated: { ...aggregated, ...status }, website: { ...website, ...status } } };
+    }),
+
+    // What is hot is no part of the exported snapshot: presence is a matter of the clock, not of the log.
+    handle(eventQueueOperations.snapshotPresence, async ({ meta }, params) => {
+      if (params.types !== null && !params.types.includes('presence')) return {};
+      if (params.user_id === 0)
+        return { presences: {}, presence_last_update_id: -1, server_timestamp: Date.now() / 1000 };
+      const shown = await presencesOf(hot, database, {
+        realmId: meta.realmId,
+        only: isLimited ? await onlyOf(params.user_id, meta) : undefined,
+        afterUpdateId: -1,
+        historyDays: params.presence_history_limit_days ?? defaultHistoryDays,
+        format: params.slim_presence ? 'modern' : 'legacy',
+      });
+      return {
+        presences: shown.presences,
+        presence_last_update_id: shown.lastUpdateId === 0 ? -1 : shown.lastUpdateId,
+        server_timestamp: shown.serverTimestamp,
+      };
     }),
   ]);
-  return { stop: () => owner.close() };
+
+  return {
+    stop: async () => {
+      await events.stop();
+      await behind.stop();
+      await owner.close();
+    },
+  };
 }

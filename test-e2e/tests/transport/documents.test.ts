@@ -6,6 +6,11 @@ test('the API describes itself: as data and as a page', async () => {
   const document = await spectator.get('//openapi.json');
   expect(document.body.openapi).toBe('3.1.0');
   expect(Object.keys(document.body.paths)).toEqual(expect.arrayContaining(['/messages', '/register', '/events']));
+  const events = await spectator.get('//asyncapi.json');
+  expect(events.body.asyncapi).toBe('3.0.0');
+  expect(Object.keys(events.body.components.messages)).toEqual(
+    expect.arrayContaining(['message', 'heartbeat', 'subscription.peer_add', 'realm_user.update', 'presence']),
+  );
   const page = await spectator.get('//docs');
   expect(page.headers['content-type']).toMatch(/^text\/html/);
   expect(page.body).toContain('<b>POST</b> /messages');

@@ -5,6 +5,8 @@ import { bool, int, json, text } from '../param.ts';
 /** The fetch types of a register that this service answers. */
 export const presenceFetchTypes: readonly string[] = ['presence'];
 
+const legacyPresence = z.record(z.string(), z.unknown());
+
 export const presenceOperations = {
   updatePresence: operation({
     name: 'update-presence',
@@ -20,6 +22,23 @@ export const presenceOperations = {
       slim_presence: json(bool.default(false)),
     },
     result: z.looseObject({ presence_last_update_id: z.int() }),
+    errors: ['BAD_REQUEST'],
     events: ['presence'],
+  }),
+  getRealmPresence: operation({
+    name: 'get-realm-presence',
+    service: 'presence',
+    http: { method: 'GET', path: '/realm/presence' },
+    summary: 'Who is here, of all users (specification 4.18).',
+    result: z.object({ server_timestamp: z.number(), presences: z.record(z.string(), legacyPresence) }),
+  }),
+  getUserPresence: operation({
+    name: 'get-user-presence',
+    service: 'presence',
+    http: { method: 'GET', path: '/users/{user_id_or_email}/presence' },
+    summary: 'Whether one user is here.',
+    params: { user_id_or_email: text(z.string()) },
+    result: z.object({ presence: legacyPresence }),
+    errors: ['BAD_REQUEST'],
   }),
 };

@@ -1,0 +1,38 @@
+import { eventSchemas, featureLevel } from '@natter/contracts';
+import { z } from 'zod';
+
+/** AsyncAPI 3: every event that a queue can give, made from the contract. */
+export function asyncApi(): Record<string, unknown> {
+  const entries = Object.entries(eventSchemas).map(([name, schema]) => {
+    const [type = name, op] = name.split('/');
+    const head = {
+      type: 'object',
+      required: ['id', 'type', ...(op === undefined ? [] : ['op'])],
+      properties: {
+        id: { type: 'integer' },
+        type: { const: type },
+        ...(op === undefined ? {} : { op: { const: op } }),
+      },
+    };
+    const body = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    return { key: name.replace('/', '.'), message: { name, payload: { allOf: [head, body] } } };
+  });
+  const reference = (key: string) => `#/components/messages/${key.replaceAll('~', '~0')}`;
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Natter events',
+      version: String(featureLevel),
+      description:
+        'Events of a queue that `POST /api/v1/register` made, by long-polling `GET /api/v1/events` or as server-sent events.',
+    },
+    channels: {
+      queue: {
+        address: '/api/v1/events',
+        messages: Object.fromEntries(entries.map(({ key }) => [key, { $ref: reference(key) }])),
+      },
+    },
+    operations: { follow: { action: 'send', channel: { $ref: '#/channels/queue' } } },
+    components: { messages: Object.fromEntries(entries.map(({ key, message }) => [key, message])) },
+  };
+}

@@ -1,0 +1,100 @@
+import { idsOf, type User } from '@natter/contracts';
+import { type Database, sql, type Work } from '@natter/database';
+import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
+
+export interface Person {
+  user_id: number;
+  email: string;
+  is_active: boolean;
+  is_bot: boolean;
+  presence_enabled: boolean;
+}
+
+const personRow = z.object({
+  user_id: z.number(),
+  email: z.string(),
+  is_active: z.boolean(),
+  is_bot: z.boolean(),
+  presence_enabled: z.boolean(),
+});
+
+/** Keeps what presence needs to know of people and realms. */
+export function peopleConsumer(owner: Owner): void {
+  owner.consume({
+    name: 'people',
+    types: ['realm_user', 'user_settings', 'realm'],
+    handle: async (work, { event }) => {
+      if (event.type === 'realm') {
+        const { property, value, data } = event.body as { property?: string; value?: unknown; data?: object };
+        const changes: Record<string, unknown> = property ? { [property]: value, ...data } : { ...data };
+        if (typeof changes.presence_disabled !== 'boolean') return;
+        await work.run(sql.unsafe`
+          INSERT INTO presence.realm (realm_id, presence_disabled) VALUES (${work.realmId}, ${changes.presence_disabled})
+          ON CONFLICT (realm_id) DO UPDATE SET presence_disabled = excluded.presence_disabled`);
+        return;
+      }
+      if (event.type === 'user_settings') {
+        const { property, value } = event.body;
+        if (property !== 'presence_enabled' || typeof value !== 'boolean' || event.audience === 'realm') return;
+        for (const id of idsOf(event.audience.users))
+          await work.run(sql.unsafe`
+            UPDATE presence.person SET presence_enabled = ${value} WHERE realm_id = ${work.realmId} AND user_id = ${id}`);
+        return;
+      }
+      const person = event.body.person as Partial<User> & { user_id: number; new_email?: string };
+      if (event.op === 'add') return add(work, person, event.note);
+      if (event.op !== 'update') return;
+      const email = person.new_email ?? person.email;
+      await work.run(sql.unsafe`
+        UPDATE presence.person SET email = coalesce(${email ?? null}, email), is_active = coalesce(${person.is_active ?? null}, is_active)
+        WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
+    },
+  });
+}
+
+async function add(
+  work: Work,
+  person: Partial<User> & { user_id: number },
+  note?: Record<string, unknown>,
+): Promise<void> {
+  const settings = (note?.settings ?? {}) as { presence_enabled?: boolean };
+  await work.run(sql.unsafe`
+    INSERT INTO presence.person (realm_id, user_id, email, is_active, is_bot, presence_enabled)
+    VALUES (${work.realmId}, ${person.user_id}, ${person.email ?? ''}, ${person.is_active ?? true}, ${person.is_bot ?? false},
+      ${settings.presence_enabled ?? true})
+    ON CONFLICT DO NOTHING`);
+}
+
+/** Who is shown: active people with presence on. None at all where the realm switched it off. */
+export async function peopleShown(database: Database, realmId: number, ids: readonly number[]): Promise<Person[]> {
+  return database.any(sql.type(personRow)`
+    SELECT p.user_id, p.email, p.is_active, p.is_bot, p.presence_enabled FROM presence.person p
+    WHERE p.realm_id = ${realmId} AND p.user_id = ANY(${sql.array([...ids], 'int4')}) AND p.is_active AND p.presence_enabled AND NOT p.is_bot
+      AND NOT EXISTS (SELECT FROM presence.realm r WHERE r.realm_id = ${realmId} AND r.presence_disabled)`);
+}
+
+export const findPerson = (database: Database, realmId: number, who: string): Promise<Person | undefined> =>
+  database.maybeOne(sql.type(personRow)`
+    SELECT user_id, email, is_active, is_bot, presence_enabled FROM presence.person
+    WHERE realm_id = ${realmId} AND ${/^\d{1,9}$/.test(who) ? sql.fragment`user_id = ${Number(who)}` : sql.fragment`lower(email) = lower(${who})`}
+    ORDER BY user_id LIMIT 1`);
+
+const statusRow = z.object({
+  presence_enabled: z.boolean(),
+  presence_disabled: z.boolean(),
+  active_people: z.number(),
+});
+
+/** Whether this user's presence is shared, and with how many. */
+export async function sharingOf(
+  database: Database,
+  realmId: number,
+  userId: number,
+): Promise<z.infer<typeof statusRow>> {
+  const found = await database.maybeOne(sql.type(statusRow)`
+    SELECT p.presence_enabled, coalesce((SELECT presence_disabled FROM presence.realm WHERE realm_id = ${realmId}), false) AS presence_disabled,
+      (SELECT count(*) FROM (SELECT FROM presence.person WHERE realm_id = ${realmId} AND is_active AND NOT is_bot LIMIT 101) limited) AS active_people
+    FROM presence.person p WHERE p.realm_id = ${realmId} AND p.user_id = ${userId}`);
+  return found ?? { presence_enabled: true, presence_disabled: false, active_people: 0 };
+}

@@ -1,0 +1,61 @@
+import { type Actor, isGuest } from '@natter/contracts';
+import type { Database } from '@natter/database';
+import { legacy, modern } from './format.ts';
+import type { HotState, Presence } from './hot-state.ts';
+import { peopleShown } from './people.ts';
+
+export const defaultHistoryDays = 14;
+
+export interface Asked {
+  realmId: number;
+  /** Only these may be shown; undefined for everybody. */
+  only: readonly number[] | undefined;
+  afterUpdateId: number;
+  historyDays: number;
+  format: 'modern' | 'legacy';
+}
+
+export interface Shown {
+  lastUpdateId: number;
+  serverTimestamp: number;
+  presences: Record<string, Record<string, unknown>>;
+}
+
+/** Who is here, of those that may be shown: what changed after an update, or what is not older than the history asked for. */
+export async function presencesOf(hot: HotState, database: Database, asked: Asked): Promise<Shown> {
+  const serverTimestamp = Date.now() / 1000;
+  const { lastUpdateId, presences } = await hot.read(asked.realmId, asked.afterUpdateId);
+  const since = asked.afterUpdateId > 0 ? 0 : serverTimestamp - asked.historyDays * 86_400;
+  const recent = presences.filter(
+    ({ userId, connectedAt, activeAt }) =>
+      Math.max(connectedAt, activeAt) >= since && (asked.only?.includes(userId) ?? true),
+  );
+  const people = new Map(
+    (recent.length === 0
+      ? []
+      : await peopleShown(
+          database,
+          asked.realmId,
+          recent.map(({ userId }) => userId),
+        )
+    ).map((person) => [person.user_id, person]),
+  );
+  const entry = (presence: Presence): [string, Record<string, unknown>][] => {
+    const person = people.get(presence.userId);
+    if (!person) return [];
+    return asked.format === 'modern'
+      ? [[String(presence.userId), modern(presence)]]
+      : [[person.email, legacy(presence, serverTimestamp)]];
+  };
+  return {
+    lastUpdateId: Math.max(asked.afterUpdateId, lastUpdateId),
+    serverTimestamp,
+    presences: Object.fromEntries(recent.flatMap(entry)),
+  };
+}
+
+/** Whose presence somebody may see: a limited guest, where the server limits presence, their own alone. */
+export const visibleTo = (
+  actor: Pick<Actor, 'role' | 'userId' | 'groupIds'>,
+  limit: { isOn: boolean; mayKnowAll: boolean },
+): readonly number[] | undefined => (limit.isOn && isGuest(actor) && !limit.mayKnowAll ? [actor.userId] : undefined);

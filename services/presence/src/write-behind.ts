@@ -1,0 +1,107 @@
+import { type Database, sql } from '@natter/database';
+import type { Logger } from '@natter/service-kit';
+import type { Presence } from './hot-state.ts';
+
+export interface WriteBehind {
+  stored(realmId: number, presence: Presence): void;
+  input(realmId: number, userId: number): void;
+  stop(): Promise<void>;
+}
+
+const flushMs = 1_000;
+const batchSize = 1_000;
+
+/** Brings what was stored in Redis to Postgres, a batch each second; what a killed process had not written comes with the next post. */
+export function startWriteBehind(database: Database, log: Logger): WriteBehind {
+  let waiting = new Map<string, { realmId: number; presence: Presence }>();
+  let inputs = new Map<string, { realmId: number; userId: number; count: number }>();
+  let isStopped = false;
+  let wake: () => void = () => undefined;
+  const loop = (async () => {
+    while (!isStopped) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, flushMs * (0.8 + Math.random() * 0.4));
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      await flush().catch((error: unknown) => log.warn({ err: error }, 'presence could not be written'));
+    }
+  })();
+
+  async function flush(): Promise<void> {
+    const rows = [...waiting.values()];
+    const used = [...inputs.values()];
+    waiting = new Map();
+    inputs = new Map();
+    try {
+      for (let from = 0; from < rows.length; from += batchSize) await write(rows.slice(from, from + batchSize));
+      if (used.length > 0) await writeInputs(used);
+    } catch (error) {
+      // Newer ones of the same people have come meanwhile.
+      for (const row of rows) {
+        const key = `${row.realmId} ${row.presence.userId}`;
+        if (!waiting.has(key)) waiting.set(key, row);
+      }
+      throw error;
+    }
+  }
+
+  const write = (rows: { realmId: number; presence: Presence }[]): Promise<number> =>
+    database.run(sql.unsafe`
+      INSERT INTO presence.presence AS p (realm_id, user_id, active_at, connected_at, update_id)
+      SELECT * FROM unnest(${sql.array(
+        rows.map((row) => row.realmId),
+        'int4',
+      )}, ${sql.array(
+        rows.map((row) => row.presence.userId),
+        'int4',
+      )},
+        ${sql.array(
+          rows.map((row) => row.presence.activeAt),
+          'int8',
+        )}, ${sql.array(
+          rows.map((row) => row.presence.connectedAt),
+          'int8',
+        )},
+        ${sql.array(
+          rows.map((row) => row.presence.updateId),
+          'int8',
+        )}) AS r (realm_id, user_id, active_at, connected_at, update_id)
+      ORDER BY 1, 2
+      ON CONFLICT (realm_id, user_id) DO UPDATE SET active_at = greatest(p.active_at, excluded.active_at),
+        connected_at = greatest(p.connected_at, excluded.connected_at), update_id = greatest(p.update_id, excluded.update_id)`);
+
+  const writeInputs = (used: { realmId: number; userId: number; count: number }[]): Promise<number> =>
+    database.run(sql.unsafe`
+      INSERT INTO presence.active_day AS d (realm_id, user_id, day, inputs)
+      SELECT r.realm_id, r.user_id, (now() AT TIME ZONE 'UTC')::date, r.inputs
+      FROM unnest(${sql.array(
+        used.map((one) => one.realmId),
+        'int4',
+      )}, ${sql.array(
+        used.map((one) => one.userId),
+        'int4',
+      )},
+        ${sql.array(
+          used.map((one) => one.count),
+          'int4',
+        )}) AS r (realm_id, user_id, inputs)
+      ORDER BY 1, 2
+      ON CONFLICT (realm_id, user_id, day) DO UPDATE SET inputs = d.inputs + excluded.inputs`);
+
+  return {
+    stored: (realmId, presence) => void waiting.set(`${realmId} ${presence.userId}`, { realmId, presence }),
+    input(realmId, userId) {
+      const key = `${realmId} ${userId}`;
+      inputs.set(key, { realmId, userId, count: (inputs.get(key)?.count ?? 0) + 1 });
+    },
+    stop: async () => {
+      isStopped = true;
+      wake();
+      await loop;
+      await flush().catch(() => undefined);
+    },
+  };
+}

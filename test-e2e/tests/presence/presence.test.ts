@@ -1,0 +1,148 @@
+import { openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+const seconds = () => Date.now() / 1000;
+
+describe('telling that one is here', () => {
+  test('is answered in the legacy form by address, the modern one by id with last_update_id or slim_presence', async () => {
+    const { member, owner } = realm;
+    const old = await member.ok('POST', '/users/me/presence', { status: 'active' });
+    const mine = old.presences[member.email];
+    expect(Object.keys(mine).sort()).toEqual(['aggregated', 'website']);
+    expect(mine.website).toEqual({
+      client: 'website',
+      status: 'active',
+      timestamp: expect.any(Number),
+      pushable: false,
+    });
+    expect(mine.aggregated).toEqual({ client: 'website', status: 'active', timestamp: mine.website.timestamp });
+    expect(Math.abs(seconds() - mine.website.timestamp)).toBeLessThan(5);
+    expect(Math.abs(seconds() - old.server_timestamp)).toBeLessThan(5);
+    expect([old.legacy_mirror_active, old.zephyr_mirror_active]).toEqual([false, false]);
+    const modern = await owner.ok('POST', '/users/me/presence', { status: 'idle', last_update_id: -1 });
+    expect(modern.presences[member.user_id]).toEqual({
+      active_timestamp: mine.website.timestamp,
+      idle_timestamp: mine.website.timestamp,
+    });
+    expect(modern.presences[owner.user_id].active_timestamp).toBe(0);
+    const slim = await owner.ok('POST', '/users/me/presence', { status: 'idle', slim_presence: true });
+    expect(Object.keys(slim.presences)).toContain(String(member.user_id));
+  });
+
+  test('gives only what changed since the last update, and the same id when nothing did', async () => {
+    const { member, member2, moderator } = realm;
+    const first = await member.ok('POST', '/users/me/presence', { status: 'active', last_update_id: -1 });
+    const none = await member.ok('POST', '/users/me/presence', {
+      status: 'active',
+      last_update_id: first.presence_last_update_id,
+    });
+    expect([none.presence_last_update_id, none.presences]).toEqual([first.presence_last_update_id, {}]);
+    for (const who of [member2, moderator])
+      await who.ok('POST', '/users/me/presence', { status: 'active', ping_only: true });
+    const next = await member.ok('POST', '/users/me/presence', {
+      status: 'active',
+      last_update_id: first.presence_last_update_id,
+    });
+    expect(Object.keys(next.presences).map(Number).sort()).toEqual([member2.user_id, moderator.user_id].sort());
+    expect(next.presence_last_update_id).toBeGreaterThan(first.presence_last_update_id);
+    const ping = await member.ok('POST', '/users/me/presence', {
+      status: 'idle',
+      ping_only: true,
+      new_user_input: true,
+    });
+    expect(ping.presence_last_update_id).toBe(next.presence_last_update_id);
+    expect([ping.presences, ping.server_timestamp]).toEqual([undefined, undefined]);
+  });
+
+  test('takes active and idle alone', async () => {
+    const { status, body } = await realm.member.post('/users/me/presence', { status: 'away' });
+    expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Invalid status']);
+    expect((await realm.member.post('/users/me/presence')).body.var_name).toBe('status');
+  });
+});
+
+describe('who is here', () => {
+  test('GET /realm/presence tells by address, with both entries', async () => {
+    await realm.member.ok('POST', '/users/me/presence', { status: 'active' });
+    const { presences, server_timestamp } = await realm.guest.ok('GET', '/realm/presence');
+    expect(presences[realm.member.email].website.client).toBe('website');
+    expect(presences[realm.member.email].aggregated.pushable).toBeUndefined();
+    expect(Math.abs(seconds() - server_timestamp)).toBeLessThan(5);
+  });
+
+  test('of one user is found by id and address; nobody, a bot or a silent one is an error', async () => {
+    const { member, owner } = realm;
+    for (const who of [member.user_id, member.email]) {
+      const { presence } = await owner.ok('GET', `/users/${who}/presence`);
+      expect(presence.website.status).toBe('active');
+      expect(presence.aggregated.timestamp).toBe(presence.website.timestamp);
+    }
+    const silent = await realm.person();
+    for (const who of ['nobody@example.com', 999_999, silent.user_id]) {
+      const { status, body } = await owner.get(`/users/${who}/presence`);
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+    }
+  });
+
+  test('stands in the register in the form asked for', async () => {
+    const { member, owner } = realm;
+    const old = await owner.ok('POST', '/register', { fetch_event_types: ['presence'] });
+    expect(old.presences[member.email].website.status).toBe('active');
+    const slim = await owner.ok('POST', '/register', { fetch_event_types: ['presence'], slim_presence: true });
+    expect(slim.presences[member.user_id].active_timestamp).toBeGreaterThan(0);
+    const delta = await owner.ok('POST', '/users/me/presence', {
+      status: 'idle',
+      last_update_id: slim.presence_last_update_id,
+    });
+    expect(Object.keys(delta.presences)).not.toContain(String(member.user_id));
+  });
+});
+
+describe('an arrival', () => {
+  test('is told to everybody once, in the form each understands', async () => {
+    const newcomer = await realm.person();
+    const types = { event_types: ['presence'], fetch_event_types: [] };
+    const old = await realm.guest.queue(types);
+    const slim = await realm.guest.queue({ ...types, slim_presence: true });
+    const modern = await realm.owner.queue({ ...types, client_capabilities: { simplified_presence_events: true } });
+    for (let repeat = 0; repeat < 3; repeat++) await newcomer.ok('POST', '/users/me/presence', { status: 'active' });
+    const id = newcomer.user_id;
+    const told = await old.next((event) => event.user_id === id);
+    expect(told).toEqual({
+      type: 'presence',
+      id: told.id,
+      user_id: id,
+      email: newcomer.email,
+      server_timestamp: expect.any(Number),
+      presence: { website: { client: 'website', status: 'active', timestamp: expect.any(Number), pushable: false } },
+    });
+    expect((await slim.next((event) => event.user_id === id)).email).toBeUndefined();
+    const simplified = await modern.next((event) => event.presences?.[id] !== undefined);
+    const { website } = told.presence;
+    expect(simplified).toEqual({
+      type: 'presence',
+      id: simplified.id,
+      presences: { [id]: { active_timestamp: website.timestamp, idle_timestamp: website.timestamp } },
+    });
+    await newcomer.ok('POST', '/users/me/presence', { status: 'active' });
+    await realm.owner.queue(types);
+    await old.poll(true);
+    expect(old.seen.filter((event) => event.user_id === id)).toHaveLength(1);
+  });
+});
+
+describe('who does not want to be seen', () => {
+  test('a realm with presence off shows nobody and tells nothing', async () => {
+    const hidden = await openRealm();
+    await hidden.member.ok('POST', '/users/me/presence', { status: 'active' });
+    await hidden.owner.ok('PATCH', '/realm', { presence_disabled: true });
+    expect((await hidden.owner.ok('GET', '/realm/presence')).presences).toEqual({});
+    const answer = await hidden.member2.ok('POST', '/users/me/presence', { status: 'active', last_update_id: -1 });
+    expect([answer.presences, answer.presence_last_update_id]).toEqual([{}, -1]);
+  });
+});
