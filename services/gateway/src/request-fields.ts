@@ -37,7 +37,7 @@ export function fieldsOf(request: FastifyRequest): Fields {
 }
 
 /** Strict: what does not stand for UTF-8 is refused, never replaced. */
-export function parseForm(text: string): Fields {
+function parseForm(text: string): Fields {
   const fields: Fields = Object.create(null) as Fields;
   if (text === '') return fields;
   const pairs = text.split('&');

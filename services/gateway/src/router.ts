@@ -1,7 +1,7 @@
 import type { Operation } from '@natter/contracts';
 import { decodeText } from './request-fields.ts';
 
-export interface Place {
+interface Place {
   /** Verbs that the path knows. */
   methods: string[];
   operation(method: string): { operation: Operation; path: Record<string, string> } | undefined;
@@ -18,7 +18,7 @@ interface Shape {
   byMethod: Map<string, { operation: Operation; names: string[] }>;
 }
 
-export const apiPrefix = '/api/v1';
+const apiPrefix = '/api/v1';
 
 export function createRouter(operations: readonly Operation[]): Router {
   const shapes = new Map<string, Shape>();

@@ -20,7 +20,7 @@ export interface HotState {
   readOne(realmId: number, userId: number): Promise<Presence | undefined>;
 }
 
-export interface Posted {
+interface Posted {
   activeBefore: number;
   changed: Presence | undefined;
 }

@@ -4,8 +4,8 @@ import { z } from 'zod';
 export const int = z.int();
 export const bool = z.boolean();
 export const str = z.string();
-export const group = z.union([int, z.object({ direct_members: z.array(int), direct_subgroups: z.array(int) })]);
-export const rtype = z.enum(['private', 'stream']);
+const group = z.union([int, z.object({ direct_members: z.array(int), direct_subgroups: z.array(int) })]);
+const rtype = z.enum(['private', 'stream']);
 const emoji = { emoji_name: str, emoji_code: str, reaction_type: z.string() };
 
 export const message = z.looseObject({
