@@ -27,7 +27,8 @@ export class Queue {
     for (const event of events) {
       this.last = Math.max(this.last, event.id);
       const problem = problemOfEvent(event);
-      if (problem && process.env.NATTER_STRICT_EVENTS) throw new Error(`Not as the catalogue has it: ${problem}\n${JSON.stringify(event)}`);
+      if (problem && process.env.NATTER_STRICT_EVENTS)
+        throw new Error(`Not as the catalogue has it: ${problem}\n${JSON.stringify(event)}`);
     }
     const real = events.filter((event: Json) => event.type !== 'heartbeat');
     this.seen.push(...real);

@@ -99,7 +99,7 @@ export function registerHandlers({ database }: Owner, bus: Bus, limits: Register
       epoch: position.epoch,
       created_at: createdAt,
       idle_timeout_seconds: idleSeconds(params),
-      event_types: params.event_types ?? null,
+      event_types: eventTypes(params),
       narrow: params.narrow ?? [],
       all_public_streams: params.all_public_streams ?? false,
       apply_markdown: params.apply_markdown,
@@ -160,6 +160,10 @@ const identity = {
   zulip_feature_level: featureLevel,
   service_feature_level: featureLevel,
 };
+
+/** The specification (section 6) names events of groups after the key of their state. */
+const eventTypes = ({ event_types }: Params): string[] | null =>
+  event_types?.flatMap((type) => (type === 'realm_user_groups' ? [type, 'user_group'] : [type])) ?? null;
 
 const constants = { event_queue_longpoll_timeout_seconds: 90 };
 
