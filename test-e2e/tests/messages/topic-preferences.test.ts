@@ -79,3 +79,12 @@ test('a topic that one begins is followed, and one where one is mentioned', asyn
     { stream_id: channel, topic_name: 'called', visibility_policy: 3 },
   ]);
 });
+
+test('a preference goes along when its whole topic is moved', async () => {
+  const { owner, member } = realm;
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'before', content: 'x' });
+  await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'before', visibility_policy: 2 });
+  await owner.ok('PATCH', `/messages/${id}`, { topic: 'after', propagate_mode: 'change_all' });
+  const names = (await topics()).filter((topic) => topic.visibility_policy === 2).map((topic) => topic.topic_name);
+  expect(names).toEqual(['after']);
+});

@@ -16,6 +16,7 @@ import { audienceOf } from '../message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
 import { guestsAmong } from '../standing.ts';
 import { hasProtectedHistory } from '../subscription-periods.ts';
+import { moveTopicPreferences } from '../topics/user-topics.ts';
 import { type Change, decideChange, type Params } from './change-decision.ts';
 import { deletionEvents } from './delete-event.ts';
 import { queueMoveNotices } from './move-notices.ts';
@@ -75,6 +76,9 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
           const where = { channelId: message.channel.channel_id, topic: anchor.topic };
           for (const lost of deletionEvents(where, messageIds, { users: idSet(losers) })) work.emit(lost);
         }
+        const isWhole =
+          isMove && message.channel !== undefined && !(await hasOthers(work, message.channel.channel_id, anchor.topic));
+        if (message.channel && isWhole) await takePreferencesAlong(work, message.channel, anchor.topic, change);
         if (message.channel && isMove)
           await queueMoveNotices(work, {
             mover: { id: actor.userId, name: await nameOf(work, actor.userId) },
@@ -82,7 +86,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
             channel: message.channel,
             change,
             movedCount: messageIds.length,
-            isWhole: !(await hasOthers(work, message.channel.channel_id, anchor.topic)),
+            isWhole,
             params,
             realmUrl: meta.realmUrl,
           });
@@ -157,4 +161,15 @@ async function hasOthers(work: Work, channelId: number, topic: string): Promise<
   const { found } = await work.one(sql.type(z.object({ found: z.boolean() }))`
     SELECT EXISTS (SELECT FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND lower(topic) = lower(${topic})) AS found`);
   return found;
+}
+
+/** What people chose for a topic goes with it, for those who can follow it. */
+function takePreferencesAlong(work: Work, from: PostingRules, topic: string, change: Change): Promise<void> {
+  const to = change.target ?? from;
+  return moveTopicPreferences(
+    work,
+    { channelId: from.channel_id, topic },
+    { channelId: to.channel_id, topic: change.topic ?? topic },
+    (userId) => !to.is_private || hasId(to.subscribers, userId),
+  );
 }
