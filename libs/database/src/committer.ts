@@ -1,6 +1,6 @@
 import { ChatError, type LogEvent } from '@natter/contracts';
 import { z } from 'zod';
-import { type Database, isConnectionFailure, type Query, sql } from './database.ts';
+import { type Database, isConnectionFailure, type Query, sql, sqlState } from './database.ts';
 import { traced } from './trace.ts';
 import {
   appendAndCommit,
@@ -64,14 +64,24 @@ export function createCommitter(
         await commitBatch(realmId, batch);
       } catch (error) {
         // After a lost connection the outcome is unknown: nobody's write may be sent again from here.
-        if (batch.length === 1 || isOutage(error)) {
+        if (isOutage(error) || (batch.length === 1 && !isTransient(error))) {
           for (const item of batch) item.reject(error);
           continue;
         }
-        for (const item of batch) await commitBatch(realmId, [item]).catch(item.reject);
+        for (const item of batch) await commitAlone(realmId, item);
       }
     }
     realms.delete(realmId);
+  }
+
+  /** A deadlock or a lock that was not had in time is nobody's fault: it is tried again. */
+  async function commitAlone(realmId: number, item: Waiting): Promise<void> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await commitBatch(realmId, [item]);
+      } catch (error) {
+        if (attempt >= 4 || !isTransient(error)) return item.reject(error);
+      }
   }
 
   async function commitBatch(realmId: number, batch: Waiting[]): Promise<void> {
@@ -153,6 +163,8 @@ export function createCommitter(
       WHERE realm_id = ${realmId} AND user_id = ${key.userId} AND key = ${key.key}`;
   }
 }
+
+const isTransient = (error: unknown): boolean => ['40P01', '40001', '55P03'].includes(sqlState(error) ?? '');
 
 /** A lost connection, as `connect` tells it. */
 const isOutage = (error: unknown): boolean => error instanceof ChatError && error.status >= 500;

@@ -1,9 +1,11 @@
 import { emptyTopicDisplayName, type RealmPolicy } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
+import { topicLinks } from '@natter/markdown';
 import { z } from 'zod';
 import { messageExtras } from '../changing/message-extras.ts';
 import { hasFlag, isAlerted, isRead, wasReceived } from '../flags/read-state.ts';
 import { findPeople, type Person } from '../people.ts';
+import { recipientIdOf } from '../sending/recipient-id.ts';
 import type { ChannelCopy } from './channel-copy.ts';
 
 export interface ShownAs {
@@ -34,6 +36,7 @@ const fullRow = z.object({
   match_content: z.string().nullable(),
   match_subject: z.string().nullable(),
 });
+const linkifierRow = z.object({ id: z.number(), pattern: z.string(), urlTemplate: z.string() });
 type FullRow = z.infer<typeof fullRow>;
 
 /** Message objects in ascending order, as their reader sees them. `userId` 0 is somebody without an account. */
@@ -64,6 +67,8 @@ export async function messageObjects(
     FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
   const ids = new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]));
   const people = new Map((await findPeople(executor, realmId, [...ids])).map((person) => [person.user_id, person]));
+  const linkifiers = await executor.any(sql.type(linkifierRow)`
+    SELECT linkifier_id AS id, pattern, url_template AS "urlTemplate" FROM messaging.linkifier WHERE realm_id = ${realmId} ORDER BY ordinal`);
   const historyPolicy = policy.settings.message_edit_history_visibility_policy;
   const extras = await messageExtras(
     executor,
@@ -88,7 +93,7 @@ export async function messageObjects(
       subject:
         row.topic === '' && row.channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : row.topic,
       timestamp: Math.floor(row.sent),
-      topic_links: [],
+      topic_links: row.topic === '' ? [] : topicLinks(row.topic, linkifiers),
       ...recipientOf(row, names, people),
       ...extras.get(row.id),
       flags: flagsOf(row),
@@ -113,7 +118,7 @@ function recipientOf(row: FullRow, names: ReadonlyMap<number, string>, people: R
     full_name: people.get(id)?.full_name ?? '',
     is_mirror_dummy: false,
   }));
-  return { type: 'private', display_recipient: participants, recipient_id: row.recipient_ids?.[0] ?? 0 };
+  return { type: 'private', display_recipient: participants, recipient_id: recipientIdOf(row.recipient_ids ?? []) };
 }
 
 export function flagsOf(row: Omit<FullRow, 'id'>): string[] {

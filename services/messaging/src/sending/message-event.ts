@@ -5,6 +5,7 @@ import type { Destination } from '../destination.ts';
 import type { Params } from './decide-send.ts';
 import { isInteractiveClient } from './interactive-client.ts';
 import type { Mentioned } from './mention-rights.ts';
+import { recipientIdOf } from './recipient-id.ts';
 import { alertedBy, type SenderFacts } from './sender-facts.ts';
 
 interface Parts {
@@ -105,5 +106,5 @@ function recipientPart(destination: Destination): Record<string, unknown> {
     full_name: person.full_name,
     is_mirror_dummy: false,
   }));
-  return { type: 'private', display_recipient: people, recipient_id: destination.people[0]?.user_id ?? 0 };
+  return { type: 'private', display_recipient: people, recipient_id: recipientIdOf(people.map((person) => person.id)) };
 }
