@@ -250,23 +250,23 @@ describe('at its time', () => {
   test('messages of one second arrive in the order in which they were scheduled', async () => {
     const person = await realm.person();
     const queue = await person.queue();
-    const at = soon(3);
+    const at = soon(12);
     const contents = Array.from({ length: 20 }, (_, index) => `number ${index}`);
     for (const content of contents)
       await schedule(person, toPerson({ to: [person.user_id], content, scheduled_delivery_timestamp: at }));
-    await queue.next((event) => event.type === 'message' && event.message.content === 'number 19');
+    await queue.next((event) => event.type === 'message' && event.message.content === 'number 19', 40_000);
     const sent = queue.seen.filter(({ type }) => type === 'message').map(({ message }) => message.content);
     expect(sent).toEqual(contents);
   });
 
   test('messages of several authors to the same person reach that person and their author alone', async () => {
-    const at = soon(3);
     const authors = [await realm.person(), await realm.person(), await realm.person()];
     const queues = await Promise.all(authors.map((author) => author.queue({ event_types: ['message'] })));
+    const at = soon(10);
     for (const author of authors)
       await schedule(author, toPerson({ content: `by ${author.user_id}`, scheduled_delivery_timestamp: at }));
     for (const [index, queue] of queues.entries()) {
-      const { message } = await queue.next(({ type }) => type === 'message');
+      const { message } = await queue.next(({ type }) => type === 'message', 40_000);
       const ids = [authors[index]?.user_id, realm.member2.user_id].sort((a, b) => Number(a) - Number(b));
       expect(message.display_recipient.map((person: Json) => person.id)).toEqual(ids);
       expect((await queue.settle()).filter((event) => event.message.sender_id !== authors[index]?.user_id)).toEqual([]);
