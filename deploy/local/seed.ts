@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type RequestMeta, roles, userOperations } from '@natter/contracts';
 import { connectBus, createLogger, createMetrics } from '@natter/service-kit';
 
-export interface Person {
+interface Person {
   email: string;
   api_key: string;
   user_id: number;
@@ -11,7 +11,7 @@ export interface Person {
   full_name: string;
 }
 
-export const personNames = ['owner', 'administrator', 'moderator', 'member', 'member2', 'guest'] as const;
+const personNames = ['owner', 'administrator', 'moderator', 'member', 'member2', 'guest'] as const;
 export type People = Record<(typeof personNames)[number], Person>;
 
 const demoPeople: Record<

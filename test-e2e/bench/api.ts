@@ -2,7 +2,7 @@ import { type Address, Connection } from './load/connection.ts';
 import { apiRequest, type Form, type Identity, type RequestSpec, textOf } from './load/request.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are picked apart by the scenarios.
-export type Json = any;
+type Json = any;
 
 /** Requests that prepare a scenario; they are not measured. */
 export interface Api {

@@ -12,7 +12,7 @@ import type { Sizes } from './sizes.ts';
 import { createSystemUnderTest, type SystemUnderTest, type Variant } from './system-under-test.ts';
 
 type ClosedJob = Extract<Job, { kind: 'closed' }>;
-export interface Load {
+interface Load {
   name: string;
   unit: string;
   requests: ClosedJob['requests'];

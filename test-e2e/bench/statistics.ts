@@ -19,7 +19,7 @@ export function latencyOf(samples: Iterable<number>): Latency {
 }
 
 /** Of an ascending list; the smallest sample that the given share does not exceed. */
-export function quantile(sorted: ArrayLike<number>, share: number): number {
+function quantile(sorted: ArrayLike<number>, share: number): number {
   const at = Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1));
   return sorted[at] ?? 0;
 }

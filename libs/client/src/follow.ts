@@ -2,8 +2,8 @@ import { ApiError } from './api-error.ts';
 import type { Client } from './client.ts';
 
 type RegisterParams = NonNullable<Parameters<Client['register']>[0]>;
-export type State = Awaited<ReturnType<Client['register']>>;
-export type Event = Awaited<ReturnType<Client['getEvents']>>['events'][number];
+type State = Awaited<ReturnType<Client['register']>>;
+type Event = Awaited<ReturnType<Client['getEvents']>>['events'][number];
 
 export interface FeedOptions {
   signal?: AbortSignal;

@@ -45,7 +45,7 @@ function linkTo(channel: { id: number; name: string }, topic: string | undefined
 }
 
 /** Percent encoding with the percent sign spelled as a dot, as in every narrow URL. */
-export function hashEncode(text: string): string {
+function hashEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*.]/g, (ch) => `%${ch.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%', '.');

@@ -1,6 +1,6 @@
 import { type PatternNode, parsePattern } from './pattern-parser.ts';
 
-export type Step =
+type Step =
   | { op: 'char'; test: (ch: string) => boolean }
   | { op: 'assert'; test: (chars: string[], at: number) => boolean }
   | { op: 'save'; slot: number }

@@ -20,7 +20,7 @@ export function unicodeEmoji(name: string): string | undefined {
   return codeByName.get(name);
 }
 
-export function codeOf(emoji: string): string {
+function codeOf(emoji: string): string {
   return [...emoji]
     .map((ch) => (ch.codePointAt(0) ?? 0).toString(16).padStart(4, '0'))
     .filter((code) => code !== 'fe0f')

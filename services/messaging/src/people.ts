@@ -3,7 +3,7 @@ import { type Executor, sql } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 
-export const personRow = z.object({
+const personRow = z.object({
   user_id: z.number(),
   email: z.string(),
   full_name: z.string(),

@@ -25,7 +25,7 @@ export interface Floors {
   close(): Promise<void>;
 }
 
-export interface HttpFloorProcesses {
+interface HttpFloorProcesses {
   address: Address;
   processes: FloorProcess[];
 }

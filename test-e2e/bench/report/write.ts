@@ -22,7 +22,7 @@ export interface RunInfo {
   problems: string[];
 }
 
-export const machine = (): Record<string, unknown> => ({
+const machine = (): Record<string, unknown> => ({
   cores: cpus().length,
   processor: cpus()[0]?.model ?? '',
   memoryGigabytes: Math.round(totalmem() / 2 ** 30),

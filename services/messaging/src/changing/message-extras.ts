@@ -69,7 +69,7 @@ const toReaction = ({ user_id, email, full_name, ...emoji }: z.infer<typeof reac
 });
 
 /** Fields that are absent on a message that never changed; newest change first. */
-export function editParts(
+function editParts(
   edits: readonly EditRow[],
   policy: HistoryPolicy,
 ): Pick<MessageExtras, 'edit_history' | 'last_edit_timestamp' | 'last_moved_timestamp'> {

@@ -8,7 +8,7 @@ const idRow = z.object({ id: z.number() });
 const perEvent = 10_000;
 
 /** Sets the bits of these messages; what was marked unread is so no longer. */
-export async function setRead(work: Work, userId: number, messageIds: readonly number[]): Promise<void> {
+async function setRead(work: Work, userId: number, messageIds: readonly number[]): Promise<void> {
   for (const { block, bits } of blocksOf(messageIds))
     await work.run(sql.unsafe`
       INSERT INTO messaging.read_block AS b (realm_id, user_id, block, bits) VALUES (${work.realmId}, ${userId}, ${block}, ${bits}::bit(4096))

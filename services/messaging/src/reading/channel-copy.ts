@@ -2,7 +2,7 @@ import type { LogEvent } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
-export const channelCopyRow = z.object({
+const channelCopyRow = z.object({
   channel_id: z.number(),
   name: z.string(),
   is_private: z.boolean(),

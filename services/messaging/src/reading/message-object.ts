@@ -121,7 +121,7 @@ function recipientOf(row: FullRow, names: ReadonlyMap<number, string>, people: R
   return { type: 'private', display_recipient: participants, recipient_id: recipientIdOf(row.recipient_ids ?? []) };
 }
 
-export function flagsOf(row: Omit<FullRow, 'id'>): string[] {
+function flagsOf(row: Omit<FullRow, 'id'>): string[] {
   const wildcard = row.mentions_channel && row.was_received;
   return [
     ...(row.is_read ? ['read'] : []),

@@ -111,7 +111,7 @@ function accessible(reader: Reader): Fragment {
 }
 
 /** What was received and may still be read: direct messages, channels one is in, public ones one was in. */
-export function mine({ channels }: Reader, actor: Actor): Fragment {
+function mine({ channels }: Reader, actor: Actor): Fragment {
   const ids = (is: (channel: ChannelCopy) => boolean) =>
     sql.array(
       channels.filter(is).map((channel) => channel.channel_id),

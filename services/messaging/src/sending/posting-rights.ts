@@ -17,10 +17,6 @@ import { groupsOf, holdersAmong } from './group-closure.ts';
 
 const ownerRow = z.object({ bot_owner_id: z.number().nullable(), role: z.number().nullable() });
 
-/** Whether a channel exists for a sender: by what they read, or, of a bot, by what its owner reads. */
-export const mayReach = (channel: PostingRules, actor: Actor): boolean =>
-  actor.isSystemBot === true || hasContentAccess(channel, actor, hasId(channel.subscribers, actor.userId));
-
 /**
  * Whether somebody may post to a channel (semantics 5.3): who may send there, and a bot by the right of its owner. `reason`
  * says whether the channel exists for them at all.

@@ -62,10 +62,7 @@ export async function topicPreferencesAfter(
   return after;
 }
 
-export function afterSending(
-  situation: Omit<Situation, 'user_id' | 'where_mentioned'>,
-  isNew: boolean,
-): number | undefined {
+function afterSending(situation: Omit<Situation, 'user_id' | 'where_mentioned'>, isNew: boolean): number | undefined {
   const done = isNew ? reasons.initiation : reasons.send;
   const { policy, is_channel_muted } = situation;
   if ((situation.follow ?? usualFollow) <= done)
