@@ -73,6 +73,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       ...process.env,
       ...options.env,
       NATTER_REDIS_URL: servers.redisUrl,
+      NATTER_BOT_KEY_SECRET: derivedPassword(password, 'keys of bots'),
     };
     log('starting services');
     for (const { program, schema } of programs)

@@ -14,3 +14,4 @@ export * from './param.ts';
 export * from './permission-settings.ts';
 export * from './realm-policy.ts';
 export * from './realm-settings.ts';
+export * from './user-settings.ts';

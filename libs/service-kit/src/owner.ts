@@ -61,6 +61,9 @@ export async function readRecord(
   }));
 }
 
+/** Answers of idempotent requests are kept for 24 hours. */
+const forgetEveryMs = 600_000;
+
 export const tick: LogEvent = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
 
 /** Opens Postgres under the service's schema and the log in Redis, and wires commits to the log. */
@@ -98,6 +101,13 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     secondsToLive: 3_600,
   });
   const consumers: { consumer: Consumer; marks: string[] }[] = [];
+  const forgetting = setInterval(() => {
+    const table = sql.identifier([schema, 'idempotency']);
+    database
+      .run(sql.unsafe`DELETE FROM ${table} WHERE created_at < now() - interval '24 hours'`)
+      .catch((error: unknown) => log.warn({ err: error }, 'old answers of idempotent requests not deleted'));
+  }, forgetEveryMs);
+  forgetting.unref();
   const catchUp = createCatchUp(database, schema, () => consumers.map(({ consumer }) => consumer));
   bus.useCatchUp(catchUp);
   bus.subscribe(logSubject('*'), (payload, subject) => {
@@ -130,6 +140,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
       return consumer;
     },
     close: async () => {
+      clearInterval(forgetting);
       stopWatching();
       await Promise.all(consumers.map(({ consumer }) => consumer.stop()));
       redis.close();

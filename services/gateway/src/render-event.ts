@@ -67,12 +67,14 @@ function sharedEvent(queue: QueueRecord, event: LogEvent): string | undefined {
   const parts = (event.parts ?? []).filter((part) => isPartFor(part, queue));
   const forms = (event.forms ?? []).filter((form) => isFormFor(form, queue));
   if (forms.some(({ patch }) => patch === null)) return undefined;
+  const isPictureless = queue.client_gravatar && event.type === 'realm_user' && event.op === 'add';
   const profile = [
     ...bits(event.variants, variants),
     '/',
     ...bits(event.parts, parts),
     '/',
     ...bits(event.forms, forms),
+    isPictureless ? 'p' : '',
   ];
   return once(event, profile.join(''), () => {
     let body = event.body;
@@ -80,8 +82,14 @@ function sharedEvent(queue: QueueRecord, event: LogEvent): string | undefined {
     for (const part of parts) body = withItems(body, part);
     let seen: Record<string, unknown> = named(event, body);
     for (const { patch } of forms) seen = { ...seen, ...patch };
-    return seen;
+    return isPictureless ? withoutPicture(seen) : seen;
   });
+}
+
+/** Who makes addresses of pictures from emails is told none where it knows the email. */
+function withoutPicture(event: Record<string, unknown>): Record<string, unknown> {
+  const person = event.person as { delivery_email?: string | null };
+  return person.delivery_email ? { ...event, person: { ...person, avatar_url: null } } : event;
 }
 
 function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined {

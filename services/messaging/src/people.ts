@@ -18,7 +18,7 @@ export function peopleConsumer(owner: Owner): void {
     name: 'people',
     types: ['realm_user'],
     handle: async (work, { event }) => {
-      const person = event.body.person as Partial<User> & { user_id: number };
+      const person = event.body.person as Partial<User> & { user_id: number; new_email?: string };
       if (event.op === 'add') {
         await work.run(sql.unsafe`
           INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot)
@@ -26,7 +26,8 @@ export function peopleConsumer(owner: Owner): void {
         return;
       }
       await work.run(sql.unsafe`
-        UPDATE messaging.person SET full_name = coalesce(${person.full_name ?? null}, full_name), is_active = coalesce(${person.is_active ?? null}::boolean, is_active)
+        UPDATE messaging.person SET full_name = coalesce(${person.full_name ?? null}, full_name), is_active = coalesce(${person.is_active ?? null}::boolean, is_active),
+          email = coalesce(${person.new_email ?? null}, email)
         WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
     },
   });

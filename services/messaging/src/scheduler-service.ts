@@ -60,11 +60,11 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   });
   const stopListening = onSchedulerHint(bus, loop.hint);
   const sweep = setInterval(() => {
-    for (const query of [
-      sql.unsafe`DELETE FROM messaging.idempotency WHERE created_at < now() - interval '24 hours'`,
-      sql.unsafe`DELETE FROM messaging.scheduled_message WHERE state = 'sent' AND sent_at < now() - interval '7 days'`,
-    ])
-      owner.database.run(query).catch((error: unknown) => log.warn({ err: error }, 'sweep failed'));
+    owner.database
+      .run(
+        sql.unsafe`DELETE FROM messaging.scheduled_message WHERE state = 'sent' AND sent_at < now() - interval '7 days'`,
+      )
+      .catch((error: unknown) => log.warn({ err: error }, 'sweep failed'));
   }, hourMs);
   const retention = { ...owner, channels, policies };
   const stopRetention = repeat(config.NATTER_RETENTION_INTERVAL_SECONDS * 1000, () =>

@@ -11,5 +11,14 @@ export const usersConfig = commonConfig.extend({
     .min(1)
     .default(14_400)
     .describe('How long an invitation is valid unless it says otherwise'),
+  NATTER_SMTP_URL: z
+    .string()
+    .optional()
+    .describe('Mail server, with credentials (smtp://user:password@host:587); none shows mails in the log'),
+  NATTER_MAIL_FROM: z.string().default('Natter <noreply@localhost>').describe('Who mails are from'),
+  NATTER_BOT_KEY_SECRET: z
+    .string()
+    .optional()
+    .describe('What API keys of bots are sealed with; none takes the password of the database'),
 });
 export type UsersConfig = z.output<typeof usersConfig>;

@@ -1,36 +1,54 @@
 import { serverVersion } from '@natter/contracts';
 import { openOwner, type Process, type Running } from '@natter/service-kit';
-import { accountHandlers } from './accounts.ts';
-import { authenticationHandlers } from './authentication.ts';
+import { accountHandlers } from './accounts/index.ts';
+import { authenticationHandlers } from './authentication/authentication.ts';
+import { createKeySeal } from './authentication/key-seal.ts';
+import { loginHandlers } from './authentication/login.ts';
+import { operatorKeyHandlers } from './authentication/operator-keys.ts';
+import { ownKeyHandlers } from './authentication/own-keys.ts';
+import { botHandlers, botsSnapshot } from './bots/bots.ts';
 import { collectionHandlers, collectionSnapshots } from './collections/index.ts';
 import type { UsersConfig } from './config.ts';
 import { startFullMembers } from './groups/full-members.ts';
 import { groupsSnapshot } from './groups/groups-snapshot.ts';
 import { groupHandlers } from './groups/index.ts';
 import { invitationHandlers } from './invitations/index.ts';
-import { operatorKeyHandlers } from './operator-keys.ts';
+import { mailInvitation } from './invitations/invitation-mail.ts';
+import { createMailer } from './mail/mailer.ts';
 import { profileFieldHandlers, profileFieldsSnapshot } from './profile-fields/index.ts';
 import { realmHandlers, realmSnapshots } from './realm/index.ts';
+import { settingsHandlers, settingsSnapshots } from './settings/index.ts';
 import { peopleSnapshot, snapshotHandlers } from './snapshot.ts';
+import { socialHandlers, socialSnapshots } from './social/index.ts';
 
 /** Accounts, credentials, roles, groups and the realm. */
 export async function startUsers(process: Process<UsersConfig>): Promise<Running> {
   const owner = openOwner(process, 'users');
   const { bus, config, log } = process;
+  const mailer = createMailer({ url: config.NATTER_SMTP_URL, from: config.NATTER_MAIL_FROM, log });
+  const seal = createKeySeal(config.NATTER_BOT_KEY_SECRET || config.NATTER_POSTGRES_URL || '');
   await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
     ...realmHandlers(owner, bus, config),
     ...groupHandlers(owner, bus),
     ...profileFieldHandlers(owner),
     ...collectionHandlers(owner),
-    ...invitationHandlers(owner, bus, config),
+    ...invitationHandlers(owner, bus, config, mailInvitation(owner.database, mailer)),
     ...authenticationHandlers(owner),
-    ...accountHandlers(owner),
+    ...loginHandlers(owner, mailer),
+    ...ownKeyHandlers(owner),
+    ...accountHandlers(owner, config, seal),
+    ...botHandlers(owner, seal),
+    ...settingsHandlers(owner, mailer),
+    ...socialHandlers(owner),
     ...operatorKeyHandlers(owner),
     ...snapshotHandlers(owner, [
       peopleSnapshot,
       groupsSnapshot,
       profileFieldsSnapshot,
       ...collectionSnapshots,
+      ...settingsSnapshots,
+      ...socialSnapshots,
+      botsSnapshot(seal),
       ...realmSnapshots(config),
     ]),
   ]);
@@ -38,6 +56,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   return {
     stop: async () => {
       stopFullMembers();
+      await mailer.close();
       await owner.close();
     },
   };

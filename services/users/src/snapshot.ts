@@ -1,7 +1,7 @@
 import { eventQueueOperations, roles } from '@natter/contracts';
 import { inSnapshot, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
-import { accountColumns, accountRow, toUser } from './account-row.ts';
+import { accountColumns, accountRow, avatarUrl, toUser } from './accounts/account-row.ts';
 import { groupIdsOf } from './groups/holder.ts';
 import { readProfileData } from './profile-fields/profile-data.ts';
 import { readRealm } from './realm/read-realm.ts';
@@ -33,11 +33,14 @@ export const peopleSnapshot: SnapshotPart = {
   types: ['realm_user'],
   read: async (executor, { realmId, userId, clientGravatar }) => {
     const rows = await executor.any(
-      sql.type(accountRow)`SELECT ${accountColumns} FROM users.account WHERE realm_id = ${realmId} ORDER BY id`,
+      sql.type(
+        accountRow,
+      )`SELECT ${accountColumns} FROM users.account WHERE account.realm_id = ${realmId} ORDER BY account.id`,
     );
     const own = rows.find((row) => row.id === userId);
     if (!own) return {};
-    const users = rows.map((row) => toUser(row, clientGravatar));
+    const viewer = { userId: own.id, role: own.role };
+    const users = rows.map((row) => toUser(row, viewer, clientGravatar));
     const profiles = await readProfileData(executor, realmId);
     const people = users
       .filter((user) => !user.is_system_bot)
@@ -48,14 +51,14 @@ export const peopleSnapshot: SnapshotPart = {
       realm_non_active_users: people.filter((user) => !user.is_active),
       cross_realm_bots: users.filter((user) => user.is_system_bot),
       avatar_source: 'G',
-      avatar_url: toUser(own, false).avatar_url,
-      avatar_url_medium: toUser(own, false).avatar_url,
+      avatar_url: avatarUrl(own),
+      avatar_url_medium: avatarUrl(own).replace('?', '/medium?'),
       is_admin: own.role <= roles.administrator,
       is_owner: own.role === roles.owner,
       is_moderator: own.role <= roles.moderator,
       is_guest: own.role === roles.guest,
       user_id: own.id,
-      email: own.email,
+      email: own.api_email,
       delivery_email: own.email,
       full_name: own.full_name,
       ...rightsOf(await readRealm(executor, realmId), holder),

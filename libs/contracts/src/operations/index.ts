@@ -1,4 +1,5 @@
 import type { Operation } from '../operation.ts';
+import { botOperations } from './bots.ts';
 import { channelTopicOperations } from './channel-topics.ts';
 import { channelOperations } from './channels.ts';
 import { collectionOperations } from './collections.ts';
@@ -13,9 +14,12 @@ import { presenceOperations } from './presence.ts';
 import { profileFieldOperations } from './profile-fields.ts';
 import { realmOperations } from './realm.ts';
 import { scheduledMessageOperations } from './scheduled-messages.ts';
+import { settingsOperations } from './settings.ts';
+import { socialOperations } from './social.ts';
 import { topicOperations } from './topics.ts';
 import { userOperations } from './users.ts';
 
+export * from './bots.ts';
 export * from './channel-topics.ts';
 export * from './channels.ts';
 export * from './collections.ts';
@@ -30,12 +34,17 @@ export * from './presence.ts';
 export * from './profile-fields.ts';
 export * from './realm.ts';
 export * from './scheduled-messages.ts';
+export * from './settings.ts';
+export * from './social.ts';
 export * from './topics.ts';
 export * from './users.ts';
 
 /** Every operation by the name of its method in the client. */
 export const operationsByName = {
   ...userOperations,
+  ...settingsOperations,
+  ...botOperations,
+  ...socialOperations,
   ...realmOperations,
   ...groupOperations,
   ...profileFieldOperations,

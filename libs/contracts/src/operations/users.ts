@@ -3,10 +3,13 @@ import { actorSchema } from '../actor.ts';
 import { operation } from '../operation.ts';
 import { bool, ids, json, text } from '../param.ts';
 import { realmPolicySchema } from '../realm-policy.ts';
+import { botFetchTypes } from './bots.ts';
 import { collectionFetchTypes } from './collections.ts';
 import { groupFetchTypes } from './groups.ts';
 import { profileEntrySchema, profileFieldFetchTypes } from './profile-fields.ts';
 import { realmFetchTypes } from './realm.ts';
+import { settingsFetchTypes } from './settings.ts';
+import { socialFetchTypes } from './social.ts';
 
 /** The fetch types of a register that this service answers. */
 export const usersFetchTypes: readonly string[] = [
@@ -15,6 +18,9 @@ export const usersFetchTypes: readonly string[] = [
   ...groupFetchTypes,
   ...profileFieldFetchTypes,
   ...collectionFetchTypes,
+  ...settingsFetchTypes,
+  ...botFetchTypes,
+  ...socialFetchTypes,
 ];
 
 /** Specification 2.4. */
@@ -78,6 +84,7 @@ export const userOperations = {
     name: 'get-users',
     service: 'users',
     http: { method: 'GET', path: '/users' },
+    caller: 'spectator',
     summary: 'All users the caller may know (specification 4.22).',
     params: {
       client_gravatar: json(bool.default(true)),
@@ -93,28 +100,76 @@ export const userOperations = {
     summary: "The caller's own record.",
     result: userSchema.extend({ max_message_id: z.int() }),
   }),
+  getUser: operation({
+    name: 'get-user',
+    service: 'users',
+    http: { method: 'GET', path: '/users/{user_id_or_email}' },
+    summary: 'One user, by ID or by address.',
+    params: {
+      user_id_or_email: text(z.string()),
+      client_gravatar: json(bool.default(true)),
+      include_custom_profile_fields: json(bool.default(false)),
+    },
+    result: z.object({ user: userSchema }),
+    errors: ['BAD_REQUEST'],
+  }),
   updateUser: operation({
     name: 'update-user',
     service: 'users',
-    http: { method: 'PATCH', path: '/users/{user_id}' },
-    summary: "Change a user's name or role.",
+    http: { method: 'PATCH', path: '/users/{user_id_or_email}' },
+    summary: "Change a user's name, role, profile or address, by ID or by address (specification 4.6).",
     params: {
-      user_id: json(z.int()),
+      user_id_or_email: text(z.string()),
       full_name: text(z.string().optional()),
       role: json(z.int().optional()),
       profile_data: json(z.array(profileEntrySchema).optional()),
+      new_email: text(z.string().trim().optional()),
     },
     errors: ['BAD_REQUEST'],
-    events: ['realm_user', 'user_group'],
+    events: ['realm_user', 'realm_bot', 'user_group'],
   }),
   deactivateUser: operation({
     name: 'deactivate-user',
     service: 'users',
     http: { method: 'DELETE', path: '/users/{user_id}' },
     summary: 'Deactivate a user; the keys end at once.',
+    params: { user_id: json(z.int()), deactivation_notification_comment: text(z.string().max(2000).optional()) },
+    errors: ['BAD_REQUEST'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'invites_changed'],
+  }),
+  deactivateSelf: operation({
+    name: 'deactivate-self',
+    service: 'users',
+    http: { method: 'DELETE', path: '/users/me' },
+    summary: "Deactivate the caller's own account.",
+    errors: ['CANNOT_DEACTIVATE_LAST_USER', 'BAD_REQUEST'],
+    events: ['realm_user', 'realm_bot', 'user_group', 'invites_changed'],
+  }),
+  reactivateUser: operation({
+    name: 'reactivate-user',
+    service: 'users',
+    http: { method: 'POST', path: '/users/{user_id}/reactivate' },
+    summary: 'Reactivate a user.',
     params: { user_id: json(z.int()) },
     errors: ['BAD_REQUEST'],
-    events: ['realm_user'],
+    events: ['realm_user', 'realm_bot', 'user_group'],
+  }),
+  getApiKeys: operation({
+    name: 'get-api-keys',
+    service: 'users',
+    http: { method: 'GET', path: '/users/me/api_keys' },
+    summary: "The caller's API keys, one per login; the keys themselves are never shown again.",
+    result: z.object({
+      api_keys: z.array(z.object({ id: z.int(), client: z.string(), date_created: z.int(), is_current: bool })),
+    }),
+  }),
+  revokeApiKey: operation({
+    name: 'revoke-api-key',
+    service: 'users',
+    http: { method: 'DELETE', path: '/users/me/api_keys/{key_id}' },
+    summary: "End one of the caller's API keys.",
+    params: { key_id: json(z.int()) },
+    errors: ['BAD_REQUEST'],
   }),
   regenerateApiKey: operation({
     name: 'regenerate-api-key',

@@ -1,16 +1,11 @@
 import type { Bus, Handlers, Owner } from '@natter/service-kit';
 import type { UsersConfig } from '../config.ts';
 import { createInviteHandlers } from './create-invites.ts';
-import { type SendInvitation, showInvitation } from './invitation-mail.ts';
+import type { SendInvitation } from './invitation-mail.ts';
 import { joinHandlers } from './join.ts';
 import { openInviteHandlers } from './open-invites.ts';
 
-export const invitationHandlers = (
-  owner: Owner,
-  bus: Bus,
-  config: UsersConfig,
-  send: SendInvitation = showInvitation,
-): Handlers => [
+export const invitationHandlers = (owner: Owner, bus: Bus, config: UsersConfig, send: SendInvitation): Handlers => [
   ...createInviteHandlers(owner, bus, config, send),
   ...openInviteHandlers(owner, send),
   ...joinHandlers(owner),

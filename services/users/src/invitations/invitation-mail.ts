@@ -1,9 +1,16 @@
+import type { Executor } from '@natter/database';
 import type { Context } from '@natter/service-kit';
+import type { Mailer } from '../mail/mailer.ts';
+import { invitationMail } from '../mail/mails.ts';
+import { readRealm } from '../realm/read-realm.ts';
 
 /** Sends the mail of an invitation. Must not fail the request: the invitation stands and can be sent again. */
 export type SendInvitation = (context: Context, email: string, link: string) => Promise<void>;
 
-/** Shows mails instead of sending them. */
-export const showInvitation: SendInvitation = async ({ log }, email, link) => {
-  log.info({ to: email, link }, 'mail: you are invited');
-};
+/** In the language of the realm: who is invited has none yet. */
+export const mailInvitation =
+  (executor: Executor, mailer: Mailer): SendInvitation =>
+  async ({ meta }, email, link) => {
+    const { settings } = await readRealm(executor, meta.realmId);
+    mailer.send(email, invitationMail(settings.default_language, { realm: settings.name, link }));
+  };

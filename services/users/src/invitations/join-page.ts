@@ -1,4 +1,5 @@
 import type { Page } from '@natter/contracts';
+import { escaped, plainPage as page } from '../settings/plain-page.ts';
 
 /** The pages of an invitation: plain, in English, without scripts. */
 export function formPage({
@@ -41,22 +42,3 @@ export const welcomePage = (made: { realmName: string; realmUrl: string; email: 
 
 export const gonePage = (): Page =>
   page(404, 'This link does not work', '<p>The invitation has expired or was revoked. Ask for a new one.</p>');
-
-const style =
-  'body{font:16px/1.5 sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem}label,button,input{display:block;width:100%;box-sizing:border-box;margin:.3rem 0}label{margin-top:1rem}input,button{padding:.5rem;font:inherit}.problem{color:#b00020}';
-
-const page = (status: number, title: string, body: string): Page => ({
-  status,
-  content_type: 'text/html; charset=utf-8',
-  body: `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${style}</style></head>
-<body><h1>${escaped(title)}</h1>
-${body}
-</body></html>
-`,
-  is_base64: false,
-  cache_seconds: 0,
-});
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => entities[char] ?? char);

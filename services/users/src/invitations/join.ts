@@ -9,12 +9,12 @@ import {
 import { sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { insertKey } from '../authentication.ts';
-import { checkedFullName } from '../full-name.ts';
+import { checkedFullName } from '../accounts/full-name.ts';
+import { insertAccount } from '../accounts/insert-account.ts';
+import { insertKey } from '../authentication/authentication.ts';
+import { createApiKey, hashPassword } from '../authentication/passwords.ts';
 import { insertMembers } from '../groups/create-group.ts';
 import { bumpMembers, emitMembers } from '../groups/membership.ts';
-import { insertAccount } from '../insert-account.ts';
-import { createApiKey, hashPassword } from '../passwords.ts';
 import { checkEmailDomain } from '../realm/domains.ts';
 import { readRealm } from '../realm/read-realm.ts';
 import { announceInvites, findByKey, type InvitationRow } from './invitation-row.ts';

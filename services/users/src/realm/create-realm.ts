@@ -2,9 +2,9 @@ import { ChatError, userOperations } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { insertAccount } from '../accounts/insert-account.ts';
 import { findGroup, toGroup } from '../groups/group-row.ts';
 import { systemGroups } from '../groups/system-groups.ts';
-import { insertAccount } from '../insert-account.ts';
 
 const idRow = z.object({ id: z.number() });
 

@@ -2,8 +2,9 @@ import { type Actor, badRequest, ChatError, userOperations } from '@natter/contr
 import { type Executor, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { groupIdsOf } from './groups/holder.ts';
-import { apiKeyId, createApiKey, verifyNothing, verifyPassword } from './passwords.ts';
+import { idInEmail } from '../accounts/find-account.ts';
+import { groupIdsOf } from '../groups/holder.ts';
+import { apiKeyId } from './passwords.ts';
 
 const credentialRow = z.object({
   id: z.number(),
@@ -16,11 +17,14 @@ const credentialRow = z.object({
 });
 
 export function authenticationHandlers(owner: Owner): Handlers {
-  const { database, unitOfWork } = owner;
+  const { database } = owner;
 
   const actorBy = (realmId: number, keyId: string, which: { email: string } | { userId: number }): Promise<Actor> => {
     const condition =
-      'email' in which ? sql.fragment`lower(a.email) = lower(${which.email})` : sql.fragment`a.id = ${which.userId}`;
+      'email' in which
+        ? sql.fragment`(lower(a.email) = lower(${which.email}) OR a.id = ${idInEmail(which.email)}
+            AND lower('user' || a.id || '@' || r.host) = lower(${which.email}))`
+        : sql.fragment`a.id = ${which.userId}`;
     const find = () =>
       database.maybeOne(sql.type(credentialRow)`
       SELECT a.id, a.email, a.role, a.is_active, a.is_bot, r.is_deactivated AS realm_ended
@@ -77,36 +81,11 @@ export function authenticationHandlers(owner: Owner): Handlers {
         () => badRequest('No such user'),
       ),
     ),
-
-    handle(userOperations.fetchApiKey, async ({ meta }, { username, password }) => {
-      const account = await database.maybeOne(sql.type(credentialRow.extend({ password_hash: z.string().nullable() }))`
-        SELECT a.id, a.email, a.role, a.is_active, a.is_bot, a.password_hash, r.is_deactivated AS realm_ended
-        FROM users.account a JOIN users.realm r ON r.id = a.realm_id WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${username})`);
-      if (!account?.password_hash) await verifyNothing(password);
-      if (!account?.password_hash || !(await verifyPassword(account.password_hash, password)))
-        throw new ChatError('AUTHENTICATION_FAILED', 'Your username or password is incorrect');
-      if (account.realm_ended) throw realmDeactivated();
-      if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
-      const key = createApiKey();
-      await insertKey(database, meta.realmId, account.id, key);
-      return { api_key: key, email: account.email, user_id: account.id };
-    }),
-
-    handle(userOperations.regenerateApiKey, async ({ actor }) => {
-      const key = createApiKey();
-      await unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
-        await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${actor.userId}`);
-        await insertKey(work, actor.realmId, actor.userId, key);
-        work.bump(`actor:${actor.userId}`);
-        work.emit(credentialsChanged(actor.userId));
-      });
-      return { api_key: key };
-    }),
   ];
 }
 
-const realmDeactivated = (): ChatError => new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');
+export const realmDeactivated = (): ChatError =>
+  new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');
 
 /** Tells gateways, through the log, to drop what they cached of a user. No client sees it. */
 export const credentialsChanged = (userId: number) => ({
@@ -115,8 +94,13 @@ export const credentialsChanged = (userId: number) => ({
   audience: { users: { ids: [] } },
 });
 
-export async function insertKey(executor: Executor, realmId: number, userId: number, key: string): Promise<void> {
-  await executor.run(
-    sql.unsafe`INSERT INTO users.api_key (hash, realm_id, user_id) VALUES (decode(${apiKeyId(key)}, 'hex'), ${realmId}, ${userId})`,
-  );
+export async function insertKey(
+  executor: Executor,
+  realmId: number,
+  userId: number,
+  key: string,
+  client = '',
+): Promise<void> {
+  await executor.run(sql.unsafe`
+    INSERT INTO users.api_key (hash, realm_id, user_id, client) VALUES (decode(${apiKeyId(key)}, 'hex'), ${realmId}, ${userId}, ${client})`);
 }

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, int, json, text, textOrJson } from '../param.ts';
+
+export const botFetchTypes: readonly string[] = ['realm_bot'];
+
+const stream = text(z.string().optional());
+const settings = {
+  default_sending_stream: stream,
+  default_events_register_stream: stream,
+  default_all_public_streams: json(bool.optional()),
+};
+const defaultsResult = {
+  default_sending_stream: z.string().nullable(),
+  default_events_register_stream: z.string().nullable(),
+  default_all_public_streams: bool,
+};
+
+export const botSchema = z.object({
+  user_id: int,
+  full_name: z.string(),
+  email: z.string(),
+  bot_type: int,
+  api_key: z.string(),
+  avatar_url: z.string(),
+  owner_id: int.nullable(),
+  services: z.array(z.record(z.string(), z.unknown())),
+  is_active: bool,
+  ...defaultsResult,
+});
+export type Bot = z.infer<typeof botSchema>;
+
+const errors = ['BAD_REQUEST'] as const;
+const bot_id = json(int);
+const owned = { bot_id };
+
+export const botOperations = {
+  getBots: operation({
+    name: 'get-bots',
+    service: 'users',
+    http: { method: 'GET', path: '/bots' },
+    summary: 'The bots that the caller owns, with their API keys.',
+    result: z.object({ bots: z.array(z.looseObject({ username: z.string(), api_key: z.string() })) }),
+    errors,
+  }),
+  createBot: operation({
+    name: 'create-bot',
+    service: 'users',
+    http: { method: 'POST', path: '/bots' },
+    summary: 'Create a bot of the caller.',
+    params: {
+      full_name: text(z.string()),
+      short_name: text(z.string()),
+      bot_type: json(int.default(1)),
+      payload_url: textOrJson(z.string().optional()),
+      service_name: text(z.string().optional()),
+      config_data: json(z.record(z.string(), z.string()).default({})),
+      interface_type: json(int.default(1)),
+      ...settings,
+    },
+    result: z.object({ user_id: int, api_key: z.string(), avatar_url: z.string(), ...defaultsResult }),
+    errors,
+    events: ['realm_user', 'realm_bot', 'user_group'],
+  }),
+  updateBot: operation({
+    name: 'update-bot',
+    service: 'users',
+    http: { method: 'PATCH', path: '/bots/{bot_id}' },
+    summary: "Change a bot's name, role, owner or settings.",
+    params: {
+      bot_id,
+      full_name: text(z.string().optional()),
+      role: json(int.optional()),
+      bot_owner_id: json(int.optional()),
+      config_data: json(z.record(z.string(), z.string()).optional()),
+      service_payload_url: textOrJson(z.string().optional()),
+      service_interface: json(int.optional()),
+      ...settings,
+    },
+    result: z.looseObject({ full_name: z.string(), avatar_url: z.string() }),
+    errors,
+    events: ['realm_user', 'realm_bot', 'user_group'],
+  }),
+  deactivateBot: operation({
+    name: 'deactivate-bot',
+    service: 'users',
+    http: { method: 'DELETE', path: '/bots/{bot_id}' },
+    summary: 'Deactivate a bot.',
+    params: owned,
+    errors,
+    events: ['realm_user', 'realm_bot', 'user_group'],
+  }),
+  getBotApiKey: operation({
+    name: 'get-bot-api-key',
+    service: 'users',
+    http: { method: 'GET', path: '/bots/{bot_id}/api_key' },
+    summary: "A bot's API key, for its owner and administrators.",
+    params: owned,
+    result: z.object({ api_key: z.string() }),
+    errors,
+  }),
+  regenerateBotApiKey: operation({
+    name: 'regenerate-bot-api-key',
+    service: 'users',
+    http: { method: 'POST', path: '/bots/{bot_id}/api_key/regenerate' },
+    summary: 'End the API keys of a bot and make a new one.',
+    params: owned,
+    result: z.object({ api_key: z.string() }),
+    errors,
+    events: ['realm_bot'],
+  }),
+};

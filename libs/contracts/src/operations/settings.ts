@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { operation, pageSchema } from '../operation.ts';
+import { text } from '../param.ts';
+import { realmDefaultParams, userSettingParams } from '../user-settings.ts';
+
+export const settingsFetchTypes: readonly string[] = [
+  'user_settings',
+  'update_display_settings',
+  'update_global_notifications',
+  'realm_user_settings_defaults',
+];
+
+const errors = ['BAD_REQUEST', 'RATE_LIMIT_HIT'] as const;
+const events = [
+  'user_settings',
+  'update_display_settings',
+  'update_global_notifications',
+  'realm_user',
+  'user_status',
+] as const;
+const params = {
+  full_name: text(z.string().optional()),
+  email: text(z.string().trim().optional()),
+  old_password: text(z.string().optional()),
+  new_password: text(z.string().optional()),
+  ...userSettingParams,
+};
+/** What was given and is so already, beside what is not known. */
+const result = z.object({ ignored_parameters_unsupported: z.array(z.string()).optional() });
+const key = text(z.string());
+
+export const settingsOperations = {
+  updateSettings: operation({
+    name: 'update-settings',
+    service: 'users',
+    http: { method: 'PATCH', path: '/settings' },
+    summary: "Change the caller's own settings (specification 4.2).",
+    params,
+    result,
+    errors,
+    events,
+  }),
+  updateDisplaySettings: operation({
+    name: 'update-display-settings',
+    service: 'users',
+    http: { method: 'PATCH', path: '/settings/display' },
+    summary: 'The same as PATCH /settings (deprecated).',
+    params,
+    result,
+    errors,
+    events,
+  }),
+  updateNotificationSettings: operation({
+    name: 'update-notification-settings',
+    service: 'users',
+    http: { method: 'PATCH', path: '/settings/notifications' },
+    summary: 'The same as PATCH /settings (deprecated).',
+    params,
+    result,
+    errors,
+    events,
+  }),
+  updateSettingsDefaults: operation({
+    name: 'update-settings-defaults',
+    service: 'users',
+    http: { method: 'PATCH', path: '/realm/user_settings_defaults' },
+    summary: 'Change what new users start with (specification 4.4).',
+    params: realmDefaultParams,
+    errors: ['BAD_REQUEST'],
+    events: ['realm_user_settings_defaults'],
+  }),
+  confirmEmail: operation({
+    name: 'confirm-email',
+    service: 'users',
+    page: { method: 'GET', path: '/accounts/confirm_new_email/{key}' },
+    caller: 'anyone',
+    summary: 'The page that the mail to a new address opens: the address is theirs.',
+    params: { key },
+    result: pageSchema,
+    events: ['realm_user'],
+  }),
+  forgottenPage: operation({
+    name: 'forgotten-page',
+    service: 'users',
+    page: { method: 'GET', path: '/accounts/password/reset' },
+    caller: 'anyone',
+    summary: 'The page to ask for a new password.',
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+  askForPassword: operation({
+    name: 'ask-for-password',
+    service: 'users',
+    page: { method: 'POST', path: '/accounts/password/reset' },
+    caller: 'anyone',
+    summary: 'Mails a link to set a new password, to who has an account.',
+    params: { email: text(z.string().trim()) },
+    result: pageSchema,
+  }),
+  newPasswordPage: operation({
+    name: 'new-password-page',
+    service: 'users',
+    page: { method: 'GET', path: '/accounts/password/reset/{key}' },
+    caller: 'anyone',
+    summary: 'The page to set a new password.',
+    params: { key },
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+  setPassword: operation({
+    name: 'set-password',
+    service: 'users',
+    page: { method: 'POST', path: '/accounts/password/reset/{key}' },
+    caller: 'anyone',
+    summary: 'Sets the new password.',
+    params: { key, password: text(z.string()) },
+    result: pageSchema,
+  }),
+};

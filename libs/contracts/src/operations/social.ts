@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { operation, pageSchema } from '../operation.ts';
+import { bool, int, json, text } from '../param.ts';
+
+/** Status, mutes and alert words of people. */
+export const socialFetchTypes: readonly string[] = ['user_status', 'muted_users', 'alert_words'];
+
+export const userStatusSchema = z.object({
+  away: bool.optional(),
+  status_text: z.string().optional(),
+  emoji_name: z.string().optional(),
+  emoji_code: z.string().optional(),
+  reaction_type: z.string().optional(),
+});
+export type UserStatus = z.infer<typeof userStatusSchema>;
+export const mutedUserSchema = z.object({ id: int, timestamp: int });
+export type MutedUser = z.infer<typeof mutedUserSchema>;
+
+const errors = ['BAD_REQUEST'] as const;
+const optional = text(z.string().optional());
+const status = { status_text: optional, emoji_name: optional, emoji_code: optional, reaction_type: optional };
+const words = json(z.array(z.string()));
+const wordsResult = z.object({ alert_words: z.array(z.string()) });
+const alertWords = { service: 'users', result: wordsResult, errors, events: ['alert_words'] } as const;
+const muted = {
+  service: 'users',
+  params: { muted_user_id: json(int) },
+  errors,
+  events: ['muted_users'],
+} as const;
+
+export const socialOperations = {
+  updateOwnStatus: operation({
+    name: 'update-own-status',
+    service: 'users',
+    http: { method: 'POST', path: '/users/me/status' },
+    summary: "Change the caller's status.",
+    params: { ...status, away: json(bool.optional()) },
+    errors,
+    events: ['user_status'],
+  }),
+  updateStatus: operation({
+    name: 'update-status',
+    service: 'users',
+    http: { method: 'POST', path: '/users/{user_id}/status' },
+    summary: "Change somebody's status; administrators only.",
+    params: { user_id: json(int), ...status },
+    errors,
+    events: ['user_status'],
+  }),
+  getStatus: operation({
+    name: 'get-status',
+    service: 'users',
+    http: { method: 'GET', path: '/users/{user_id}/status' },
+    summary: "A user's status.",
+    params: { user_id: json(int) },
+    result: z.object({ status: userStatusSchema }),
+    errors,
+  }),
+  muteUser: operation({
+    name: 'mute-user',
+    http: { method: 'POST', path: '/users/me/muted_users/{muted_user_id}' },
+    summary: 'Mute a user (specification 4.19).',
+    ...muted,
+  }),
+  unmuteUser: operation({
+    name: 'unmute-user',
+    http: { method: 'DELETE', path: '/users/me/muted_users/{muted_user_id}' },
+    summary: 'Unmute a user.',
+    ...muted,
+  }),
+  getAlertWords: operation({
+    name: 'get-alert-words',
+    http: { method: 'GET', path: '/users/me/alert_words' },
+    summary: "The caller's alert words.",
+    ...alertWords,
+    events: [],
+  }),
+  addAlertWords: operation({
+    name: 'add-alert-words',
+    http: { method: 'POST', path: '/users/me/alert_words' },
+    summary: 'Add alert words.',
+    params: { alert_words: words },
+    ...alertWords,
+  }),
+  removeAlertWords: operation({
+    name: 'remove-alert-words',
+    http: { method: 'DELETE', path: '/users/me/alert_words' },
+    summary: 'Remove alert words.',
+    params: { alert_words: words },
+    ...alertWords,
+  }),
+  avatar: operation({
+    name: 'avatar',
+    service: 'users',
+    page: { method: 'GET', path: '/avatar/{who}' },
+    caller: 'anyone',
+    summary: 'The picture of a user who has none of their own.',
+    params: { who: text(z.string()) },
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+  mediumAvatar: operation({
+    name: 'medium-avatar',
+    service: 'users',
+    page: { method: 'GET', path: '/avatar/{who}/medium' },
+    caller: 'anyone',
+    summary: 'The same, larger.',
+    params: { who: text(z.string()) },
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+};

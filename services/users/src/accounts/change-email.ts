@@ -1,0 +1,33 @@
+import { badRequest } from '@natter/contracts';
+import { type Executor, sql, sqlState, type Work } from '@natter/database';
+import { z } from 'zod';
+import { checkEmailDomain } from '../realm/domains.ts';
+import type { Realm } from '../realm/read-realm.ts';
+import type { AccountRow } from './account-row.ts';
+import { announceEmail } from './announce-account.ts';
+
+const emailForm = z.email();
+
+export function checkEmailForm(email: string): void {
+  if (email.length > 254 || !emailForm.safeParse(email).success) throw badRequest('Invalid email address');
+}
+
+/** Refuses what is no address, what the realm does not let in, and what somebody else has. */
+export async function checkNewEmail(executor: Executor, realm: Realm, email: string, ownId = 0): Promise<void> {
+  checkEmailForm(email);
+  await checkEmailDomain(executor, realm, email);
+  const taken = await executor.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${realm.id} AND lower(email) = lower(${email}) AND id <> ${ownId}`);
+  if (taken) throw inUse(email);
+}
+
+const inUse = (email: string) => badRequest(`Email is already in use: '${email}'`);
+
+/** The realm is locked: nobody gains or loses the sight of addresses meanwhile. */
+export async function changeEmail(work: Work, row: AccountRow, email: string): Promise<void> {
+  await work.run(sql.unsafe`UPDATE users.account SET email = ${email} WHERE id = ${row.id}`).catch((error: unknown) => {
+    throw sqlState(error) === '23505' ? inUse(email) : error;
+  });
+  await announceEmail(work, row);
+  work.bump(`actor:${row.id}`);
+}

@@ -1,0 +1,35 @@
+import { badRequest, idSet, roles, roleValues } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Holder } from '@natter/permissions';
+import { z } from 'zod';
+import type { KeySeal } from '../authentication/key-seal.ts';
+import { announceBotsTo } from '../bots/announce-bot.ts';
+import { moveToRole } from '../groups/membership.ts';
+import type { AccountRow } from './account-row.ts';
+import { announceEmailsTo, emitPerson } from './announce-account.ts';
+
+/** The realm is locked: who hears of what depends on roles. */
+export async function changeRole(work: Work, holder: Holder, row: AccountRow, role: number, seal: KeySeal) {
+  if (!roleValues.some((value) => value === role)) throw badRequest('Invalid role');
+  if (role === row.role) return;
+  if ((role === roles.owner || row.role === roles.owner) && holder.role !== roles.owner)
+    throw badRequest('Must be an organization owner');
+  if (row.role === roles.guest && role <= roles.administrator) throw badRequest('Guests cannot be made administrators');
+  if (row.role === roles.owner && row.is_active && (await isLastOwner(work, row.id)))
+    throw badRequest('The owner permission cannot be removed from the only organization owner.');
+  await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
+  emitPerson(work, { user_id: row.id, role });
+  await moveToRole(work, row.id, role);
+  await announceEmailsTo(work, row.id, row.role, role);
+  const wasAdministrator = row.role <= roles.administrator;
+  const isAdministrator = role <= roles.administrator;
+  if (wasAdministrator !== isAdministrator)
+    await announceBotsTo(work, { users: idSet([row.id]) }, row.id, isAdministrator, seal);
+}
+
+/** Owners are held, so that two of them cannot end each other at once. */
+export async function isLastOwner(work: Work, userId: number): Promise<boolean> {
+  const owners = await work.any(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND role = ${roles.owner} AND is_active AND NOT is_bot ORDER BY id FOR NO KEY UPDATE`);
+  return !owners.some((owner) => owner.id !== userId);
+}

@@ -1,0 +1,51 @@
+import { badRequest, roles, userOperations } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import type { KeySeal } from '../authentication/key-seal.ts';
+import { announceBotChange } from '../bots/announce-bot.ts';
+import { change } from '../change.ts';
+import { holderOf, requireAdministrator } from '../groups/holder.ts';
+import { changeProfileData } from '../profile-fields/profile-data.ts';
+import { lockRealm } from '../realm/read-realm.ts';
+import { changeEmail, checkNewEmail } from './change-email.ts';
+import { changeRole } from './change-role.ts';
+import { findAccount, noSuchUser } from './find-account.ts';
+import { changeFullName, checkedFullName, requireUniqueName } from './full-name.ts';
+
+export function updateUserHandlers(owner: Owner, seal: KeySeal): Handlers {
+  return [
+    handle(userOperations.updateUser, async (context, params) => {
+      const { user_id_or_email, full_name, role, profile_data, new_email } = params;
+      const name = full_name === undefined ? undefined : checkedFullName(full_name);
+      return change(owner, context, userOperations.updateUser, params, async (work) => {
+        const holder = await holderOf(work, context.actor.userId);
+        requireAdministrator(holder);
+        const realm = await lockRealm(work);
+        const lock = sql.fragment`FOR NO KEY UPDATE OF account`;
+        const row = await findAccount(work, work.realmId, user_id_or_email, holder, lock);
+        if (row.is_system_bot) throw noSuchUser();
+        if (new_email !== undefined) await requireEmailChanger(work, holder);
+        if (name !== undefined && name !== row.full_name) {
+          await requireUniqueName(work, realm, name, row.id);
+          await changeFullName(work, row.id, name);
+          if (row.is_bot) await announceBotChange(work, row, { full_name: name });
+        }
+        if (role !== undefined) await changeRole(work, holder, row, role, seal);
+        if (profile_data) await changeProfileData(work, holder, row.id, profile_data);
+        if (new_email !== undefined && new_email !== row.email) {
+          await checkNewEmail(work, realm, new_email, row.id);
+          await changeEmail(work, row, new_email);
+        }
+        return {};
+      });
+    }),
+  ];
+}
+
+async function requireEmailChanger(work: Work, holder: { userId: number; role: number }): Promise<void> {
+  const { can_change_user_emails } = await work.one(sql.type(z.object({ can_change_user_emails: z.boolean() }))`
+    SELECT can_change_user_emails FROM users.account WHERE id = ${holder.userId}`);
+  if (holder.role !== roles.owner || !can_change_user_emails)
+    throw badRequest('User not authorized to change user emails');
+}

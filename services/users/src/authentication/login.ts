@@ -1,0 +1,53 @@
+import { ChatError, type RequestMeta, userOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { idInEmail } from '../accounts/find-account.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { newLoginMail } from '../mail/mails.ts';
+import { insertKey, realmDeactivated } from './authentication.ts';
+import { createApiKey, verifyNothing, verifyPassword } from './passwords.ts';
+
+const accountRow = z.object({
+  id: z.number(),
+  email: z.string(),
+  is_active: z.boolean(),
+  realm_ended: z.boolean(),
+  realm_name: z.string(),
+  password_hash: z.string().nullable(),
+  wants_mail: z.boolean(),
+  language: z.string(),
+});
+
+/** Mails about logins start a minute after somebody joined: whoever just did knows of the first one. */
+const wantsMail = sql.fragment`coalesce((a.settings->>'enable_login_emails')::boolean, true) AND a.joined_at < now() - interval '1 minute'`;
+
+export function loginHandlers({ database }: Owner, mailer: Mailer): Handlers {
+  return [
+    handle(userOperations.fetchApiKey, async ({ meta }, { username, password }) => {
+      const account = await check(meta, username.trim(), password);
+      const key = createApiKey();
+      await insertKey(database, meta.realmId, account.id, key, meta.client);
+      if (account.wants_mail)
+        mailer.send(account.email, newLoginMail(account.language, { realm: account.realm_name, client: meta.client }));
+      return { api_key: key, email: account.email, user_id: account.id };
+    }),
+  ];
+
+  async function check(meta: RequestMeta, username: string, password: string) {
+    const account = await database.maybeOne(sql.type(accountRow)`
+      SELECT a.id, a.email, a.is_active, a.password_hash, r.is_deactivated AS realm_ended, r.name AS realm_name,
+        ${wantsMail} AS wants_mail, coalesce(a.settings->>'default_language', 'en') AS language
+      FROM users.account a JOIN users.realm r ON r.id = a.realm_id
+      WHERE a.realm_id = ${meta.realmId} AND NOT a.is_bot AND (lower(a.email) = lower(${username})
+        OR a.id = ${idInEmail(username)} AND lower('user' || a.id || '@' || r.host) = lower(${username}))
+      ORDER BY lower(a.email) = lower(${username}) DESC LIMIT 1`);
+    const isRight = account?.password_hash
+      ? await verifyPassword(account.password_hash, password)
+      : await verifyNothing(password).then(() => false);
+    if (!account || !isRight) throw new ChatError('AUTHENTICATION_FAILED', 'Your username or password is incorrect');
+    if (account.realm_ended) throw realmDeactivated();
+    if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
+    return account;
+  }
+}

@@ -1,0 +1,52 @@
+import { badRequest, userOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { change } from '../change.ts';
+import { credentialsChanged, insertKey } from './authentication.ts';
+import { createApiKey } from './passwords.ts';
+
+const keyRow = z.object({ id: z.number(), client: z.string(), created_at: z.date(), hash: z.string() });
+
+/** A person has a key per login; each ends alone, or all at once. */
+export function ownKeyHandlers(owner: Owner): Handlers {
+  return [
+    handle(userOperations.getApiKeys, async ({ actor }) => {
+      const rows = await owner.database.any(sql.type(keyRow)`
+        SELECT id, client, created_at, encode(hash, 'hex') AS hash FROM users.api_key WHERE user_id = ${actor.userId} ORDER BY id`);
+      return {
+        api_keys: rows.map(({ id, client, created_at, hash }) => ({
+          id,
+          client,
+          date_created: Math.floor(created_at.getTime() / 1000),
+          is_current: hash === actor.keyId,
+        })),
+      };
+    }),
+
+    handle(userOperations.revokeApiKey, async (context, params) =>
+      change(owner, context, userOperations.revokeApiKey, params, async (work) => {
+        const { userId } = context.actor;
+        const ended = await work.run(
+          sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId} AND id = ${params.key_id}`,
+        );
+        if (ended === 0) throw badRequest('No such API key');
+        work.bump(`actor:${userId}`);
+        work.emit(credentialsChanged(userId));
+        return {};
+      }),
+    ),
+
+    handle(userOperations.regenerateApiKey, async ({ actor, meta }) => {
+      const key = createApiKey();
+      await owner.unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
+        work.restOn(actor.basis);
+        await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${actor.userId}`);
+        await insertKey(work, actor.realmId, actor.userId, key, meta.client);
+        work.bump(`actor:${actor.userId}`);
+        work.emit(credentialsChanged(actor.userId));
+      });
+      return { api_key: key };
+    }),
+  ];
+}

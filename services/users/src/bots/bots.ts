@@ -1,0 +1,184 @@
+import { badRequest, botOperations, roles } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
+import { avatarUrl } from '../accounts/account-row.ts';
+import { changeRole } from '../accounts/change-role.ts';
+import { deactivate } from '../accounts/deactivate.ts';
+import { readAccount } from '../accounts/find-account.ts';
+import { changeFullName, checkedFullName } from '../accounts/full-name.ts';
+import { credentialsChanged, insertKey } from '../authentication/authentication.ts';
+import type { KeySeal } from '../authentication/key-seal.ts';
+import { createApiKey } from '../authentication/passwords.ts';
+import { change } from '../change.ts';
+import { holderOf } from '../groups/holder.ts';
+import { lockRealm } from '../realm/read-realm.ts';
+import type { SnapshotPart } from '../snapshot-part.ts';
+import { announceBotChange } from './announce-bot.ts';
+import { type BotRow, botDefaults, everyBot, ownedBy, readBots, toBot } from './bot-row.ts';
+import { createBotHandlers } from './create-bot.ts';
+import { moveBot } from './move-bot.ts';
+
+export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
+  const { database } = owner;
+  return [
+    ...createBotHandlers(owner, seal),
+
+    handle(botOperations.getBots, async ({ actor }) => {
+      const rows = await readBots(
+        database,
+        actor.realmId,
+        sql.fragment`${ownedBy(actor.userId)} AND account.is_active`,
+      );
+      return {
+        bots: rows.map((row) => ({
+          username: row.email,
+          full_name: row.full_name,
+          api_key: seal.open(row.sealed_key),
+          avatar_url: avatarUrl(row),
+          ...botDefaults(row),
+        })),
+      };
+    }),
+
+    handle(botOperations.updateBot, async (context, { bot_id, ...params }) =>
+      change(owner, context, botOperations.updateBot, { bot_id, ...params }, async (work) => {
+        await lockRealm(work);
+        const bot = await ownBot(work, context, bot_id);
+        const holder = await holderOf(work, context.actor.userId);
+        const name = params.full_name === undefined ? bot.full_name : checkedFullName(params.full_name);
+        if (name !== bot.full_name) {
+          await requireFreeName(work, name);
+          await changeFullName(work, bot.id, name);
+          await announceBotChange(work, bot, { full_name: name });
+        }
+        if (params.role !== undefined && params.role !== bot.role) {
+          if (holder.role > roles.administrator && params.role < holder.role)
+            throw badRequest('Insufficient permission');
+          await changeRole(work, holder, bot, params.role, seal);
+        }
+        await storeDefaults(work, bot, params);
+        if (params.bot_owner_id !== undefined) await moveBot(work, bot, params.bot_owner_id, seal);
+        return answer(work, bot.id, params.bot_owner_id);
+      }),
+    ),
+
+    handle(botOperations.deactivateBot, async (context, params) =>
+      change(owner, context, botOperations.deactivateBot, params, async (work) => {
+        await lockRealm(work);
+        const bot = await ownBot(work, context, params.bot_id);
+        if (bot.is_active) await deactivate(work, bot);
+        return {};
+      }),
+    ),
+
+    handle(botOperations.getBotApiKey, async (context, { bot_id }) => ({
+      api_key: seal.open((await ownBot(database, context, bot_id)).sealed_key),
+    })),
+
+    handle(botOperations.regenerateBotApiKey, async (context, params) => {
+      const api_key = createApiKey();
+      return change(owner, context, botOperations.regenerateBotApiKey, params, async (work) => {
+        await lockRealm(work);
+        const bot = await ownBot(work, context, params.bot_id);
+        await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${bot.id}`);
+        await insertKey(work, work.realmId, bot.id, api_key, 'bot');
+        await work.run(sql.unsafe`UPDATE users.bot SET sealed_key = ${seal.seal(api_key)} WHERE user_id = ${bot.id}`);
+        work.bump(`actor:${bot.id}`);
+        work.emit(credentialsChanged(bot.id));
+        await announceBotChange(work, bot, { api_key });
+        return { api_key };
+      });
+    }),
+  ];
+}
+
+/** The bot, if the caller owns it or is an administrator. */
+async function ownBot(executor: Executor, { actor }: UserContext, botId: number): Promise<BotRow> {
+  const [bot] = await readBots(
+    executor,
+    actor.realmId,
+    sql.fragment`account.id = ${botId} AND NOT account.is_system_bot`,
+  );
+  if (!bot) throw badRequest('No such bot');
+  const holder = await holderOf(executor, actor.userId);
+  if (holder.role > roles.administrator && (bot.bot_owner_id !== actor.userId || holder.isBot))
+    throw badRequest('Insufficient permission');
+  return bot;
+}
+
+export async function requireFreeName(work: Work, name: string): Promise<void> {
+  const same = await readBots(
+    work,
+    work.realmId,
+    sql.fragment`account.is_active AND lower(account.full_name) = lower(${name})`,
+  );
+  if (same.length > 0) throw badRequest('Name is already in use!');
+}
+
+type Params = Parameters<typeof storeDefaults>[2];
+
+async function storeDefaults(
+  work: Work,
+  bot: BotRow,
+  params: {
+    default_sending_stream?: string | undefined;
+    default_events_register_stream?: string | undefined;
+    default_all_public_streams?: boolean | undefined;
+    config_data?: Record<string, string> | undefined;
+    service_payload_url?: string | undefined;
+    service_interface?: number | undefined;
+  },
+): Promise<void> {
+  const after = {
+    default_sending_stream:
+      params.default_sending_stream === undefined ? bot.default_sending_stream : params.default_sending_stream || null,
+    default_events_register_stream:
+      params.default_events_register_stream === undefined
+        ? bot.default_events_register_stream
+        : params.default_events_register_stream || null,
+    default_all_public_streams: params.default_all_public_streams ?? bot.default_all_public_streams,
+    services: changedServices(bot, params),
+  };
+  const changes = Object.fromEntries(
+    Object.entries(after).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(bot[key as keyof BotRow])),
+  );
+  if (Object.keys(changes).length === 0) return;
+  await work.run(sql.unsafe`
+    UPDATE users.bot SET default_sending_stream = ${after.default_sending_stream}, default_events_register_stream = ${after.default_events_register_stream},
+      default_all_public_streams = ${after.default_all_public_streams}, services = ${JSON.stringify(after.services)}::jsonb WHERE user_id = ${bot.id}`);
+  await announceBotChange(work, bot, changes);
+}
+
+function changedServices(bot: BotRow, params: Params): Record<string, unknown>[] {
+  const { service_payload_url: url, service_interface } = params;
+  if (url === undefined && service_interface === undefined) return bot.services;
+  if (url !== undefined && !/^https?:\/\/[^\s/]+/.test(url)) throw badRequest('service_payload_url is not a URL');
+  return bot.services.map((service) => ({
+    ...service,
+    ...(url === undefined ? {} : { base_url: url }),
+    ...(service_interface === undefined ? {} : { interface: service_interface }),
+  }));
+}
+
+async function answer(work: Work, botId: number, newOwner: number | undefined) {
+  const [bot] = await readBots(work, work.realmId, sql.fragment`account.id = ${botId}`);
+  if (!bot) throw badRequest('No such bot');
+  const [service] = bot.services;
+  return {
+    full_name: bot.full_name,
+    avatar_url: avatarUrl(bot),
+    ...botDefaults(bot),
+    ...(service ? { service_interface: service.interface, service_payload_url: service.base_url } : {}),
+    ...(newOwner === undefined ? {} : { bot_owner: (await readAccount(work, work.realmId, newOwner)).email }),
+  };
+}
+
+export const botsSnapshot = (seal: KeySeal): SnapshotPart => ({
+  types: ['realm_bot'],
+  read: async (executor, { realmId, userId }) => {
+    if (userId === undefined) return { realm_bots: [] };
+    const { role } = await holderOf(executor, userId);
+    const rows = await readBots(executor, realmId, role <= roles.administrator ? everyBot : ownedBy(userId));
+    return { realm_bots: rows.map((row) => toBot(row, seal)) };
+  },
+});

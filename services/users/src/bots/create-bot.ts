@@ -1,0 +1,84 @@
+import { badRequest, botOperations, roles } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { administratorsAnd } from '../accounts/announce-account.ts';
+import { checkedFullName } from '../accounts/full-name.ts';
+import { insertAccount } from '../accounts/insert-account.ts';
+import { insertKey } from '../authentication/authentication.ts';
+import type { KeySeal } from '../authentication/key-seal.ts';
+import { createApiKey } from '../authentication/passwords.ts';
+import { change } from '../change.ts';
+import { holderOf, mayIn } from '../groups/holder.ts';
+import { lockRealm } from '../realm/read-realm.ts';
+import { announceBot } from './announce-bot.ts';
+import { requireFreeName } from './bots.ts';
+
+const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, embedded: 4 };
+
+export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
+  return [
+    handle(botOperations.createBot, async (context, params) => {
+      const full_name = checkedFullName(params.full_name);
+      const short_name = params.short_name.trim().replace(/-bot$/, '');
+      if (!/^[A-Za-z0-9._-]{1,60}$/.test(short_name)) throw badRequest('Bad name or username');
+      const services = checkedServices(params);
+      const api_key = createApiKey();
+      return change(owner, context, botOperations.createBot, params, async (work) => {
+        const realm = await lockRealm(work);
+        const holder = await holderOf(work, context.actor.userId);
+        if (holder.isBot) throw badRequest('This endpoint does not accept bot requests.');
+        const isWriteOnly = params.bot_type === botTypes.incomingWebhook;
+        const mayCreate =
+          mayIn(realm, 'can_create_bots_group', holder) ||
+          (isWriteOnly && mayIn(realm, 'can_create_write_only_bots_group', holder));
+        if (!mayCreate || holder.role === roles.guest) throw badRequest('Insufficient permission');
+        await requireFreeName(work, full_name);
+        const email = `${short_name.toLowerCase()}-bot@${realm.host}`;
+        await requireFreeAddress(work, email);
+        const bot = await insertAccount(work, {
+          email,
+          full_name,
+          role: roles.member,
+          password_hash: null,
+          is_bot: true,
+          bot_type: params.bot_type,
+          bot_owner_id: context.actor.userId,
+        });
+        await insertKey(work, work.realmId, bot.user_id, api_key, 'bot');
+        const defaults = {
+          default_sending_stream: params.default_sending_stream || null,
+          default_events_register_stream: params.default_events_register_stream || null,
+          default_all_public_streams: params.default_all_public_streams ?? false,
+        };
+        await work.run(sql.unsafe`
+          INSERT INTO users.bot (user_id, sealed_key, services, default_sending_stream, default_events_register_stream, default_all_public_streams)
+          VALUES (${bot.user_id}, ${seal.seal(api_key)}, ${JSON.stringify(services)}::jsonb, ${defaults.default_sending_stream},
+            ${defaults.default_events_register_stream}, ${defaults.default_all_public_streams})`);
+        await announceBot(work, bot.user_id, await administratorsAnd(work, context.actor.userId), seal);
+        return { user_id: bot.user_id, api_key, avatar_url: bot.avatar_url ?? '', ...defaults };
+      });
+    }),
+  ];
+}
+
+interface Given {
+  bot_type: number;
+  payload_url?: string | undefined;
+  interface_type: number;
+}
+
+function checkedServices({ bot_type, payload_url, interface_type }: Given): Record<string, unknown>[] {
+  if (bot_type === botTypes.embedded) throw badRequest('Embedded bots are not enabled.');
+  if (!Object.values(botTypes).includes(bot_type)) throw badRequest('Invalid bot type');
+  if (bot_type !== botTypes.outgoingWebhook) return [];
+  if (!payload_url || !/^https?:\/\/[^\s/]+/.test(payload_url)) throw badRequest('payload_url is not a URL');
+  if (interface_type !== 1 && interface_type !== 2) throw badRequest('Invalid interface type');
+  return [{ base_url: payload_url, interface: interface_type, token: createApiKey() }];
+}
+
+async function requireFreeAddress(work: Work, email: string): Promise<void> {
+  const taken = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND lower(email) = lower(${email})`);
+  if (taken) throw badRequest('Username already in use');
+}

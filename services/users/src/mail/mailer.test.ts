@@ -1,0 +1,39 @@
+import type { AddressInfo } from 'node:net';
+import { createLogger } from '@natter/service-kit';
+import { SMTPServer } from 'smtp-server';
+import { expect, test } from 'vitest';
+import { createMailer } from './mailer.ts';
+import { forgottenPasswordMail } from './mails.ts';
+
+test('a mail reaches the server in the language of who gets it, and its subject is one line whatever the realm is called', async () => {
+  const received: { to: string[]; text: string }[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        received.push({
+          to: session.envelope.rcptTo.map(({ address }) => address),
+          text: Buffer.concat(chunks).toString('utf8'),
+        });
+        done();
+      });
+    },
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  const { port } = server.server.address() as AddressInfo;
+  const url = `smtp://127.0.0.1:${port}`;
+  const mailer = createMailer({ url, from: 'Natter <noreply@natter.example>', log: createLogger('test', 'fatal') });
+  const values = { realm: 'Us\r\nBcc: all@natter.example', link: 'https://natter.example/x' };
+  mailer.send('ann@natter.example', forgottenPasswordMail('de', values));
+  await mailer.close();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  expect(received).toHaveLength(1);
+  expect(received[0]?.to).toEqual(['ann@natter.example']);
+  expect(received[0]?.text).toMatch(/^Subject: Ein neues Passwort .* Bcc: all@natter\.example/m);
+  expect(received[0]?.text).toContain('https://natter.example/x');
+});

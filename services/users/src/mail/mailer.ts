@@ -1,0 +1,43 @@
+import type { Logger } from '@natter/service-kit';
+import { createTransport } from 'nodemailer';
+
+export interface Mail {
+  subject: string;
+  text: string;
+}
+
+export interface Mailer {
+  /** Does not wait and never fails its caller: what was done stands, and can be asked for again. */
+  send(to: string, mail: Mail): void;
+  /** Resolves when all that was given is sent, or has failed. */
+  close(): Promise<void>;
+}
+
+/** Without the URL of a mail server mails are shown in the log instead. */
+export function createMailer(options: { url: string | undefined; from: string; log: Logger }): Mailer {
+  const { url, from, log } = options;
+  if (!url) {
+    return {
+      send: (to, { subject, text }) => log.info({ to, subject, text }, `mail to ${to}: ${subject}`),
+      close: async () => undefined,
+    };
+  }
+  const transport = createTransport({ url, pool: true, maxConnections: 5, connectionTimeout: 10_000 });
+  const sending = new Set<Promise<void>>();
+  return {
+    send(to, { subject, text }) {
+      const sent: Promise<void> = transport
+        .sendMail({ from, to, subject, text })
+        .then(
+          () => log.debug({ subject }, 'mail sent'),
+          (error: unknown) => log.warn({ err: error, subject }, 'mail not sent'),
+        )
+        .finally(() => sending.delete(sent));
+      sending.add(sent);
+    },
+    async close() {
+      await Promise.all(sending);
+      transport.close();
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { ChatError, settingsOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { changeEmail, checkNewEmail } from '../accounts/change-email.ts';
+import { lockAccount } from '../accounts/find-account.ts';
+import { createAttempts } from '../authentication/attempts.ts';
+import { checkPassword, hashPassword } from '../authentication/passwords.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { forgottenPasswordMail } from '../mail/mails.ts';
+import { lockRealm } from '../realm/read-realm.ts';
+import { findConfirmation, newConfirmation, takeConfirmation } from './confirmations.ts';
+import { escaped, plainPage } from './plain-page.ts';
+
+const resetWindows = [
+  { seconds: 3_600, most: 2 },
+  { seconds: 86_400, most: 5 },
+];
+
+const gone = () =>
+  plainPage(404, 'This link does not work', '<p>It was used already, or has expired. Ask for a new one.</p>');
+const problemOf = (problem: string): string => `<p class="problem" role="alert">${escaped(problem)}</p>`;
+
+/** What links in mails open. */
+export function confirmPageHandlers(owner: Owner, mailer: Mailer): Handlers {
+  const { database, unitOfWork } = owner;
+  const attempts = createAttempts(owner.redis);
+  return [
+    handle(settingsOperations.confirmEmail, async ({ meta }, { key }) => {
+      const changed = await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+        const realm = await lockRealm(work);
+        const taken = await takeConfirmation(work, work.realmId, 'email', key);
+        const row = taken && (await lockAccount(work, taken.user_id));
+        if (!row?.is_active || realm.isDeactivated) return undefined;
+        await checkNewEmail(work, realm, taken?.email ?? '', row.id);
+        await changeEmail(work, row, taken?.email ?? '');
+        return taken?.email;
+      }).catch((error: unknown) => {
+        if (error instanceof ChatError && error.status < 500) return undefined;
+        throw error;
+      });
+      if (changed === undefined) return gone();
+      return plainPage(
+        200,
+        'Your address is changed',
+        `<p>Your account is <strong>${escaped(changed)}</strong> now.</p>`,
+      );
+    }),
+
+    handle(settingsOperations.forgottenPage, async () =>
+      plainPage(
+        200,
+        'Forgotten password',
+        `<form method="post" action="/accounts/password/reset">
+<label>Email <input name="email" type="email" required autocomplete="email"></label><button>Send me a link</button></form>`,
+      ),
+    ),
+
+    handle(settingsOperations.askForPassword, async ({ meta }, { email }) => {
+      for (const window of resetWindows)
+        await attempts.count(meta.realmId, `reset:${email.toLowerCase()}:${window.seconds}`, window);
+      const account = await database.maybeOne(sql.type(
+        z.object({ id: z.number(), email: z.string(), language: z.string(), realm: z.string() }),
+      )`
+        SELECT a.id, a.email, coalesce(a.settings->>'default_language', 'en') AS language, r.name AS realm
+        FROM users.account a JOIN users.realm r ON r.id = a.realm_id
+        WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
+      if (account) {
+        const key = await newConfirmation(database, account.id, 'password', account.email);
+        const link = `${meta.realmUrl}/accounts/password/reset/${key}`;
+        mailer.send(account.email, forgottenPasswordMail(account.language, { realm: account.realm, link }));
+      }
+      // The same whether there is such an account or not.
+      return plainPage(
+        200,
+        'Look into your mail',
+        '<p>If there is an account with this address, a link is on its way.</p>',
+      );
+    }),
+
+    handle(settingsOperations.newPasswordPage, async ({ meta }, { key }) =>
+      (await findConfirmation(database, meta.realmId, 'password', key)) ? newPasswordForm(key) : gone(),
+    ),
+
+    handle(settingsOperations.setPassword, async ({ meta }, { key, password }) => {
+      if (!(await findConfirmation(database, meta.realmId, 'password', key))) return gone();
+      try {
+        checkPassword(password);
+      } catch (error) {
+        if (error instanceof ChatError) return newPasswordForm(key, error.message);
+        throw error;
+      }
+      const hash = await hashPassword(password);
+      const isSet = await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+        const taken = await takeConfirmation(work, work.realmId, 'password', key);
+        if (!taken) return false;
+        return (
+          (await work.run(
+            sql.unsafe`UPDATE users.account SET password_hash = ${hash} WHERE id = ${taken.user_id} AND is_active`,
+          )) > 0
+        );
+      });
+      return isSet ? plainPage(200, 'Your password is changed', '<p>Log in with it in your app.</p>') : gone();
+    }),
+  ];
+}
+
+const newPasswordForm = (key: string, problem?: string) =>
+  plainPage(
+    problem === undefined ? 200 : 400,
+    'Set a new password',
+    `${problem === undefined ? '' : problemOf(problem)}<form method="post" action="/accounts/password/reset/${encodeURIComponent(key)}">
+<label>New password <input name="password" type="password" required autocomplete="new-password"></label><button>Set password</button></form>`,
+  );

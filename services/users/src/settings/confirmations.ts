@@ -1,0 +1,42 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+
+export const confirmationRow = z.object({ user_id: z.number(), email: z.string() });
+export type Confirmation = z.infer<typeof confirmationRow>;
+type Kind = 'email' | 'password';
+
+const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+/** Makes what a mailed link holds; one that was mailed before for the same is worth nothing any more. */
+export async function newConfirmation(executor: Executor, userId: number, kind: Kind, email: string): Promise<string> {
+  const key = randomBytes(24).toString('base64url');
+  await executor.run(
+    sql.unsafe`DELETE FROM users.confirmation WHERE user_id = ${userId} AND kind = ${kind} OR expires_at < now()`,
+  );
+  await executor.run(sql.unsafe`
+    INSERT INTO users.confirmation (hash, realm_id, user_id, kind, email, expires_at)
+    SELECT decode(${hashOf(key)}, 'hex'), realm_id, id, ${kind}, ${email}, now() + interval '24 hours' FROM users.account WHERE id = ${userId}`);
+  return key;
+}
+
+export const findConfirmation = (
+  executor: Executor,
+  realmId: number,
+  kind: Kind,
+  key: string,
+): Promise<Confirmation | undefined> =>
+  executor.maybeOne(sql.type(confirmationRow)`
+    SELECT user_id, email FROM users.confirmation
+    WHERE hash = decode(${hashOf(key)}, 'hex') AND realm_id = ${realmId} AND kind = ${kind} AND expires_at > now()`);
+
+/** Takes it: it works once. */
+export const takeConfirmation = (
+  executor: Executor,
+  realmId: number,
+  kind: Kind,
+  key: string,
+): Promise<Confirmation | undefined> =>
+  executor.maybeOne(sql.type(confirmationRow)`
+    DELETE FROM users.confirmation
+    WHERE hash = decode(${hashOf(key)}, 'hex') AND realm_id = ${realmId} AND kind = ${kind} AND expires_at > now() RETURNING user_id, email`);

@@ -1,0 +1,13 @@
+import type { Handlers, Owner } from '@natter/service-kit';
+import type { Mailer } from '../mail/mailer.ts';
+import { confirmPageHandlers } from './confirm-pages.ts';
+import { updateDefaultsHandlers } from './update-defaults.ts';
+import { updateSettingsHandlers } from './update-settings.ts';
+
+export { settingsSnapshots } from './settings-snapshot.ts';
+
+export const settingsHandlers = (owner: Owner, mailer: Mailer): Handlers => [
+  ...updateSettingsHandlers(owner, mailer),
+  ...updateDefaultsHandlers(owner),
+  ...confirmPageHandlers(owner, mailer),
+];

@@ -1,0 +1,42 @@
+import {
+  type Language,
+  languageNames,
+  realmDefaultNames,
+  type UserSettingName,
+  type UserSettingValues,
+  userSettingDefaults,
+  userSettingNames,
+} from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+export type Values = Record<string, unknown>;
+
+const stored = z.object({ settings: z.record(z.string(), z.unknown()) });
+const initialRow = z.object({ defaults: z.record(z.string(), z.unknown()), language: z.string().nullable() });
+
+/** All settings of a person, with everything that was never changed at its default. */
+export async function readSettings(executor: Executor, userId: number): Promise<UserSettingValues> {
+  const { settings } = await executor.one(sql.type(stored)`SELECT settings FROM users.account WHERE id = ${userId}`);
+  return withDefaults(settings);
+}
+
+export const withDefaults = (settings: Values): UserSettingValues => {
+  const known = Object.entries(settings).filter(([name]) => userSettingNames.includes(name as UserSettingName));
+  return { ...userSettingDefaults, ...Object.fromEntries(known) };
+};
+
+/** What a newcomer starts with; the realm's row is shared, so that they are told as they are when they join. */
+export async function initialSettings(work: Work): Promise<Values> {
+  const { defaults, language } = await work.one(sql.type(initialRow)`
+    SELECT user_defaults AS defaults, settings->>'default_language' AS language FROM users.realm WHERE id = ${work.realmId} FOR SHARE`);
+  return { ...defaults, ...(language === null || language === 'en' ? {} : { default_language: language }) };
+}
+
+export async function readRealmDefaults(executor: Executor, realmId: number): Promise<Values> {
+  const { defaults } = await executor.one(sql.type(initialRow.pick({ defaults: true }))`
+    SELECT user_defaults AS defaults FROM users.realm WHERE id = ${realmId}`);
+  return Object.fromEntries(realmDefaultNames.map((name) => [name, defaults[name] ?? userSettingDefaults[name]]));
+}
+
+export const languageName = (language: string): string => languageNames[language as Language] ?? language;

@@ -1,0 +1,142 @@
+import {
+  badRequest,
+  type ParamsOf,
+  roles,
+  settingsOperations,
+  type UserSettingName,
+  userSettingNames,
+} from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import type { AccountRow } from '../accounts/account-row.ts';
+import { announceEmail } from '../accounts/announce-account.ts';
+import { checkNewEmail } from '../accounts/change-email.ts';
+import { lockAccount } from '../accounts/find-account.ts';
+import { changeFullName, checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
+import { createAttempts } from '../authentication/attempts.ts';
+import { checkPassword, hashPassword, verifyPassword } from '../authentication/passwords.ts';
+import { change } from '../change.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { confirmEmailMail } from '../mail/mails.ts';
+import { lockRealm, type Realm, readRealm } from '../realm/read-realm.ts';
+import { newConfirmation } from './confirmations.ts';
+import { announceSetting } from './settings-events.ts';
+import { readSettings } from './stored-settings.ts';
+
+type Params = ParamsOf<typeof settingsOperations.updateSettings>;
+
+const emailWindows = [
+  { seconds: 3_600, most: 2 },
+  { seconds: 86_400, most: 5 },
+];
+const passwordWindow = { seconds: 1_800, most: 5 };
+
+export function updateSettingsHandlers(owner: Owner, mailer: Mailer): Handlers {
+  const attempts = createAttempts(owner.redis);
+  const { updateSettings, updateDisplaySettings, updateNotificationSettings } = settingsOperations;
+  return [updateSettings, updateDisplaySettings, updateNotificationSettings].map((operation) =>
+    handle(operation, async (context, params) => {
+      const password = await newPassword(context, params);
+      await limitEmailChanges(context, params);
+      const { old_password: _, new_password: __, ...kept } = params;
+      const { ignored, mail } = await change(owner, context, operation, kept, (work) =>
+        store(work, context, params, password),
+      );
+      if (mail) {
+        const link = `${context.meta.realmUrl}/accounts/confirm_new_email/${mail.key}`;
+        mailer.send(mail.to, confirmEmailMail(mail.language, { realm: mail.realm, link }));
+      }
+      return ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+    }),
+  );
+
+  async function newPassword({ actor, meta }: UserContext, params: Params): Promise<string | undefined> {
+    const { old_password, new_password } = params;
+    if (new_password === undefined || new_password === '') return undefined;
+    const { password_hash } = await owner.database.one(
+      sql.type(
+        z.object({ password_hash: z.string().nullable() }),
+      )`SELECT password_hash FROM users.account WHERE id = ${actor.userId}`,
+    );
+    if (old_password === undefined) throw badRequest('Missing old password!');
+    await attempts.inTurn(meta.realmId, `password:${actor.userId}`, passwordWindow, async (succeeded) => {
+      if (!password_hash || !(await verifyPassword(password_hash, old_password))) throw badRequest('Wrong password!');
+      await succeeded();
+    });
+    checkPassword(new_password);
+    return hashPassword(new_password);
+  }
+
+  async function limitEmailChanges({ actor, meta }: UserContext, { email }: Params): Promise<void> {
+    if (email === undefined || email === '') return;
+    const { email: own } = await owner.database.one(
+      sql.type(z.object({ email: z.string() }))`SELECT email FROM users.account WHERE id = ${actor.userId}`,
+    );
+    if (own === email) return;
+    await checkNewEmail(owner.database, await readRealm(owner.database, meta.realmId), email, actor.userId);
+    for (const window of emailWindows)
+      await attempts.count(meta.realmId, `email:${actor.userId}:${window.seconds}`, window);
+  }
+}
+
+interface Mail {
+  to: string;
+  key: string;
+  realm: string;
+  language: string;
+}
+
+async function store(
+  work: Work,
+  { actor }: UserContext,
+  params: Params,
+  password: string | undefined,
+): Promise<{ ignored: string[]; mail: Mail | undefined }> {
+  const realm =
+    params.email_address_visibility === undefined ? await readRealm(work, work.realmId) : await lockRealm(work);
+  const row = await lockAccount(work, actor.userId);
+  if (!row || row.is_bot) throw badRequest('This endpoint does not accept bot requests.');
+  const ignored = [
+    ...(await storeName(work, realm, row, params.full_name)),
+    ...(await storeValues(work, row, params)),
+    ...(params.new_password === '' ? ['new_password'] : []),
+  ];
+  if (params.old_password !== undefined && !params.new_password) ignored.push('old_password');
+  if (password !== undefined)
+    await work.run(sql.unsafe`UPDATE users.account SET password_hash = ${password} WHERE id = ${row.id}`);
+  if (params.email === undefined) return { ignored, mail: undefined };
+  if (params.email === row.email || params.email === '') return { ignored: [...ignored, 'email'], mail: undefined };
+  if (realm.settings.email_changes_disabled && row.role > roles.administrator)
+    throw badRequest('Email address changes are disabled in this organization.');
+  await checkNewEmail(work, realm, params.email, row.id);
+  const key = await newConfirmation(work, row.id, 'email', params.email);
+  const { default_language } = await readSettings(work, row.id);
+  return { ignored, mail: { to: params.email, key, realm: realm.settings.name, language: default_language } };
+}
+
+/** Gives the names of what is so already. */
+async function storeName(work: Work, realm: Realm, row: AccountRow, given: string | undefined): Promise<string[]> {
+  if (given === undefined) return [];
+  if (given.trim() === row.full_name) return ['full_name'];
+  if (realm.settings.name_changes_disabled && row.role > roles.administrator)
+    throw badRequest('Name changes are disabled in this organization.');
+  const name = checkedFullName(given);
+  await requireUniqueName(work, realm, name, row.id);
+  await changeFullName(work, row.id, name);
+  return [];
+}
+
+async function storeValues(work: Work, row: AccountRow, params: Params): Promise<string[]> {
+  const before = await readSettings(work, row.id);
+  const given = userSettingNames.filter((name) => params[name] !== undefined);
+  const changed = given.filter((name) => params[name] !== before[name]);
+  if (changed.length > 0) {
+    const values = Object.fromEntries(changed.map((name) => [name, params[name]]));
+    await work.run(sql.unsafe`
+      UPDATE users.account SET settings = settings || ${JSON.stringify(values)}::jsonb WHERE id = ${row.id}`);
+    for (const name of changed) announceSetting(work, row, name, params[name]);
+    if (changed.includes('email_address_visibility')) await announceEmail(work, row);
+  }
+  return given.filter((name: UserSettingName) => !changed.includes(name));
+}

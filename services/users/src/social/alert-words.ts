@@ -1,0 +1,62 @@
+import { badRequest, socialOperations } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { change, toSelf } from '../change.ts';
+import type { SnapshotPart } from '../snapshot-part.ts';
+
+const maxLength = 100;
+const maxWords = 1_000;
+
+export function alertWordHandlers(owner: Owner): Handlers {
+  return [
+    handle(socialOperations.getAlertWords, async ({ actor }) => ({
+      alert_words: await readWords(owner.database, actor.userId),
+    })),
+
+    handle(socialOperations.addAlertWords, async (context, params) => {
+      const words = params.alert_words.map((word) => word.trim()).filter((word) => word !== '');
+      if (words.some((word) => word.length > maxLength))
+        throw badRequest(`alert_words is too long (limit: ${maxLength} characters)`);
+      return change(owner, context, socialOperations.addAlertWords, params, async (work) => {
+        const { userId } = context.actor;
+        let added = 0;
+        for (const word of words)
+          added += await work.run(sql.unsafe`
+            INSERT INTO users.alert_word (user_id, word) VALUES (${userId}, ${word}) ON CONFLICT DO NOTHING`);
+        return answer(work, userId, added > 0);
+      });
+    }),
+
+    handle(socialOperations.removeAlertWords, async (context, params) =>
+      change(owner, context, socialOperations.removeAlertWords, params, async (work) => {
+        const { userId } = context.actor;
+        const words = params.alert_words.map((word) => word.trim().toLowerCase());
+        const removed = await work.run(sql.unsafe`
+          DELETE FROM users.alert_word WHERE user_id = ${userId} AND lower(word) = ANY(${sql.array(words, 'text')})`);
+        return answer(work, userId, removed > 0);
+      }),
+    ),
+  ];
+}
+
+async function answer(work: Work, userId: number, isChanged: boolean): Promise<{ alert_words: string[] }> {
+  const alert_words = await readWords(work, userId);
+  if (alert_words.length > maxWords) throw badRequest(`Too many alert words (limit: ${maxWords})`);
+  if (isChanged) work.emit(toSelf(userId, 'alert_words', undefined, { alert_words }));
+  return { alert_words };
+}
+
+const readWords = async (executor: Executor, userId: number): Promise<string[]> =>
+  (
+    await executor.any(
+      sql.type(z.object({ word: z.string() }))`SELECT word FROM users.alert_word WHERE user_id = ${userId} ORDER BY id`,
+    )
+  ).map((row) => row.word);
+
+export const alertWordsSnapshot: SnapshotPart = {
+  types: ['alert_words'],
+  read: async (executor, { userId }) => ({
+    alert_words: userId === undefined ? [] : await readWords(executor, userId),
+  }),
+};

@@ -1,0 +1,58 @@
+import { badRequest, type MutedUser, socialOperations } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { lockAccount, noSuchUser } from '../accounts/find-account.ts';
+import { change, toSelf } from '../change.ts';
+import type { SnapshotPart } from '../snapshot-part.ts';
+
+const mutedRow = z.object({ id: z.number(), muted_at: z.date() });
+
+/** Messaging reads the event: what the muted user sent becomes read. */
+export function mutedUserHandlers(owner: Owner): Handlers {
+  return [
+    handle(socialOperations.muteUser, async (context, params) =>
+      change(owner, context, socialOperations.muteUser, params, async (work) => {
+        const { userId } = context.actor;
+        const { muted_user_id } = params;
+        if (muted_user_id === userId) throw badRequest('Cannot mute self');
+        if (!(await lockAccount(work, muted_user_id))) throw noSuchUser();
+        const added = await work.run(sql.unsafe`
+          INSERT INTO users.muted_user (user_id, muted_user_id) VALUES (${userId}, ${muted_user_id}) ON CONFLICT DO NOTHING`);
+        if (added === 0) throw badRequest('User already muted');
+        return announce(work, userId);
+      }),
+    ),
+
+    handle(socialOperations.unmuteUser, async (context, params) =>
+      change(owner, context, socialOperations.unmuteUser, params, async (work) => {
+        const { userId } = context.actor;
+        if (!(await lockAccount(work, params.muted_user_id))) throw noSuchUser();
+        const removed = await work.run(
+          sql.unsafe`DELETE FROM users.muted_user WHERE user_id = ${userId} AND muted_user_id = ${params.muted_user_id}`,
+        );
+        if (removed === 0) throw badRequest('User is not muted');
+        return announce(work, userId);
+      }),
+    ),
+  ];
+}
+
+async function announce(work: Work, userId: number): Promise<Record<string, never>> {
+  const muted_users = await readMuted(work, userId);
+  work.emit(toSelf(userId, 'muted_users', undefined, { muted_users }));
+  return {};
+}
+
+async function readMuted(executor: Executor, userId: number): Promise<MutedUser[]> {
+  const rows = await executor.any(sql.type(mutedRow)`
+    SELECT muted_user_id AS id, muted_at FROM users.muted_user WHERE user_id = ${userId} ORDER BY muted_at, muted_user_id`);
+  return rows.map(({ id, muted_at }) => ({ id, timestamp: Math.floor(muted_at.getTime() / 1000) }));
+}
+
+export const mutedUsersSnapshot: SnapshotPart = {
+  types: ['muted_users'],
+  read: async (executor, { userId }) => ({
+    muted_users: userId === undefined ? [] : await readMuted(executor, userId),
+  }),
+};

@@ -1,0 +1,179 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+const refused = ({ status, body }: Json): Json => [status, body.code];
+const bad = [400, 'BAD_REQUEST'];
+const as = (email: string, api_key: string) => ({
+  authorization: `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`,
+});
+const memberOf = async (client: Client, id: number): Promise<Json> =>
+  (await client.ok('GET', '/users', { user_ids: [id] })).members[0];
+
+test('administrators who may create users do; everybody hears of the newcomer', async () => {
+  const queue = await realm.guest.queue({ event_types: ['realm_user'], client_gravatar: false });
+  const email = `new@${realm.host}`;
+  const form = { email, password: 'a good password', full_name: 'Newcomer' };
+  const { user_id } = await realm.administrator.ok('POST', '/users', form);
+  const { person } = await queue.next((event) => event.op === 'add');
+  expect(person).toMatchObject({ user_id, email, delivery_email: email, role: 400, full_name: 'Newcomer' });
+  expect(await memberOf(realm.guest, user_id)).toMatchObject({ ...person, avatar_url: null });
+  for (const client of [realm.moderator, realm.member, realm.guest])
+    expect(refused(await client.post('/users', { ...form, email: `x@${realm.host}` }))).toEqual(bad);
+  const plain = await realm.person({ role: 'member' });
+  await realm.owner.ok('PATCH', `/users/${plain.user_id}`, { role: 200 });
+  expect(refused(await plain.post('/users', { ...form, email: `x@${realm.host}` }))).toEqual(bad);
+  for (const wrong of [
+    form,
+    { ...form, email: email.toUpperCase() },
+    { ...form, email: 'no address' },
+    { ...form, email: `y@${realm.host}`, password: 'short' },
+    { ...form, email: `y@${realm.host}`, full_name: 'x' },
+  ])
+    expect(refused(await realm.owner.post('/users', wrong))).toEqual(bad);
+});
+
+test('a user is found by ID and by address; an unknown one is refused as one of another realm', async () => {
+  const other = await openRealm();
+  const { user } = await realm.member.ok('GET', `/users/${realm.guest.user_id}`, { client_gravatar: false });
+  expect(user).toMatchObject({ user_id: realm.guest.user_id, is_guest: true, is_bot: false, bot_type: null });
+  expect(user).not.toHaveProperty('profile_data');
+  const byEmail = await realm.member.ok('GET', `/users/${realm.guest.email}`, { include_custom_profile_fields: true });
+  expect(byEmail.user).toMatchObject({ user_id: realm.guest.user_id, profile_data: {} });
+  for (const who of [999_999, other.member.user_id, other.member.email, 'nobody@example.com'])
+    expect(refused(await realm.member.get(`/users/${who}`))).toEqual(bad);
+  expect((await realm.member.ok('GET', '/users', { user_ids: [other.member.user_id] })).members).toEqual([]);
+});
+
+test('spectators list users only where the realm is open to them, without addresses', async () => {
+  const open = await openRealm();
+  expect(refused(await open.spectator.get('/users'))).toEqual([401, 'UNAUTHORIZED']);
+  await open.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
+  const { members } = await open.spectator.ok('GET', '/users');
+  const member = members.find(({ user_id }: Json) => user_id === open.member.user_id);
+  expect(member).toMatchObject({ delivery_email: null, email: `user${open.member.user_id}@${open.host}` });
+  expect(member.date_joined).toMatch(/^\d{4}-\d\d-\d\d$/);
+});
+
+test('an address is seen by whom its owner lets; all others get one that only names the account and logs in', async () => {
+  const person = await realm.person();
+  const real = person.email;
+  const nominal = `user${person.user_id}@${realm.host}`;
+  const viewers = [realm.owner, realm.administrator, realm.moderator, realm.member, realm.guest];
+  const sees: Record<number, boolean[]> = {
+    1: [true, true, true, true, true],
+    2: [true, true, true, true, false],
+    3: [true, true, false, false, false],
+    4: [false, false, false, false, false],
+    5: [true, true, true, false, false],
+  };
+  for (const visibility of [2, 3, 4, 5, 1]) {
+    const queues = await Promise.all(viewers.map((viewer) => viewer.queue({ event_types: ['realm_user'] })));
+    await person.ok('PATCH', '/settings', { email_address_visibility: visibility });
+    for (const [index, viewer] of viewers.entries()) {
+      const expected = sees[visibility]?.[index] ? real : null;
+      const event = await queues[index]?.next(({ person: { delivery_email } }) => delivery_email !== undefined);
+      expect([visibility, index, event.person]).toEqual([
+        visibility,
+        index,
+        { user_id: person.user_id, delivery_email: expected },
+      ]);
+      const { email, delivery_email } = await memberOf(viewer, person.user_id);
+      expect([email, delivery_email]).toEqual([visibility === 1 ? real : nominal, expected]);
+      expect((await viewer.get(`/users/${real}`)).status).toBe(expected === null ? 400 : 200);
+      if (visibility !== 1) expect((await viewer.get(`/users/${nominal}`)).status).toBe(200);
+    }
+    expect((await person.ok('GET', '/users/me')).delivery_email).toBe(real);
+    for (const email of [real, nominal])
+      expect((await realm.spectator.get('/users/me', {}, as(email, person.api_key))).status).toBe(200);
+  }
+});
+
+test('only owners make and unmake owners, the last one stays, guests become no administrators', async () => {
+  const { owner, administrator, moderator } = await openRealm();
+  const change = (client: Client, who: Client, role: number) => client.patch(`/users/${who.user_id}`, { role });
+  expect(refused(await change(administrator, moderator, 100))).toEqual(bad);
+  expect(refused(await change(administrator, owner, 400))).toEqual(bad);
+  expect(refused(await change(owner, owner, 200))).toEqual(bad);
+  expect(refused(await change(moderator, moderator, 200))).toEqual(bad);
+  expect(refused(await change(owner, moderator, 150))).toEqual(bad);
+  expect(refused(await realm.owner.patch(`/users/${realm.guest.email}`, { role: 200 }))).toEqual(bad);
+  expect((await change(owner, moderator, 100)).status).toBe(200);
+  expect((await change(moderator, owner, 400)).status).toBe(200);
+  expect(refused(await owner.patch(`/users/${moderator.user_id}`, { role: 400 }))).toEqual(bad);
+});
+
+test('an owner with the permission changes an address, others do not', async () => {
+  const person = await realm.person();
+  const new_email = `moved${person.user_id}@${realm.host}`;
+  expect(refused(await realm.administrator.patch(`/users/${person.email}`, { new_email }))).toEqual(bad);
+  expect(refused(await realm.owner.patch(`/users/${person.email}`, { new_email: realm.guest.email }))).toEqual(bad);
+  const queue = await realm.member.queue({ event_types: ['realm_user'] });
+  await realm.owner.ok('PATCH', `/users/${person.email}`, { new_email, full_name: 'Moved Away' });
+  await queue.next((event) => event.person.delivery_email === new_email);
+  expect(await memberOf(realm.member, person.user_id)).toMatchObject({ email: new_email, full_name: 'Moved Away' });
+  expect((await realm.spectator.get('/users/me', {}, as(new_email, person.api_key))).status).toBe(200);
+  expect(refused(await person.get('/users/me'))[0]).toBe(401);
+});
+
+test('a deactivated user is refused at once, with all their bots, and comes back', async () => {
+  const person = await realm.person();
+  const bot = await person.ok('POST', '/bots', {
+    full_name: `Bot of ${person.user_id}`,
+    short_name: `b${person.user_id}`,
+  });
+  const queue = await realm.member.queue({ event_types: ['realm_user'] });
+  for (const client of [realm.moderator, realm.member, realm.guest, person])
+    expect(refused(await client.delete(`/users/${person.user_id}`))).toEqual(bad);
+  await realm.administrator.ok('DELETE', `/users/${person.user_id}`);
+  expect(refused(await person.get('/users/me'))).toEqual([401, 'USER_DEACTIVATED']);
+  await queue.next((event) => event.person.user_id === person.user_id && event.person.is_active === false);
+  expect((await memberOf(realm.member, bot.user_id)).is_active).toBe(false);
+  await realm.administrator.ok('DELETE', `/users/${person.user_id}`);
+  expect(refused(await realm.member.post(`/users/${person.user_id}/reactivate`))).toEqual(bad);
+  await realm.administrator.ok('POST', `/users/${person.user_id}/reactivate`);
+  expect((await person.get('/users/me')).status).toBe(200);
+  expect(refused(await realm.owner.delete('/users/999999'))).toEqual(bad);
+  expect(refused(await realm.owner.delete(`/users/${realm.owner.user_id}`))).toEqual(bad);
+});
+
+test('who leaves leaves; the last owner does not', async () => {
+  const person = await realm.person({ role: 'guest' });
+  await person.ok('DELETE', '/users/me');
+  expect(refused(await person.get('/users/me'))).toEqual([401, 'USER_DEACTIVATED']);
+  const { status, body } = await realm.owner.delete('/users/me');
+  expect([status, body.code, body.is_last_owner, body.entity]).toEqual([
+    400,
+    'CANNOT_DEACTIVATE_LAST_USER',
+    true,
+    'organization owner',
+  ]);
+});
+
+test('a login makes a key of its own; keys end one by one, or all', async () => {
+  const person = await realm.person();
+  const login = async () =>
+    (await realm.spectator.ok('POST', '/fetch_api_key', { username: person.email, password: person.password })).api_key;
+  const [first, second] = [await login(), await login()];
+  const { api_keys } = await person.ok('GET', '/users/me/api_keys');
+  expect(api_keys.map(({ is_current }: Json) => is_current)).toEqual([true, false, false]);
+  const me = async (key: string) => (await realm.spectator.get('/users/me', {}, as(person.email, key))).status;
+  await person.ok('DELETE', `/users/me/api_keys/${api_keys[1].id}`);
+  expect([await me(first), await me(second)]).toEqual([401, 200]);
+  expect(refused(await realm.member.delete(`/users/me/api_keys/${api_keys[2].id}`))).toEqual(bad);
+  const { api_key } = await person.ok('POST', '/users/me/api_key/regenerate');
+  expect([await me(second), await me(person.api_key), await me(api_key)]).toEqual([401, 401, 200]);
+});
+
+test('the sixth wrong password is not looked at, on any gateway; a right one starts anew', async () => {
+  const person = await realm.person();
+  const login = (password: string) => realm.spectator.post('/fetch_api_key', { username: person.email, password });
+  for (let count = 0; count < 4; count++) expect(refused(await login('wrong'))).toEqual([401, 'AUTHENTICATION_FAILED']);
+  expect((await login(person.password)).status).toBe(200);
+  for (let count = 0; count < 5; count++) expect(refused(await login('wrong'))).toEqual([401, 'AUTHENTICATION_FAILED']);
+  expect(refused(await login(person.password))).toEqual([429, 'RATE_LIMIT_HIT']);
+});

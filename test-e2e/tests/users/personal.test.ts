@@ -1,0 +1,117 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+const refused = ({ status, body }: Json): Json => [status, body.code];
+const bad = [400, 'BAD_REQUEST'];
+
+test('a user is muted once, not oneself, not a stranger; it is told to oneself alone', async () => {
+  const { member, guest } = realm;
+  const queue = await member.queue({ event_types: ['muted_users'] });
+  const other = await guest.queue({ event_types: ['muted_users', 'message'] });
+  await member.ok('POST', `/users/me/muted_users/${guest.user_id}`);
+  const entry = { id: guest.user_id, timestamp: expect.any(Number) };
+  expect((await queue.next((event) => event.type === 'muted_users')).muted_users).toEqual([entry]);
+  expect((await member.ok('POST', '/register', { fetch_event_types: ['muted_users'] })).muted_users).toEqual([entry]);
+  for (const id of [guest.user_id, member.user_id, 999_999])
+    expect(refused(await member.post(`/users/me/muted_users/${id}`))).toEqual(bad);
+  await member.ok('DELETE', `/users/me/muted_users/${guest.user_id}`);
+  expect((await queue.next((event) => event.muted_users?.length === 0)).muted_users).toEqual([]);
+  expect(refused(await member.delete(`/users/me/muted_users/${guest.user_id}`))).toEqual(bad);
+  expect(await other.settle()).toEqual([]);
+});
+
+test('alert words are a list without doubles, told to oneself', async () => {
+  const { member } = realm;
+  const queue = await member.queue({ event_types: ['alert_words'] });
+  expect(await member.ok('POST', '/users/me/alert_words', { alert_words: ['Tea', ' tea ', 'coffee'] })).toMatchObject({
+    alert_words: ['Tea', 'coffee'],
+  });
+  expect((await queue.next((event) => event.type === 'alert_words')).alert_words).toEqual(['Tea', 'coffee']);
+  expect(refused(await member.post('/users/me/alert_words', { alert_words: ['x'.repeat(101)] }))).toEqual(bad);
+  await member.ok('DELETE', '/users/me/alert_words', { alert_words: ['TEA'] });
+  expect((await member.ok('GET', '/users/me/alert_words')).alert_words).toEqual(['coffee']);
+  expect((await realm.guest.ok('GET', '/users/me/alert_words')).alert_words).toEqual([]);
+});
+
+test('a status is set, told to all, read, cleared, and set for others by administrators', async () => {
+  const { member, guest, administrator } = realm;
+  const queue = await guest.queue({ event_types: ['user_status'] });
+  await member.ok('POST', '/users/me/status', { status_text: ' on holiday ', emoji_name: 'tada' });
+  const set = {
+    status_text: 'on holiday',
+    emoji_name: 'tada',
+    emoji_code: '1f389',
+    reaction_type: 'unicode_emoji',
+  };
+  expect(await queue.next((event) => event.type === 'user_status')).toMatchObject({ user_id: member.user_id, ...set });
+  expect((await guest.ok('GET', `/users/${member.user_id}/status`)).status).toEqual(set);
+  const { user_status } = await guest.ok('POST', '/register', { fetch_event_types: ['user_status'] });
+  expect(user_status).toEqual({ [member.user_id]: set });
+  for (const form of [
+    {},
+    { status_text: 'x'.repeat(61) },
+    { emoji_code: '1f389' },
+    { emoji_name: 'no_such_emoji' },
+    { emoji_name: 'tada', emoji_code: '1f600', reaction_type: 'unicode_emoji' },
+  ])
+    expect(refused(await member.post('/users/me/status', form))).toEqual(bad);
+  expect(refused(await guest.post(`/users/${member.user_id}/status`, { status_text: 'x' }))).toEqual(bad);
+  await administrator.ok('POST', `/users/${member.user_id}/status`, { status_text: '', emoji_name: '' });
+  expect((await guest.ok('GET', `/users/${member.user_id}/status`)).status).toEqual({});
+  await member.ok('POST', '/users/me/status', { away: true });
+  expect((await guest.ok('GET', `/users/${member.user_id}/status`)).status).toEqual({ away: true });
+});
+
+test('a bot is made, seen by its owner and administrators, changed, given away and ended', async () => {
+  const { member, member2, administrator, guest } = realm;
+  const types = { event_types: ['realm_bot', 'message'], fetch_event_types: ['realm_bot'] };
+  const [own, boss, stranger] = [
+    await member.queue(types),
+    await administrator.queue(types),
+    await member2.queue(types),
+  ];
+  const bot = await member.ok('POST', '/bots', { full_name: 'Helper', short_name: 'helper', bot_type: 1 });
+  expect((await own.next((event) => event.op === 'add')).bot).toMatchObject({
+    user_id: bot.user_id,
+    api_key: bot.api_key,
+    owner_id: member.user_id,
+    email: `helper-bot@${realm.host}`,
+  });
+  await boss.next((event) => event.op === 'add');
+  expect(await stranger.settle()).toEqual([]);
+  expect((await member.ok('GET', '/bots')).bots).toMatchObject([{ full_name: 'Helper', api_key: bot.api_key }]);
+  expect((await member.ok('POST', '/register', types)).realm_bots).toMatchObject([{ api_key: bot.api_key }]);
+  expect((await member2.ok('POST', '/register', types)).realm_bots).toEqual([]);
+  for (const form of [
+    { full_name: 'Helper', short_name: 'other' },
+    { full_name: 'Another', short_name: 'helper' },
+    { full_name: 'Another', short_name: 'a b' },
+    { full_name: 'Another', short_name: 'another', bot_type: 9 },
+    { full_name: 'Another', short_name: 'another', bot_type: 3 },
+  ])
+    expect(refused(await member.post('/bots', form))).toEqual(bad);
+  expect(refused(await guest.post('/bots', { full_name: 'Guest Bot', short_name: 'guest' }))).toEqual(bad);
+  expect(refused(await member2.patch(`/bots/${bot.user_id}`, { full_name: 'Mine' }))).toEqual(bad);
+  expect(refused(await member.patch('/bots/999999', { full_name: 'Mine' }))).toEqual(bad);
+  const { api_key } = await member.ok('POST', `/bots/${bot.user_id}/api_key/regenerate`);
+  expect((await member.ok('GET', `/bots/${bot.user_id}/api_key`)).api_key).toBe(api_key);
+  await member.ok('PATCH', `/bots/${bot.user_id}`, { full_name: 'Helping Hand', bot_owner_id: member2.user_id });
+  expect((await own.next((event) => event.op === 'delete')).bot).toEqual({ user_id: bot.user_id });
+  expect((await stranger.next((event) => event.op === 'add')).bot).toMatchObject({
+    full_name: 'Helping Hand',
+    api_key,
+  });
+  expect(refused(await member.delete(`/bots/${bot.user_id}`))).toEqual(bad);
+  await member2.ok('DELETE', `/bots/${bot.user_id}`);
+  await stranger.next((event) => event.op === 'update' && event.bot.is_active === false);
+});
+
+test('everybody has a picture', async () => {
+  const answer = await realm.spectator.get(`//avatar/${realm.member.user_id}`);
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'image/svg+xml']);
+});
