@@ -22,7 +22,7 @@ test('a user is muted once, not oneself, not a stranger; it is told to oneself a
   await member.ok('DELETE', `/users/me/muted_users/${guest.user_id}`);
   expect((await queue.next((event) => event.muted_users?.length === 0)).muted_users).toEqual([]);
   expect(refused(await member.delete(`/users/me/muted_users/${guest.user_id}`))).toEqual(bad);
-  expect(await other.settle()).toEqual([]);
+  expect((await other.settle()).filter(({ type }) => type === 'muted_users')).toEqual([]);
 });
 
 test('alert words are a list without doubles, told to oneself', async () => {
@@ -83,7 +83,7 @@ test('a bot is made, seen by its owner and administrators, changed, given away a
     email: `helper-bot@${realm.host}`,
   });
   await boss.next((event) => event.op === 'add');
-  expect(await stranger.settle()).toEqual([]);
+  expect((await stranger.settle()).filter(({ type }) => type === 'realm_bot')).toEqual([]);
   expect((await member.ok('GET', '/bots')).bots).toMatchObject([{ full_name: 'Helper', api_key: bot.api_key }]);
   expect((await member.ok('POST', '/register', types)).realm_bots).toMatchObject([{ api_key: bot.api_key }]);
   expect((await member2.ok('POST', '/register', types)).realm_bots).toEqual([]);

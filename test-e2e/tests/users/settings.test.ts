@@ -88,7 +88,7 @@ test('every setting has its default, takes what is allowed, announces it to ones
   const state = await person.ok('POST', '/register', { fetch_event_types: ['user_settings'] });
   for (const [name, , other] of [...settings, ...ownOnly])
     expect([name, state.user_settings[name]]).toEqual([name, other]);
-  expect(await others.settle()).toEqual([]);
+  expect((await others.settle()).filter(({ type }) => type === 'user_settings')).toEqual([]);
 });
 
 test('unknown and unchanged parameters are listed, and what is unchanged is no event', async () => {
@@ -98,7 +98,7 @@ test('unknown and unchanged parameters are listed, and what is unchanged is no e
   const queue = await person.queue({ event_types: ['user_settings', 'message'] });
   const again = await person.ok('PATCH', '/settings', { color_scheme: 2, full_name: person.full_name });
   expect(again.ignored_parameters_unsupported.toSorted()).toEqual(['color_scheme', 'full_name']);
-  expect(await queue.settle()).toEqual([]);
+  expect((await queue.settle()).filter(({ type }) => type === 'user_settings')).toEqual([]);
 });
 
 test('the deprecated operations do the same; strings may also be JSON', async () => {
