@@ -74,6 +74,27 @@ describe.skipIf(images === undefined)(
       follower.stop();
     });
 
+    test('answers for every service, each with no more than its own credentials', async () => {
+      const { url, people } = cluster;
+      const ask = async (method: string, path: string, form: Record<string, unknown> = {}): Promise<unknown> => {
+        const { status, body } = await request(url, people.member, method, path, form, headers);
+        return status === 200 ? 'answered' : body;
+      };
+      expect({
+        users: await ask('GET', '/users'),
+        channels: await ask('GET', '/streams'),
+        messaging: await ask('POST', '/typing', { op: 'start', type: 'direct', to: [people.owner.user_id] }),
+        presence: await ask('POST', '/users/me/presence', { status: 'active' }),
+        'event-queue': await ask('POST', '/register'),
+      }).toEqual({
+        users: 'answered',
+        channels: 'answered',
+        messaging: 'answered',
+        presence: 'answered',
+        'event-queue': 'answered',
+      });
+    });
+
     test('says of itself that nothing is wrong', async () => {
       const { code, output } = await cluster.natter('doctor', '--url', 'http://balancer:8080');
       expect(output).not.toContain('FAIL');
