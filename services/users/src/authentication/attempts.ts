@@ -1,7 +1,7 @@
 import { ChatError } from '@natter/contracts';
 import { type LogRedis, rateKey } from '@natter/event-log';
 
-export interface Window {
+interface Window {
   seconds: number;
   most: number;
 }

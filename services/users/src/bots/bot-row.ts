@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { accountColumns, accountRow, avatarUrl } from '../accounts/account-row.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
 
-export const botRow = accountRow.extend({
+const botRow = accountRow.extend({
   sealed_key: z.string(),
   services: z.array(z.record(z.string(), z.unknown())),
   default_sending_stream: z.string().nullable(),

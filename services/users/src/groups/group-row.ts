@@ -3,7 +3,7 @@ import { type Executor, sql } from '@natter/database';
 import { normalized } from '@natter/permissions';
 import { z } from 'zod';
 
-export const groupRow = z.object({
+const groupRow = z.object({
   id: z.number(),
   name: z.string(),
   description: z.string(),

@@ -19,7 +19,7 @@ export async function joinSystemGroups(work: Work, userId: number, role: number)
   await announceMoves(work, 'add_members', rows, userId);
 }
 
-export async function leaveSystemGroups(work: Work, userId: number): Promise<void> {
+async function leaveSystemGroups(work: Work, userId: number): Promise<void> {
   const rows = await work.any(sql.type(idRow)`
     DELETE FROM users.group_member m USING users.user_group g
     WHERE m.group_id = g.id AND g.is_system AND g.realm_id = ${work.realmId} AND m.user_id = ${userId} RETURNING g.id`);

@@ -72,7 +72,7 @@ export async function insertSubgroups(work: Work, groupId: number, ids: readonly
 }
 
 /** All subgroups, and theirs. */
-export async function groupsWithin(executor: Executor, groupId: number): Promise<number[]> {
+async function groupsWithin(executor: Executor, groupId: number): Promise<number[]> {
   const rows = await executor.any(sql.type(idRow)`
     WITH RECURSIVE within (id) AS (
       SELECT subgroup_id FROM users.group_subgroup WHERE group_id = ${groupId}

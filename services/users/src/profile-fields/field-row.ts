@@ -2,7 +2,7 @@ import type { ProfileField } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
-export const fieldRow = z.object({
+const fieldRow = z.object({
   id: z.number(),
   type: z.number(),
   order: z.number(),

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 
-export const confirmationRow = z.object({ user_id: z.number(), email: z.string() });
+const confirmationRow = z.object({ user_id: z.number(), email: z.string() });
 export type Confirmation = z.infer<typeof confirmationRow>;
 type Kind = 'email' | 'password';
 

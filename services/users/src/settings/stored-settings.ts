@@ -21,7 +21,7 @@ export async function readSettings(executor: Executor, userId: number): Promise<
   return withDefaults(settings);
 }
 
-export const withDefaults = (settings: Values): UserSettingValues => {
+const withDefaults = (settings: Values): UserSettingValues => {
   const known = Object.entries(settings).filter(([name]) => userSettingNames.includes(name as UserSettingName));
   return { ...userSettingDefaults, ...Object.fromEntries(known) };
 };
