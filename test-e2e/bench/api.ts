@@ -16,10 +16,15 @@ export interface Api {
 }
 
 export function createApi(address: () => Address): Api {
-  const free: Connection[] = [];
+  let free: Connection[] = [];
+  let port = 0;
   return {
     async call(host, who, method, path, form = {}) {
-      const connection = free.pop() ?? new Connection(address());
+      const at = address();
+      // The system was started anew.
+      if (at.port !== port) free = [];
+      port = at.port;
+      const connection = free.pop() ?? new Connection(at);
       let isBroken = true;
       try {
         const reply = await connection.exchange(textOf(apiRequest(host, who, method, path, form)));

@@ -1,20 +1,43 @@
 import type { Scenario } from '../scenario.ts';
+import { catchUp } from './catch-up.ts';
 import { channelSize } from './channel-size.ts';
+import { commitDelay } from './commit-delay.ts';
+import { createUsers } from './create-users.ts';
 import { delivery } from './delivery.ts';
 import { fanOut } from './fan-out.ts';
 import { heldPolls } from './held-polls.ts';
+import { hostile } from './hostile.ts';
+import { instances } from './instances.ts';
 import { machine } from './machine.ts';
+import { messages } from './messages.ts';
+import { presence } from './presence.ts';
+import { realms } from './realms.ts';
 import { register } from './register.ts';
+import { scheduled } from './scheduled.ts';
 import { send } from './send.ts';
+import { start } from './start.ts';
+import { subscribe } from './subscribe.ts';
 import { users } from './users.ts';
 
+/** In the order in which they run. Those that leave large data behind come late. */
 export const scenarios: readonly Scenario[] = [
   machine,
   send,
   delivery,
+  hostile,
+  createUsers,
+  scheduled,
+  catchUp,
+  realms,
+  commitDelay,
   fanOut,
-  channelSize,
   heldPolls,
+  channelSize,
   register,
   users,
+  subscribe,
+  presence,
+  messages,
+  instances,
+  start,
 ];

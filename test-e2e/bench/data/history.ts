@@ -1,0 +1,103 @@
+import { logSubject, metaKey, streamKey } from '@natter/event-log';
+import { Redis } from 'ioredis';
+import { inParallel } from '../api.ts';
+import type { Bench } from '../bench.ts';
+import { createChannel } from './channels.ts';
+import { type BenchRealm, consumed, createRealm, keptRealm } from './realm.ts';
+
+export interface History {
+  realm: BenchRealm;
+  channels: number[];
+  /** Ids of the first and the last message. */
+  first: number;
+  last: number;
+}
+
+const people = 50;
+const channels = 10;
+const words =
+  'alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu'.split(
+    ' ',
+  );
+
+/**
+ * Long history. Some messages are sent; then, column by column, they are copied to numbers below them that were set aside
+ * before anybody could see them, so that everything that hangs on the newest messages is as the services wrote it.
+ */
+export async function history(bench: Bench): Promise<History> {
+  const total = bench.sizes.messages;
+  const sent = Math.min(2_000, Math.round(total / 5));
+  const realm = await keptRealm(bench, `history-${total}`, async () => {
+    const made = await createRealm(bench, 'history', people);
+    const ids: number[] = [];
+    for (let index = 0; index < channels; index++)
+      ids.push(await createChannel(bench, made, `channel ${index}`, made.people));
+    await setAside(bench, made, total - sent);
+    await inParallel(
+      Array.from({ length: sent }, (_, index) => index),
+      32,
+      (index) => say(bench, made, ids, index),
+    );
+    await consumed(bench, made);
+    await copyDown(bench, made, sent, total - sent);
+    return made;
+  });
+  const [range] = await bench.sql<{ first: string; last: string }>(
+    'SELECT min(id) AS first, max(id) AS last FROM messaging.message WHERE realm_id = $1',
+    [realm.id],
+  );
+  const rows = await bench.sql<{ channel_id: number }>(
+    `SELECT id AS channel_id FROM channels.channel WHERE realm_id = $1 AND name LIKE 'channel %' ORDER BY id`,
+    [realm.id],
+  );
+  return {
+    realm,
+    channels: rows.map((row) => row.channel_id),
+    first: Number(range?.first),
+    last: Number(range?.last),
+  };
+}
+
+function say(bench: Bench, realm: BenchRealm, ids: number[], index: number): Promise<unknown> {
+  const pick = (offset: number): string => words[(index * 7 + offset * 11) % words.length] ?? '';
+  const content = `Message ${index}: ${Array.from({ length: 12 }, (_, offset) => pick(offset)).join(' ')}${index % 500 === 0 ? ' needle' : ''}`;
+  const sender = realm.people[index % people];
+  return bench.api.call(realm.host, sender, 'POST', '/messages', {
+    type: 'channel',
+    to: ids[index % channels],
+    topic: `topic ${index % 40}`,
+    content,
+  });
+}
+
+/** Numbers that no event will have. What the log in Redis knew of this realm goes with them. */
+async function setAside(bench: Bench, realm: BenchRealm, count: number): Promise<void> {
+  await bench.sql('UPDATE log.clock SET number = number + $2, floor = number + $2 WHERE realm_id = $1', [
+    realm.id,
+    count,
+  ]);
+  const redis = new Redis(bench.target.system.servers.redisUrl);
+  await redis.del(streamKey(realm.id), metaKey(realm.id));
+  redis.disconnect();
+  bench.log(`${count} numbers set aside on ${logSubject(realm.id)}`);
+}
+
+async function copyDown(bench: Bench, realm: BenchRealm, sent: number, total: number): Promise<void> {
+  const columns = await bench.sql<{ name: string }>(`
+    SELECT attname AS name FROM pg_attribute
+    WHERE attrelid = 'messaging.message'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND attname NOT IN ('id', 'sent_at')`);
+  const names = columns.map(({ name }) => name).join(', ');
+  for (let from = 0; from < total; from += 50_000) {
+    // Copy number k of the n-th message takes the number right below those of copy k - 1.
+    await bench.sql(
+      `WITH newest AS (SELECT * FROM messaging.message WHERE realm_id = $1 ORDER BY id DESC LIMIT $2),
+        original AS (SELECT *, row_number() OVER (ORDER BY id) - 1 AS place, min(id) OVER () AS lowest FROM newest),
+        wanted AS (SELECT n, n % $2 AS place, n / $2 AS copy FROM generate_series($3::bigint, $4::bigint) n)
+      INSERT INTO messaging.message (id, sent_at, ${names})
+      SELECT o.lowest - 1 - w.n, o.sent_at - make_interval(mins => (w.n / 10)::int), ${names} FROM wanted w JOIN original o USING (place)
+      ON CONFLICT DO NOTHING`,
+      [realm.id, sent, from, Math.min(from + 50_000, total) - 1],
+    );
+    if (from % 200_000 === 0) bench.log(`${from} of ${total} messages copied`);
+  }
+}
