@@ -22,7 +22,7 @@ await app.register(formbody);
 if (mode === 'held') {
   let held: FastifyReply[] = [];
   app.get('/api/v1/events', (_, reply) => void held.push(reply));
-  app.get('/warm', async () => ({ held: held.length }));
+  process.on('message', () => process.send?.({ held: held.length }));
   nats.subscribe('floor.release', {
     callback: (_, message) => {
       const answered = held;

@@ -4,7 +4,7 @@ import type { FollowJob } from '../load/load-process.ts';
 import { apiRequest, textOf } from '../load/request.ts';
 import { figure, type Scenario } from '../scenario.ts';
 import { median, now } from '../statistics.ts';
-import { hold, manyQueues, releaser } from './held.ts';
+import { bareHolder, gateways, type Holder, hold, manyQueues, releaser, untilHeld } from './held.ts';
 import { totalCpu } from './sends.ts';
 
 export const fanOut: Scenario = {
@@ -25,11 +25,12 @@ export const fanOut: Scenario = {
     const floorPoints: [number, number][] = [];
     const measurements = [];
     for (const count of heldPolls) {
-      const held = await hold(bench, bench.target.address, queues.slice(0, count));
-      await rounds(held, count, 1, send);
+      const holder = gateways(bench);
+      const held = await hold(bench, holder, queues.slice(0, count));
+      await rounds(held, holder, count, 1, send);
       let last = 0;
       const { measurement } = await bench.measureJob(`${count} held polls`, 'delivery', async () => {
-        const result = await rounds(held, count, fanOutRounds, send);
+        const result = await rounds(held, holder, count, fanOutRounds, send);
         last = lastAnswers(result);
         return result;
       });
@@ -42,10 +43,10 @@ export const fanOut: Scenario = {
 
     const { release, close } = await releaser(bench);
     for (const count of heldPolls) {
-      const { address } = await bench.floors.http('held', 2);
-      const held = await hold(bench, address, queues.slice(0, count));
-      await rounds(held, count, 1, release);
-      floorPoints.push([count, lastAnswers(await rounds(held, count, fanOutRounds, release))]);
+      const holder = await bareHolder(bench);
+      const held = await hold(bench, holder, queues.slice(0, count));
+      await rounds(held, holder, count, 1, release);
+      floorPoints.push([count, lastAnswers(await rounds(held, holder, count, fanOutRounds, release))]);
       await held.stop();
       await bench.floors.clear();
     }
@@ -81,18 +82,21 @@ export const fanOut: Scenario = {
 };
 
 /** Sends and waits until everybody has it, one round after the other. Returns what the rounds took. */
-async function rounds(held: FollowJob, count: number, times: number, send: () => Promise<void>): Promise<LoadResult> {
+async function rounds(
+  followers: FollowJob,
+  holder: Holder,
+  count: number,
+  times: number,
+  send: () => Promise<void>,
+): Promise<LoadResult> {
   const from = now();
-  const before = (await held.progress()).delivered;
+  const before = (await followers.progress()).delivered;
   for (let round = 1; round <= times; round++) {
     await send();
-    await held.until(
-      ({ delivered, waiting }) => delivered >= before + round * count && waiting === count,
-      'everybody has it and polls again',
-      60_000,
-    );
+    await followers.until(({ delivered }) => delivered >= before + round * count, 'everybody has it', 60_000);
+    await untilHeld(holder, count);
   }
-  const all = await held.results();
+  const all = await followers.results();
   const isMine = (index: number): boolean => (all.startedAt[index] ?? 0) >= from;
   return {
     ...all,

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from '../bench.ts';
 import type { LiveQueue } from '../data/queues.ts';
-import type { Address } from '../load/connection.ts';
 import { memoryOf, type ProcessGroups } from '../processes.ts';
 import { figure, type Scenario } from '../scenario.ts';
-import { hold, manyQueues } from './held.ts';
+import { bareHolder, gateways, type Holder, hold, manyQueues } from './held.ts';
 
 export const heldPolls: Scenario = {
   name: 'held-polls',
@@ -15,9 +14,9 @@ export const heldPolls: Scenario = {
     // Fresh processes that have answered some polls: what they load once is not counted to a poll.
     await bench.target.restart('gateway');
     const { gateway } = bench.target.groups;
-    const points = await memoryBySize(bench, bench.target.address, queues, { held: gateway ?? (() => []) });
-    const { address } = await bench.floors.http('held', 2);
-    const floorPoints = await memoryBySize(bench, address, queues, { held: bench.floors.groups.http ?? (() => []) });
+    const points = await memoryBySize(bench, gateways(bench), queues, { held: gateway ?? (() => []) });
+    const bare = await bareHolder(bench);
+    const floorPoints = await memoryBySize(bench, bare, queues, { held: bench.floors.groups.http ?? (() => []) });
     const perPoll = slope(points);
     const floor = slope(floorPoints);
     return {
@@ -44,12 +43,12 @@ export const heldPolls: Scenario = {
 
 async function memoryBySize(
   bench: Bench,
-  address: Address,
+  holder: Holder,
   queues: LiveQueue[],
   groups: ProcessGroups,
 ): Promise<[number, number][]> {
   const [few = 0, ...more] = bench.sizes.heldPolls;
-  const jobs = [await hold(bench, address, queues.slice(0, few))];
+  const jobs = [await hold(bench, holder, queues.slice(0, few))];
   const settled = async (count: number): Promise<[number, number]> => {
     await sleep(bench.sizes.warmupMs);
     return [count, memoryOf(groups).held ?? 0];
@@ -57,7 +56,7 @@ async function memoryBySize(
   const points = [await settled(few)];
   let from = few;
   for (const count of more) {
-    jobs.push(await hold(bench, address, queues.slice(from, count)));
+    jobs.push(await hold(bench, holder, queues.slice(from, count)));
     points.push(await settled(count));
     from = count;
   }

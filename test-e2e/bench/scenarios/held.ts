@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import type { Bench } from '../bench.ts';
 import { type LiveQueue, registerQueues } from '../data/queues.ts';
@@ -24,26 +25,60 @@ export async function manyQueues(bench: Bench, count: number): Promise<Held> {
   return { realm, channelId: realm.channelOfSize[size] ?? 0, queues };
 }
 
-/** Holds one poll per queue at the address; returns when all are held. */
-export async function hold(bench: Bench, address: Address, queues: LiveQueue[]): Promise<FollowJob> {
-  const job = bench.followers.follow({ address, queues });
-  await job.until(({ waiting }) => waiting === queues.length, 'polls held', 180_000);
+/** Whoever holds polls: the gateways or the processes of a floor. */
+export interface Holder {
+  address: Address;
+  held(): Promise<number>;
+}
+
+export const gateways = (bench: Bench): Holder => ({
+  address: bench.target.address,
+  held: async () => {
+    const counts = bench.target.system.children
+      .filter((child) => child.program === 'gateway')
+      .map(async (child) => {
+        const response = await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`);
+        return Number(/^natter_held_polls (\d+)/m.exec(await response.text())?.[1] ?? 0);
+      });
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  },
+});
+
+export async function bareHolder(bench: Bench): Promise<Holder> {
+  const { address, processes } = await bench.floors.http('held', 2);
+  return {
+    address,
+    held: async () => {
+      const counts = await Promise.all(processes.map((one) => one.ask<{ held: number }>({ count: true })));
+      return counts.reduce((sum, { held }) => sum + held, 0);
+    },
+  };
+}
+
+/** Holds one poll per queue; returns when all are held. */
+export async function hold(bench: Bench, holder: Holder, queues: LiveQueue[]): Promise<FollowJob> {
+  const before = await holder.held();
+  const job = bench.followers.follow({ address: holder.address, queues });
+  await untilHeld(holder, before + queues.length);
   return job;
+}
+
+export async function untilHeld(holder: Holder, count: number): Promise<void> {
+  for (const end = Date.now() + 240_000; ; await sleep(50)) {
+    const held = await holder.held();
+    if (held >= count) return;
+    if (Date.now() > end) throw new Error(`${held} of ${count} polls are held`);
+  }
 }
 
 /** Answers all that the bare servers hold, with an event as long as the system's. */
 export async function releaser(bench: Bench): Promise<{ release(): Promise<void>; close(): Promise<void> }> {
   const { natsUrl } = await bench.floors.servers();
   const nats = await connect({ servers: new URL(natsUrl).host });
-  const message = { ...sampleMessage, content: '' };
   return {
     release: async () => {
-      const event = {
-        type: 'message',
-        id: 32,
-        flags: [],
-        message: { ...message, content: `<p>at ${now().toFixed(3)}</p>` },
-      };
+      const message = { ...sampleMessage, content: `<p>at ${now().toFixed(3)}</p>` };
+      const event = { type: 'message', id: 32, flags: [], message };
       nats.publish(
         'floor.release',
         JSON.stringify({ result: 'success', msg: '', events: [event], queue_id: '0'.repeat(36) }),
