@@ -1,4 +1,4 @@
-import type { Actor, RequestMeta } from '@natter/contracts';
+import { type Actor, ChatError, type RequestMeta } from '@natter/contracts';
 import type { Decided } from '@natter/database';
 import { checkedContent } from '../send-message.ts';
 import { decideSend, type Sending } from '../sending/decide-send.ts';
@@ -20,7 +20,9 @@ export type DecideSend = (actor: Actor, meta: RequestMeta, message: Sendable, fr
 
 export const createDecideSend =
   (sending: Sending): DecideSend =>
-  (actor, meta, message, fresh) => {
+  async (actor, meta, message, fresh) => {
+    if (message.type === 'channel' && message.topic === undefined)
+      throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
     const params = { ...message, queue_id: undefined, local_id: undefined };
     return decideSend(sending, actor, meta, params, checkedContent(message.content), fresh, undefined);
   };
