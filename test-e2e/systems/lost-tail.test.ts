@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, sql } from '@natter/database';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Answer, request } from '../api.ts';
+
+let system: System;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+});
+afterAll(() => system?.stop());
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const eventually = async <T>(what: () => Promise<T | undefined>, withinMs = 30_000): Promise<T> => {
+  for (const end = Date.now() + withinMs; ; await pause(100)) {
+    const found = await what().catch(() => undefined);
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error('it did not come about');
+  }
+};
+const send = (content: string): Promise<number> =>
+  eventually(async () => {
+    const form = { type: 'channel', to: 'general', topic: 'tail', content };
+    const { status, body } = await request(system.url, system.people.owner, 'POST', '/messages', form);
+    return status === 200 ? (body.id as number) : undefined;
+  });
+const register = async (types: string[]): Promise<Answer> => {
+  const form = { event_types: types };
+  return (await request(system.url, system.people.member, 'POST', '/register', form)).body;
+};
+const poll = (queueId: string, last: number) =>
+  request(system.url, system.people.member, 'GET', '/events', {
+    queue_id: queueId,
+    last_event_id: last,
+    dont_block: true,
+  });
+
+test('ids of events that are never recorded are not given again after Redis was emptied', async () => {
+  const { member, owner } = system.people;
+  const queue = await register(['typing']);
+  const ids: number[] = [];
+  const typeAndRead = async (): Promise<void> => {
+    const before = ids.length;
+    await eventually(async () => {
+      await request(system.url, owner, 'POST', '/typing', { op: 'start', to: [member.user_id] });
+      const { body } = await poll(queue.queue_id, ids.at(-1) ?? -1);
+      for (const event of body.events ?? []) if (event.type === 'typing') ids.push(event.id);
+      return ids.length > before ? true : undefined;
+    });
+  };
+  for (let round = 0; round < 3; round++) {
+    for (let count = 0; count < 4; count++) await typeAndRead();
+    const { redis } = system.servers;
+    await redis.kill('SIGKILL');
+    await redis.start();
+  }
+  await typeAndRead();
+  expect(ids.length).toBeGreaterThanOrEqual(13);
+  expect([...new Set(ids)].sort((a, b) => a - b)).toEqual(ids);
+});
+
+test('when Postgres loses its tail, queues end and none goes on with a hole', async () => {
+  const { postgres, postgresUrl } = system.servers;
+  const admin = createDatabase({ url: postgresUrl, maxConnections: 1, name: 'test', onError: () => undefined });
+  const row = z.object({ data_directory: z.string() });
+  const { data_directory } = await admin.one(sql.type(row)`SHOW data_directory`);
+  await admin.close();
+  const [current, behind] = [await register(['message']), await register(['message'])];
+  const kept = await send('kept');
+  await postgres.kill('SIGKILL');
+  execFileSync('cp', ['-a', data_directory, `${data_directory}.saved`]);
+  await postgres.start();
+  const lost = [];
+  for (let count = 0; count < 5; count++) lost.push(await send(`lost ${count}`));
+  const seen = await eventually(async () => {
+    const { body } = await poll(current.queue_id, -1);
+    return body.events?.length >= 6 ? (body.events as Answer[]) : undefined;
+  });
+  expect(seen.map((event) => event.message.id)).toEqual([kept, ...lost]);
+
+  await postgres.kill('SIGKILL');
+  execFileSync('rm', ['-rf', data_directory]);
+  execFileSync('mv', [`${data_directory}.saved`, data_directory]);
+  await postgres.start();
+  const after = await send('after');
+  for (const [queue, last] of [
+    [current, seen.at(-1)?.id],
+    [behind, -1],
+  ] as const) {
+    const code = await eventually(async () => {
+      const { status, body } = await poll(queue.queue_id, last ?? -1);
+      // Whatever is still given is the old history without a hole, never the new one.
+      for (const event of body.events ?? []) expect(event.message?.content).not.toBe('after');
+      return status === 400 ? (body.code as string) : undefined;
+    });
+    expect(code).toBe('BAD_EVENT_QUEUE_ID');
+  }
+  const fresh = await eventually(async () => {
+    const state = await register(['message']);
+    return state.queue_id ? state : undefined;
+  });
+  const next = await send('next');
+  expect(next).toBeGreaterThan(Math.max(...lost, after));
+  const events = await eventually(async () => {
+    const { body } = await poll(fresh.queue_id, -1);
+    return body.events?.length ? (body.events as Answer[]) : undefined;
+  });
+  expect(events.map((event) => event.message.id)).toContain(next);
+});
