@@ -18,7 +18,7 @@ Without names all scenarios run. Results go to .natter/bench/.
 
   --list            names of the scenarios
   --quick           small sizes and short times, to try the harness; the figures mean nothing
-  --profile         CPU profiles of all services, one folder and one summary per scenario
+  --profile         CPU profiles of all services and the statements of Postgres, summed up per scenario
   --check           ends with 1 when a threshold is missed, a scenario fails, or the machine was busy
   --thresholds F    thresholds file (test-e2e/bench/thresholds.json)
   --baseline F      figures to compare with (test-e2e/bench/baseline.json)

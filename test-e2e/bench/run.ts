@@ -1,8 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openBench } from './bench.ts';
 import { type Baseline, compare, type Thresholds, unmeasured } from './report/compare.ts';
 import { summarise } from './report/profile.ts';
+import { watchStatements } from './report/statements.ts';
 import { describe } from './report/text.ts';
 import { header, type Ran, type RunInfo, writeReport } from './report/write.ts';
 import type { Outcome, Scenario } from './scenario.ts';
@@ -47,7 +48,10 @@ export async function runAll(
       let error: string | undefined;
       try {
         await bench.use(variant);
+        const endStatements = options.isProfiled ? await watchStatements((text) => bench.sql(text)) : undefined;
         outcome = await scenario.run(bench);
+        if (endStatements)
+          await writeFile(join(directory, 'profiles', scenario.name, 'statements.txt'), await endStatements());
       } catch (thrown) {
         if (isInterrupted) break;
         error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
@@ -70,7 +74,10 @@ export async function runAll(
       if (variant.profileTo !== undefined) {
         // Profiles are written when the services stop.
         await bench.use({});
-        console.log(summarise(variant.profileTo));
+        const statements = await readFile(join(variant.profileTo, 'statements.txt'), 'utf8').catch(() => '');
+        const summary = `${summarise(variant.profileTo)}\n\n${statements}\n`;
+        await writeFile(join(variant.profileTo, 'summary.txt'), summary);
+        console.log(summary);
       }
     }
   } finally {

@@ -78,7 +78,9 @@ export function createSystemUnderTest(
         'the log of the services goes to a file instead of the terminal',
         ...(replicas === undefined ? [] : [`${replicas} processes of each service instead of one`]),
         ...(gateways === undefined ? [] : [`${gateways} gateways instead of two`]),
-        ...(profileTo === undefined ? [] : ['the services run with --cpu-prof, which costs some percent']),
+        ...(profileTo === undefined
+          ? []
+          : ['the services run with --cpu-prof and Postgres logs every statement, both of which cost a good part']),
       ];
     },
     async use(variant) {

@@ -1,7 +1,7 @@
 import { inParallel } from '../api.ts';
 import type { Bench } from '../bench.ts';
 import type { Identity } from '../load/request.ts';
-import { type BenchRealm, consumed } from './realm.ts';
+import type { BenchRealm } from './realm.ts';
 
 /** Creates a channel with these subscribers; returns its id. */
 export async function createChannel(
@@ -15,7 +15,6 @@ export async function createChannel(
       subscriptions: [{ name }],
       principals: subscribers.slice(from, from + 5_000).map((person) => person.user_id),
     });
-  await consumed(bench, realm);
   const { stream_id } = await bench.api.call(realm.host, realm.owner, 'GET', '/get_stream_id', { stream: name });
   return stream_id;
 }
@@ -38,5 +37,4 @@ export async function createChannels(
       principals,
     });
   });
-  await consumed(bench, realm);
 }

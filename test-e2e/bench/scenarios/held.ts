@@ -38,7 +38,7 @@ export const gateways = (bench: Bench): Holder => ({
       .filter((child) => child.program === 'gateway')
       .map(async (child) => {
         const response = await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`);
-        return Number(/^natter_held_polls (\d+)/m.exec(await response.text())?.[1] ?? 0);
+        return Number(/^natter_held_polls(?:\{[^}]*\})? (\d+)/m.exec(await response.text())?.[1] ?? 0);
       });
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   },
