@@ -112,7 +112,10 @@ export function openBench(options: {
     },
     measureJob: (name, unit, run) => watch({ name, unit, groups: target.groups }, run),
     async floorWork(name, unit, work) {
-      return (await watch({ name, unit, groups: floors.groups, isFloor: true }, () => floors.work(work))).measurement;
+      const isOnSystem = work.kind === 'sql' && work.postgresUrl === target.system.servers.postgresUrl;
+      const { postgres } = isOnSystem ? target.groups : floors.groups;
+      const groups = { ...floors.groups, ...(postgres ? { postgres } : {}) };
+      return (await watch({ name, unit, groups, isFloor: true }, () => floors.work(work))).measurement;
     },
     log,
     async close() {

@@ -56,7 +56,7 @@ async function memoryBySize(
   const points = [await settled(few)];
   let from = few;
   for (const count of more) {
-    jobs.push(await hold(bench, holder, queues.slice(from, count)));
+    jobs.push(await hold(bench, holder, queues.slice(from, count), from));
     points.push(await settled(count));
     from = count;
   }

@@ -55,19 +55,20 @@ export async function bareHolder(bench: Bench): Promise<Holder> {
   };
 }
 
-/** Holds one poll per queue; returns when all are held. */
-export async function hold(bench: Bench, holder: Holder, queues: LiveQueue[]): Promise<FollowJob> {
-  const before = await holder.held();
+/** Holds one poll per queue, beside as many as are held already; returns when all are held. */
+export async function hold(bench: Bench, holder: Holder, queues: LiveQueue[], already = 0): Promise<FollowJob> {
+  // Those of an earlier job may not have ended yet.
+  await untilHeld(holder, already);
   const job = bench.followers.follow({ address: holder.address, queues });
-  await untilHeld(holder, before + queues.length);
+  await untilHeld(holder, already + queues.length);
   return job;
 }
 
 export async function untilHeld(holder: Holder, count: number): Promise<void> {
   for (const end = Date.now() + 240_000; ; await sleep(50)) {
     const held = await holder.held();
-    if (held >= count) return;
-    if (Date.now() > end) throw new Error(`${held} of ${count} polls are held`);
+    if (held === count) return;
+    if (Date.now() > end) throw new Error(`${held} polls are held instead of ${count}`);
   }
 }
 

@@ -42,7 +42,7 @@ const kinds: Kind[] = [
         { operator: 'channel', operand: channelAt(from, turn) },
         { operator: 'topic', operand: `topic ${turn % from.channels.length}` },
       ]),
-    sql: `${columns} AND m.channel_id = $2 AND lower(m.topic) = 'topic ' || ($2 % 10) AND m.id <= $3 ORDER BY m.id DESC LIMIT ${page}`,
+    sql: `${columns} AND m.channel_id = $2 AND lower(m.topic) = 'topic 3' AND m.id <= $3 ORDER BY m.id DESC LIMIT ${page}`,
   },
   {
     name: 'anywhere, a sender',
