@@ -8,6 +8,7 @@ import { describe } from './report/text.ts';
 import { header, type Ran, type RunInfo, writeReport } from './report/write.ts';
 import type { Outcome, Scenario } from './scenario.ts';
 import { full, quick } from './sizes.ts';
+import { now } from './statistics.ts';
 import type { Variant } from './system-under-test.ts';
 
 export interface RunOptions {
@@ -46,9 +47,11 @@ export async function runAll(
       const variant = options.isProfiled ? await profileVariant(directory, scenario.name) : {};
       let outcome: Outcome = {};
       let error: string | undefined;
+      let profileFrom = 0;
       try {
         await bench.use(variant);
         const endStatements = options.isProfiled ? await watchStatements((text) => bench.sql(text)) : undefined;
+        profileFrom = now();
         outcome = await scenario.run(bench);
         if (endStatements)
           await writeFile(join(directory, 'profiles', scenario.name, 'statements.txt'), await endStatements());
@@ -75,7 +78,7 @@ export async function runAll(
         // Profiles are written when the services stop.
         await bench.use({});
         const statements = await readFile(join(variant.profileTo, 'statements.txt'), 'utf8').catch(() => '');
-        const summary = `${summarise(variant.profileTo)}\n\n${statements}\n`;
+        const summary = `${summarise(variant.profileTo, profileFrom)}\n\n${statements}\n`;
         await writeFile(join(variant.profileTo, 'summary.txt'), summary);
         console.log(summary);
       }

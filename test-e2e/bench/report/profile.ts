@@ -4,18 +4,24 @@ import { table } from './format.ts';
 
 interface Profile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  /** Microseconds of the same clock as `now`. */
+  startTime: number;
   samples: number[];
   timeDeltas: number[];
 }
 
-/** Where the processes spent their time, by function, summed over all profiles of a folder. */
-export function summarise(folder: string): string {
+/** Where the processes spent their time from a moment on, by function, summed over all profiles of a folder. */
+export function summarise(folder: string, sinceMs: number): string {
   const spent = new Map<string, number>();
   let busy = 0;
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.cpuprofile'))) {
     const profile = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile;
     const names = new Map(profile.nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+    let at = profile.startTime;
     for (const [index, sample] of profile.samples.entries()) {
+      at += profile.timeDeltas[index] ?? 0;
+      // Before it, modules were loaded.
+      if (at < sinceMs * 1000) continue;
       const name = names.get(sample) ?? '?';
       if (name.startsWith('(idle)') || name.startsWith('(program)')) continue;
       const delta = Math.max(profile.timeDeltas[index] ?? 0, 0);
