@@ -26,8 +26,11 @@ CREATE TABLE messaging.alert_word (
   realm_id int NOT NULL,
   user_id int NOT NULL,
   word text NOT NULL,
+  -- Its first run of letters and digits, by which a text that holds it is found.
+  head text NOT NULL,
   PRIMARY KEY (realm_id, user_id, word)
 );
+CREATE INDEX alert_word_head ON messaging.alert_word (realm_id, head) INCLUDE (word);
 -- In the order in which they apply.
 CREATE TABLE messaging.linkifier (
   realm_id int NOT NULL,

@@ -1,6 +1,7 @@
 import { ChatError, type LogEvent } from '@natter/contracts';
 import { z } from 'zod';
-import { type Database, isConnectionFailure, type Query, sql, sqlState } from './database.ts';
+import { type Database, isConnectionFailure, sql, sqlState } from './database.ts';
+import type { InsertNumbered, Numbered } from './numbered.ts';
 import { traced } from './trace.ts';
 import {
   appendAndCommit,
@@ -17,7 +18,7 @@ export interface Decided {
   basis: Record<string, number>;
   events: LogEvent[];
   /** Rows that carry the numbers; called with the SQL position of this item's first event before the end of the batch. */
-  numbered: (fromEnd: number) => Query[];
+  numbered: (fromEnd: number) => Numbered[];
   idempotency?: Idempotency | undefined;
 }
 
@@ -43,6 +44,10 @@ export function createCommitter(
   full: () => ChatError,
 ): Commit {
   const realms = new Map<number, Waiting[]>();
+  const storeNumbers: InsertNumbered = (realmId, rows) => sql.unsafe`
+    UPDATE ${sql.identifier([schema, 'idempotency'])} i SET first_number = n.last - r.from_end, id_offset = 0
+    FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS r (from_end int, user_id int, key text)
+    WHERE i.realm_id = ${realmId} AND i.user_id = r.user_id AND i.key = r.key`;
 
   return (realmId, decided) =>
     new Promise((resolve, reject) => {
@@ -97,7 +102,10 @@ export function createCommitter(
           unit.events.push(...item.events);
           const fromEnd = total - offset - 1;
           unit.numbered.push(...item.numbered(fromEnd));
-          if (item.idempotency) unit.numbered.push(storeNumber(realmId, item.idempotency, fromEnd));
+          if (item.idempotency) {
+            const { userId, key } = item.idempotency;
+            unit.numbered.push({ into: storeNumbers, row: { from_end: fromEnd, user_id: userId, key } });
+          }
           offset += item.events.length;
         }
         const appended = await appendAndCommit(client, schema, unit);
@@ -156,11 +164,6 @@ export function createCommitter(
       }
     }
     return fresh;
-  }
-
-  function storeNumber(realmId: number, key: Idempotency, fromEnd: number): Query {
-    return sql.unsafe`UPDATE ${sql.identifier([schema, 'idempotency'])} SET first_number = log.last_number(${realmId}) - ${fromEnd}, id_offset = 0
-      WHERE realm_id = ${realmId} AND user_id = ${key.userId} AND key = ${key.key}`;
   }
 }
 

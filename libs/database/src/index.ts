@@ -7,5 +7,7 @@ export * from './committer.ts';
 export * from './consumer.ts';
 export * from './database.ts';
 export * from './migrate.ts';
+export * from './numbered.ts';
 export * from './snapshot.ts';
+export * from './together.ts';
 export * from './unit-of-work.ts';

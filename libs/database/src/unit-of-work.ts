@@ -6,11 +6,11 @@ import {
   type Executor,
   executor,
   isConnectionFailure,
-  type Query,
   sql,
   sqlState,
   toLiteralSql,
 } from './database.ts';
+import { type Numbered, numberedQueries } from './numbered.ts';
 import { traced } from './trace.ts';
 
 /** What is being done in one transaction, for one realm. */
@@ -23,7 +23,7 @@ export interface Work extends Executor {
   /** Ends what others decided on this key's version. */
   bump(key: string): void;
   /** A row that carries a number of the log; written after the clock was taken, with `log.last_number(realm)`. */
-  numbered(query: Query): void;
+  numbered(row: Numbered): void;
 }
 
 export interface Idempotency {
@@ -122,7 +122,7 @@ export interface OpenUnit {
   events: LogEvent[];
   basis: Record<string, number>;
   bumps: string[];
-  numbered: Query[];
+  numbered: Numbered[];
 }
 
 export function openUnit(client: pg.PoolClient, realmId: number): OpenUnit {
@@ -133,7 +133,7 @@ export function openUnit(client: pg.PoolClient, realmId: number): OpenUnit {
     emit: (event) => unit.events.push(traced(event)) - 1,
     restOn: (basis) => void Object.assign(unit.basis, basis),
     bump: (key) => void unit.bumps.push(key),
-    numbered: (query) => void unit.numbered.push(query),
+    numbered: (row) => void unit.numbered.push(row),
   };
   return { ...unit, work };
 }
@@ -146,7 +146,7 @@ export async function appendAndCommit(client: pg.PoolClient, source: string, uni
     return { realmId, entries: [] };
   }
   const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::json) AS appended`;
-  const message = [append, ...numbered].map(toLiteralSql).join('; ');
+  const message = [append, ...numberedQueries(realmId, numbered)].map(toLiteralSql).join('; ');
   let results: pg.QueryResult[];
   try {
     results = (await client.query(`${message}; COMMIT`)) as unknown as pg.QueryResult[];

@@ -1,5 +1,5 @@
 import type { LogEntry, LogEvent } from '@natter/contracts';
-import { logSubject, metaKey, streamKey } from './keys.ts';
+import { committedSubject, logSubject, metaKey, streamKey } from './keys.ts';
 import type { LogRedis } from './redis.ts';
 import { entryData } from './stream.ts';
 
@@ -25,7 +25,7 @@ export interface Appender {
   appendEphemeral(realmId: number, event: LogEvent): Promise<void>;
 }
 
-const largeEntryBytes = 64 * 1024;
+const portionBytes = 64 * 1024;
 const chunk = 500;
 
 export function createAppender(options: AppenderOptions): Appender {
@@ -45,11 +45,11 @@ export function createAppender(options: AppenderOptions): Appender {
     return answer;
   }
 
+  /** To gateways what was committed, in portions; to others that events of their types were. */
   function announce(realmId: number, entries: readonly LogEntry[], data: string[]): void {
-    const size = data.reduce((sum, text) => sum + text.length, 0);
-    const last = entries.at(-1);
-    const payload = size <= largeEntryBytes ? { entries } : { upTo: last?.number };
-    options.publish(logSubject(realmId), JSON.stringify(payload));
+    for (const portion of portions(entries, data)) options.publish(logSubject(realmId), JSON.stringify(portion));
+    for (const type of new Set(entries.map((entry) => entry.event.type)))
+      options.publish(committedSubject(type, realmId), '');
   }
 
   async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
@@ -101,4 +101,28 @@ export function createAppender(options: AppenderOptions): Appender {
   }
 
   return { append, catchUp, appendEphemeral };
+}
+
+/** What is larger by itself than a portion may be is announced by its number, and read from Redis. */
+function portions(
+  entries: readonly LogEntry[],
+  data: readonly string[],
+): ({ entries: LogEntry[] } | { upTo: number })[] {
+  const all: ({ entries: LogEntry[] } | { upTo: number })[] = [];
+  let current: LogEntry[] = [];
+  let size = 0;
+  const end = (): void => {
+    if (current.length > 0) all.push({ entries: current });
+    current = [];
+    size = 0;
+  };
+  for (const [index, entry] of entries.entries()) {
+    const bytes = data[index]?.length ?? 0;
+    if (size + bytes > portionBytes) end();
+    if (bytes > portionBytes) all.push({ upTo: entry.number });
+    else current.push(entry);
+    size += bytes;
+  }
+  end();
+  return all;
 }

@@ -7,5 +7,7 @@ export const rateKey = (realmId: number, who: string): string => `natter:{${real
 
 /** Subject on which new entries of a realm are published to gateways. */
 export const logSubject = (realmId: number | '*'): string => `natter.log.${realmId}`;
+/** Subject on which it is told that events of a type were committed, for those who act on them. */
+export const committedSubject = (type: string, realmId: number | '*'): string => `natter.committed-${type}.${realmId}`;
 /** Subject on which a newer poll, a deletion or an expiry is told to whoever holds a poll of the queue. */
 export const queueSubject = (realmId: number | '*'): string => `natter.queue.${realmId}`;

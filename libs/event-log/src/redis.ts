@@ -12,6 +12,11 @@ export interface LogRedis {
   runId(): Promise<string>;
   appendScript(realmKeys: [string, string], args: (string | number)[]): Promise<[string, number]>;
   ephemeralScript(realmKeys: [string, string], args: (string | number)[]): Promise<number[]>;
+  /** Counts a poll of a queue by its owner; gives its record as it stands here, the poll's number, and which process polled before. */
+  pollScript(
+    keys: [string, string],
+    args: [userId: number, by: string, secondsToLive: number],
+  ): Promise<[string | null, number, string | null]>;
   isUp(): boolean;
   close(): void;
 }
@@ -26,9 +31,13 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     commandTimeout: 3_000,
     keepAlive: 5_000,
     retryStrategy: (times) => Math.min(50 * times, 500) + Math.random() * 100,
+    // What is asked in one turn of the loop goes out in one write. A long range holds nobody up.
+    enableAutoPipelining: true,
+    autoPipeliningIgnoredCommands: ['xrange', 'ping'],
     scripts: {
       natterAppend: { lua: script('append'), numberOfKeys: 2 },
       natterEphemeral: { lua: script('append-ephemeral'), numberOfKeys: 2 },
+      natterPoll: { lua: script('poll'), numberOfKeys: 2 },
     },
   });
   let run: string | undefined;
@@ -44,7 +53,7 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
   });
   redis.on('close', () => onChange('away', lastError));
   const scripted = redis as Redis &
-    Record<'natterAppend' | 'natterEphemeral', (...args: (string | number)[]) => Promise<unknown>>;
+    Record<'natterAppend' | 'natterEphemeral' | 'natterPoll', (...args: (string | number)[]) => Promise<unknown>>;
   return {
     redis,
     runId: async () => {
@@ -53,6 +62,8 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     },
     appendScript: async (keys, args) => (await scripted.natterAppend(...keys, ...args)) as [string, number],
     ephemeralScript: async (keys, args) => (await scripted.natterEphemeral(...keys, ...args)) as number[],
+    pollScript: async (keys, args) =>
+      (await scripted.natterPoll(...keys, ...args)) as [string | null, number, string | null],
     isUp: () => redis.status === 'ready',
     close: () => {
       clearInterval(ping);

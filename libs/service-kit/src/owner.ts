@@ -12,7 +12,7 @@ import {
   startConsumer,
   type UnitOfWork,
 } from '@natter/database';
-import { type Appender, connectRedis, createAppender, type LogRedis, logSubject } from '@natter/event-log';
+import { type Appender, committedSubject, connectRedis, createAppender, type LogRedis } from '@natter/event-log';
 import { z } from 'zod';
 import type { UserContext } from './bus.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
@@ -81,7 +81,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     database,
     redis,
     schema,
-    consumers: () => consumers.map(({ consumer }) => consumer),
+    consumers: () => consumers,
     log,
   });
   const onAppended = ({ realmId, entries }: { realmId: number; entries: LogEntry[] }): void =>
@@ -100,7 +100,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     maxLength: 100_000,
     secondsToLive: 3_600,
   });
-  const consumers: { consumer: Consumer; marks: string[] }[] = [];
+  const consumers: Consumer[] = [];
   const forgetting = setInterval(() => {
     const table = sql.identifier([schema, 'idempotency']);
     database
@@ -108,16 +108,8 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
       .catch((error: unknown) => log.warn({ err: error }, 'old answers of idempotent requests not deleted'));
   }, forgetEveryMs);
   forgetting.unref();
-  const catchUp = createCatchUp(database, schema, () => consumers.map(({ consumer }) => consumer));
+  const catchUp = createCatchUp(database, schema, () => consumers);
   bus.useCatchUp(catchUp);
-  bus.subscribe(logSubject('*'), (payload, subject) => {
-    const realmId = Number(subject.split('.').at(-1));
-    const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-    // Large entries are announced by number alone.
-    const isUnknown = text.includes('"upTo"');
-    for (const { consumer, marks } of consumers)
-      if (isUnknown || marks.some((mark) => text.includes(mark))) consumer.hint(realmId);
-  });
   return {
     database,
     unitOfWork,
@@ -136,13 +128,17 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
         schema,
         onError: (error, context) => log.warn({ err: error, ...context }, 'consumer failed'),
       });
-      consumers.push({ consumer, marks: options.types.map((type) => `"type":${JSON.stringify(type)}`) });
+      consumers.push(consumer);
+      for (const type of options.types)
+        bus.subscribe(committedSubject(type, '*'), (_, subject) =>
+          consumer.hint(Number(subject.slice(subject.lastIndexOf('.') + 1))),
+        );
       return consumer;
     },
     close: async () => {
       clearInterval(forgetting);
       stopWatching();
-      await Promise.all(consumers.map(({ consumer }) => consumer.stop()));
+      await Promise.all(consumers.map((consumer) => consumer.stop()));
       redis.close();
       await database.close();
     },

@@ -49,15 +49,16 @@ function decode(name: string, param: Param, raw: unknown, isPath: boolean): unkn
     if (param.encoding === 'textOrJson' || isPath) return raw;
     throw badRequest(`${name} is not valid JSON`);
   }
-  if (hasNul(value)) throw badRequest(`${name} contains a NUL character`);
+  if (holds(value, (text) => text.includes('\0'))) throw badRequest(`${name} contains a NUL character`);
+  if (holds(value, (text) => !text.isWellFormed())) throw badRequest(`${name} contains half a surrogate pair`);
   return value;
 }
 
-/** JSON can spell what Postgres cannot store. */
-function hasNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0');
-  if (Array.isArray(value)) return value.some(hasNul);
+/** Whether a text of the value is like this: JSON can spell what Postgres cannot store. */
+function holds(value: unknown, isBad: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isBad(value);
+  if (Array.isArray(value)) return value.some((item) => holds(item, isBad));
   if (typeof value === 'object' && value !== null)
-    return Object.entries(value).some(([key, item]) => key.includes('\0') || hasNul(item));
+    return Object.entries(value).some(([key, item]) => isBad(key) || holds(item, isBad));
   return false;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type Actor,
   badRequest,
@@ -66,6 +67,9 @@ export function createPolls(options: {
   /** How far a cursor was evaluated, so that a queue with few matches does not scan the same again. */
   const evaluated = new Map<string, { cursor: number; through: Position }>();
   const epochs = new Map<number, number>();
+  /** Records as they were last read, by their text. */
+  const records = new Map<string, { text: string; record: QueueRecord }>();
+  const gatewayId = randomUUID();
   let isStopping = false;
 
   bus.subscribe(queueSubject('*'), (payload, subject) => {
@@ -85,29 +89,36 @@ export function createPolls(options: {
     else if (poll && (message.generation ?? 0) > poll.generation) poll.end('replaced');
   });
 
-  async function findQueue(actor: Actor, meta: RequestMeta, queueId: string): Promise<QueueRecord> {
-    const cached = await log.redis.get(queueKey(actor.realmId, queueId)).catch(() => null);
-    const known = cached ? queueRecordSchema.safeParse(JSON.parse(cached)).data : undefined;
-    const isUsable = known !== undefined && known.epoch >= (epochs.get(actor.realmId) ?? 0);
+  /**
+   * The queue's record and the number of this poll, counted over all gateways so that the newest of two survives; without Redis
+   * by the clock. Whoever held a poll of it elsewhere is told.
+   */
+  async function begin(actor: Actor, meta: RequestMeta, queueId: string): Promise<[QueueRecord, number]> {
+    const { realmId } = actor;
+    const keys: [string, string] = [queueKey(realmId, queueId), generationKey(realmId, queueId)];
+    const count = () => log.pollScript(keys, [actor.userId, gatewayId, 3_600]).catch(() => undefined);
+    let counted = await count();
+    const cached = counted?.[0] ?? null;
+    const known = cached === null ? undefined : recordOf(queueId, cached);
+    const isUsable = known !== undefined && known.epoch >= (epochs.get(realmId) ?? 0);
     const queue = isUsable ? known : await bus.call(eventQueueOperations.getQueue, { queue_id: queueId }, { meta });
     // A queue of somebody else answers like one that does not exist.
     if (queue.user_id !== actor.userId) throw badQueue(queueId);
     await life.keep(queue, meta);
-    return queue;
+    if (!counted?.[1]) counted = await count();
+    const generation = counted?.[1] || Date.now();
+    if (counted?.[2] !== gatewayId) bus.publish(queueSubject(realmId), JSON.stringify({ queueId, generation }));
+    return [queue, generation];
   }
 
-  /** Counts the polls of a queue over all gateways, so that the newest of two survives; without Redis by the clock. */
-  const nextGeneration = async (realmId: number, queueId: string): Promise<number> => {
-    const key = generationKey(realmId, queueId);
-    const results = await log.redis
-      .multi()
-      .incr(key)
-      .expire(key, 3_600)
-      .exec()
-      .catch(() => null);
-    const [error, count] = results?.[0] ?? [];
-    return error || typeof count !== 'number' ? Date.now() : count;
-  };
+  function recordOf(queueId: string, text: string): QueueRecord | undefined {
+    const known = records.get(queueId);
+    if (known?.text === text) return known.record;
+    const record = queueRecordSchema.safeParse(JSON.parse(text)).data;
+    if (records.size > 100_000) records.clear();
+    if (record) records.set(queueId, { text, record });
+    return record;
+  }
 
   async function poll(
     actor: Actor,
@@ -116,14 +127,15 @@ export function createPolls(options: {
     aborted: AbortSignal,
   ): Promise<PollAnswer> {
     if (queueId.length > 100) throw badQueue(queueId.slice(0, 100));
-    const [queue, tail] = await Promise.all([findQueue(actor, meta, queueId), tails.get(meta)]);
+    const [[queue, generation], tail] = await Promise.all([begin(actor, meta, queueId), tails.get(meta)]);
     const cursor = Math.max(lastEventId, 0);
     let from: Position = { number: queue.start + Math.floor(cursor / idsPerNumber), n: cursor % idsPerNumber };
     const known = evaluated.get(queueId);
     if (known?.cursor === lastEventId) from = known.through;
-    const generation = await nextGeneration(actor.realmId, queueId);
-    held.get(queueId)?.end('replaced');
-    bus.publish(queueSubject(actor.realmId), JSON.stringify({ queueId, generation }));
+    const other = held.get(queueId);
+    // Of two that came at once the later one waits, whichever is here first.
+    const isOlder = other !== undefined && other.generation > generation;
+    if (!isOlder) other?.end('replaced');
     if (from.number > tail.position.number) await checkNotAhead(meta, tail, from, queue);
 
     const begunAt = Date.now();
@@ -161,7 +173,7 @@ export function createPolls(options: {
     // Armed before reading, so that nothing that comes meanwhile is missed.
     let wake: () => void = () => undefined;
     const disarm = tail.onGrowth(() => wake());
-    let ended: string | undefined;
+    let ended: string | undefined = isOlder ? 'replaced' : undefined;
     const me: Held = {
       realmId: actor.realmId,
       userId: actor.userId,
@@ -171,7 +183,7 @@ export function createPolls(options: {
         wake();
       },
     };
-    held.set(queueId, me);
+    if (!isOlder) held.set(queueId, me);
     const onAbort = (): void => me.end('replaced');
     aborted.addEventListener('abort', onAbort);
     const until = Date.now() + 45_000 + Math.random() * 10_000;

@@ -228,7 +228,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
       isStream && resumed !== undefined && /^-?\d{1,15}$/.test(resumed) ? Number(resumed) : params.last_event_id;
     const asked = pollRequestOf(queue_id, from);
     const closed = new AbortController();
-    reply.raw.once('close', () => closed.abort());
+    // With a reason of its own no error is made for it.
+    reply.raw.once('close', () => closed.abort('closed'));
     if (isStream) {
       await streamEvents(reply, asked.lastEventId, closed.signal, async (lastEventId, dontBlock = false) => {
         const known = await authenticator.authenticate(request.headers.authorization, meta, true);

@@ -1,6 +1,7 @@
 import { idsOf, type LogEvent } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
+import { headOf } from './alert-head.ts';
 
 /** Keeps what rendering and mentioning need of others: groups, alert words, linkifiers. */
 export function sendingCopiesConsumer(owner: Owner): void {
@@ -21,9 +22,13 @@ async function alertWordsChanged(work: Work, { audience, body }: LogEvent): Prom
     await work.run(
       sql.unsafe`DELETE FROM messaging.alert_word WHERE realm_id = ${work.realmId} AND user_id = ${userId}`,
     );
+    const words = [...new Set((body.alert_words as string[]).map((word) => word.toLowerCase()))];
     await work.run(sql.unsafe`
-      INSERT INTO messaging.alert_word (realm_id, user_id, word)
-      SELECT DISTINCT ${work.realmId}, ${userId}, lower(w) FROM unnest(${sql.array(body.alert_words as string[], 'text')}) w`);
+      INSERT INTO messaging.alert_word (realm_id, user_id, word, head)
+      SELECT ${work.realmId}, ${userId}, w.word, w.head FROM ${sql.unnest(
+        words.map((word) => [word, headOf(word)]),
+        ['text', 'text'],
+      )} AS w (word, head)`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Actor, hasId, idSet, type LogEvent, type RequestMeta } from '@natter/contracts';
-import { type Query, sql } from '@natter/database';
+import { type InsertNumbered, type Numbered, sql } from '@natter/database';
 import { type RenderContext, type Rendered, topicLinks } from '@natter/markdown';
 import type { Destination } from '../destination.ts';
 import type { Params } from './decide-send.ts';
@@ -20,8 +20,22 @@ interface Parts {
   linkifiers: RenderContext['linkifiers'];
 }
 
+const intoMessages: InsertNumbered = (realmId, rows) => sql.unsafe`
+  INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, sent_channel_id, topic, recipient_ids, conversation, content, rendered_content,
+    client, is_read_by_sender, has_link, has_image, mentioned_ids, topic_mentioned_ids, alerted_ids, mentions_channel)
+  SELECT ${realmId}, n.last - m.from_end, m.sender_id, m.channel_id, m.channel_id, m.topic, m.recipient_ids, m.conversation, m.content, m.rendered_content,
+    m.client, m.is_read_by_sender, m.has_link, m.has_image, m.mentioned_ids, m.topic_mentioned_ids, m.alerted_ids, m.mentions_channel
+  FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, sender_id int, channel_id int, topic text,
+    recipient_ids int[], conversation text, content text, rendered_content text, client text, is_read_by_sender boolean, has_link boolean,
+    has_image boolean, mentioned_ids int[], topic_mentioned_ids int[], alerted_ids int[], mentions_channel boolean)`;
+
+const intoDirectMessages: InsertNumbered = (realmId, rows) => sql.unsafe`
+  INSERT INTO messaging.direct_message (realm_id, user_id, message_id)
+  SELECT ${realmId}, u, n.last - m.from_end
+  FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, user_ids int[]), unnest(m.user_ids) u`;
+
 /** The event of a message and its rows: one, and one per participant of a direct message. */
-export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: number) => Query[] } {
+export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: number) => Numbered[] } {
   const { actor, meta, params, content, destination, facts, rendered, mentioned } = parts;
   const isReadBySender = params.read_by_sender ?? isInteractiveClient(meta.client);
   const topic = destination.kind === 'channel' ? destination.topic : '';
@@ -71,23 +85,32 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
         : {}),
     },
   };
-  const { realmId } = actor;
   const channelId = destination.kind === 'channel' ? destination.channel.channel_id : null;
   const participants = destination.kind === 'direct' ? destination.people.map((person) => person.user_id) : null;
-  const ids = (list: readonly number[] | null) =>
-    list === null || list.length === 0 ? sql.fragment`NULL::int[]` : sql.fragment`${sql.array([...list], 'int4')}`;
-  const rows = (fromEnd: number): Query[] => [
-    sql.unsafe`INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, sent_channel_id, topic, recipient_ids, conversation, content, rendered_content,
-        client, is_read_by_sender, has_link, has_image, mentioned_ids, topic_mentioned_ids, alerted_ids, mentions_channel)
-      VALUES (${realmId}, log.last_number(${realmId}) - ${fromEnd}, ${actor.userId}, ${channelId}, ${channelId}, ${topic}, ${ids(participants)}, ${participants?.join(',') ?? null},
-        ${content}, ${rendered.html}, ${meta.client}, ${isReadBySender}, ${rendered.hasLink}, ${rendered.hasImage},
-        ${ids(mentioned.userIds)}, ${ids(mentioned.topicUserIds)}, ${ids(alerted)}, ${mentioned.mentionsChannel})`,
-    ...(participants === null
-      ? []
-      : [
-          sql.unsafe`INSERT INTO messaging.direct_message (realm_id, user_id, message_id)
-            SELECT ${realmId}, u, log.last_number(${realmId}) - ${fromEnd} FROM unnest(${sql.array(participants, 'int4')}) u`,
-        ]),
+  const ids = (list: readonly number[]) => (list.length === 0 ? null : list);
+  const rows = (from_end: number): Numbered[] => [
+    {
+      into: intoMessages,
+      row: {
+        from_end,
+        sender_id: actor.userId,
+        channel_id: channelId,
+        topic,
+        recipient_ids: participants,
+        conversation: participants?.join(',') ?? null,
+        content,
+        rendered_content: rendered.html,
+        client: meta.client,
+        is_read_by_sender: isReadBySender,
+        has_link: rendered.hasLink,
+        has_image: rendered.hasImage,
+        mentioned_ids: ids(mentioned.userIds),
+        topic_mentioned_ids: ids(mentioned.topicUserIds),
+        alerted_ids: ids(alerted),
+        mentions_channel: mentioned.mentionsChannel,
+      },
+    },
+    ...(participants === null ? [] : [{ into: intoDirectMessages, row: { from_end, user_ids: participants } }]),
   ];
   return { event, rows };
 }

@@ -1,7 +1,17 @@
-import { type Executor, sql } from '@natter/database';
+import { type Database, sql, together } from '@natter/database';
 import { z } from 'zod';
+import { headsIn } from './alert-head.ts';
 
-const factsRow = z.object({
+const situationRow = z.object({
+  policy: z.number().nullable(),
+  follow: z.number().nullable(),
+  unmute: z.number().nullable(),
+  is_channel_muted: z.boolean(),
+});
+/** What decides whether a topic becomes followed or unmuted for somebody who sends to it. */
+export type TopicSituation = z.infer<typeof situationRow>;
+
+const factsRow = situationRow.extend({
   full_name: z.string().nullable(),
   email: z.string().nullable(),
   bot_owner_id: z.number().nullable(),
@@ -12,29 +22,61 @@ const factsRow = z.object({
 });
 export type SenderFacts = z.infer<typeof factsRow>;
 
-/** All that sending looks up besides what the text names, in one statement, whoever receives it. */
-export async function senderFacts(
-  executor: Executor,
+interface Asked {
+  realmId: number;
+  senderId: number;
+  content: string;
+  conversation: { channelId: number; topic: string } | { key: string };
+}
+
+const lookUps = new WeakMap<Database, (asked: Asked) => Promise<SenderFacts>>();
+
+/** All that sending looks up besides what the text names, whoever receives it. Sends that come together are one statement. */
+export function senderFacts(
+  database: Database,
   realmId: number,
   senderId: number,
   content: string,
-  conversation: { channelId: number; topic: string } | { key: string },
+  conversation: Asked['conversation'],
 ): Promise<SenderFacts> {
-  const existing =
-    'key' in conversation
-      ? sql.fragment`m.conversation = ${conversation.key}`
-      : sql.fragment`m.channel_id = ${conversation.channelId} AND lower(m.topic) = lower(${conversation.topic})`;
-  return executor.one(sql.type(factsRow)`
-    SELECT p.full_name, p.email, s.bot_owner_id,
-      ARRAY(SELECT mp.user_id FROM messaging.mute_period mp WHERE mp.realm_id = r.id AND mp.muted_id = ${senderId} AND mp.to_id IS NULL) AS muted_by,
+  let lookUp = lookUps.get(database);
+  if (!lookUp) {
+    lookUp = together((asked: Asked[]) => factsOf(database, asked));
+    lookUps.set(database, lookUp);
+  }
+  return lookUp({ realmId, senderId, content, conversation });
+}
+
+function factsOf(database: Database, asked: readonly Asked[]): Promise<SenderFacts[]> {
+  const questions = asked.map(({ realmId, senderId, content, conversation }) => ({
+    realm_id: realmId,
+    sender_id: senderId,
+    heads: headsIn(content),
+    ...('key' in conversation
+      ? { conversation: conversation.key }
+      : { channel_id: conversation.channelId, topic_key: conversation.topic }),
+  }));
+  const setting = (name: string) => sql.fragment`(SELECT s.value::int FROM messaging.personal_setting s
+    WHERE s.realm_id = q.realm_id AND s.user_id = q.sender_id AND s.name = ${name})`;
+  return database.any(sql.type(factsRow)`
+    SELECT p.full_name, p.email, st.bot_owner_id,
+      ARRAY(SELECT mp.user_id FROM messaging.mute_period mp WHERE mp.realm_id = q.realm_id AND mp.muted_id = q.sender_id AND mp.to_id IS NULL) AS muted_by,
       coalesce((SELECT json_agg(json_build_object('user_id', a.user_id, 'word', a.word)) FROM messaging.alert_word a
-        WHERE a.realm_id = r.id AND position(a.word IN lower(${content})) > 0), '[]') AS alerts,
+        WHERE a.realm_id = q.realm_id AND a.head = ANY(q.heads)), '[]') AS alerts,
       coalesce((SELECT json_agg(json_build_object('id', l.linkifier_id, 'pattern', l.pattern, 'urlTemplate', l.url_template) ORDER BY l.ordinal)
-        FROM messaging.linkifier l WHERE l.realm_id = r.id), '[]') AS linkifiers,
-      NOT EXISTS (SELECT FROM messaging.message m WHERE m.realm_id = r.id AND ${existing}) AS is_new_conversation
-    FROM (SELECT ${realmId}::int AS id) r
-    LEFT JOIN messaging.person p ON p.realm_id = r.id AND p.user_id = ${senderId}
-    LEFT JOIN messaging.standing s ON s.realm_id = r.id AND s.user_id = ${senderId}`);
+        FROM messaging.linkifier l WHERE l.realm_id = q.realm_id), '[]') AS linkifiers,
+      CASE WHEN q.channel_id IS NULL
+        THEN NOT EXISTS (SELECT FROM messaging.message m WHERE m.realm_id = q.realm_id AND m.conversation = q.conversation)
+        ELSE NOT EXISTS (SELECT FROM messaging.message m WHERE m.realm_id = q.realm_id AND m.channel_id = q.channel_id AND lower(m.topic) = lower(q.topic_key))
+      END AS is_new_conversation,
+      t.policy, ${setting('automatically_follow_topics_policy')} AS follow, ${setting('automatically_unmute_topics_in_muted_streams_policy')} AS unmute,
+      EXISTS (SELECT FROM messaging.muted_channel c WHERE c.realm_id = q.realm_id AND c.user_id = q.sender_id AND c.channel_id = q.channel_id) AS is_channel_muted
+    FROM ROWS FROM (json_to_recordset(${JSON.stringify(questions)}::json)
+      AS (realm_id int, sender_id int, heads text[], conversation text, channel_id int, topic_key text)) WITH ORDINALITY AS q
+    LEFT JOIN messaging.person p ON p.realm_id = q.realm_id AND p.user_id = q.sender_id
+    LEFT JOIN messaging.standing st ON st.realm_id = q.realm_id AND st.user_id = q.sender_id
+    LEFT JOIN messaging.user_topic t ON t.realm_id = q.realm_id AND t.user_id = q.sender_id AND t.channel_id = q.channel_id AND t.topic_key = lower(q.topic_key)
+    ORDER BY q.ordinality`) as Promise<SenderFacts[]>;
 }
 
 /** Whose alert words stand in the text as words of their own. */
