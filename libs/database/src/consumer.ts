@@ -19,6 +19,8 @@ export interface ConsumerOptions {
   batchSize?: number | undefined;
   /** After the last event that a transaction takes: for what is cheaper done for many at once. */
   finish?: ((work: Work) => Promise<void>) | undefined;
+  /** Hints that come within this time are one look; longer where many come and nobody waits. Milliseconds. */
+  gatherMs?: number | undefined;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
@@ -29,8 +31,8 @@ export interface Consumer {
   through(realmId: number): number;
   /** Somebody looked: nothing is waiting up to this number. */
   sawNothing(realmId: number, number: number): void;
-  /** Something may have happened in this realm. */
-  hint(realmId: number): void;
+  /** Something may have happened in this realm; `isAwaited`: somebody waits for its effect. */
+  hint(realmId: number, isAwaited?: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -38,8 +40,7 @@ const eventRow = z.object({ number: z.number(), source: z.string(), event: z.any
 const numberRow = z.object({ number: z.number() });
 const positionRow = z.object({ position: z.number() });
 const pollMs = 1_000;
-/** Hints that come together are one look. */
-const gatherMs = 15;
+const usualGatherMs = 15;
 const batchSize = 200;
 const moveEveryMs = 10_000;
 const maxFailures = 3;
@@ -58,12 +59,15 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   /** Per realm: the event that failed, and how often. Until it is past, events are taken one by one. */
   const failing = new Map<number, { number: number; count: number }>();
   let stopped = false;
-  let wake: () => void = () => undefined;
+  const gatherMs = options.gatherMs ?? usualGatherMs;
+  let wake: (afterMs: number) => void = () => undefined;
+  let isAwaitedNow = false;
 
   const loop = (async () => {
     while (!stopped) {
       const realms = [...hinted];
       hinted.clear();
+      isAwaitedNow = false;
       try {
         for (const realmId of realms.length > 0 ? realms : await realmsBehind())
           while (!stopped && (await consumeSome(realmId)));
@@ -73,12 +77,17 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       }
       if (stopped) return;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, hinted.size > 0 ? gatherMs : pollMs * (0.8 + Math.random() * 0.4));
-        wake = () => {
+        const usual = hinted.size > 0 ? gatherMs : pollMs * (0.8 + Math.random() * 0.4);
+        let timer = setTimeout(resolve, isAwaitedNow ? 0 : usual);
+        let isGathering = hinted.size > 0;
+        wake = (afterMs) => {
+          if (isGathering && afterMs > 0) return;
+          isGathering = true;
           clearTimeout(timer);
-          setTimeout(resolve, gatherMs);
+          timer = setTimeout(resolve, afterMs);
         };
       });
+      wake = () => undefined;
     }
   })();
 
@@ -90,14 +99,19 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       const known = looked.get(realmId);
       if (known && known.through < number) known.through = number;
     },
-    hint: (realmId) => {
+    hint: (realmId, isAwaited = false) => {
+      if (isAwaited && !isAwaitedNow) {
+        isAwaitedNow = true;
+        hinted.add(realmId);
+        return wake(0);
+      }
       if (hinted.has(realmId)) return;
       hinted.add(realmId);
-      wake();
+      wake(gatherMs);
     },
     stop: async () => {
       stopped = true;
-      wake();
+      wake(0);
       await loop;
     },
   };

@@ -1,6 +1,6 @@
 const maxTogether = 100;
 /** A slow look-up holds up only those that it was asked with. */
-const maxUnderWay = 2;
+const maxUnderWay = 1;
 
 /**
  * Makes one statement of many look-ups of a kind: those that come in one turn of the loop, or while enough are under way, are

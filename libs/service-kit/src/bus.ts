@@ -231,7 +231,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
 
   async function answer(message: Msg, operation: Operation, run: Handlers[number]['run']): Promise<void> {
     const stop = metrics.requestSeconds.startTimer({ operation: operation.name });
-    let requestLog = log;
+    // Made only where something is said: most requests say nothing.
+    let requestLog = (): Logger => log;
     try {
       const deadline = Date.now() + Number(message.headers?.get(deadlineHeader) || 15_000);
       const envelope = JSON.parse(await collect(connection, message, deadline)) as Envelope;
@@ -241,17 +242,18 @@ export async function connectBus(options: { url: string; name: string; log: Logg
         throw new Error(`${caller} asked for ${operation.name} in the name of a user`);
       if (operation.caller === 'operator' && caller !== 'operator')
         throw new Error(`${caller} asked for ${operation.name}, which is the operator's`);
-      requestLog = log.child({
-        requestId: envelope.meta.requestId,
-        realm: envelope.meta.realmId,
-        user: envelope.actor?.userId,
-        operation: operation.name,
-      });
+      requestLog = () =>
+        log.child({
+          requestId: envelope.meta.requestId,
+          realm: envelope.meta.realmId,
+          user: envelope.actor?.userId,
+          operation: operation.name,
+        });
       const result = await runOnBasis(envelope, operation, run, requestLog);
       respond(message, JSON.stringify(result ?? {}));
       stop({ outcome: 'success' });
     } catch (error) {
-      const chatError = toChatError(error, requestLog);
+      const chatError = toChatError(error, requestLog());
       const h = headers();
       h.set(errorHeader, chatError.code);
       message.respond(
@@ -267,7 +269,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     envelope: Envelope,
     operation: Operation,
     run: Handlers[number]['run'],
-    requestLog: Logger,
+    requestLog: () => Logger,
   ): Promise<unknown> {
     let { actor } = envelope;
     const isAsked = operation.http !== undefined;
@@ -276,14 +278,21 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       actor = await refreshed(actor, envelope.meta);
     for (let attempt = 0; ; attempt++) {
       try {
-        const context: Context = { actor, meta: envelope.meta, log: requestLog, attempt };
+        const context: Context = {
+          actor,
+          meta: envelope.meta,
+          get log() {
+            return requestLog();
+          },
+          attempt,
+        };
         return await run(context, envelope.params);
       } catch (error) {
         if (isAsked && attempt === 0 && operation.copies === 'current-on-refusal' && isRefusal(error))
           if ((await catchUp(envelope.meta.realmId)).hasWaited) continue;
         if (!(error instanceof Error) || error.name !== 'BasisChanged') throw error;
         if (attempt + 1 >= maxBasisAttempts) throw unavailable(error);
-        requestLog.debug({ err: error, operation: operation.name }, 'basis changed, deciding anew');
+        requestLog().debug({ err: error, operation: operation.name }, 'basis changed, deciding anew');
         actor = await refreshed(actor, envelope.meta);
       }
     }

@@ -33,7 +33,7 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
             WHERE v.version <> (${JSON.stringify(basis)}::jsonb ->> v.key)::int) AS is_stale
         FROM (SELECT coalesce(${target ?? null}::bigint, (SELECT number FROM log.position(${realmId}))) AS number) p`);
       for (const consumer of all)
-        if (behind.includes(consumer.name)) consumer.hint(realmId);
+        if (behind.includes(consumer.name)) consumer.hint(realmId, true);
         else consumer.sawNothing(realmId, number);
       if (behind.length === 0 || Date.now() > end) return { hasWaited, isStale: is_stale };
       target ??= number;

@@ -27,7 +27,7 @@ export interface Owner {
   commit: Commit;
   appender: Appender;
   redis: LogRedis;
-  consume(options: Pick<ConsumerOptions, 'name' | 'types' | 'handle' | 'finish' | 'batchSize'>): Consumer;
+  consume(options: Pick<ConsumerOptions, 'name' | 'types' | 'handle' | 'finish' | 'batchSize' | 'gatherMs'>): Consumer;
   /** Brings this service's copies up to what is committed in the realm. */
   catchUp: CatchUp;
   close(): Promise<void>;

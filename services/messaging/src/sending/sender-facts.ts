@@ -54,29 +54,11 @@ function factsOf(database: Database, asked: readonly Asked[]): Promise<SenderFac
     heads: headsIn(content),
     ...('key' in conversation
       ? { conversation: conversation.key }
-      : { channel_id: conversation.channelId, topic_key: conversation.topic }),
+      : { channel_id: conversation.channelId, topic: conversation.topic }),
   }));
-  const setting = (name: string) => sql.fragment`(SELECT s.value::int FROM messaging.personal_setting s
-    WHERE s.realm_id = q.realm_id AND s.user_id = q.sender_id AND s.name = ${name})`;
   return database.any(sql.type(factsRow)`
-    SELECT p.full_name, p.email, st.bot_owner_id,
-      ARRAY(SELECT mp.user_id FROM messaging.mute_period mp WHERE mp.realm_id = q.realm_id AND mp.muted_id = q.sender_id AND mp.to_id IS NULL) AS muted_by,
-      coalesce((SELECT json_agg(json_build_object('user_id', a.user_id, 'word', a.word)) FROM messaging.alert_word a
-        WHERE a.realm_id = q.realm_id AND a.head = ANY(q.heads)), '[]') AS alerts,
-      coalesce((SELECT json_agg(json_build_object('id', l.linkifier_id, 'pattern', l.pattern, 'urlTemplate', l.url_template) ORDER BY l.ordinal)
-        FROM messaging.linkifier l WHERE l.realm_id = q.realm_id), '[]') AS linkifiers,
-      CASE WHEN q.channel_id IS NULL
-        THEN NOT EXISTS (SELECT FROM messaging.message m WHERE m.realm_id = q.realm_id AND m.conversation = q.conversation)
-        ELSE NOT EXISTS (SELECT FROM messaging.message m WHERE m.realm_id = q.realm_id AND m.channel_id = q.channel_id AND lower(m.topic) = lower(q.topic_key))
-      END AS is_new_conversation,
-      t.policy, ${setting('automatically_follow_topics_policy')} AS follow, ${setting('automatically_unmute_topics_in_muted_streams_policy')} AS unmute,
-      EXISTS (SELECT FROM messaging.muted_channel c WHERE c.realm_id = q.realm_id AND c.user_id = q.sender_id AND c.channel_id = q.channel_id) AS is_channel_muted
-    FROM ROWS FROM (json_to_recordset(${JSON.stringify(questions)}::json)
-      AS (realm_id int, sender_id int, heads text[], conversation text, channel_id int, topic_key text)) WITH ORDINALITY AS q
-    LEFT JOIN messaging.person p ON p.realm_id = q.realm_id AND p.user_id = q.sender_id
-    LEFT JOIN messaging.standing st ON st.realm_id = q.realm_id AND st.user_id = q.sender_id
-    LEFT JOIN messaging.user_topic t ON t.realm_id = q.realm_id AND t.user_id = q.sender_id AND t.channel_id = q.channel_id AND t.topic_key = lower(q.topic_key)
-    ORDER BY q.ordinality`) as Promise<SenderFacts[]>;
+    SELECT full_name, email, bot_owner_id, muted_by, alerts, linkifiers, is_new_conversation, policy, follow, unmute, is_channel_muted
+    FROM messaging.sender_facts(${JSON.stringify(questions)}::json) ORDER BY ordinal`) as Promise<SenderFacts[]>;
 }
 
 /** Whose alert words stand in the text as words of their own. */
