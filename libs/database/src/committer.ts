@@ -92,7 +92,8 @@ export function createCommitter(
   async function commitBatch(realmId: number, batch: Waiting[]): Promise<void> {
     await database.connect(async (client) => {
       const unit = openUnit(client, realmId);
-      await client.query(begin);
+      const hasKeys = batch.some((item) => item.idempotency !== undefined);
+      if (hasKeys) await client.query(begin);
       try {
         const fresh = await claimKeys(unit, batch);
         const total = fresh.reduce((sum, item) => sum + item.events.length, 0);
@@ -108,7 +109,7 @@ export function createCommitter(
           }
           offset += item.events.length;
         }
-        const appended = await appendAndCommit(client, schema, unit);
+        const appended = await appendAndCommit(client, schema, unit, hasKeys ? undefined : begin);
         if (appended.entries.length > 0) onAppended(appended);
         let number = appended.entries[0]?.number ?? 0;
         for (const item of fresh) {

@@ -138,23 +138,34 @@ export function openUnit(client: pg.PoolClient, realmId: number): OpenUnit {
   return { ...unit, work };
 }
 
-/** The clock, the events and COMMIT in one message: a process that is stopped here cannot hold the clock. */
-export async function appendAndCommit(client: pg.PoolClient, source: string, unit: OpenUnit): Promise<Appended> {
+/**
+ * The clock, the events and COMMIT in one message: a process that is stopped here cannot hold the clock. `before`: what
+ * begins the transaction, when nothing was asked in it yet.
+ */
+export async function appendAndCommit(
+  client: pg.PoolClient,
+  source: string,
+  unit: OpenUnit,
+  before?: string,
+): Promise<Appended> {
   const { realmId, events, basis, bumps, numbered } = unit;
   if (events.length === 0 && bumps.length === 0 && Object.keys(basis).length === 0) {
-    await client.query('COMMIT');
+    if (before === undefined) await client.query('COMMIT');
     return { realmId, entries: [] };
   }
   const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::json) AS appended`;
-  const message = [append, ...numberedQueries(realmId, numbered)].map(toLiteralSql).join('; ');
+  const statements = [append, ...numberedQueries(realmId, numbered)].map(toLiteralSql);
+  const message = [...(before === undefined ? [] : [before]), ...statements, 'COMMIT'].join('; ');
   let results: pg.QueryResult[];
   try {
-    results = (await client.query(`${message}; COMMIT`)) as unknown as pg.QueryResult[];
+    results = (await client.query(message)) as unknown as pg.QueryResult[];
   } catch (error) {
     if (sqlState(error) === 'NT409') throw new BasisChanged((error as Error).message);
     throw error;
   }
-  const appended = appendResult.parse(results[0]?.rows[0]?.appended);
+  const appended = appendResult.parse(
+    results.find((result) => result.fields[0]?.name === 'appended')?.rows[0]?.appended,
+  );
   const entries = events.map((event, index): LogEntry => {
     const marks = appended.marks ?? [];
     return {
