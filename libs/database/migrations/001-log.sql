@@ -87,36 +87,51 @@ BEGIN
     'at', extract(epoch FROM at) * 1000);
 END $$;
 
+-- What is asked often is written in plpgsql, which keeps its plans for the life of a connection.
+
 -- The last number given in this realm; only meaningful to the transaction that has just appended.
-CREATE FUNCTION log.last_number(p_realm int) RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
-  SELECT number FROM log.clock WHERE realm_id = p_realm
-$$;
+CREATE FUNCTION log.last_number(p_realm int) RETURNS bigint LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
+BEGIN
+  RETURN (SELECT number FROM log.clock WHERE realm_id = p_realm);
+END $$;
 
 CREATE FUNCTION log.position(p_realm int) RETURNS TABLE (number bigint, mark int, epoch int, floor bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
-  SELECT number, mark, epoch, floor FROM log.clock WHERE realm_id = p_realm
-$$;
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT number, mark, epoch, floor FROM log.clock WHERE realm_id = p_realm;
+END $$;
 
 CREATE FUNCTION log.versions(p_realm int, p_keys text[]) RETURNS TABLE (key text, version int)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
   SELECT k, coalesce(v.version, 0) FROM unnest(p_keys) k
-  LEFT JOIN log.version v ON v.realm_id = p_realm AND v.key = k
-$$;
+  LEFT JOIN log.version v ON v.realm_id = p_realm AND v.key = k;
+END $$;
 
 CREATE FUNCTION log.read(p_realm int, p_after bigint, p_limit int)
 RETURNS TABLE (number bigint, mark int, previous_mark int, source text, type text, event json, at double precision)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
-  SELECT number, mark, previous_mark, source, type, event, extract(epoch FROM created_at) * 1000
-  FROM log.event WHERE realm_id = p_realm AND number > p_after ORDER BY number LIMIT p_limit
-$$;
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT number, mark, previous_mark, source, type, event, (extract(epoch FROM created_at) * 1000)::float8
+  FROM log.event WHERE realm_id = p_realm AND number > p_after ORDER BY number LIMIT p_limit;
+END $$;
 
 -- Events of some types, up to a number.
 CREATE FUNCTION log.read_types(p_realm int, p_after bigint, p_through bigint, p_types text[], p_limit int)
 RETURNS TABLE (number bigint, source text, event json)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = log, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
   SELECT number, source, event FROM log.event
-  WHERE realm_id = p_realm AND number > p_after AND number <= p_through AND type = ANY(p_types) ORDER BY number LIMIT p_limit
-$$;
+  WHERE realm_id = p_realm AND number > p_after AND number <= p_through AND type = ANY(p_types) ORDER BY number LIMIT p_limit;
+END $$;
 
 -- Realms with events in the last minutes, or all, and where their clocks stand.
 CREATE FUNCTION log.realms(p_within interval) RETURNS TABLE (realm_id int, number bigint, mark int, epoch int)

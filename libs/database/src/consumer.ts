@@ -97,7 +97,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     through: (realmId) => looked.get(realmId)?.through ?? 0,
     sawNothing: (realmId, number) => {
       const known = looked.get(realmId);
-      if (known && known.through < number) known.through = number;
+      if (!known || known.through < number) looked.set(realmId, { through: number, movedAt: known?.movedAt ?? 0 });
     },
     hint: (realmId, isAwaited = false) => {
       if (isAwaited && !isAwaitedNow) {

@@ -12,33 +12,48 @@ export type CatchUp = (
 ) => Promise<{ hasWaited: boolean; isStale: boolean }>;
 
 const waitMs = 1_000;
-const answerRow = z.object({ number: z.number(), behind: z.array(z.string()), is_stale: z.boolean() });
+const glanceRow = z.object({ number: z.number(), found: z.boolean(), is_stale: z.boolean() });
+const behindRow = z.object({ number: z.number(), behind: z.array(z.string()) });
 
 export function createCatchUp(database: Database, schema: string, consumers: () => readonly Consumer[]): CatchUp {
   const table = sql.identifier([schema, 'consumer']);
   return async (realmId, basis = {}) => {
     const all = consumers();
     if (all.length === 0 && Object.keys(basis).length === 0) return { hasWaited: false, isStale: false };
+    const quick = await glance(realmId, all, basis);
+    if (!quick.found) {
+      for (const consumer of all) consumer.sawNothing(realmId, quick.number);
+      return { hasWaited: false, isStale: quick.is_stale };
+    }
     let target: number | undefined;
     let hasWaited = false;
     for (const end = Date.now() + waitMs; ; ) {
       const looks = all.map(({ name, types, through }) => ({ name, types, through: through(realmId) }));
-      const { number, behind, is_stale } = await database.one(sql.type(answerRow)`
+      const { number, behind } = await database.one(sql.type(behindRow)`
         SELECT p.number, ARRAY(
           SELECT l.name FROM jsonb_to_recordset(${JSON.stringify(looks)}) AS l (name text, through bigint, types jsonb)
           WHERE EXISTS (SELECT FROM log.read_types(${realmId},
             greatest(l.through, coalesce((SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = l.name), 0)),
-            p.number, ARRAY(SELECT jsonb_array_elements_text(l.types)), 1))) AS behind,
-          EXISTS (SELECT FROM log.versions(${realmId}, ${sql.array(Object.keys(basis), 'text')}) v
-            WHERE v.version <> (${JSON.stringify(basis)}::jsonb ->> v.key)::int) AS is_stale
+            p.number, ARRAY(SELECT jsonb_array_elements_text(l.types)), 1))) AS behind
         FROM (SELECT coalesce(${target ?? null}::bigint, (SELECT number FROM log.position(${realmId}))) AS number) p`);
       for (const consumer of all)
         if (behind.includes(consumer.name)) consumer.hint(realmId, true);
         else consumer.sawNothing(realmId, number);
-      if (behind.length === 0 || Date.now() > end) return { hasWaited, isStale: is_stale };
+      if (behind.length === 0 || Date.now() > end) return { hasWaited, isStale: quick.is_stale };
       target ??= number;
       hasWaited = true;
       await new Promise((resolve) => setTimeout(resolve, 4));
     }
   };
+
+  /** Whether anything came that some consumer acts on, as far as this process has looked; usually nothing did. */
+  function glance(realmId: number, all: readonly Consumer[], basis: Record<string, number>) {
+    const types = [...new Set(all.flatMap((consumer) => consumer.types))];
+    const through = Math.min(...all.map((consumer) => consumer.through(realmId)));
+    return database.one(sql.type(glanceRow)`
+      SELECT p.number, EXISTS (SELECT FROM log.read_types(${realmId}, ${all.length > 0 ? through : 0}, p.number, ${sql.array(types, 'text')}, 1)) AS found,
+        EXISTS (SELECT FROM log.versions(${realmId}, ${sql.array(Object.keys(basis), 'text')}) v
+          WHERE v.version <> (${JSON.stringify(basis)}::jsonb ->> v.key)::int) AS is_stale
+      FROM log.position(${realmId}) p`);
+  }
 }
