@@ -21,6 +21,8 @@ export interface LogEvent {
   forms?: Form[];
   /** For consumers in other services only; no client sees it. */
   note?: Record<string, unknown>;
+  /** Nothing happened: some clients come to see, or no longer see, what was there. Consumers pass it over. */
+  isForClientsOnly?: true;
   /** W3C `traceparent` of the request that emitted it, where that was traced. */
   trace?: string;
   /** Only for messages: what narrows, flags and capabilities look at. */

@@ -156,7 +156,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
           SELECT number, source, event FROM log.read_types(${realmId}, ${mine.position}, ${clock.number}, ${types}, ${limit})`);
         for (const row of events) {
           current = row.number;
-          await options.handle(work, { number: row.number, source: row.source, event: row.event as LogEvent });
+          const event = row.event as LogEvent;
+          if (!event.isForClientsOnly) await options.handle(work, { number: row.number, source: row.source, event });
         }
         if (events.length > 0) await options.finish?.(work);
         const last = events.length < limit ? clock.number : (events.at(-1)?.number ?? clock.number);

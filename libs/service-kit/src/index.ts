@@ -12,4 +12,5 @@ export * from './owner.ts';
 export * from './owner-metrics.ts';
 export * from './realm-policy.ts';
 export * from './run-service.ts';
+export * from './sight.ts';
 export { activeTrace, inSpan, spanOfDelivery } from './tracing.ts';

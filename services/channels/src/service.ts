@@ -14,6 +14,7 @@ import { readHandlers } from './read/channels.ts';
 import { emailHandlers } from './read/email-address.ts';
 import { groupUsesHandlers } from './read/group-uses.ts';
 import { invitedChannelsHandlers } from './read/invited-channels.ts';
+import { listSubscribersHandlers } from './read/list-subscribers.ts';
 import { postingRulesHandlers } from './read/posting-rules.ts';
 import { snapshotHandlers } from './read/snapshot.ts';
 import { ownSettingsHandlers } from './subscription/own-settings.ts';
@@ -55,6 +56,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
     ...postingRulesHandlers(service),
     ...groupUsesHandlers(service),
     ...invitedChannelsHandlers(service),
+    ...listSubscribersHandlers(service),
     ...snapshotHandlers(service),
   ]);
   return {

@@ -2,6 +2,7 @@ import { sql } from '@natter/database';
 import {
   commonConfig,
   createRealmPolicies,
+  createSight,
   Histogram,
   openOwner,
   type Process,
@@ -44,11 +45,12 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   });
   const channels = createChannelCache(bus);
   const policies = createRealmPolicies(bus);
+  const sight = createSight(bus);
   const deliver = createDelivery({
     database: owner.database,
     unitOfWork: owner.unitOfWork,
     authors: createAuthors(bus),
-    deciding: () => createDecideSend({ database: askOnce(owner.database), channels, policies }),
+    deciding: () => createDecideSend({ database: askOnce(owner.database), channels, policies, sight }),
     maxLatenessSeconds: config.NATTER_SCHEDULED_MAX_LATENESS_SECONDS,
     onSent: (seconds) => lateness.observe(Math.max(seconds, 0)),
     onError: (error, context) => log.warn({ err: error, ...context }, 'delivery of scheduled messages failed'),

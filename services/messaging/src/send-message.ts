@@ -7,14 +7,15 @@ import {
   idempotencyOf,
   type Owner,
   type RealmPolicies,
+  type Sight,
   type UserContext,
 } from '@natter/service-kit';
 import type { ChannelCache } from './channel-cache.ts';
 import { decideSend, type Params } from './sending/decide-send.ts';
 import { referredBy } from './sending/render-context.ts';
 
-export function sendHandlers(owner: Owner, channels: ChannelCache, policies: RealmPolicies): Handlers {
-  const sending = { database: owner.database, channels, policies };
+export function sendHandlers(owner: Owner, channels: ChannelCache, policies: RealmPolicies, sight: Sight): Handlers {
+  const sending = { database: owner.database, channels, policies, sight };
   return [
     handle(messagingOperations.sendMessage, async (context, params) => {
       const { actor, meta } = context;

@@ -1,4 +1,12 @@
-import { type CommonConfig, createRealmPolicies, openOwner, type Process, type Running } from '@natter/service-kit';
+import {
+  type CommonConfig,
+  createRealmPolicies,
+  createSight,
+  openOwner,
+  type Process,
+  type Running,
+} from '@natter/service-kit';
+import { contactHandlers } from './acquaintance.ts';
 import { deleteMessageHandlers } from './changing/delete-message.ts';
 import { historyHandlers } from './changing/message-history.ts';
 import { readReceiptHandlers } from './changing/read-receipts.ts';
@@ -43,13 +51,14 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   const reach = createChannelReach(channels, owner.database);
   const messages = createMessageReach(reach);
   const policies = createRealmPolicies(process.bus);
-  const decideSend = createDecideSend({ database: owner.database, channels, policies });
+  const sight = createSight(process.bus);
+  const decideSend = createDecideSend({ database: owner.database, channels, policies, sight });
   const hint = hintScheduler(process.bus);
   const reading = { reach, messages, policies };
   noticesConsumer(owner, hint);
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
-    ...sendHandlers(owner, channels, policies),
+    ...sendHandlers(owner, channels, policies, sight),
     ...userTopicHandlers(owner, reach),
     ...getMessagesHandlers(owner, reading),
     ...topicHandlers(owner, reading),
@@ -68,8 +77,9 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...historyHandlers(owner, messages, policies),
     ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),
     ...readReceiptHandlers(owner, messages, policies),
-    ...typingHandlers(owner, reach, messages),
+    ...typingHandlers(owner, reach, messages, { policies, sight }),
     ...namedTopicsHandlers(owner),
+    ...contactHandlers(owner),
     ...snapshotHandlers(owner, process.log),
   ]);
   return { stop: () => owner.close() };

@@ -80,6 +80,13 @@ export const findPerson = (database: Database, realmId: number, who: string): Pr
     WHERE realm_id = ${realmId} AND ${/^\d{1,9}$/.test(who) ? sql.fragment`user_id = ${Number(who)}` : sql.fragment`lower(email) = lower(${who})`}
     ORDER BY user_id LIMIT 1`);
 
+export async function everybody(database: Database, realmId: number): Promise<number[]> {
+  const rows = await database.any(
+    sql.type(z.object({ user_id: z.number() }))`SELECT user_id FROM presence.person WHERE realm_id = ${realmId}`,
+  );
+  return rows.map((row) => row.user_id);
+}
+
 const statusRow = z.object({
   presence_enabled: z.boolean(),
   presence_disabled: z.boolean(),

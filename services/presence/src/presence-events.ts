@@ -1,31 +1,40 @@
-import type { LogEvent } from '@natter/contracts';
+import type { Audience, LogEvent } from '@natter/contracts';
 import type { Appender } from '@natter/event-log';
 import type { Logger } from '@natter/service-kit';
 import { legacy, modern } from './format.ts';
 import type { Presence } from './hot-state.ts';
 
 /** Tells that somebody came; those who come together in a realm are told together. */
-export type TellPresence = (realmId: number, email: string, presence: Presence) => void;
+export type TellPresence = (realmId: number, email: string, presence: Presence, audience: Audience) => void;
+
+interface Come {
+  email: string;
+  presence: Presence;
+  audience: Audience;
+}
 
 const gatherMs = 200;
 
 export function createPresenceEvents(appender: Appender, log: Logger): { tell: TellPresence; stop(): Promise<void> } {
-  const waiting = new Map<number, Map<number, { email: string; presence: Presence }>>();
+  const waiting = new Map<number, Map<number, Come>>();
   const running = new Set<Promise<void>>();
 
   async function flush(realmId: number): Promise<void> {
     const people = [...(waiting.get(realmId)?.values() ?? [])];
     waiting.delete(realmId);
-    const together = Object.fromEntries(people.map(({ presence }) => [presence.userId, modern(presence)]));
-    for (const [index, { email, presence }] of people.entries())
-      await appender.appendEphemeral(realmId, eventOf(email, presence, index === 0 ? together : undefined));
+    const forAll = people.filter(({ audience }) => audience === 'realm');
+    for (const [index, come] of forAll.entries())
+      await appender.appendEphemeral(realmId, eventOf(come, index === 0 ? modernOf(forAll) : undefined));
+    // Those whom some may not know are told one by one.
+    for (const come of people.filter(({ audience }) => audience !== 'realm'))
+      await appender.appendEphemeral(realmId, eventOf(come, modernOf([come])));
   }
 
   return {
-    tell(realmId, email, presence) {
+    tell(realmId, email, presence, audience) {
       const known = waiting.get(realmId);
-      if (known) return void known.set(presence.userId, { email, presence });
-      waiting.set(realmId, new Map([[presence.userId, { email, presence }]]));
+      if (known) return void known.set(presence.userId, { email, presence, audience });
+      waiting.set(realmId, new Map([[presence.userId, { email, presence, audience }]]));
       setTimeout(() => {
         const work = flush(realmId).catch((error: unknown) => log.debug({ err: error }, 'presence event dropped'));
         running.add(work);
@@ -39,15 +48,18 @@ export function createPresenceEvents(appender: Appender, log: Logger): { tell: T
   };
 }
 
+const modernOf = (people: readonly Come[]): Record<string, unknown> =>
+  Object.fromEntries(people.map(({ presence }) => [presence.userId, modern(presence)]));
+
 /** One event per person for older clients, one for all for newer ones. */
-function eventOf(email: string, presence: Presence, together: Record<string, unknown> | undefined): LogEvent {
+function eventOf({ email, presence, audience }: Come, together: Record<string, unknown> | undefined): LogEvent {
   const now = Date.now() / 1000;
   const { website } = legacy(presence, now);
   const old = { user_id: presence.userId, server_timestamp: now, presence: { website } };
   return {
     type: 'presence',
     body: {},
-    audience: 'realm',
+    audience,
     forms: [
       { capability: 'simplified_presence_events', is: true, patch: together ? { presences: together } : null },
       { capability: 'simplified_presence_events', is: false, patch: old },

@@ -1,4 +1,3 @@
-import { type Actor, isGuest } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import { legacy, modern } from './format.ts';
 import type { HotState, Presence } from './hot-state.ts';
@@ -8,8 +7,8 @@ export const defaultHistoryDays = 14;
 
 export interface Asked {
   realmId: number;
-  /** Only these may be shown; undefined for everybody. */
-  only: readonly number[] | undefined;
+  /** These may not be shown. */
+  hidden: ReadonlySet<number>;
   afterUpdateId: number;
   historyDays: number;
   format: 'modern' | 'legacy';
@@ -27,8 +26,7 @@ export async function presencesOf(hot: HotState, database: Database, asked: Aske
   const { lastUpdateId, presences } = await hot.read(asked.realmId, asked.afterUpdateId);
   const since = asked.afterUpdateId > 0 ? 0 : serverTimestamp - asked.historyDays * 86_400;
   const recent = presences.filter(
-    ({ userId, connectedAt, activeAt }) =>
-      Math.max(connectedAt, activeAt) >= since && (asked.only?.includes(userId) ?? true),
+    ({ userId, connectedAt, activeAt }) => Math.max(connectedAt, activeAt) >= since && !asked.hidden.has(userId),
   );
   const people = new Map(
     (recent.length === 0
@@ -53,9 +51,3 @@ export async function presencesOf(hot: HotState, database: Database, asked: Aske
     presences: Object.fromEntries(recent.flatMap(entry)),
   };
 }
-
-/** Whose presence somebody may see: a limited guest, where the server limits presence, their own alone. */
-export const visibleTo = (
-  actor: Pick<Actor, 'role' | 'userId' | 'groupIds'>,
-  limit: { isOn: boolean; mayKnowAll: boolean },
-): readonly number[] | undefined => (limit.isOn && isGuest(actor) && !limit.mayKnowAll ? [actor.userId] : undefined);

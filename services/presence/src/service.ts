@@ -1,19 +1,29 @@
 import {
   type Actor,
+  type Audience,
   badRequest,
   eventQueueOperations,
+  idSet,
+  isGuest,
   presenceOperations,
   type RequestMeta,
   userOperations,
 } from '@natter/contracts';
-import { isIn } from '@natter/permissions';
-import { commonConfig, createRealmPolicies, handle, openOwner, type Process, type Running } from '@natter/service-kit';
+import {
+  commonConfig,
+  createRealmPolicies,
+  createSight,
+  handle,
+  openOwner,
+  type Process,
+  type Running,
+} from '@natter/service-kit';
 import { z } from 'zod';
 import { legacy, offlineAfterSeconds, statusOf } from './format.ts';
 import { createHotState } from './hot-state.ts';
-import { findPerson, peopleConsumer, peopleShown, sharingOf } from './people.ts';
+import { everybody, findPerson, peopleConsumer, peopleShown, sharingOf } from './people.ts';
 import { createPresenceEvents } from './presence-events.ts';
-import { defaultHistoryDays, presencesOf, visibleTo } from './presences.ts';
+import { defaultHistoryDays, presencesOf } from './presences.ts';
 import { startWriteBehind } from './write-behind.ts';
 
 export const presenceConfig = commonConfig.extend({
@@ -23,6 +33,8 @@ export const presenceConfig = commonConfig.extend({
     .describe('Presence shows only users whom its reader can access'),
 });
 type Config = z.output<typeof presenceConfig>;
+
+const nobody: ReadonlySet<number> = new Set();
 
 /** In larger realms nobody is told of each arrival; clients ask. */
 const maxPeopleForEvents = 100;
@@ -38,15 +50,22 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
   const isLimited = process.config.CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE === 'true';
   peopleConsumer(owner);
 
-  async function onlyFor(actor: Actor, meta: RequestMeta): Promise<readonly number[] | undefined> {
-    if (!isLimited || actor.role !== 600) return undefined;
-    const policy = await policies.get(meta, true);
-    const mayKnowAll = isIn(policy.permissions.can_access_all_users_group, actor);
-    return visibleTo(actor, { isOn: isLimited, mayKnowAll });
-  }
+  const sight = createSight(process.bus);
 
-  const onlyOf = async (userId: number, meta: RequestMeta): Promise<readonly number[] | undefined> =>
-    onlyFor(await process.bus.call(userOperations.describeActor, { user_id: userId }, { meta }), meta);
+  const hiddenFrom = async (actor: Actor, meta: RequestMeta): Promise<ReadonlySet<number>> =>
+    isLimited && isGuest(actor) ? sight.hiddenFrom(actor, meta, await policies.get(meta, true)) : nobody;
+
+  const hiddenFromUser = async (userId: number, meta: RequestMeta): Promise<ReadonlySet<number>> =>
+    isLimited
+      ? hiddenFrom(await process.bus.call(userOperations.describeActor, { user_id: userId }, { meta }), meta)
+      : nobody;
+
+  /** Who is told that somebody came. */
+  async function audienceOf(userId: number, meta: RequestMeta): Promise<Audience> {
+    const blind = isLimited ? await sight.blindTo(userId, meta, await policies.get(meta, true)) : nobody;
+    if (blind.size === 0) return 'realm';
+    return { users: idSet((await everybody(database, meta.realmId)).filter((id) => !blind.has(id))) };
+  }
 
   await process.bus.serve('presence', '1.0.0', [
     handle(presenceOperations.updatePresence, async ({ actor, meta }, params) => {
@@ -60,7 +79,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
         if (changed) behind.stored(realmId, changed);
         const cameBack = changed?.activeAt === now && now - activeBefore > offlineAfterSeconds;
         if (changed && cameBack && !sharing.presence_disabled && sharing.active_people <= maxPeopleForEvents)
-          events.tell(realmId, actor.email, changed);
+          events.tell(realmId, actor.email, changed, await audienceOf(userId, meta));
       }
       const after = params.last_update_id ?? -1;
       const mirror = { zephyr_mirror_active: false, legacy_mirror_active: false };
@@ -72,7 +91,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
         return { presence_last_update_id: after, server_timestamp: Date.now() / 1000, presences: {}, ...mirror };
       const shown = await presencesOf(hot, database, {
         realmId,
-        only: await onlyFor(actor, meta),
+        hidden: await hiddenFrom(actor, meta),
         afterUpdateId: after,
         historyDays: params.history_limit_days ?? defaultHistoryDays,
         format: params.last_update_id !== undefined || params.slim_presence ? 'modern' : 'legacy',
@@ -88,7 +107,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     handle(presenceOperations.getRealmPresence, async ({ actor, meta }) => {
       const { serverTimestamp, presences } = await presencesOf(hot, database, {
         realmId: actor.realmId,
-        only: await onlyFor(actor, meta),
+        hidden: await hiddenFrom(actor, meta),
         afterUpdateId: -1,
         historyDays: defaultHistoryDays,
         format: 'legacy',
@@ -98,8 +117,8 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
 
     handle(presenceOperations.getUserPresence, async ({ actor, meta }, { user_id_or_email }) => {
       const person = await findPerson(database, actor.realmId, user_id_or_email);
-      const only = await onlyFor(actor, meta);
-      if (!person?.is_active || (only && !only.includes(person.user_id))) throw badRequest('No such user');
+      const hidden = await hiddenFrom(actor, meta);
+      if (!person?.is_active || hidden.has(person.user_id)) throw badRequest('No such user');
       if (person.is_bot) throw badRequest('Presence is not supported for bot users.');
       const [shown] = await peopleShown(database, actor.realmId, [person.user_id]);
       const presence = shown && (await hot.readOne(actor.realmId, person.user_id));
@@ -119,7 +138,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
         return { presences: {}, presence_last_update_id: -1, server_timestamp: Date.now() / 1000 };
       const shown = await presencesOf(hot, database, {
         realmId: meta.realmId,
-        only: isLimited ? await onlyOf(params.user_id, meta) : undefined,
+        hidden: await hiddenFromUser(params.user_id, meta),
         afterUpdateId: -1,
         historyDays: params.presence_history_limit_days ?? defaultHistoryDays,
         format: params.slim_presence ? 'modern' : 'legacy',

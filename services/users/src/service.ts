@@ -18,13 +18,19 @@ import { createMailer } from './mail/mailer.ts';
 import { profileFieldHandlers, profileFieldsSnapshot } from './profile-fields/index.ts';
 import { realmHandlers, realmSnapshots } from './realm/index.ts';
 import { settingsHandlers, settingsSnapshots } from './settings/index.ts';
+import { acquaintanceConsumer } from './sight/acquaintance-consumer.ts';
+import { sightHandlers } from './sight/index.ts';
+import { startLimits } from './sight/limit-guests.ts';
+import { limitingSight } from './sight/limited-events.ts';
 import { peopleSnapshot, snapshotHandlers } from './snapshot.ts';
 import { socialHandlers, socialSnapshots } from './social/index.ts';
 
 /** Accounts, credentials, roles, groups and the realm. */
 export async function startUsers(process: Process<UsersConfig>): Promise<Running> {
-  const owner = openOwner(process, 'users');
+  const opened = openOwner(process, 'users');
+  const owner = { ...opened, unitOfWork: limitingSight(opened.unitOfWork) };
   const { bus, config, log } = process;
+  acquaintanceConsumer(owner);
   const mailer = createMailer({ url: config.NATTER_SMTP_URL, from: config.NATTER_MAIL_FROM, log });
   const seal = createKeySeal(config.NATTER_BOT_KEY_SECRET || config.NATTER_POSTGRES_URL || '');
   await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
@@ -40,6 +46,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...botHandlers(owner, seal),
     ...settingsHandlers(owner, mailer),
     ...socialHandlers(owner),
+    ...sightHandlers(owner),
     ...operatorKeyHandlers(owner),
     ...snapshotHandlers(owner, [
       peopleSnapshot,
@@ -53,9 +60,11 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ]),
   ]);
   const stopFullMembers = startFullMembers(owner, (error) => log.warn({ err: error }, 'full members not looked for'));
+  const stopLimits = startLimits(owner, bus, (error) => log.warn({ err: error }, 'guests not limited yet'));
   return {
     stop: async () => {
       stopFullMembers();
+      stopLimits();
       await mailer.close();
       await owner.close();
     },

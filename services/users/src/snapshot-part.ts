@@ -1,9 +1,12 @@
 import type { Executor } from '@natter/database';
+import type { Viewer } from './accounts/account-row.ts';
 
 export interface SnapshotRequest {
   realmId: number;
   /** Absent for spectators. */
   userId: number | undefined;
+  /** As `userId`, with the role at that point in time. */
+  viewer: Viewer;
   realmUrl: string;
   capabilities: Record<string, boolean>;
   clientGravatar: boolean;

@@ -1,11 +1,14 @@
 import { eventQueueOperations, roles } from '@natter/contracts';
-import { inSnapshot, sql } from '@natter/database';
+import { type Executor, inSnapshot, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
-import { accountColumns, accountRow, avatarUrl, toUser } from './accounts/account-row.ts';
+import { z } from 'zod';
+import { accountColumns, accountRow, avatarUrl, toUser, type Viewer } from './accounts/account-row.ts';
 import { groupIdsOf } from './groups/holder.ts';
 import { readProfileData } from './profile-fields/profile-data.ts';
 import { readRealm } from './realm/read-realm.ts';
 import { rightsOf } from './realm/rights.ts';
+import { hiddenFrom } from './sight/sight.ts';
+import { stubOf } from './sight/stub.ts';
 import type { SnapshotPart, SnapshotRequest } from './snapshot-part.ts';
 
 export function snapshotHandlers({ database }: Owner, parts: readonly SnapshotPart[]): Handlers {
@@ -13,25 +16,34 @@ export function snapshotHandlers({ database }: Owner, parts: readonly SnapshotPa
     handle(eventQueueOperations.snapshotUsers, async ({ meta }, { snapshot, user_id, types, ...params }) => {
       const wanted = parts.filter((part) => types === null || part.types.some((type) => types.includes(type)));
       if (wanted.length === 0) return {};
-      const request: SnapshotRequest = {
+      const userId = user_id === 0 ? undefined : user_id;
+      const request: Omit<SnapshotRequest, 'viewer'> = {
         realmId: meta.realmId,
-        userId: user_id === 0 ? undefined : user_id,
+        userId,
         realmUrl: meta.realmUrl,
         capabilities: params.capabilities,
         clientGravatar: params.client_gravatar,
       };
       return inSnapshot(database, snapshot, async (executor) => {
+        const viewer = userId === undefined ? undefined : await viewerOf(executor, userId);
         const answer: Record<string, unknown> = {};
-        for (const part of wanted) Object.assign(answer, await part.read(executor, request));
+        for (const part of wanted) Object.assign(answer, await part.read(executor, { ...request, viewer }));
         return answer;
       });
     }),
   ];
 }
 
+const viewerOf = async (executor: Executor, userId: number): Promise<Viewer> =>
+  executor.maybeOne(
+    sql.type(
+      z.object({ userId: z.number(), role: z.number() }),
+    )`SELECT id AS "userId", role FROM users.account WHERE id = ${userId}`,
+  );
+
 export const peopleSnapshot: SnapshotPart = {
   types: ['realm_user'],
-  read: async (executor, { realmId, userId, clientGravatar }) => {
+  read: async (executor, { realmId, userId, realmUrl, capabilities, clientGravatar }) => {
     const rows = await executor.any(
       sql.type(
         accountRow,
@@ -40,11 +52,20 @@ export const peopleSnapshot: SnapshotPart = {
     const own = rows.find((row) => row.id === userId);
     if (!own) return {};
     const viewer = { userId: own.id, role: own.role };
-    const users = rows.map((row) => toUser(row, viewer, clientGravatar));
+    const hidden = await hiddenFrom(executor, realmId, viewer);
+    const host = new URL(realmUrl).host;
+    const isIncomplete = capabilities.user_list_incomplete === true;
+    const users = rows
+      .filter((row) => !isIncomplete || !hidden.has(row.id))
+      .map((row) => (hidden.has(row.id) ? stubOf(row.id, host) : toUser(row, viewer, clientGravatar)));
     const profiles = await readProfileData(executor, realmId);
     const people = users
       .filter((user) => !user.is_system_bot)
-      .map((user) => (user.is_bot ? user : { ...user, profile_data: profiles.get(user.user_id) ?? {} }));
+      .map((user) =>
+        user.is_bot
+          ? user
+          : { ...user, profile_data: hidden.has(user.user_id) ? {} : (profiles.get(user.user_id) ?? {}) },
+      );
     const holder = { userId: own.id, role: own.role, groupIds: await groupIdsOf(executor, own.id) };
     return {
       realm_users: people.filter((user) => user.is_active),

@@ -15,6 +15,7 @@ import { profileFieldOperations } from './profile-fields.ts';
 import { realmOperations } from './realm.ts';
 import { scheduledMessageOperations } from './scheduled-messages.ts';
 import { settingsOperations } from './settings.ts';
+import { sightOperations } from './sight.ts';
 import { socialOperations } from './social.ts';
 import { topicOperations } from './topics.ts';
 import { userOperations } from './users.ts';
@@ -35,6 +36,7 @@ export * from './profile-fields.ts';
 export * from './realm.ts';
 export * from './scheduled-messages.ts';
 export * from './settings.ts';
+export * from './sight.ts';
 export * from './social.ts';
 export * from './topics.ts';
 export * from './users.ts';
@@ -45,6 +47,7 @@ export const operationsByName = {
   ...settingsOperations,
   ...botOperations,
   ...socialOperations,
+  ...sightOperations,
   ...realmOperations,
   ...groupOperations,
   ...profileFieldOperations,

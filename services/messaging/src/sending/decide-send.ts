@@ -1,7 +1,8 @@
 import type { Actor, messagingOperations, ParamsOf, RequestMeta } from '@natter/contracts';
 import type { Database, Decided, Idempotency } from '@natter/database';
 import { render } from '@natter/markdown';
-import { type RealmPolicies, realmBasis } from '@natter/service-kit';
+import { type RealmPolicies, realmBasis, type Sight } from '@natter/service-kit';
+import { acquainted, requireKnown } from '../acquaintance.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { findDestination } from '../destination.ts';
 import { mentionedBy } from './mention-rights.ts';
@@ -17,6 +18,7 @@ export interface Sending {
   database: Database;
   channels: ChannelCache;
   policies: RealmPolicies;
+  sight: Sight;
 }
 
 export interface DecidedSend extends Decided {
@@ -29,7 +31,7 @@ export interface DecidedSend extends Decided {
  * constant number of them, however many receive it. `fresh`: not on copies that may be stale.
  */
 export async function decideSend(
-  { database, channels, policies }: Sending,
+  { database, channels, policies, sight }: Sending,
   actor: Actor,
   meta: RequestMeta,
   params: Params,
@@ -44,8 +46,11 @@ export async function decideSend(
       ? { channelId: destination.channel.channel_id, topic: destination.topic }
       : { key: destination.people.map((person) => person.user_id).join(',') };
   const facts = await senderFacts(database, actor.realmId, actor.userId, content, conversation);
-  if (destination.kind === 'direct')
-    await requireDirectAllowed(database, actor, destination.people, policy, facts.is_new_conversation);
+  const isNew = facts.is_new_conversation;
+  if (destination.kind === 'direct') {
+    if (isNew) requireKnown(destination.people, await sight.hiddenFrom(actor, meta, policy), params.to);
+    await requireDirectAllowed(database, actor, destination.people, policy, isNew);
+  }
   const { context, groups } = await referredBy(database, actor, meta.realmUrl, content, policy, facts.linkifiers);
   const rendered = render(content, context);
   const mentioned = await mentionedBy(database, actor, rendered, groups, destination, policy);
@@ -63,7 +68,11 @@ export async function decideSend(
   });
   return {
     basis: { ...actor.basis, ...realmBasis(policy), ...destination.basis },
-    events: [message.event, ...preferences.events],
+    events: [
+      message.event,
+      ...preferences.events,
+      ...(destination.kind === 'direct' ? acquainted(policy, destination.people, isNew) : []),
+    ],
     idempotency,
     numbered: (fromEnd) => [...message.rows(fromEnd), ...preferences.rows],
     newVisibilityPolicy: preferences.own,

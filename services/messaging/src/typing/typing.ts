@@ -9,7 +9,8 @@ import {
   messageChangeOperations,
   type ParamsOf,
 } from '@natter/contracts';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
+import { requireKnown } from '../acquaintance.ts';
 import type { ChannelReach } from '../channel-reach.ts';
 import type { MessageReach } from '../message-reach.ts';
 import { findPeople, findPeopleByEmail, type Person } from '../people.ts';
@@ -25,6 +26,7 @@ export function typingHandlers(
   { database, appender }: Owner,
   channels: ChannelReach,
   messages: MessageReach,
+  { policies, sight }: { policies: RealmPolicies; sight: Sight },
 ): Handlers {
   return [
     handle(messageChangeOperations.setTyping, async ({ actor, meta }, params) => {
@@ -40,6 +42,8 @@ export function typingHandlers(
         return {};
       }
       const people = await participants(actor, params.to);
+      const policy = await policies.get(meta, false);
+      requireKnown(people, await sight.hiddenFrom(actor, meta, policy), params.to);
       await requireOn(actor, 'send_private_typing_notifications', 'direct');
       const shown = people.map(({ user_id, email }) => ({ user_id, email }));
       const sender = shown.find(({ user_id }) => user_id === actor.userId);

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import { announceBotsTo } from '../bots/announce-bot.ts';
 import { moveToRole } from '../groups/membership.ts';
+import { hiddenPeople, limitsGuests } from '../sight/sight.ts';
+import { tellGained, tellLost } from '../sight/tell-sight.ts';
 import type { AccountRow } from './account-row.ts';
 import { announceEmailsTo, emitPerson } from './announce-account.ts';
 
@@ -17,15 +19,22 @@ export async function changeRole(work: Work, holder: Holder, row: AccountRow, ro
   if (row.role === roles.guest && role <= roles.administrator) throw badRequest('Guests cannot be made administrators');
   if (row.role === roles.owner && row.is_active && (await isLastOwner(work, row.id)))
     throw badRequest('The owner permission cannot be removed from the only organization owner.');
+  const sawFewer = await hiddenOf(work, row.id);
   await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
   emitPerson(work, { user_id: row.id, role });
   await moveToRole(work, row.id, role);
+  if (role === roles.guest) await tellLost(work, await hiddenOf(work, row.id));
+  else await tellGained(work, sawFewer);
   await announceEmailsTo(work, row.id, row.role, role);
   const wasAdministrator = row.role <= roles.administrator;
   const isAdministrator = role <= roles.administrator;
   if (wasAdministrator !== isAdministrator)
     await announceBotsTo(work, { users: idSet([row.id]) }, row.id, isAdministrator, seal);
 }
+
+/** Only guests are hidden anybody from. */
+const hiddenOf = async (work: Work, userId: number): Promise<Map<number, number[]>> =>
+  (await limitsGuests(work, work.realmId)) ? hiddenPeople(work, work.realmId, { guests: [userId] }) : new Map();
 
 /** Owners are held, so that two of them cannot end each other at once. */
 export async function isLastOwner(work: Work, userId: number): Promise<boolean> {

@@ -5,8 +5,10 @@ import { z } from 'zod';
 import type { UsersConfig } from '../config.ts';
 import { readProfileData } from '../profile-fields/profile-data.ts';
 import { readRealm } from '../realm/read-realm.ts';
+import { hiddenFrom } from '../sight/sight.ts';
+import { stubOf } from '../sight/stub.ts';
 import { accountColumns, accountRow, toUser } from './account-row.ts';
-import { findAccount, readAccount } from './find-account.ts';
+import { findAccount, noSuchUser, readAccount } from './find-account.ts';
 
 export function readUserHandlers({ database }: Owner, config: UsersConfig): Handlers {
   return [
@@ -24,14 +26,19 @@ export function readUserHandlers({ database }: Owner, config: UsersConfig): Hand
       const profiles = include_custom_profile_fields
         ? await readProfileData(database, meta.realmId, user_ids)
         : undefined;
+      const hidden = await hiddenFrom(database, meta.realmId, actor);
+      const host = hostOf(meta.realmUrl);
       const users = rows.map((row) =>
-        withProfile(toUser(row, actor, client_gravatar && actor !== undefined), profiles),
+        hidden.has(row.id)
+          ? withProfile(stubOf(row.id, host), profiles && nothing)
+          : withProfile(toUser(row, actor, client_gravatar && actor !== undefined), profiles),
       );
-      return { members: actor ? users : users.map((user) => forSpectators(user, hostOf(meta.realmUrl))) };
+      return { members: actor ? users : users.map((user) => forSpectators(user, host)) };
     }),
 
     handle(userOperations.getUser, async ({ actor }, params) => {
       const row = await findAccount(database, actor.realmId, params.user_id_or_email, actor);
+      if ((await hiddenFrom(database, actor.realmId, actor)).has(row.id)) throw noSuchUser();
       const profiles = params.include_custom_profile_fields
         ? await readProfileData(database, actor.realmId, [row.id])
         : undefined;
@@ -49,6 +56,7 @@ export function readUserHandlers({ database }: Owner, config: UsersConfig): Hand
   ];
 }
 
+const nothing: Map<number, ProfileData> = new Map();
 const withProfile = (user: User, profiles: Map<number, ProfileData> | undefined): User =>
   profiles && !user.is_bot ? { ...user, profile_data: profiles.get(user.user_id) ?? {} } : user;
 

@@ -54,3 +54,7 @@ export const toGroup = (row: GroupRow): UserGroup => ({
     (Object.keys(groupPermissions) as GroupPermission[]).map((name) => [name, normalized(permissionOf(row, name))]),
   ) as Record<GroupPermission, GroupSetting>),
 });
+
+/** The group as somebody sees it from whom these people are hidden. */
+export const withoutHidden = <G extends Pick<UserGroup, 'members'>>(group: G, hidden: ReadonlySet<number>): G =>
+  hidden.size === 0 ? group : { ...group, members: group.members.filter((id) => !hidden.has(id)) };

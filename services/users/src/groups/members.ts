@@ -4,10 +4,11 @@ import type { Holder } from '@natter/permissions';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { change } from '../change.ts';
+import { hiddenFrom } from '../sight/sight.ts';
 import { lockGroup, mayInGroup, mayManage, requireGroup, requireManager } from './access-group.ts';
 import { checkedUsers, insertMembers } from './create-group.ts';
 import { emitGroup } from './group-events.ts';
-import type { GroupRow } from './group-row.ts';
+import { type GroupRow, withoutHidden } from './group-row.ts';
 import { holderOf } from './holder.ts';
 import { bumpMembers } from './membership.ts';
 import { changeSubgroups } from './subgroups.ts';
@@ -19,7 +20,8 @@ export function memberHandlers(owner: Owner): Handlers {
   return [
     handle(groupOperations.getUserGroupMembers, async ({ actor }, { user_group_id, direct_member_only }) => {
       const group = await requireGroup(database, actor.realmId, user_group_id);
-      return { members: direct_member_only ? group.members : await membersWithin(database, group.id) };
+      const members = direct_member_only ? group.members : await membersWithin(database, group.id);
+      return withoutHidden({ members }, await hiddenFrom(database, actor.realmId, actor));
     }),
 
     handle(groupOperations.isUserGroupMember, async ({ actor }, { user_group_id, user_id, direct_member_only }) => {
@@ -29,7 +31,8 @@ export function memberHandlers(owner: Owner): Handlers {
           idRow,
         )`SELECT id FROM users.account WHERE realm_id = ${actor.realmId} AND id = ${user_id} AND NOT is_system_bot`,
       );
-      if (!user) throw badRequest(`Invalid user ID: ${user_id}`);
+      if (!user || (await hiddenFrom(database, actor.realmId, actor)).has(user_id))
+        throw badRequest(`Invalid user ID: ${user_id}`);
       const members = direct_member_only ? group.members : await membersWithin(database, group.id);
       return { is_user_group_member: members.includes(user_id) };
     }),

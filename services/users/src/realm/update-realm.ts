@@ -16,14 +16,15 @@ import {
 } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { isSameSetting, normalized } from '@natter/permissions';
-import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Bus, type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { change } from '../change.ts';
 import type { UsersConfig } from '../config.ts';
 import { recomputeFullMembers } from '../groups/full-members.ts';
 import { holderOf, requireAdministrator, requireOwner } from '../groups/holder.ts';
 import { checkedSetting } from '../groups/nameable.ts';
+import { beginLimit, endLimit, wantsLimit } from '../sight/limit-guests.ts';
 import { permissionMirrors, settingMirrors } from './legacy-mirrors.ts';
-import { lockRealm, type Realm } from './read-realm.ts';
+import { lockRealm, type Realm, readRealm } from './read-realm.ts';
 
 type Params = ParamsOf<typeof realmOperations.updateRealm>;
 type Values = Record<string, unknown>;
@@ -34,7 +35,7 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
   return [
     handle(realmOperations.updateRealm, async (context, params) => {
       await checkChannels(bus, context.meta, params);
-      return change(owner, context, realmOperations.updateRealm, params, async (work) => {
+      const answer = await change(owner, context, realmOperations.updateRealm, params, async (work) => {
         const realm = await lockRealm(work);
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
@@ -53,10 +54,19 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
         announceSettings(work, realm, settings);
         announcePermissions(work, realm, permissions);
         if (settings.waiting_period_threshold !== undefined) await recomputeFullMembers(work);
+        if (!wantsLimit({ ...realm, permissions: { ...realm.permissions, ...permissions } })) await endLimit(work);
         return { ...settings, ...permissions };
       });
+      if ('can_access_all_users_group' in answer) await limitNow(owner, bus, context);
+      return answer;
     }),
   ];
+}
+
+/** What cannot begin now, since a service is away, begins when it is back. */
+async function limitNow(owner: Owner, bus: Bus, { meta, log }: UserContext): Promise<void> {
+  if (!wantsLimit(await readRealm(owner.database, meta.realmId))) return;
+  await beginLimit(owner, bus, meta).catch((error: unknown) => log.warn({ err: error }, 'guests not limited yet'));
 }
 
 function changedSettings(realm: Realm, params: Params): Values {

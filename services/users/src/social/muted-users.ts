@@ -4,6 +4,7 @@ import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { lockAccount, noSuchUser } from '../accounts/find-account.ts';
 import { change, toSelf } from '../change.ts';
+import { hiddenFrom } from '../sight/sight.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
 
 const mutedRow = z.object({ id: z.number(), muted_at: z.date() });
@@ -16,7 +17,8 @@ export function mutedUserHandlers(owner: Owner): Handlers {
         const { userId } = context.actor;
         const { muted_user_id } = params;
         if (muted_user_id === userId) throw badRequest('Cannot mute self');
-        if (!(await lockAccount(work, muted_user_id))) throw noSuchUser();
+        const hidden = await hiddenFrom(work, work.realmId, context.actor);
+        if (hidden.has(muted_user_id) || !(await lockAccount(work, muted_user_id))) throw noSuchUser();
         const added = await work.run(sql.unsafe`
           INSERT INTO users.muted_user (user_id, muted_user_id) VALUES (${userId}, ${muted_user_id}) ON CONFLICT DO NOTHING`);
         if (added === 0) throw badRequest('User already muted');

@@ -8,6 +8,7 @@ import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import { readEmoji } from '../realm/emoji.ts';
 import { announceSetting } from '../settings/settings-events.ts';
+import { hiddenFrom } from '../sight/sight.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
 
 const maxText = 60;
@@ -45,6 +46,7 @@ export function userStatusHandlers(owner: Owner): Handlers {
     ),
 
     handle(socialOperations.getStatus, async ({ actor }, { user_id }) => {
+      if ((await hiddenFrom(owner.database, actor.realmId, actor)).has(user_id)) throw noSuchUser();
       const [row] = await readStatus(
         owner.database,
         actor.realmId,
@@ -129,6 +131,19 @@ const readStatus = (executor: Executor, realmId: number, condition: ReturnType<t
     FROM users.account LEFT JOIN users.user_status s ON s.user_id = account.id
     WHERE account.realm_id = ${realmId} AND ${condition} ORDER BY account.id`);
 
+/** Of active people who have anything set: these, or all in the realm. */
+export async function readStatuses(
+  executor: Executor,
+  realmId: number,
+  userIds?: readonly number[],
+): Promise<Map<number, UserStatus>> {
+  const among =
+    userIds === undefined ? sql.fragment`true` : sql.fragment`account.id = ANY(${sql.array([...userIds], 'int4')})`;
+  const isSet = sql.fragment`(${isAway} OR s.status_text <> '' OR s.emoji_name <> '')`;
+  const rows = await readStatus(executor, realmId, sql.fragment`account.is_active AND ${isSet} AND ${among}`);
+  return new Map(rows.map((row) => [row.user_id, toStatus(row)]));
+}
+
 /** Only what is set. */
 const toStatus = ({ away, status_text, emoji_name, emoji_code, reaction_type }: StatusRow): UserStatus => ({
   ...(away ? { away } : {}),
@@ -138,12 +153,9 @@ const toStatus = ({ away, status_text, emoji_name, emoji_code, reaction_type }: 
 
 export const userStatusSnapshot: SnapshotPart = {
   types: ['user_status'],
-  read: async (executor, { realmId }) => {
-    const rows = await readStatus(
-      executor,
-      realmId,
-      sql.fragment`account.is_active AND (${isAway} OR s.status_text <> '' OR s.emoji_name <> '')`,
-    );
-    return { user_status: Object.fromEntries(rows.map((row) => [String(row.user_id), toStatus(row)])) };
+  read: async (executor, { realmId, viewer }) => {
+    const hidden = await hiddenFrom(executor, realmId, viewer);
+    const statuses = [...(await readStatuses(executor, realmId))].filter(([userId]) => !hidden.has(userId));
+    return { user_status: Object.fromEntries(statuses) };
   },
 };

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { ids, int, json } from '../param.ts';
+
+const idSetSchema = z.union([z.object({ ids }), z.object({ offset: int, bits: z.string() })]);
+
+/** Who may know of whom, where guests do not see everybody (`can_access_all_users_group`). All bus only. */
+export const sightOperations = {
+  getSight: operation({
+    name: 'get-sight',
+    service: 'users',
+    caller: 'anyone',
+    summary: 'Whom a user may not know of, and who may not know of them. Bus only.',
+    params: { user_id: json(int) },
+    result: z.object({ hidden: idSetSchema, hidden_from: idSetSchema }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
+  /** Asked by users when a realm begins to limit its guests; afterwards its copy follows events. */
+  listSubscribers: operation({
+    name: 'list-subscribers',
+    service: 'channels',
+    caller: 'anyone',
+    summary: 'Who is subscribed to each channel of the realm, at this number of the log or later. Bus only.',
+    result: z.object({ number: int, channels: z.array(z.object({ channel_id: int, users: idSetSchema })) }),
+    isReadOnly: true,
+    deadlineMs: 15_000,
+  }),
+  listDirectContacts: operation({
+    name: 'list-direct-contacts',
+    service: 'messaging',
+    caller: 'anyone',
+    summary: 'The participants of each direct conversation, at this number of the log or later. Bus only.',
+    result: z.object({ number: int, conversations: z.array(ids) }),
+    isReadOnly: true,
+    deadlineMs: 15_000,
+  }),
+};

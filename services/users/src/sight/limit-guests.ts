@@ -1,0 +1,95 @@
+import { idsOf, type LogEvent, type RequestMeta, sightOperations } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Bus, Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { lockRealm, type Realm } from '../realm/read-realm.ts';
+import {
+  acquaintanceTypes,
+  applyFact,
+  consumerName,
+  insertContacts,
+  insertSubscribers,
+} from './acquaintance-consumer.ts';
+import { hiddenPeople, limitsGuests } from './sight.ts';
+import { tellGained, tellLost } from './tell-sight.ts';
+
+const lookEveryMs = 5_000;
+
+/** Whether the realm wants its guests to see few people. */
+export const wantsLimit = ({ permissions, systemGroups }: Pick<Realm, 'permissions' | 'systemGroups'>): boolean =>
+  permissions.can_access_all_users_group !== systemGroups['role:everyone'];
+
+/** Guests see everybody again. The realm is locked. */
+export async function endLimit(work: Work): Promise<void> {
+  if (!(await limitsGuests(work, work.realmId))) return;
+  await tellGained(work, await hiddenPeople(work, work.realmId, {}));
+  await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = false WHERE id = ${work.realmId}`);
+  await forget(work);
+}
+
+async function forget(work: Work): Promise<void> {
+  await work.run(sql.unsafe`DELETE FROM users.shared_channel WHERE realm_id = ${work.realmId}`);
+  await work.run(sql.unsafe`DELETE FROM users.direct_contact WHERE realm_id = ${work.realmId}`);
+}
+
+/**
+ * Makes the limit that a realm was set to true: asks the other services who shares what, and hides everybody else from the
+ * guests. Since the setting is committed by now, whoever writes to each other for the first time from now on is told of.
+ */
+export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
+  const [shared, contacts] = await Promise.all([
+    bus.call(sightOperations.listSubscribers, {}, { meta }),
+    bus.call(sightOperations.listDirectContacts, {}, { meta }),
+  ]);
+  await owner.unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+    const position = await holdConsumer(work);
+    const realm = await lockRealm(work);
+    if (!wantsLimit(realm) || (await limitsGuests(work, work.realmId))) return;
+    await forget(work);
+    for (const { channel_id, users } of shared.channels) await insertSubscribers(work, channel_id, idsOf(users));
+    for (const participants of contacts.conversations) await insertContacts(work, participants);
+    await replay(work, Math.min(shared.number, contacts.number), position);
+    await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = true WHERE id = ${work.realmId}`);
+    await tellLost(work, await hiddenPeople(work, work.realmId, {}));
+  });
+}
+
+const eventRow = z.object({ event: z.any() });
+
+/** What the consumer passed over, since the limit was not in force, though it is newer than what was asked for. */
+async function replay(work: Work, after: number, through: number): Promise<void> {
+  if (after >= through) return;
+  const rows = await work.any(sql.type(eventRow)`
+    SELECT event FROM log.read_types(${work.realmId}, ${after}, ${through}, ${sql.array([...acquaintanceTypes], 'text')}, 1000000)`);
+  for (const { event } of rows) await applyFact(work, event as LogEvent, false);
+}
+
+/** The consumer waits until this unit ends, and goes on from its position. */
+async function holdConsumer(work: Work): Promise<number> {
+  await work.run(sql.unsafe`
+    INSERT INTO users.consumer (realm_id, name, position) VALUES (${work.realmId}, ${consumerName}, 0) ON CONFLICT DO NOTHING`);
+  const { position } = await work.one(sql.type(z.object({ position: z.number() }))`
+    SELECT position FROM users.consumer WHERE realm_id = ${work.realmId} AND name = ${consumerName} FOR UPDATE`);
+  return position;
+}
+
+const pendingRow = z.object({ id: z.number(), host: z.string() });
+
+/** A limit that was set and, since something was away, did not begin, begins later. */
+export function startLimits(owner: Owner, bus: Bus, onError: (error: unknown) => void): () => void {
+  const look = async (): Promise<void> => {
+    const pending = await owner.database.any(sql.type(pendingRow)`
+      SELECT r.id, r.host FROM users.realm r
+      JOIN users.user_group g ON g.realm_id = r.id AND g.is_system AND g.name = 'role:everyone'
+      WHERE NOT r.limits_guests AND r.permissions -> 'can_access_all_users_group' <> to_jsonb(g.id)`);
+    for (const { id, host } of pending)
+      await beginLimit(owner, bus, {
+        requestId: 'limit-guests',
+        realmId: id,
+        client: 'natter',
+        realmUrl: `http://${host}`,
+      });
+  };
+  const timer = setInterval(() => void look().catch(onError), lookEveryMs);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,301 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Client, type Json, openRealm, type Queue, type Realm } from '../../../libs/testkit/src/index.ts';
+
+let realm: Realm;
+let membersGroup: number;
+let everyoneGroup: number;
+const subscribe = (who: Client, channel: string, people: Client[]) =>
+  who.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: channel }],
+    principals: people.map((one) => one.user_id),
+  });
+const unsubscribe = (channel: string, person: Client) =>
+  realm.owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: [channel], principals: [person.user_id] });
+const limitTo = (group: number) => realm.owner.ok('PATCH', '/realm', { can_access_all_users_group: { new: group } });
+const idsOf = (users: Json[]): number[] => users.map((user) => user.user_id);
+const known = async (guest: Client): Promise<number[]> =>
+  (await guest.ok('GET', '/users')).members
+    .filter((user: Json) => user.full_name !== 'Unknown user' && !user.is_system_bot)
+    .map((user: Json) => user.user_id)
+    .sort((a: number, b: number) => a - b);
+const about = (person: Client) => (event: Json) =>
+  event.type === 'realm_user' && event.person?.user_id === person.user_id;
+/** The first that fits, also among those already seen. */
+const first = async (queue: Queue, fits: (event: Json) => boolean): Promise<Json> =>
+  queue.seen.find(fits) ?? queue.next(fits);
+const capable = { user_list_incomplete: true, include_deactivated_groups: true };
+
+beforeAll(async () => {
+  realm = await openRealm();
+  const { user_groups } = await realm.owner.ok('GET', '/user_groups');
+  const idOf = (name: string): number => user_groups.find((group: Json) => group.name === name).id;
+  membersGroup = idOf('role:members');
+  everyoneGroup = idOf('role:everyone');
+});
+beforeEach(async () => {
+  await limitTo(membersGroup);
+});
+
+test('the setting takes no other group than everyone and members', async () => {
+  const { user_groups } = await realm.owner.ok('GET', '/user_groups');
+  for (const group of user_groups.filter((one: Json) => !['role:everyone', 'role:members'].includes(one.name))) {
+    const { status, body } = await realm.owner.patch('/realm', { can_access_all_users_group: { new: group.id } });
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  }
+});
+
+describe('a guest', () => {
+  test('knows themselves, who shares a channel with them, and who wrote with them', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const sharing = await realm.person();
+    const writing = await realm.person();
+    expect(await known(guest)).toEqual([guest.user_id]);
+    await subscribe(realm.owner, 'shared', [guest, sharing]);
+    await writing.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content: 'hello' });
+    await expect
+      .poll(() => known(guest))
+      .toEqual([guest, sharing, writing].map((one) => one.user_id).sort((a, b) => a - b));
+  });
+
+  test('finds a stub for everybody else in the list, and nobody by ID or address', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const stranger = await realm.person();
+    const { members } = await guest.ok('GET', '/users', { user_ids: [stranger.user_id] });
+    expect(members).toMatchObject([
+      {
+        user_id: stranger.user_id,
+        full_name: 'Unknown user',
+        email: `user${stranger.user_id}@${realm.host}`,
+        delivery_email: null,
+        is_active: true,
+        is_bot: false,
+        role: 400,
+      },
+    ]);
+    for (const who of [stranger.user_id, stranger.email, `user${stranger.user_id}@${realm.host}`]) {
+      const hidden = await guest.get(`/users/${who}`);
+      const missing = await guest.get('/users/999999999');
+      expect([hidden.status, hidden.body]).toEqual([400, missing.body]);
+    }
+  });
+
+  test('cannot write to, mute, or ask for the status of somebody they do not know', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const stranger = await realm.person();
+    await stranger.ok('POST', '/users/me/status', { status_text: 'out' });
+    const direct = { type: 'direct', content: 'hello' };
+    const toStranger = await guest.post('/messages', { ...direct, to: [stranger.user_id] });
+    expect([toStranger.status, toStranger.body.msg]).toEqual([400, `Invalid user ID ${stranger.user_id}`]);
+    const byEmail = await guest.post('/messages', { ...direct, to: [stranger.email] });
+    expect([byEmail.status, byEmail.body.msg]).toEqual([400, `Invalid email '${stranger.email}'`]);
+    const typing = await guest.post('/typing', { op: 'start', to: [stranger.user_id] });
+    expect([typing.status, typing.body.msg]).toEqual([400, `Invalid user ID ${stranger.user_id}`]);
+    expect((await guest.post(`/users/me/muted_users/${stranger.user_id}`)).body.msg).toBe('No such user');
+    expect((await guest.get(`/users/${stranger.user_id}/status`)).body.msg).toBe('No such user');
+    const state = await guest.ok('POST', '/register', { fetch_event_types: ['user_status'], event_types: [] });
+    expect(state.user_status).toEqual({});
+    await stranger.ok('POST', '/messages', { ...direct, to: [guest.user_id] });
+    await expect
+      .poll(async () => (await guest.post('/messages', { ...direct, to: [stranger.user_id] })).status)
+      .toBe(200);
+    expect(await guest.ok('GET', `/users/${stranger.user_id}/status`)).toMatchObject({
+      status: { status_text: 'out' },
+    });
+  });
+
+  test('finds only those they know in the members of groups', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const friend = await realm.person();
+    const stranger = await realm.person();
+    const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
+      name: `team ${guest.user_id}`,
+      description: '',
+      members: [friend.user_id, stranger.user_id, guest.user_id],
+    });
+    await subscribe(realm.owner, `of ${friend.user_id}`, [guest, friend]);
+    const expected = [friend.user_id, guest.user_id].sort((a, b) => a - b);
+    const listed = async () => (await guest.ok('GET', `/user_groups/${group_id}/members`)).members;
+    await expect.poll(listed).toEqual(expected);
+    const { user_groups } = await guest.ok('GET', '/user_groups');
+    expect(user_groups.find((group: Json) => group.id === group_id).members).toEqual(expected);
+    const state = await guest.ok('POST', '/register', { fetch_event_types: ['realm_user_groups'], event_types: [] });
+    expect(state.realm_user_groups.find((group: Json) => group.id === group_id).members).toEqual(expected);
+    expect((await guest.get(`/user_groups/${group_id}/members/${stranger.user_id}`)).status).toBe(400);
+  });
+
+  test('is shown stubs at the register, or nothing when the client can do without', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const stranger = await realm.person();
+    const register = (client_capabilities: Json) =>
+      guest.ok('POST', '/register', { fetch_event_types: ['realm_user'], event_types: [], client_capabilities });
+    const whole = (await register({})).realm_users;
+    expect(whole.find((user: Json) => user.user_id === stranger.user_id)).toMatchObject({ full_name: 'Unknown user' });
+    expect(JSON.stringify(whole)).not.toContain(stranger.full_name);
+    const { realm_users, cross_realm_bots } = await register(capable);
+    expect(idsOf(realm_users)).toEqual([guest.user_id]);
+    expect(cross_realm_bots.length).toBe(2);
+  });
+
+  test('is told who becomes known, and who no longer is', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const friend = await realm.person();
+    await friend.ok('POST', '/users/me/status', { status_text: 'busy' });
+    const queue = await guest.queue({
+      client_capabilities: capable,
+      event_types: ['realm_user', 'user_status', 'user_group'],
+    });
+    const old = await guest.queue({ event_types: ['realm_user'] });
+    const channel = `told ${friend.user_id}`;
+    await subscribe(realm.owner, channel, [guest, friend]);
+    const added = await queue.next(about(friend));
+    expect(added).toMatchObject({ op: 'add', person: { full_name: friend.full_name, delivery_email: friend.email } });
+    const status = await first(queue, (event) => event.type === 'user_status');
+    expect(status).toMatchObject({ user_id: friend.user_id, status_text: 'busy' });
+    const group = await first(queue, (event) => event.type === 'user_group' && event.user_ids.includes(friend.user_id));
+    expect(group.op).toBe('add_members');
+
+    await unsubscribe(channel, friend);
+    const removed = await queue.next((event) => about(friend)(event) && event.op !== 'add');
+    expect(removed).toMatchObject({ op: 'remove', person: { user_id: friend.user_id } });
+    await old.next((event) => about(friend)(event) && event.op === 'remove');
+    const isStub = (event: Json) => about(friend)(event) && event.person.full_name === 'Unknown user';
+    const stub = await first(old, (event) => isStub(event) && event.op === 'add');
+    expect(stub.person.email).toBe(`user${friend.user_id}@${realm.host}`);
+    expect(await known(guest)).not.toContain(friend.user_id);
+  });
+
+  test('hears nothing of those they do not know', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const stranger = await realm.person();
+    const queue = await guest.queue({ client_capabilities: capable });
+    const old = await guest.queue({ event_types: ['realm_user'] });
+    await realm.owner.ok('PATCH', `/users/${stranger.user_id}`, { full_name: 'Somebody Secret', role: 300 });
+    await stranger.ok('POST', '/users/me/status', { status_text: 'secret' });
+    const newcomer = await realm.person({ full_name: 'Newcomer Secret' });
+    await realm.owner.ok('DELETE', `/users/${stranger.user_id}`);
+    const seen = await queue.settle();
+    expect(seen.filter((event) => ['realm_user', 'user_status', 'user_group'].includes(event.type))).toEqual([]);
+    const stub = await old.next(about(newcomer));
+    expect(stub).toMatchObject({ op: 'add', person: { user_id: newcomer.user_id, full_name: 'Unknown user' } });
+    expect(JSON.stringify(old.seen)).not.toContain('Secret');
+  });
+
+  test('who becomes a member sees everybody; a member who becomes a guest does not', async () => {
+    const person = await realm.person({ role: 'guest' });
+    const other = await realm.person();
+    const queue = await person.queue({ client_capabilities: capable, event_types: ['realm_user'] });
+    await realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: 400 });
+    expect((await first(queue, about(other))).op).toBe('add');
+    expect(await known(person)).toContain(other.user_id);
+    await realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: 600 });
+    expect((await queue.next((event) => about(other)(event) && event.op === 'remove')).op).toBe('remove');
+    expect(await known(person)).toEqual([person.user_id]);
+  });
+});
+
+test('what was before the limit counts: shared channels and direct messages', async () => {
+  await limitTo(everyoneGroup);
+  const guest = await realm.person({ role: 'guest' });
+  const sharing = await realm.person();
+  const writing = await realm.person();
+  const stranger = await realm.person();
+  await subscribe(realm.owner, 'old one', [guest, sharing]);
+  await writing.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content: 'hello' });
+  const queue = await guest.queue({ client_capabilities: capable, event_types: ['realm_user'] });
+  expect(await known(guest)).toContain(stranger.user_id);
+  await limitTo(membersGroup);
+  expect(await known(guest)).toEqual([guest, sharing, writing].map((one) => one.user_id).sort((a, b) => a - b));
+  expect((await first(queue, about(stranger))).op).toBe('remove');
+  expect(queue.seen.filter((event) => about(sharing)(event) || about(writing)(event))).toEqual([]);
+  await limitTo(everyoneGroup);
+  expect((await queue.next((event) => about(stranger)(event) && event.op === 'add')).person.full_name).toBe(
+    stranger.full_name,
+  );
+  expect(await known(guest)).toContain(stranger.user_id);
+});
+
+test('state plus events equals a fresh register while guests come, go and are limited', {
+  timeout: 120_000,
+}, async () => {
+  const guests = [await realm.person({ role: 'guest' }), await realm.person({ role: 'guest' })];
+  const people = [...guests, await realm.person(), await realm.person(), await realm.person()];
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
+  const forms = [{}, capable].map((client_capabilities) => ({
+    client_capabilities,
+    client_gravatar: false,
+    fetch_event_types: ['realm_user', 'realm_user_groups', 'user_status'],
+    event_types: ['realm_user', 'user_group', 'user_status'],
+  }));
+  const following: { queue: Queue; form: Json; state: Json }[] = [];
+  for (const guest of guests)
+    for (const form of forms) {
+      const queue = await guest.queue(form);
+      following.push({ queue, form, state: stateOf(queue.state) });
+    }
+  const steps: (() => Promise<unknown>)[] = [
+    () => subscribe(realm.owner, pick(['s1', 's2', 's3']), [pick(people), pick(people)]),
+    () => subscribe(realm.owner, pick(['s1', 's2', 's3']), [pick(people), pick(people)]),
+    () => unsubscribe(pick(['s1', 's2', 's3']), pick(people)),
+    () => pick(people).post('/messages', { type: 'direct', to: [pick(people).user_id], content: 'hello' }),
+    () =>
+      realm.owner.ok('PATCH', `/users/${pick(people).user_id}`, {
+        full_name: `Name ${Math.floor(Math.random() * 1000)}`,
+      }),
+    () => realm.owner.ok('PATCH', `/users/${pick(people).user_id}`, { role: pick([400, 600]) }),
+    () => pick(people).ok('POST', '/users/me/status', { status_text: pick(['', 'a', 'b']) }),
+    () => limitTo(pick([membersGroup, membersGroup, everyoneGroup])),
+    () => realm.person({ role: pick(['member', 'guest'] as const) }),
+  ];
+  await Promise.all(['s1', 's2', 's3'].map((name) => subscribe(realm.owner, name, [realm.owner])));
+  for (let round = 0; round < 25; round++)
+    await Promise.all([pick(steps)(), pick(steps)(), pick(steps)()].map((step) => step.catch(() => undefined)));
+  for (const { queue, form, state } of following) {
+    let applied = 0;
+    const problem = async (): Promise<string> => {
+      const fresh = stateOf(await queue.client.ok('POST', '/register', form));
+      while ((await queue.poll(true)).length > 0);
+      for (; applied < queue.seen.length; applied++) apply(state, queue.seen[applied]);
+      try {
+        expect(state).toEqual(fresh);
+        return '';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    await expect.poll(problem, { timeout: 10_000, interval: 100 }).toBe('');
+  }
+});
+
+function stateOf(register: Json): Json {
+  const users = [...register.realm_users, ...register.realm_non_active_users];
+  return {
+    users: Object.fromEntries(users.map((user: Json) => [user.user_id, kept(user)])),
+    groups: Object.fromEntries(register.realm_user_groups.map((group: Json) => [group.id, [...group.members]])),
+    statuses: { ...register.user_status },
+  };
+}
+
+const kept = ({ profile_data, avatar_url, ...user }: Json): Json => user;
+
+function apply(state: Json, event: Json): void {
+  const { type, op, person } = event;
+  if (type === 'realm_user' && op === 'add') state.users[person.user_id] = kept(person);
+  if (type === 'realm_user' && op === 'remove') delete state.users[person.user_id];
+  if (type === 'realm_user' && op === 'update' && state.users[person.user_id]) {
+    const { role } = person;
+    const flags = role === undefined ? {} : { is_owner: role === 100, is_admin: role <= 200, is_guest: role === 600 };
+    Object.assign(state.users[person.user_id], person, flags);
+  }
+  if (type === 'user_group' && (op === 'add_members' || op === 'remove_members')) {
+    const members = new Set<number>(state.groups[event.group_id]);
+    for (const id of event.user_ids) op === 'add_members' ? members.add(id) : members.delete(id);
+    state.groups[event.group_id] = [...members].sort((a, b) => a - b);
+  }
+  if (type === 'user_status') {
+    const { user_id, type: _, id, ...changes } = event;
+    const merged = { ...state.statuses[user_id], ...changes };
+    const set = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== '' && value !== false));
+    if (Object.keys(set).length === 0) delete state.statuses[user_id];
+    else state.statuses[user_id] = set;
+  }
+}
