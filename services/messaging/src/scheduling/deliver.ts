@@ -55,11 +55,16 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     fresh: boolean,
   ): Promise<'sent' | 'taken' | 'split'> {
     try {
-      const ready: Ready[] = [];
+      // Decided together they share their look-ups. A refusal is never made on copies that may be stale.
       const decideSend = delivery.deciding();
-      for (const row of rows) {
-        const decided = await decide(decideSend, realmId, row, fresh);
-        if (decided) ready.push({ row, decided });
+      const first = await Promise.all(rows.map((row) => decide(decideSend, realmId, row, fresh)));
+      const ready: Ready[] = [];
+      for (const [index, row] of rows.entries()) {
+        let decided = first[index];
+        if (decided instanceof ChatError && !fresh && !isTooLate(row))
+          decided = await decide(delivery.deciding(), realmId, row, true);
+        if (decided instanceof ChatError) await failScheduled(delivery.unitOfWork, realmId, row, decided);
+        else if (decided) ready.push({ row, decided });
       }
       return (await commit(realmId, ready)) ? 'sent' : 'taken';
     } catch (error) {
@@ -76,24 +81,21 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     postponed.set(row.id, Date.now() + retryMs);
   }
 
-  /** undefined: it was failed for good. An outage is no reason to; it throws. */
+  /** The send, or why there is none for good. An outage is no reason; it throws. */
   async function decide(
     decideSend: DecideSend,
     realmId: number,
     row: ScheduledRow,
     fresh: boolean,
-  ): Promise<Decided | undefined> {
+  ): Promise<Decided | ChatError> {
     const meta = metaOf(realmId, row);
+    if (isTooLate(row)) return new ChatError('BAD_REQUEST', 'Message could not be sent at the scheduled time.');
     try {
-      if (isTooLate(row)) throw new ChatError('BAD_REQUEST', 'Message could not be sent at the scheduled time.');
       const author = await delivery.authors.get(meta, row.sender_id, fresh);
       return await decideSend(author, meta, toSend(row), fresh);
     } catch (error) {
-      if (!(error instanceof ChatError) || error.status >= 500) throw error;
-      // A refusal is never made on copies that may be stale.
-      if (!fresh && !isTooLate(row)) return decide(delivery.deciding(), realmId, row, true);
-      await failScheduled(delivery.unitOfWork, realmId, row, error);
-      return undefined;
+      if (error instanceof ChatError && error.status < 500) return error;
+      throw error;
     }
   }
 
