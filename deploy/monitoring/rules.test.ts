@@ -35,6 +35,7 @@ const healthy: Record<string, string> = {
   'natter_http_request_seconds_count{service="gateway",operation="send-message",status="503"}': '0+1x120',
   'natter_log_lag_events{service="event-queue",instance="a"}': '0 3 0 0 9 0x115',
   'natter_sweep_last_success_timestamp_seconds{service="event-queue",instance="a"}': '0+15x120',
+  'natter_log_held_back{service="event-queue",instance="a"}': '0x120',
   'natter_epochs_begun_total{service="event-queue"}': '0x120',
   'natter_consumer_lag_seconds{service="channels",consumer="people"}': '0x120',
   'natter_parked_events{service="channels",consumer="people"}': '0x120',
@@ -81,6 +82,9 @@ const causes: Record<string, { series: Record<string, string | undefined>; label
   NatterEventParked: {
     series: { 'natter_parked_events{service="channels",consumer="people"}': '0x20 1x100' },
     labels: { service: 'channels', consumer: 'people' },
+  },
+  NatterLogHeldBack: {
+    series: { 'natter_log_held_back{service="event-queue",instance="a"}': '0x20 1x100' },
   },
   NatterSchedulerLate: {
     series: { 'natter_scheduler_lateness_seconds_bucket{service="scheduler",le="1"}': '0+5x120' },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase, sql } from '@natter/database';
 import { type System, startSystem } from '@natter/local/system';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Answer, request } from '../api.ts';
@@ -62,6 +63,31 @@ test('ids of events that are never recorded are not given again after Redis was 
   await typeAndRead();
   expect(ids.length).toBeGreaterThanOrEqual(13);
   expect([...new Set(ids)].sort((a, b) => a - b)).toEqual(ids);
+});
+
+test('the first event that is never recorded after a wipe has an id of its own: whoever follows sees it', async () => {
+  const { member, owner } = system.people;
+  const queue = await register(['typing']);
+  const redis = new Redis(system.servers.redisUrl);
+  let last = -1;
+  for (let round = 0; round < 3; round++) {
+    for (const isAfterWipe of [false, true]) {
+      if (isAfterWipe) {
+        await redis.flushall();
+        // The stream is whole again, of the same Redis process.
+        await eventually(async () => ((await redis.keys('natter:*:log-meta')).length > 0 ? true : undefined));
+      } else await send(`before the wipe ${round}`);
+      const { status } = await request(system.url, owner, 'POST', '/typing', { op: 'start', to: [member.user_id] });
+      expect(status).toBe(200);
+      const [event] = await eventually(async () => {
+        const { body } = await poll(queue.queue_id, last);
+        return body.events?.length ? (body.events as Answer[]) : undefined;
+      }, 5_000);
+      expect(event?.id).toBeGreaterThan(last);
+      last = event?.id;
+    }
+  }
+  redis.disconnect();
 });
 
 test('when Postgres loses its tail, queues end and none goes on with a hole', async () => {

@@ -38,7 +38,7 @@ DECLARE
   name text;
 BEGIN
   PERFORM pg_advisory_xact_lock(7104);
-  FOR i IN -1..p_days LOOP
+  FOR i IN 0..p_days LOOP
     d := (now() AT TIME ZONE 'UTC')::date + i;
     name := 'event_' || to_char(d, 'YYYYMMDD');
     IF to_regclass('log.' || name) IS NULL THEN

@@ -37,7 +37,7 @@ export interface Consumer {
 }
 
 const eventRow = z.object({ number: z.number(), source: z.string(), event: z.any() });
-const numberRow = z.object({ number: z.number() });
+const clockRow = z.object({ number: z.number(), dropped: z.number() });
 const positionRow = z.object({ position: z.number() });
 const pollMs = 1_000;
 const usualGatherMs = 15;
@@ -151,7 +151,10 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
           SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = ${options.name} FOR UPDATE SKIP LOCKED`);
         // Another process is at it.
         if (!mine) return undefined;
-        const clock = await work.one(sql.type(numberRow)`SELECT number FROM log.position(${realmId})`);
+        const clock = await work.one(
+          sql.type(clockRow)`SELECT number, log.dropped(${realmId}) AS dropped FROM log.position(${realmId})`,
+        );
+        if (mine.position < clock.dropped) await tellMissing(work, clock.dropped);
         const events = await work.any(sql.type(eventRow)`
           SELECT number, source, event FROM log.read_types(${realmId}, ${mine.position}, ${clock.number}, ${types}, ${limit})`);
         for (const row of events) {
@@ -176,6 +179,13 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     }
   }
 
+  /** Nothing goes that a consumer has not read, so this one is new in a realm that is old: its copies lack what was before. */
+  async function tellMissing(work: Work, dropped: number): Promise<void> {
+    const text = `Events up to ${dropped} are no longer in the log; what this consumer keeps begins after them`;
+    options.onError(new Error(text), { consumer: options.name, realmId: work.realmId });
+    await insertParked(work, dropped, text);
+  }
+
   /** An outage is nobody's fault; an event that fails by itself, alone in its transaction, is parked in the end. */
   async function countFailure(realmId: number, number: number, error: unknown): Promise<void> {
     if (number === 0 || (error instanceof ChatError && error.status >= 500)) return;
@@ -196,9 +206,13 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       );
       // Another process may have given up on it too.
       if (moved === 0) return;
-      await work.run(
-        sql.unsafe`INSERT INTO ${sql.identifier([options.schema, 'parked_event'])} (realm_id, name, number, error) VALUES (${realmId}, ${options.name}, ${number}, ${text})`,
-      );
+      await insertParked(work, number, text);
     });
+  }
+
+  async function insertParked(work: Work, number: number, text: string): Promise<void> {
+    await work.run(
+      sql.unsafe`INSERT INTO ${sql.identifier([options.schema, 'parked_event'])} (realm_id, name, number, error) VALUES (${work.realmId}, ${options.name}, ${number}, ${text})`,
+    );
   }
 }

@@ -26,6 +26,8 @@ export async function migrate(
       );
       log(`migrated ${name}`);
     }
+    // A system that stood still for days, or was restored from long ago, has no partition for today.
+    await client.query('SELECT log.prepare_partitions(4)');
     for (const schema of serviceSchemas) {
       const password = typeof servicePassword === 'string' ? servicePassword : servicePassword(schema);
       await client.query(`ALTER ROLE natter_${schema} PASSWORD ${pg.escapeLiteral(password)}`);

@@ -1,10 +1,12 @@
 -- Adds durable entries to a realm's stream, in order of their numbers.
 -- KEYS: 1 stream, 2 meta hash
--- ARGV: 1 Redis run id, 2 max length, 3 seconds to live, then per entry: number, mark, previous mark, data
+-- ARGV: 1 Redis run id, or '' for entries from the record, behind which a stream that is lost may have given ephemeral ids,
+-- 2 max length, 3 seconds to live, then per entry: number, mark, previous mark, data
 -- Returns {status, number}: 'ok' | 'gap' (the stream ends at number) | 'conflict' (another history stands at number)
 local last = redis.call('HGET', KEYS[2], 'number')
 local mark = redis.call('HGET', KEYS[2], 'mark')
-if redis.call('EXISTS', KEYS[1]) == 0 then last = false end
+local run = ARGV[1]
+if redis.call('EXISTS', KEYS[1]) == 0 then last, run = false, '' end
 for i = 4, #ARGV, 4 do
   local number, entry_mark, previous = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i + 2]
   if last and number <= tonumber(last) then
@@ -17,7 +19,7 @@ for i = 4, #ARGV, 4 do
   else
     redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], number .. '-0', 'm', entry_mark, 'd', ARGV[i + 3])
     last, mark = number, entry_mark
-    redis.call('HSET', KEYS[2], 'number', last, 'mark', mark, 'n', 0, 'run', ARGV[1])
+    redis.call('HSET', KEYS[2], 'number', last, 'mark', mark, 'n', 0, 'run', run)
   end
 end
 redis.call('EXPIRE', KEYS[1], ARGV[3])

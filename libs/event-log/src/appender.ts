@@ -32,11 +32,15 @@ export function createAppender(options: AppenderOptions): Appender {
   const { log } = options;
   const keys = (realmId: number): [string, string] => [streamKey(realmId), metaKey(realmId)];
 
-  async function write(realmId: number, entries: readonly LogEntry[]): Promise<[string, number]> {
+  async function write(
+    realmId: number,
+    entries: readonly LogEntry[],
+    { isFromRecord }: { isFromRecord: boolean },
+  ): Promise<[string, number]> {
     const data = entries.map(entryData);
     const args = entries.flatMap((entry, index) => [entry.number, entry.mark, entry.previousMark, data[index] ?? '']);
     const answer = await log.appendScript(keys(realmId), [
-      await log.runId(),
+      isFromRecord ? '' : await log.runId(),
       options.maxLength,
       options.secondsToLive,
       ...args,
@@ -54,7 +58,7 @@ export function createAppender(options: AppenderOptions): Appender {
 
   async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
     try {
-      const [status, number] = await write(realmId, entries);
+      const [status, number] = await write(realmId, entries, { isFromRecord: false });
       if (status === 'conflict') options.onConflict(realmId);
       if (status === 'gap') {
         // Usually the missing ones are on their way from another process.
@@ -69,9 +73,11 @@ export function createAppender(options: AppenderOptions): Appender {
   async function catchUp(realmId: number, streamLast: number): Promise<void> {
     for (let after = streamLast; ; ) {
       const missing = await options.readRecord(realmId, after, chunk);
-      const last = missing.at(-1);
-      if (!last) return;
-      const [status] = await write(realmId, missing);
+      const [first, last] = [missing[0], missing.at(-1)];
+      if (!first || !last) return;
+      // The record no longer holds what lies between: the stream begins anew.
+      if (first.number > after + 1) await log.redis.del(...keys(realmId));
+      const [status] = await write(realmId, missing, { isFromRecord: true });
       if (status === 'conflict') return options.onConflict(realmId);
       if (missing.length < chunk) return;
       after = last.number;

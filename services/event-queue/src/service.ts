@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { endQueuesOfDeactivated, queueHandlers } from './queues.ts';
 import { readLogHandlers } from './read-log.ts';
 import { registerHandlers } from './register.ts';
+import { startRetention } from './retention.ts';
 import { startSweep } from './sweep.ts';
 
 export const eventQueueConfig = commonConfig.extend({
@@ -12,7 +13,9 @@ export const eventQueueConfig = commonConfig.extend({
     .int()
     .min(1)
     .default(72)
-    .describe('How long events are kept; also the longest time a queue may go without a poll'),
+    .describe(
+      'How long events are kept at least, and up to a day longer; also the longest time a queue may go without a poll',
+    ),
 });
 type Config = z.output<typeof eventQueueConfig>;
 
@@ -20,6 +23,7 @@ type Config = z.output<typeof eventQueueConfig>;
 export async function startEventQueue(process: Process<Config>): Promise<Running> {
   const owner = openOwner(process, 'event_queue');
   const sweep = startSweep(owner, process);
+  const retention = startRetention(owner.database, { ...process, hours: process.config.NATTER_LOG_RETENTION_HOURS });
   endQueuesOfDeactivated(owner, process.bus);
   await process.bus.serve('event-queue', '1.0.0', [
     ...registerHandlers(owner, process.bus, {
@@ -31,7 +35,7 @@ export async function startEventQueue(process: Process<Config>): Promise<Running
   ]);
   return {
     stop: async () => {
-      await sweep.stop();
+      await Promise.all([sweep.stop(), retention.stop()]);
       await owner.close();
     },
   };

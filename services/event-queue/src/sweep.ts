@@ -7,6 +7,7 @@ import { createSweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
 const realmRow = z.object({ realm_id: z.number(), number: z.number(), mark: z.number(), epoch: z.number() });
+const settledRow = realmRow.omit({ realm_id: true }).extend({ dropped: z.number() });
 
 /**
  * Keeps every stream complete: realms with recent events whose stream is behind the record are caught up, all realms after
@@ -41,7 +42,6 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
           const { ended, alive } = await expireQueues(owner, bus);
           measured.queues(alive, ended);
         }
-        if (round % 4_000 === 1) await database.run(sql.unsafe`SELECT log.prepare_partitions(4)`);
       } catch (error) {
         log.debug({ err: error }, 'sweep failed');
       }
@@ -100,18 +100,25 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
 
   /** Whether the entries of the stream are those of the record; the newest that both have decides. */
   async function settle(realmId: number): Promise<void> {
-    const [number, mark] = await redis.redis.hmget(metaKey(realmId), 'number', 'mark');
-    const position = await database.maybeOne(
-      sql.type(realmRow.omit({ realm_id: true }))`SELECT number, mark, epoch FROM log.position(${realmId})`,
-    );
-    if (!number || !position) return;
-    const recorded = await database.maybeOne(
-      sql.type(
-        realmRow.pick({ number: true, mark: true }),
-      )`SELECT number, mark FROM log.read(${realmId}, ${Number(number) - 1}, 1)`,
-    );
-    const isSame = recorded?.number === Number(number) && recorded.mark === Number(mark);
-    if (!isSame) await beginEpoch(realmId, Math.max(Number(number), position.number), position.epoch);
+    const [lastNumber, mark] = await redis.redis.hmget(metaKey(realmId), 'number', 'mark');
+    const position = await database.maybeOne(sql.type(settledRow)`
+      SELECT number, mark, epoch, log.dropped(${realmId}) AS dropped FROM log.position(${realmId})`);
+    if (!lastNumber || !position) return;
+    const number = Number(lastNumber);
+    // The record no longer holds the entry: the clock knows the last one; an older one can't be judged, and nobody needs it.
+    if (number < position.number && number <= position.dropped) {
+      await redis.redis.del(streamKey(realmId), metaKey(realmId));
+      return appender.catchUp(realmId, Math.max(position.dropped, position.number - 1_000));
+    }
+    const recorded =
+      number === position.number
+        ? position
+        : await database.maybeOne(
+            sql.type(realmRow.pick({ number: true, mark: true }))`
+              SELECT number, mark FROM log.read(${realmId}, ${number - 1}, 1)`,
+          );
+    const isSame = recorded?.number === number && recorded.mark === Number(mark);
+    if (!isSame) await beginEpoch(realmId, Math.max(number, position.number), position.epoch);
   }
 
   async function beginEpoch(realmId: number, beyond: number, seenEpoch: number): Promise<void> {

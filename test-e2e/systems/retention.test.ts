@@ -1,0 +1,227 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
+import { type System, startSystem } from '@natter/local/system';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, request } from '../api.ts';
+
+let system: System;
+let admin: pg.Client;
+let redis: Redis;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_LOG_RETENTION_HOURS: '1' };
+  system = await startSystem({ dataDir, env, gateways: 1, log: () => undefined });
+  admin = new pg.Client(system.servers.postgresUrl);
+  admin.on('error', () => undefined);
+  await admin.connect();
+  redis = new Redis(system.servers.redisUrl);
+});
+afterAll(async () => {
+  redis?.disconnect();
+  await admin?.end();
+  await system?.stop();
+});
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const eventually = async <T>(what: () => Promise<T | undefined>, withinMs = 30_000): Promise<T> => {
+  for (const end = Date.now() + withinMs; ; await pause(50)) {
+    const found = await what().catch(() => undefined);
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error('it did not come about');
+  }
+};
+const ask = (method: string, path: string, form: Answer) =>
+  request(system.url, system.people.owner, method, path, form);
+const send = (content: string): Promise<number> =>
+  eventually(async () => {
+    const { status, body } = await ask('POST', '/messages', { type: 'channel', to: 'general', topic: 'old', content });
+    return status === 200 ? (body.id as number) : undefined;
+  });
+const register = (): Promise<Answer> =>
+  eventually(async () => {
+    const { status, body } = await ask('POST', '/register', { event_types: ['message'], idle_queue_timeout: 3_600 });
+    return status === 200 ? body : undefined;
+  });
+const poll = (queueId: string, last: number) =>
+  ask('GET', '/events', { queue_id: queueId, last_event_id: last, dont_block: true });
+const messagesAfter = (queueId: string, last: number, count: number): Promise<Answer[]> =>
+  eventually(async () => {
+    const { body } = await poll(queueId, last);
+    const events = (body.events as Answer[]).filter((event) => event.type === 'message');
+    return events.length >= count ? events : undefined;
+  });
+
+const restart = async (program: string): Promise<void> => {
+  for (const child of system.children.filter((one) => one.program === program)) {
+    const pid = child.pid();
+    child.kill('SIGKILL');
+    await eventually(async () => (child.pid() !== pid ? true : undefined));
+    await child.ready();
+  }
+};
+/** Consumers have passed what is recorded, also what they ignore; they need not tell at once. */
+const allIsRead = (): Promise<true> =>
+  eventually(async () => {
+    const { rowCount } = await admin.query(`SELECT FROM log.consumer_positions() p JOIN log.clock c USING (realm_id)
+      WHERE p.position < c.number AND p.consumer <> 'presence.asleep'`);
+    return rowCount === 0 ? true : undefined;
+  });
+/** Everything that was recorded so far happened so many days earlier. Returns the partition that has it. */
+async function age(days: number): Promise<string> {
+  await allIsRead();
+  const day = new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  const name = `event_${day.replaceAll('-', '')}`;
+  await admin.query(`
+    CREATE TABLE log.${name} PARTITION OF log.event
+      FOR VALUES FROM (('${day} 00:00:00+00')::timestamptz) TO (('${day} 00:00:00+00')::timestamptz + interval '1 day');
+    UPDATE log.event SET created_at = '${day} 00:00:00+00' WHERE created_at > now() - interval '2 days'`);
+  return name;
+}
+const partitions = async (): Promise<string[]> =>
+  (await admin.query(`SELECT relname FROM pg_class WHERE relname ~ '^event_[0-9]{8}$' ORDER BY 1`)).rows.map(
+    (row) => row.relname,
+  );
+const clock = async (): Promise<Record<'number' | 'floor' | 'dropped' | 'epoch', number>> => {
+  const { rows } = await admin.query('SELECT number, floor, dropped, epoch FROM log.clock WHERE realm_id = 1');
+  return Object.fromEntries(Object.entries(rows[0] ?? {}).map(([key, value]) => [key, Number(value)])) as never;
+};
+const gone = (name: string): Promise<true> =>
+  eventually(async () => ((await partitions()).includes(name) ? undefined : true));
+const metric = async (program: string, name: string): Promise<string | undefined> => {
+  const child = system.children.find((one) => one.program === program);
+  const text = await (await fetch(`http://127.0.0.1:${child?.operationsPort()}/metrics`)).text();
+  return new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'm').exec(text)?.[1];
+};
+
+test('partitions are made days ahead', async () => {
+  const inDays = (days: number): string =>
+    `event_${new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')}`;
+  expect(await partitions()).toEqual(expect.arrayContaining([inDays(0), inDays(1), inDays(3)]));
+});
+
+test('old events stay while a consumer has not read them, and its queues with them', async () => {
+  const asleep = await register();
+  const sent = [await send('one'), await send('two')];
+  await admin.query(`INSERT INTO presence.consumer (realm_id, name, position) VALUES (1, 'asleep', 1)`);
+  const name = await age(10);
+  await restart('event-queue');
+  await eventually(async () => ((await metric('event-queue', 'natter_log_held_back')) === '1' ? true : undefined));
+  expect(await partitions()).toContain(name);
+  expect((await clock()).dropped).toBe(0);
+  // Neither Redis nor the gateway remembers: the record does.
+  await redis.flushall();
+  await restart('gateway');
+  const events = await messagesAfter(asleep.queue_id, -1, 2);
+  expect(events.map((event) => event.message.id)).toEqual(sent);
+
+  await admin.query(`DELETE FROM presence.consumer WHERE name = 'asleep'`);
+  const before = await clock();
+  await restart('event-queue');
+  await gone(name);
+  expect(await metric('event-queue', 'natter_log_held_back')).toBe('0');
+  expect((await clock()).dropped).toBe(before.number);
+});
+
+test('a queue behind the floor is told; one that followed goes on where it was, whatever Redis still has', async () => {
+  const [asleep, awake] = [await register(), await register()];
+  await send('first');
+  const key = 'natter:{1}:log-meta';
+  const stale = await redis.hgetall(key);
+  await send('seen by one');
+  const last = (await messagesAfter(awake.queue_id, -1, 2)).at(-1)?.id;
+  const name = await age(11);
+  await restart('event-queue');
+  await gone(name);
+  const { number, floor, epoch } = await clock();
+  expect(floor).toBe(number);
+
+  // Redis has more than Postgres: the stream stands at the clock, whose entry is gone.
+  const { host, username, password } = new URL(system.natsUrl);
+  const nats = await connect({ servers: host, user: username, pass: password, inboxPrefix: '_INBOX.operator' });
+  nats.publish('natter.log-conflict', '1');
+  await nats.flush();
+  await pause(1_000);
+  expect(await clock()).toMatchObject({ epoch, number });
+  // As after a Redis restored from a copy: it ends where the record no longer begins.
+  await redis.del('natter:{1}:log');
+  await redis.xadd('natter:{1}:log', `${stale.number}-0`, 'm', stale.mark ?? '', 'd', '{}');
+  await redis.hset(key, stale);
+  nats.publish('natter.log-conflict', '1');
+  await nats.drain();
+  await eventually(async () => ((await redis.hget(key, 'number')) === stale.number ? undefined : true));
+  expect(await clock()).toMatchObject({ epoch, number });
+
+  // Redis has nothing.
+  await redis.flushall();
+  await restart('gateway');
+  const ended = await eventually(async () => {
+    const { status, body } = await poll(asleep.queue_id, -1);
+    return status === 400 ? body : undefined;
+  });
+  expect(ended).toMatchObject({ code: 'BAD_EVENT_QUEUE_ID', queue_id: asleep.queue_id });
+  const id = await send('after');
+  expect(id).toBe(number + 1);
+  const events = await messagesAfter(awake.queue_id, last, 1);
+  expect(events.map((event) => event.message.id)).toEqual([id]);
+  const fresh = await register();
+  const next = await send('next');
+  const [event] = await messagesAfter(fresh.queue_id, -1, 1);
+  expect(event?.message.id).toBe(next);
+  expect((await clock()).epoch).toBe(epoch);
+});
+
+test('nobody who writes waits for a reader of old events, and a detachment that was cut off is finished', async () => {
+  await send('old');
+  const name = await age(13);
+  const reader = new pg.Client(system.servers.postgresUrl);
+  await reader.connect();
+  await reader.query('BEGIN; SELECT count(*) FROM log.event');
+  await restart('event-queue');
+  const detaching = await eventually(async () => {
+    const { rows } =
+      await admin.query(`SELECT pid FROM pg_stat_activity WHERE query LIKE 'ALTER TABLE log.event DETACH%'
+      AND wait_event_type = 'Lock'`);
+    return rows[0]?.pid as number | undefined;
+  });
+  const begun = Date.now();
+  const fresh = await register();
+  const sent = [await send('while one reads'), await send('and another')];
+  expect((await messagesAfter(fresh.queue_id, -1, 2)).map((event) => event.message.id)).toEqual(sent);
+  expect(Date.now() - begun).toBeLessThan(5_000);
+  await admin.query('SELECT pg_terminate_backend($1)', [detaching]);
+  const isPending = async (): Promise<boolean> =>
+    (await admin.query('SELECT FROM pg_inherits WHERE inhdetachpending')).rowCount === 1;
+  await eventually(async () => ((await isPending()) ? true : undefined));
+  await reader.query('ROLLBACK');
+  await reader.end();
+  await restart('event-queue');
+  await gone(name);
+  expect(await isPending()).toBe(false);
+});
+
+test('a consumer that is new in an old realm is told that it begins after the floor', async () => {
+  const { dropped } = await clock();
+  expect(dropped).toBeGreaterThan(0);
+  await admin.query(`DELETE FROM channels.consumer WHERE realm_id = 1`);
+  await restart('channels');
+  const parked = await eventually(async () => {
+    const { rows } = await admin.query(
+      `SELECT DISTINCT number::int AS number, error FROM channels.parked_event WHERE realm_id = 1`,
+    );
+    return rows.length > 0 ? rows : undefined;
+  });
+  expect(parked).toEqual([
+    { number: dropped, error: expect.stringContaining(`up to ${dropped} are no longer in the log`) },
+  ]);
+});
+
+test('event-queue owns the table of the log and yet neither reads nor writes it by itself', async () => {
+  const { rows } = await admin.query(`SELECT has_table_privilege('natter_event_queue', 'log.event', 'SELECT') AS reads,
+    has_table_privilege('natter_event_queue', 'log.event', 'INSERT, UPDATE, DELETE, TRUNCATE') AS writes,
+    has_schema_privilege('natter_event_queue', 'log', 'CREATE') AS creates`);
+  expect(rows).toEqual([{ reads: false, writes: false, creates: false }]);
+});
