@@ -1,22 +1,24 @@
 import { badRequest, roles, userOperations } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { type Executor, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { insertKey } from '../authentication/authentication.ts';
 import { checkPassword, createApiKey, hashPassword } from '../authentication/passwords.ts';
 import { change } from '../change.ts';
-import { holderOf, requireAdministrator } from '../groups/holder.ts';
+import { requireAdministrator } from '../groups/holder.ts';
 import { readRealm } from '../realm/read-realm.ts';
 import { checkEmailForm, checkNewEmail } from './change-email.ts';
 import { checkedFullName, requireUniqueName } from './full-name.ts';
 import { insertAccount } from './insert-account.ts';
 
+const creatorRow = z.object({ role: z.number(), can_create_users: z.boolean() });
+
 export function createUserHandlers(owner: Owner): Handlers {
   const { database, unitOfWork } = owner;
-  const requireCreator = async (executor: Parameters<typeof holderOf>[0], userId: number): Promise<void> => {
-    requireAdministrator(await holderOf(executor, userId));
-    const { can_create_users } = await executor.one(sql.type(z.object({ can_create_users: z.boolean() }))`
-      SELECT can_create_users FROM users.account WHERE id = ${userId}`);
+  const requireCreator = async (executor: Executor, userId: number): Promise<void> => {
+    const { role, can_create_users } = await executor.one(sql.type(creatorRow)`
+      SELECT role, can_create_users FROM users.account WHERE id = ${userId}`);
+    requireAdministrator({ role });
     if (!can_create_users) throw badRequest('User not authorized to create users');
   };
   return [

@@ -27,7 +27,7 @@ export async function holderOf(executor: Executor, userId: number): Promise<Hold
   return { userId, role, isBot: is_bot, groupIds: await groupIdsOf(executor, userId) };
 }
 
-export function requireAdministrator(holder: Holder): void {
+export function requireAdministrator(holder: Pick<Holder, 'role'>): void {
   if (holder.role > roles.administrator) throw badRequest('Must be an organization administrator');
 }
 
