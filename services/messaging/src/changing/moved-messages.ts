@@ -3,6 +3,7 @@ import { BasisChanged, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { isSeenBy } from '../subscription-periods.ts';
 import type { Change } from './change-decision.ts';
+import type { RenderedContent } from './render-content.ts';
 
 export const anchorRow = z.object({
   id: z.number(),
@@ -67,7 +68,7 @@ export async function writeChange(
   anchor: Anchor,
   movedIds: readonly number[],
   change: Change,
-  rendered: string | undefined,
+  rendered: RenderedContent | undefined,
 ): Promise<number> {
   const { now } = await work.one(
     sql.type(z.object({ now: z.number() }))`SELECT floor(extract(epoch FROM clock_timestamp()))::float8 AS now`,
@@ -92,9 +93,14 @@ export async function writeChange(
       INSERT INTO messaging.arrival (realm_id, message_id, number)
       SELECT ${work.realmId}, id, log.last_number(${work.realmId}) FROM unnest(${ids}) id
       ON CONFLICT (realm_id, message_id) DO UPDATE SET number = excluded.number`);
-  if (change.content !== undefined)
+  if (change.content !== undefined && rendered) {
+    const { mentioned, alertedIds } = rendered;
+    const listed = (list: readonly number[]) => (list.length === 0 ? sql.fragment`NULL` : sql.array([...list], 'int4'));
     await work.run(sql.unsafe`
-      UPDATE messaging.message SET content = ${change.content}, rendered_content = ${rendered ?? ''}
+      UPDATE messaging.message SET content = ${change.content}, rendered_content = ${rendered.html},
+        has_link = ${rendered.hasLink}, has_image = ${rendered.hasImage}, mentioned_ids = ${listed(mentioned.userIds)},
+        topic_mentioned_ids = ${listed(mentioned.topicUserIds)}, alerted_ids = ${listed(alertedIds)}, mentions_channel = ${mentioned.mentionsChannel}
       WHERE realm_id = ${work.realmId} AND id = ${anchor.id}`);
+  }
   return now;
 }

@@ -2,6 +2,10 @@ import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import { blockSize } from '../flags/read-state.ts';
 
+/** Over a message `m` and a receiver `r`. */
+const isFlagged = (flag: string) => sql.fragment`EXISTS (SELECT FROM messaging.flag fl
+  WHERE fl.realm_id = m.realm_id AND fl.user_id = r.user_id AND fl.flag = ${flag} AND fl.message_id = m.id)`;
+
 const userRow = z.object({ user_id: z.number() });
 
 /** Everybody who received a message `m`: its participants, or who was subscribed to where it was sent. */
@@ -35,20 +39,38 @@ export async function readersOf(
   return rows.map((row) => row.user_id);
 }
 
+/** Everybody who received a message. */
+export async function receiversOf(executor: Executor, realmId: number, messageId: number): Promise<number[]> {
+  const rows = await executor.any(
+    sql.type(userRow)`WITH ${message(realmId, messageId)} SELECT user_id FROM ${receivers} r`,
+  );
+  return rows.map((row) => row.user_id);
+}
+
 const flagsRow = z.object({ flags: z.array(z.string()), user_ids: z.array(z.number()) });
 export type FlagsOfUsers = z.infer<typeof flagsRow>;
 
-/** The flags that a message bears for its receivers, those with equal ones together. For all others it is read. */
+/**
+ * The flags that a message bears for its receivers and for who flagged it without having received it, those with equal ones
+ * together. For all others it is read.
+ */
 export const flagsOfReceivers = (executor: Executor, realmId: number, messageId: number): Promise<FlagsOfUsers[]> =>
   executor.any(sql.type(flagsRow)`
-    WITH ${message(realmId, messageId)}, r AS ${receivers}, marked AS (
+    WITH ${message(realmId, messageId)}, received AS ${receivers}, r AS (
+      SELECT user_id, true AS has_received FROM received
+      UNION ALL SELECT DISTINCT f.user_id, false FROM m JOIN messaging.flag f ON f.realm_id = m.realm_id AND f.message_id = m.id
+      WHERE f.user_id NOT IN (SELECT user_id FROM received)), marked AS (
       SELECT r.user_id, array_remove(ARRAY[
-        CASE WHEN ${hasRead} OR EXISTS (SELECT FROM messaging.mute_period x WHERE x.realm_id = m.realm_id AND x.user_id = r.user_id
-          AND x.muted_id = m.sender_id AND x.from_id < m.id AND (x.to_id IS NULL OR x.to_id > m.id)) THEN 'read' END,
-        CASE WHEN EXISTS (SELECT FROM messaging.flag f WHERE f.realm_id = m.realm_id AND f.user_id = r.user_id AND f.flag = 'starred' AND f.message_id = m.id) THEN 'starred' END,
+        CASE WHEN ${hasRead} OR (NOT r.has_received AND NOT ${isFlagged('unread')}) OR EXISTS (SELECT FROM messaging.mute_period x
+          WHERE x.realm_id = m.realm_id AND x.user_id = r.user_id AND x.muted_id = m.sender_id AND x.from_id < m.id
+            AND (x.to_id IS NULL OR x.to_id > m.id) AND NOT ${isFlagged('unread')}) THEN 'read' END,
+        CASE WHEN ${isFlagged('starred')} THEN 'starred' END,
+        CASE WHEN ${isFlagged('collapsed')} THEN 'collapsed' END,
         CASE WHEN r.user_id = ANY(m.mentioned_ids) THEN 'mentioned' END,
-        CASE WHEN m.mentions_channel THEN 'stream_wildcard_mentioned' END,
+        CASE WHEN m.mentions_channel AND r.has_received THEN 'stream_wildcard_mentioned' END,
         CASE WHEN r.user_id = ANY(m.topic_mentioned_ids) THEN 'topic_wildcard_mentioned' END,
-        CASE WHEN r.user_id = ANY(m.alerted_ids) THEN 'has_alert_word' END], NULL) AS flags
+        CASE WHEN (m.mentions_channel AND r.has_received) OR r.user_id = ANY(m.topic_mentioned_ids) THEN 'wildcard_mentioned' END,
+        CASE WHEN r.user_id = ANY(m.alerted_ids) THEN 'has_alert_word' END,
+        CASE WHEN NOT r.has_received THEN 'historical' END], NULL) AS flags
       FROM r CROSS JOIN m)
     SELECT flags, array_agg(user_id ORDER BY user_id) AS user_ids FROM marked GROUP BY flags`);

@@ -22,13 +22,8 @@ import { deletionEvents } from './delete-event.ts';
 import { queueMoveNotices } from './move-notices.ts';
 import { type Anchor, anchorColumns, anchorRow, lockAnchor, lockMoved, writeChange } from './moved-messages.ts';
 import { flagsOfReceivers } from './readers.ts';
+import type { RenderContent } from './render-content.ts';
 import { updateEvent } from './update-event.ts';
-
-export type RenderContent = (
-  context: UserContext,
-  content: string,
-  channel: PostingRules | undefined,
-) => Promise<{ html: string; isMeMessage: boolean }>;
 
 interface Sources {
   channels: ChannelReach;
@@ -49,7 +44,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
       const rendered =
         change.content === undefined
           ? undefined
-          : await sources.renderContent(context, change.content, message.channel);
+          : await sources.renderContent(context, change.content, message, change.topic ?? anchor.topic);
       const idempotency = idempotencyOf(context, 'update-message', params);
       return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn({ ...actor.basis, ...basis });
@@ -59,7 +54,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         const messageIds = isMove ? await lockMoved(work, anchor, change, onlySeenBy) : [anchor.id];
         // Before it is moved: who saw it where it was.
         const { told, losers } = await receivers(work, message, change);
-        const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered?.html);
+        const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered);
         const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
         const event = {
           flags,

@@ -4,6 +4,7 @@ import {
   ChatError,
   type GroupSetting,
   groupPermissions,
+  type IdSet,
   idsOf,
   type RealmPolicy,
   realmPermissions,
@@ -12,12 +13,17 @@ import { type Executor, sql } from '@natter/database';
 import type { Rendered } from '@natter/markdown';
 import { isPermitted } from '@natter/permissions';
 import { z } from 'zod';
-import type { Destination } from '../destination.ts';
+import type { PostingRules } from '../channel-cache.ts';
 import { membersOf } from './group-closure.ts';
 import type { NamedGroup } from './render-context.ts';
 
 /** Up to so many people may be called by anybody. */
 const manyUsers = 15;
+
+/** Where a message is: all that mentions depend on. */
+export type MentionedAt =
+  | { kind: 'channel'; channel: Pick<PostingRules, 'channel_id'>; topic: string; audience: IdSet }
+  | { kind: 'direct'; audience: IdSet };
 
 export interface Mentioned {
   userIds: number[];
@@ -25,14 +31,18 @@ export interface Mentioned {
   mentionsChannel: boolean;
 }
 
-/** Who is mentioned, of those who receive it; refuses mentions that the sender may not make (semantics 7.1). */
+/**
+ * Who is mentioned, of those who receive it; refuses mentions that the sender may not make (semantics 7.1). `receivers`: of a
+ * message that is edited, whose audience has changed since.
+ */
 export async function mentionedBy(
   executor: Executor,
   actor: Actor,
   { mentions }: Rendered,
   groups: readonly NamedGroup[],
-  destination: Destination,
+  destination: MentionedAt,
   policy: RealmPolicy,
+  receivers: ReadonlySet<number> = new Set(idsOf(destination.audience)),
 ): Promise<Mentioned> {
   const named = groups.filter((group) => mentions.groupIds.includes(group.id));
   for (const group of named)
@@ -41,7 +51,6 @@ export async function mentionedBy(
       !isPermitted(groupPermissions.can_mention_group, group.can_mention as GroupSetting, actor)
     )
       throw badRequest(`You are not allowed to mention user group '${group.name}'.`);
-  const receivers = new Set(idsOf(destination.audience));
   const inGroups = await membersOf(
     executor,
     actor.realmId,
@@ -55,7 +64,7 @@ export async function mentionedBy(
   const mayMentionMany =
     actor.isSystemBot ||
     isPermitted(realmPermissions.can_mention_many_users_group, policy.permissions.can_mention_many_users_group, actor);
-  if (mentions.channelWildcard && receivers.size > manyUsers && !mayMentionMany)
+  if (mentions.channelWildcard && idsOf(destination.audience).length > manyUsers && !mayMentionMany)
     throw new ChatError(
       'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
       'You do not have permission to use channel wildcard mentions in this channel.',
@@ -79,7 +88,7 @@ export async function mentionedBy(
 async function participantsOf(
   executor: Executor,
   realmId: number,
-  { channel, topic }: Extract<Destination, { kind: 'channel' }>,
+  { channel, topic }: Extract<MentionedAt, { kind: 'channel' }>,
 ): Promise<number[]> {
   const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
     WITH topic AS (SELECT m.id, m.sender_id FROM messaging.message m

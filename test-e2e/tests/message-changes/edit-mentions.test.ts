@@ -1,0 +1,121 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let channelId: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  await realm.owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'open' }],
+    principals: [realm.owner, realm.member, realm.member2].map((who) => who.user_id),
+  });
+  channelId = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'open' })).stream_id;
+});
+
+const send = async (content: string, who: Client = realm.member): Promise<number> =>
+  (await who.ok('POST', '/messages', { type: 'channel', to: channelId, topic: 'edits', content })).id;
+const edit = (id: number, content: string, who: Client = realm.member) => who.patch(`/messages/${id}`, { content });
+const flagsIn = async (who: Client, id: number): Promise<string[]> =>
+  (await who.ok('GET', `/messages/${id}`)).message.flags;
+const mentionsOf = async (who: Client): Promise<number[]> =>
+  (await who.ok('POST', '/register', { fetch_event_types: ['message', 'update_message_flags'] })).unread_msgs.mentions;
+const isUpdate = ({ type }: Json): boolean => type === 'update_message';
+
+test('an edit that adds a mention flags the message, in the event, when read, in the unread counts; one that takes it away unflags it', async () => {
+  const id = await send('hello');
+  const queue = await realm.member2.queue();
+  await edit(id, `@**${realm.member2.full_name}** hello`);
+  expect((await queue.next(isUpdate)).flags).toEqual(['mentioned']);
+  expect(await flagsIn(realm.member2, id)).toEqual(['mentioned']);
+  expect(await flagsIn(realm.owner, id)).toEqual([]);
+  expect(await mentionsOf(realm.member2)).toContain(id);
+  const found = await realm.member2.ok('GET', '/messages', {
+    anchor: id,
+    num_before: 0,
+    num_after: 0,
+    narrow: [['is', 'mentioned']],
+  });
+  expect(found.messages.map((message: Json) => message.id)).toEqual([id]);
+  await edit(id, 'nobody any more');
+  expect((await queue.next((event) => isUpdate(event) && event.content === 'nobody any more')).flags).toEqual([]);
+  expect(await flagsIn(realm.member2, id)).toEqual([]);
+  expect(await mentionsOf(realm.member2)).not.toContain(id);
+});
+
+test('an edit that adds wildcards, a group or an alert word flags the message as a send would', async () => {
+  await realm.owner.ok('POST', '/users/me/alert_words', { alert_words: ['pancake'] });
+  const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
+    name: 'cooks',
+    description: '',
+    members: [realm.member2.user_id],
+  });
+  expect(group_id).toBeGreaterThan(0);
+  const id = await send('hello');
+  await edit(id, '@**all** hello');
+  expect(await flagsIn(realm.owner, id)).toEqual(['stream_wildcard_mentioned', 'wildcard_mentioned']);
+  await edit(id, '@**topic** hello');
+  expect(await flagsIn(realm.owner, id)).toEqual([]);
+  expect(await flagsIn(realm.member, id)).toEqual(
+    expect.arrayContaining(['topic_wildcard_mentioned', 'wildcard_mentioned']),
+  );
+  await edit(id, 'a Pancake for @*cooks*');
+  expect(await flagsIn(realm.owner, id)).toEqual(['has_alert_word']);
+  expect(await flagsIn(realm.member2, id)).toEqual(['mentioned']);
+  expect(await flagsIn(realm.member, id)).not.toContain('wildcard_mentioned');
+});
+
+test('an edit in a direct message mentions its participants and nobody else', async () => {
+  const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };
+  const { id } = await realm.member.ok('POST', '/messages', form);
+  await edit(id, `@**${realm.member2.full_name}** @**${realm.owner.full_name}** @**all**`);
+  expect(await flagsIn(realm.member2, id)).toEqual(['mentioned']);
+  expect(await mentionsOf(realm.owner)).not.toContain(id);
+});
+
+test('who came after the message was sent is not flagged by its edit: it is read for them', async () => {
+  const id = await send('hello');
+  const late = await realm.person({ full_name: 'Late Comer' });
+  await late.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
+  await late.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'starred' });
+  const queue = await late.queue();
+  await edit(id, '@**Late Comer** hello');
+  expect((await queue.next(isUpdate)).flags).toEqual(['read', 'starred', 'historical']);
+  expect(await flagsIn(late, id)).toEqual(['read', 'starred', 'historical']);
+});
+
+test('a link that an edit adds makes the message one that has a link', async () => {
+  const id = await send('hello');
+  const withLink = async (): Promise<number[]> =>
+    (
+      await realm.owner.ok('GET', '/messages', { anchor: id, num_before: 0, num_after: 0, narrow: [['has', 'link']] })
+    ).messages.map((message: Json) => message.id);
+  expect(await withLink()).toEqual([]);
+  await edit(id, 'https://natter.example/page');
+  expect(await withLink()).toEqual([id]);
+});
+
+test('an edit may not mention whom a send may not: many by a wildcard, a group that only others may mention', async () => {
+  const many = await Promise.all(Array.from({ length: 16 }, () => realm.person()));
+  await realm.owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'crowd' }],
+    principals: [realm.member, ...many].map((who) => who.user_id),
+  });
+  const crowd = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'crowd' })).stream_id;
+  const { id } = await realm.member.ok('POST', '/messages', {
+    type: 'channel',
+    to: crowd,
+    topic: 'x',
+    content: 'hello',
+  });
+  expect((await edit(id, '@**all** hello')).body.code).toBe('STREAM_WILDCARD_MENTION_NOT_ALLOWED');
+  const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
+    name: 'chosen',
+    description: '',
+    members: [realm.owner.user_id],
+    can_mention_group: { direct_members: [realm.owner.user_id], direct_subgroups: [] },
+  });
+  expect(group_id).toBeGreaterThan(0);
+  const refused = await edit(id, '@*chosen* hello');
+  expect([refused.status, refused.body.msg]).toEqual([400, "You are not allowed to mention user group 'chosen'."]);
+  expect((await realm.member.ok('GET', `/messages/${id}`)).raw_content).toBe('hello');
+});
