@@ -4,16 +4,17 @@ import { z } from 'zod';
 /** OpenAPI 3.1, made from the contract. */
 export function openApi(): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const { http, name, summary, params, result, errors, caller } of operations) {
-    if (!http) continue;
+  for (const { http, page, name, summary, params, result, errors, caller } of operations) {
+    const route = http ?? page;
+    if (!route) continue;
     const properties = Object.fromEntries(
       Object.entries(params).map(([key, param]) => [key, jsonSchema(param.schema)]),
     );
     const required = Object.entries(params)
       .filter(([, param]) => param.required)
       .map(([key]) => key);
-    const inPath = [...http.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
-    const query = http.method === 'GET';
+    const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+    const query = route.method === 'GET';
     const item = {
       operationId: name,
       summary,
@@ -34,11 +35,16 @@ export function openApi(): Record<string, unknown> {
             },
           }),
       responses: {
-        200: { description: 'Success', content: { 'application/json': { schema: jsonSchema(result) } } },
+        200: {
+          description: 'Success',
+          content: http ? { 'application/json': { schema: jsonSchema(result) } } : { '*/*': {} },
+        },
         ...Object.fromEntries(errors.map((code) => [errorStatus[code], { description: code }])),
       },
     };
-    paths[http.path] = { ...paths[http.path], [http.method.toLowerCase()]: item };
+    // A page stands outside the API.
+    const at = page ? { servers: [{ url: '/' }] } : {};
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: { ...item, ...at } };
   }
   return {
     openapi: '3.1.0',

@@ -24,6 +24,9 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
     ...createBotHandlers(owner, seal),
 
     handle(botOperations.getBots, async ({ actor }) => {
+      const { role, isBot } = await holderOf(database, actor.userId);
+      if (isBot) throw badRequest('This endpoint does not accept bot requests.');
+      if (role === roles.guest) throw badRequest('Not allowed for guest users');
       const rows = await readBots(
         database,
         actor.realmId,

@@ -1,0 +1,19 @@
+import { type Answer, type Client, exchange } from '@natter/testkit';
+
+const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(1_000, 7)]);
+
+/** Sends a picture, with the fields beside it. */
+export function uploadTo(client: Client, path: string, fields: Record<string, string> = {}): Promise<Answer> {
+  const boundary = 'natter-boundary';
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const head = `${parts.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="picture.png"\r\nContent-Type: image/png\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(head), picture, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  const authorization = `Basic ${Buffer.from(`${client.email}:${client.api_key}`).toString('base64')}`;
+  return exchange(`${client.url}/api/v1${path}`, 'POST', body, {
+    host: client.host,
+    ...(client.email === '' ? {} : { authorization }),
+    'content-type': `multipart/form-data; boundary=${boundary}`,
+  });
+}
