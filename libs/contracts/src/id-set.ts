@@ -16,7 +16,7 @@ export function idSet(values: Iterable<number>): IdSet {
     const at = id - first;
     bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
   }
-  return { offset: first, bits: toBase64(bits) };
+  return { offset: first, bits: Buffer.from(bits).toString('base64') };
 }
 
 const decoded = new WeakMap<object, Set<number> | Uint8Array>();
@@ -40,6 +40,9 @@ export function idsOf(set: IdSet): number[] {
   return ids;
 }
 
+/** How many are in it. */
+export const sizeOf = (set: IdSet): number => idsOf(set).length;
+
 function memberSet(set: { ids: number[] }): Set<number> {
   const known = decoded.get(set);
   if (known instanceof Set) return known;
@@ -51,13 +54,7 @@ function memberSet(set: { ids: number[] }): Set<number> {
 function bitmap(set: { offset: number; bits: string }): Uint8Array {
   const known = decoded.get(set);
   if (known instanceof Uint8Array) return known;
-  const made = Uint8Array.from(atob(set.bits), (char) => char.charCodeAt(0));
+  const made: Uint8Array = Buffer.from(set.bits, 'base64');
   decoded.set(set, made);
   return made;
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let text = '';
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return btoa(text);
 }

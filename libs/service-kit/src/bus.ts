@@ -293,6 +293,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
         if (!(error instanceof Error) || error.name !== 'BasisChanged') throw error;
         if (attempt + 1 >= maxBasisAttempts) throw unavailable(error);
         requestLog().debug({ err: error, operation: operation.name }, 'basis changed, deciding anew');
+        // What it rested on may be a copy that is behind.
+        await catchUp(envelope.meta.realmId);
         actor = await refreshed(actor, envelope.meta);
       }
     }

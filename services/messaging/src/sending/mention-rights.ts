@@ -4,10 +4,11 @@ import {
   ChatError,
   type GroupSetting,
   groupPermissions,
+  hasId,
   type IdSet,
-  idsOf,
   type RealmPolicy,
   realmPermissions,
+  sizeOf,
 } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import type { Rendered } from '@natter/markdown';
@@ -42,7 +43,8 @@ export async function mentionedBy(
   groups: readonly NamedGroup[],
   destination: MentionedAt,
   policy: RealmPolicy,
-  receivers: ReadonlySet<number> = new Set(idsOf(destination.audience)),
+  // Of many receivers only those are looked at who are mentioned.
+  receivers: Pick<ReadonlySet<number>, 'has'> = { has: (id) => hasId(destination.audience, id) },
 ): Promise<Mentioned> {
   const named = groups.filter((group) => mentions.groupIds.includes(group.id));
   for (const group of named)
@@ -64,7 +66,7 @@ export async function mentionedBy(
   const mayMentionMany =
     actor.isSystemBot ||
     isPermitted(realmPermissions.can_mention_many_users_group, policy.permissions.can_mention_many_users_group, actor);
-  if (mentions.channelWildcard && idsOf(destination.audience).length > manyUsers && !mayMentionMany)
+  if (mentions.channelWildcard && sizeOf(destination.audience) > manyUsers && !mayMentionMany)
     throw new ChatError(
       'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
       'You do not have permission to use channel wildcard mentions in this channel.',
