@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environmentsOf } from '@natter/admin/credentials';
 import { kubernetesSecrets } from '@natter/admin/kubernetes-secrets';
-import { natsPermissions, natsUsers } from '@natter/service-kit';
+import { natsPermissions, natsUsers, redisRules } from '@natter/service-kit';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { isCovered, violations } from './kubernetes-schemas.ts';
+import { redisUsersFile, redisUsersText } from './redis-users.ts';
 import {
   chart,
   currentApis,
@@ -292,6 +293,22 @@ describe.skipIf(helm === undefined)(
           `publish: { allow: ${JSON.stringify(publish)} }, subscribe: { allow: ${JSON.stringify(subscribe)} }`,
         );
       }
+    });
+
+    test("evaluation's Redis gives each service what the services were written for (node deploy/helm/redis-users.ts)", () => {
+      expect(readFileSync(redisUsersFile, 'utf8')).toBe(redisUsersText());
+      const objects = render({ values: evaluation });
+      const lines = String(named(objects, 'Secret', 'natter-redis').stringData['users.acl'])
+        .trim()
+        .split('\n');
+      expect(lines[0]).toBe('user default off');
+      for (const user of natsUsers) {
+        const { NATTER_REDIS_URL } = named(objects, 'Secret', `natter-${user}-credentials`).stringData;
+        const { username, password } = new URL(NATTER_REDIS_URL);
+        expect(lines).toContain(`user ${username} on >${password} ${redisRules(user)}`);
+      }
+      const passwords = lines.map((line) => />(\S+)/.exec(line)?.[1]);
+      expect(new Set(passwords).size).toBe(lines.length);
     });
 
     test("evaluation's services and servers have the same passwords", () => {

@@ -1,5 +1,5 @@
-/** Redis: volatile unless asked otherwise, and it never evicts: a lost entry would be a lost event. */
-import { mkdir, rm } from 'node:fs/promises';
+/** Redis: volatile unless asked otherwise, and it never evicts: a lost entry would be a lost event. Its users are the caller's. */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findRedis, missing } from './binaries.ts';
 import { startDocker } from './docker.ts';
@@ -8,7 +8,10 @@ import { keptSecret } from './secret.ts';
 import { externalServer, type ServerProcess, startOnPort, sweepLeftover } from './server-process.ts';
 import type { ServerContext } from './servers.ts';
 
-export async function bringRedis(context: ServerContext, { durable }: { durable: boolean }): Promise<ServerProcess> {
+export async function bringRedis(
+  context: ServerContext,
+  { durable, users }: { durable: boolean; users: string },
+): Promise<ServerProcess> {
   const given = context.env.NATTER_REDIS_URL;
   if (given) return externalServer(given, 'NATTER_REDIS_URL');
 
@@ -21,7 +24,9 @@ export async function bringRedis(context: ServerContext, { durable }: { durable:
   const password = await keptSecret(join(home, 'password'));
   const urlAt = (port: number): string => `redis://:${password}@127.0.0.1:${port}`;
   const persistence = ['--save', '', '--appendonly', durable ? 'yes' : 'no'];
-  const rules = [...persistence, '--maxmemory-policy', 'noeviction', '--requirepass', password];
+  const rules = [...persistence, '--maxmemory-policy', 'noeviction'];
+  const config = join(home, 'redis.conf');
+  await writeFile(config, `requirepass ${password}\n${users}\n`, { mode: 0o600 });
   const answersAt = (port: number): Promise<boolean> => answersWith(port, `AUTH ${password}\r\nPING\r\n`, '+PONG');
 
   if (binary === undefined) {
@@ -33,7 +38,8 @@ export async function bringRedis(context: ServerContext, { durable }: { durable:
       home,
       port,
       innerPort: 6379,
-      command: ['redis-server', ...rules],
+      flags: ['--user', '0', '-v', `${config}:/natter.conf:ro`],
+      command: ['redis-server', '/natter.conf', ...rules],
       answers: () => answersAt(port),
     });
     if (container) return container;
@@ -48,6 +54,7 @@ export async function bringRedis(context: ServerContext, { durable }: { durable:
       command: binary.command,
       // Without the first two, Redis hides the directory by which a left-over process is recognized.
       args: [
+        config,
         ...['--set-proc-title', 'no', '--dir', home],
         ...['--bind', '127.0.0.1', '--port', String(port), '--daemonize', 'no', ...rules],
       ],

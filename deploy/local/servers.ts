@@ -31,6 +31,8 @@ export interface ServersOptions {
   fresh?: boolean;
   /** Appended to the NATS configuration, for users and permissions. */
   natsConfig?: string;
+  /** `user` lines of the Redis configuration; the default user stays, with all rights. */
+  redisUsers?: string;
   log?: (line: string) => void;
   /** Redis keeps its data over a restart (append-only file). */
   durableRedis?: boolean;
@@ -49,7 +51,7 @@ export async function bringServers(options: ServersOptions): Promise<Servers> {
 
   const started = await Promise.allSettled([
     bringPostgres(context),
-    bringRedis(context, { durable: options.durableRedis ?? false }),
+    bringRedis(context, { durable: options.durableRedis ?? false, users: options.redisUsers ?? '' }),
     bringNats(context, { extraConfig: options.natsConfig ?? '' }),
   ]);
   const [postgres, redis, nats] = started;

@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
-import { derivedPassword, type NatsUser, natsAuthorization } from '@natter/service-kit';
+import { derivedPassword, type NatsUser, natsAuthorization, redisUserName, redisUsers } from '@natter/service-kit';
 import { type Child, type ServiceProgram, startChild } from './child.ts';
 import { keptSecret } from './secret.ts';
 import { type People, seed } from './seed.ts';
@@ -51,10 +51,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   log('bringing PostgreSQL, Redis and NATS');
   const password = await keptSecret(join(dataDir, 'service-password'));
   const natsPassword = (user: NatsUser): string => derivedPassword(password, `nats ${user}`);
+  const redisPassword = (user: NatsUser): string => derivedPassword(password, `redis ${user}`);
   const servers = await bringServers({
     dataDir: join(dataDir, 'servers'),
     fresh: options.fresh ?? false,
     natsConfig: natsAuthorization(natsPassword),
+    redisUsers: redisUsers(redisPassword),
     log,
     ...(options.env ? { env: options.env } : {}),
   });
@@ -64,15 +66,16 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     await servers.stop();
   };
   try {
-    // A NATS that was given has users of its own.
+    // Servers that were given have users of their own.
     const natsUrlOf = (user: NatsUser): string =>
       options.env?.NATTER_NATS_URL ?? withUser(servers.natsUrl, user, natsPassword(user));
+    const redisUrlOf = (user: NatsUser): string =>
+      options.env?.NATTER_REDIS_URL ?? withUser(servers.redisUrl, redisUserName(user), redisPassword(user));
     await migrate(servers.postgresUrl, password, log);
     const port = options.port ?? (await freePort());
     const env = {
       ...process.env,
       ...options.env,
-      NATTER_REDIS_URL: servers.redisUrl,
       NATTER_BOT_KEY_SECRET: derivedPassword(password, 'keys of bots'),
     };
     log('starting services');
@@ -86,6 +89,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
             env: {
               ...env,
               NATTER_NATS_URL: natsUrlOf(program),
+              NATTER_REDIS_URL: redisUrlOf(program),
               ...(schema ? { NATTER_POSTGRES_URL: serviceUrl(servers.postgresUrl, schema, password) } : {}),
             },
           }),
@@ -99,6 +103,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
           env: {
             ...env,
             NATTER_NATS_URL: natsUrlOf('gateway'),
+            NATTER_REDIS_URL: redisUrlOf('gateway'),
             NATTER_HTTP_PORT: String(port),
             NATTER_REUSE_PORT: 'true',
           },

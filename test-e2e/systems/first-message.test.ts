@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
+import { redisRefusals } from '@natter/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import zulip from 'zulip-js';
 import { request } from '../api.ts';
@@ -17,7 +18,11 @@ beforeAll(async () => {
     log: () => undefined,
   });
 });
-afterAll(() => system?.stop());
+afterAll(async () => {
+  const refusals = await redisRefusals(system.servers.redisUrl).catch(() => []);
+  await system?.stop();
+  expect(refusals).toEqual([]);
+});
 
 const post = (
   who: keyof System['people'],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase, sql } from '@natter/database';
 import { type System, startSystem } from '@natter/local/system';
+import { redisRefusals } from '@natter/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -14,7 +15,11 @@ beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
   system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
 });
-afterAll(() => system?.stop());
+afterAll(async () => {
+  const refusals = await redisRefusals(system.servers.redisUrl).catch(() => []);
+  await system?.stop();
+  expect(refusals).toEqual([]);
+});
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const eventually = async <T>(what: () => Promise<T | undefined>, withinMs = 30_000): Promise<T> => {

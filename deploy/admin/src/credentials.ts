@@ -1,5 +1,12 @@
 import { serviceUrl } from '@natter/database';
-import { derivedPassword, type NatsUser, natsAuthorization, natsUsers } from '@natter/service-kit';
+import {
+  derivedPassword,
+  type NatsUser,
+  natsAuthorization,
+  natsUsers,
+  redisUserName,
+  redisUsers,
+} from '@natter/service-kit';
 import { type Command, readOptions, requireEnv, UsageError } from './command.ts';
 import { kubernetesSecrets } from './kubernetes-secrets.ts';
 import { postgresPassword } from './migrate.ts';
@@ -30,7 +37,7 @@ export const credentials: Command = {
 
 const secret = (): string => requireEnv('NATTER_SECRET', 'a long random text that all passwords are derived from');
 export const natsPassword = (user: NatsUser): string => derivedPassword(secret(), `nats ${user}`);
-const redisPassword = (user: string): string => derivedPassword(secret(), `redis ${user}`);
+const redisPassword = (user: NatsUser): string => derivedPassword(secret(), `redis ${user}`);
 
 const schemaOf = {
   users: 'users',
@@ -41,12 +48,8 @@ const schemaOf = {
   'event-queue': 'event_queue',
 } as const;
 
-/** Redis users may do anything with Natter's keys and nothing to the server. The default user is switched off. */
-export function redisAcl(): string {
-  const may = '~natter:* resetchannels +@all -@admin -@dangerous -@blocking +info +scan';
-  const lines = natsUsers.map((user) => `user natter-${user} on >${redisPassword(user)} ${may}`);
-  return ['user default off', ...lines].join('\n');
-}
+/** An ACL file: a user for each service. The default user is switched off. */
+export const redisAcl = (): string => `user default off\n${redisUsers(redisPassword)}`;
 
 /** The environment of each service, and of the operator, who migrates. */
 export function environmentsOf(urls: {
@@ -70,7 +73,7 @@ export function environmentsOf(urls: {
         user,
         {
           NATTER_NATS_URL: withUser(urls.nats, user, natsPassword(user)),
-          NATTER_REDIS_URL: withUser(urls.redis, `natter-${user}`, redisPassword(user)),
+          NATTER_REDIS_URL: withUser(urls.redis, redisUserName(user), redisPassword(user)),
           ...postgres,
           ...(user === 'operator' ? { NATTER_POSTGRES_ADMIN_URL: urls.postgres, ...passwords } : {}),
         },

@@ -9,6 +9,7 @@ export async function checkRedis(clocks: readonly Clock[]): Promise<Finding[]> {
   const redis = new Redis(requireEnv('NATTER_REDIS_URL', 'Redis, with credentials'), {
     lazyConnect: true,
     maxRetriesPerRequest: 0,
+    disableClientInfo: true,
     connectTimeout: 5_000,
     commandTimeout: 5_000,
     retryStrategy: () => null,

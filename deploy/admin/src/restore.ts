@@ -40,6 +40,7 @@ export const afterRestore: Command = {
 async function forgetStreams(): Promise<void> {
   const redis = new Redis(requireEnv('NATTER_REDIS_URL', 'Redis, whose streams are of the old epoch'), {
     maxRetriesPerRequest: 2,
+    disableClientInfo: true,
   });
   try {
     let deleted = 0;

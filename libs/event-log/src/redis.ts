@@ -25,6 +25,7 @@ export interface LogRedis {
 export function connectRedis(url: string, onChange: (state: 'up' | 'away', error?: Error) => void): LogRedis {
   const redis = new Redis(url, {
     maxRetriesPerRequest: 0,
+    disableClientInfo: true,
     enableOfflineQueue: false,
     connectTimeout: 3_000,
     socketTimeout: 10_000,

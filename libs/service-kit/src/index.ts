@@ -11,6 +11,7 @@ export * from './operations-server.ts';
 export * from './owner.ts';
 export * from './owner-metrics.ts';
 export * from './realm-policy.ts';
+export * from './redis-users.ts';
 export * from './run-service.ts';
 export * from './sight.ts';
 export { activeTrace, inSpan, spanOfDelivery } from './tracing.ts';

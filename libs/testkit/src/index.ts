@@ -5,3 +5,4 @@
 export { type Answer, Client, exchange, type Form, type Json } from './client.ts';
 export { Queue } from './queue.ts';
 export { openRealm, type Realm } from './realm.ts';
+export { redisRefusals } from './redis-refusals.ts';

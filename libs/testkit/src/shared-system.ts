@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import type { TestProject } from 'vitest/node';
+import { redisRefusals } from './redis-refusals.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -30,9 +31,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('natterPostgresUrl', system.servers.postgresUrl);
   project.provide('natterLog', log);
   return async () => {
+    const refusals = await redisRefusals(system.servers.redisUrl);
     await system.stop();
     lines.end();
     if (process.env.NATTER_KEEP_LOG) console.log(`log of the system: ${log}`);
     else await rm(dataDir, { recursive: true, force: true });
+    if (refusals.length > 0) throw new Error(`Redis refused services what they need: ${refusals.join('; ')}`);
   };
 }

@@ -1,0 +1,14 @@
+/** Writes what each service may do in Redis for the chart's evaluation mode: `node deploy/helm/redis-users.ts` */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { natsUsers, redisRules, redisUserName } from '@natter/service-kit';
+
+export const redisUsersFile = join(import.meta.dirname, 'natter', 'files', 'redis-users.yaml');
+export const redisUsersText = (): string =>
+  [
+    '# Made by deploy/helm/redis-users.ts from what the services were written for.',
+    ...natsUsers.map((user) => `${redisUserName(user)}: ${JSON.stringify(redisRules(user))}`),
+    '',
+  ].join('\n');
+
+if (process.argv[1] === import.meta.filename) writeFileSync(redisUsersFile, redisUsersText());

@@ -1,0 +1,96 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bringServers, type Servers } from '@natter/local';
+import { derivedPassword, type NatsUser, natsUsers, redisUsers } from '@natter/service-kit';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const passwordOf = (user: NatsUser): string => derivedPassword('secret', user);
+let servers: Servers;
+const open: Redis[] = [];
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  servers = await bringServers({ dataDir, redisUsers: redisUsers(passwordOf) });
+});
+afterAll(async () => {
+  for (const connection of open) connection.disconnect();
+  await servers?.stop();
+});
+
+async function as(user: NatsUser, password = passwordOf(user)): Promise<Redis> {
+  const url = new URL(servers.redisUrl);
+  url.username = `natter-${user}`;
+  url.password = password;
+  const redis = new Redis(url.href, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  redis.on('error', () => undefined);
+  open.push(redis);
+  await redis.connect();
+  return redis;
+}
+
+/** Which key each kind of data of a realm stands under, as the architecture's inventory names them. */
+const keys = {
+  log: 'natter:{1}:log',
+  logMeta: 'natter:{1}:log-meta',
+  queue: 'natter:{1}:queue:2f0a',
+  poll: 'natter:{1}:poll:2f0a',
+  rate: 'natter:{1}:rate:12',
+  presence: 'natter:{1}:presence',
+  presenceCounter: 'natter:{1}:presence-counter',
+  other: 'somebody:elses',
+};
+const log = ['log', 'logMeta'];
+/** Keys a service may delete: it may do everything else to them that it needs. */
+const owned: Record<NatsUser, string[]> = {
+  gateway: ['queue', 'poll', 'rate'],
+  users: [...log, 'rate'],
+  channels: log,
+  messaging: log,
+  scheduler: log,
+  presence: [...log, 'presence', 'presenceCounter'],
+  'event-queue': [...log, 'queue'],
+  operator: [],
+};
+
+test('nobody connects without the password of their service, or without a name', async () => {
+  await expect(as('users', 'wrong')).rejects.toThrow();
+  await expect(as('users', passwordOf('channels'))).rejects.toThrow();
+});
+
+test.each(natsUsers.map((user) => [user]))('%s reaches its own keys and no other', async (user) => {
+  const redis = await as(user);
+  for (const [name, key] of Object.entries(keys)) {
+    const deleted = redis.del(key);
+    if (owned[user].includes(name)) expect(await deleted, name).toBe(0);
+    else await expect(deleted, name).rejects.toThrow(/NOPERM/);
+    // A script may not do what its caller may not.
+    if (user !== 'operator') {
+      const byScript = redis.eval("return redis.call('DEL', KEYS[1])", 1, key);
+      if (owned[user].includes(name)) expect(await byScript, name).toBe(0);
+      else await expect(byScript, name).rejects.toThrow(/NOPERM|ACL/);
+    }
+  }
+});
+
+test('the gateway reads the log and the records of queues, and writes neither', async () => {
+  const [gateway, owner] = [await as('gateway'), await as('event-queue')];
+  await owner.set(keys.queue, 'record');
+  expect(await gateway.get(keys.queue)).toBe('record');
+  expect(await gateway.xrange(keys.log, '-', '+')).toEqual([]);
+  await expect(gateway.set(keys.queue, 'another')).rejects.toThrow(/NOPERM/);
+  await expect(gateway.call('XADD', keys.log, '*', 'a', 'b')).rejects.toThrow(/NOPERM/);
+  await expect(gateway.hset(keys.logMeta, 'number', 1)).rejects.toThrow(/NOPERM/);
+});
+
+test('what a service is not for is refused: another service’s data, the server, everything at once', async () => {
+  const commands = [['FLUSHALL'], ['CONFIG', 'GET', '*'], ['KEYS', '*'], ['ACL', 'LIST'], ['SHUTDOWN'], ['MONITOR']];
+  for (const user of natsUsers) {
+    const redis = await as(user);
+    for (const [command = '', ...rest] of commands)
+      await expect(redis.call(command, ...rest), `${user} ${command}`).rejects.toThrow(/NOPERM/);
+    if (user !== 'operator') await expect(redis.call('SCAN', '0'), user).rejects.toThrow(/NOPERM/);
+  }
+  await expect((await as('channels')).hgetall(keys.presence)).rejects.toThrow(/NOPERM/);
+  await expect((await as('presence')).get(keys.queue)).rejects.toThrow(/NOPERM/);
+});
