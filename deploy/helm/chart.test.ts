@@ -243,10 +243,62 @@ describe.skipIf(helm === undefined)(
           'NATTER_NATS_URL',
           'NATTER_REDIS_URL',
           ...(service === 'gateway' ? [] : ['NATTER_POSTGRES_URL']),
+          ...(service === 'users' ? ['NATTER_BOT_KEY_SECRET'] : []),
         ];
         expect(keys.get(`natter-${service}-credentials`)).toEqual(expected);
       }
       expect(keys.get('natter-operator-credentials')).toContain('NATTER_POSTGRES_ADMIN_URL');
+    });
+
+    test('every setting of the page can be given, and reaches the service that reads it', () => {
+      // Given by the Secrets, by the image, or by a value of the chart with a name of its own.
+      const otherwise = [
+        ...['NATTER_NATS_URL', 'NATTER_REDIS_URL', 'NATTER_POSTGRES_URL', 'NATTER_BOT_KEY_SECRET', 'NATTER_SMTP_URL'],
+        ...['NATTER_OPERATIONS_HOST', 'NATTER_OPERATIONS_PORT', 'NATTER_HTTP_HOST', 'NATTER_HTTP_PORT'],
+        ...['NATTER_REUSE_PORT', 'NATTER_TRUSTED_PROXIES', 'NATTER_LOG_LEVEL', 'NATTER_DRAIN_MS', 'NATTER_MAIL_FROM'],
+        'OTEL_EXPORTER_OTLP_ENDPOINT',
+      ];
+      const page = readFileSync(join(chart, '..', '..', '..', 'docs', 'settings.md'), 'utf8').split(
+        /^## (?:Canary|`npm)/m,
+      )[0];
+      const names = [
+        ...new Set([...(page ?? '').matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)`)?/gm)].map(([, name = '']) => name)),
+      ];
+      const settable = names.filter((name) => !otherwise.includes(name));
+      const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'));
+      expect(Object.keys(schema.properties.settings.properties).sort()).toEqual(settable.sort());
+      const settings = Object.fromEntries(
+        settable.map((name) => [
+          name,
+          schema.properties.settings.properties[name].type === 'boolean' ? false : 7_000_000,
+        ]),
+      );
+      const objects = render({ values: { settings } });
+      for (const service of services) {
+        const [container] = podOf(named(objects, 'Deployment', `natter-${service}`)).containers;
+        for (const [name, value] of Object.entries(settings))
+          expect(container.env, service).toContainEqual({ name, value: String(value) });
+      }
+      expect(refusal({ settings: { NATTER_RATE_LIMITS: 1 } })).toContain('NATTER_RATE_LIMITS');
+      expect(refusal({ settings: { NATTER_RATE_LIMIT: 'many' } })).toContain('NATTER_RATE_LIMIT');
+    });
+
+    test('the mail server comes from a Secret, and users alone reaches it', () => {
+      const mail = { from: 'Chat <chat@example.com>', existingSecret: 'mail' };
+      const objects = render({ values: { mail, networkPolicy: { mail: { ports: [2465], to: [] } } } });
+      const wanted = [
+        { name: 'NATTER_MAIL_FROM', value: mail.from },
+        { name: 'NATTER_SMTP_URL', valueFrom: { secretKeyRef: { name: 'mail', key: 'NATTER_SMTP_URL' } } },
+      ];
+      for (const service of services) {
+        const [container] = podOf(named(objects, 'Deployment', `natter-${service}`)).containers;
+        const mailSettings = container.env.filter(({ name }: { name: string }) => /MAIL|SMTP/.test(name));
+        expect(mailSettings, service).toEqual(service === 'users' ? wanted : []);
+        const ports = JSON.stringify(named(objects, 'NetworkPolicy', `natter-${service}`).spec.egress);
+        expect(ports.includes('2465'), service).toBe(service === 'users');
+      }
+      const names = podOf(named(render(), 'Deployment', 'natter-users')).containers[0].env;
+      expect(JSON.stringify(names)).not.toMatch(/MAIL|SMTP/);
     });
 
     test('migrations run before anything new does', () => {

@@ -75,6 +75,7 @@ export function environmentsOf(urls: {
           NATTER_NATS_URL: withUser(urls.nats, user, natsPassword(user)),
           NATTER_REDIS_URL: withUser(urls.redis, redisUserName(user), redisPassword(user)),
           ...postgres,
+          ...(user === 'users' ? { NATTER_BOT_KEY_SECRET: derivedPassword(secret(), 'keys of bots') } : {}),
           ...(user === 'operator' ? { NATTER_POSTGRES_ADMIN_URL: urls.postgres, ...passwords } : {}),
         },
       ];

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+const file = join(import.meta.dirname, 'compose.yaml');
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'settings.md'), 'utf8');
+interface Service {
+  image: string;
+  environment?: Record<string, string | null>;
+  env_file?: string[];
+  read_only?: boolean;
+}
+const { services } = parse(readFileSync(file, 'utf8'), { merge: true }) as { services: Record<string, Service> };
+const ours = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
+
+/** Settings that compose gives by itself, in the secrets that prepare.ts writes or in the image. */
+const given = [
+  ...['NATTER_NATS_URL', 'NATTER_REDIS_URL', 'NATTER_POSTGRES_URL', 'NATTER_BOT_KEY_SECRET'],
+  ...['NATTER_OPERATIONS_HOST', 'NATTER_OPERATIONS_PORT', 'NATTER_HTTP_HOST', 'NATTER_HTTP_PORT', 'NATTER_REUSE_PORT'],
+];
+const titles: Record<string, string> = {
+  'Every process': 'every',
+  'Event queue': 'event-queue',
+  Gateway: 'gateway',
+  Channels: 'channels',
+  Messaging: 'messaging',
+  Scheduler: 'scheduler',
+  Presence: 'presence',
+  Users: 'users',
+};
+const settings = page.split(/^## /m).flatMap((part) => {
+  const service = titles[part.slice(0, part.indexOf('\n'))];
+  const names = [...part.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name ?? '');
+  return service ? names.filter((name) => !given.includes(name)).map((name) => [service, name] as const) : [];
+});
+
+test('every setting of the page reaches the service that reads it', () => {
+  expect(settings.length).toBeGreaterThan(15);
+  for (const [service, name] of settings)
+    for (const each of service === 'every' ? ours : [service])
+      expect(Object.keys(services[each]?.environment ?? {}), `${name} of ${each}`).toContain(name);
+});
+
+test('each service has credentials of its own, in a file', () => {
+  for (const service of ours) expect(services[service]?.env_file).toEqual([`secrets/${service}.env`]);
+  for (const [name, { environment }] of Object.entries(services))
+    for (const [variable, value] of Object.entries(environment ?? {}))
+      if (/URL|SECRET|PASSWORD|KEY/.test(variable) && value)
+        expect(value, `${name} ${variable}`).toMatch(/^(\$\{.*\}|http:\/\/gateway:9991)$/);
+});
+
+const command = [['docker', 'compose'], ['docker-compose']].find(
+  ([program = '', ...rest]) => spawnSync(program, [...rest, 'version']).status === 0,
+);
+const directory = mkdtempSync(join(tmpdir(), 'natter-compose-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describe.skipIf(!command)(command ? 'compose itself' : 'compose itself: SKIPPED: there is no docker compose', () => {
+  test('accepts the file, and hands a setting on', () => {
+    cpSync(file, join(directory, 'compose.yaml'));
+    mkdirSync(join(directory, 'secrets'));
+    for (const name of [...ours, 'operator', 'postgres']) writeFileSync(join(directory, 'secrets', `${name}.env`), '');
+    const [program = '', ...rest] = command ?? [];
+    const { status, stdout, stderr } = spawnSync(program, [...rest, '-f', join(directory, 'compose.yaml'), 'config'], {
+      encoding: 'utf8',
+      env: { ...process.env, NATTER_RATE_LIMIT: '321', NATTER_SMTP_URL: 'smtp://mail.example.com' },
+    });
+    expect([status, stderr]).toEqual([0, expect.any(String)]);
+    const configured = (parse(stdout) as { services: Record<string, Service> }).services;
+    expect(Object.keys(configured)).toEqual(expect.arrayContaining([...ours, 'postgres', 'redis', 'nats', 'migrate']));
+    expect(String(configured.gateway?.environment?.NATTER_RATE_LIMIT)).toBe('321');
+    expect(configured.users?.environment?.NATTER_SMTP_URL).toBe('smtp://mail.example.com');
+    for (const service of ours) expect(configured[service]).toMatchObject({ read_only: true, image: 'natter:local' });
+  });
+});
