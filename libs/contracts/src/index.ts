@@ -3,6 +3,7 @@
  * Imports only zod. An operation that is declared here is routed, validated, documented and typed from this one place.
  */
 export * from './actor.ts';
+export * from './avatar.ts';
 export * from './error.ts';
 export * from './event.ts';
 export * from './events/index.ts';

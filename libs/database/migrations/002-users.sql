@@ -108,3 +108,13 @@ CREATE TABLE users.alert_word (
   word text NOT NULL
 );
 CREATE UNIQUE INDEX alert_word_once ON users.alert_word (user_id, lower(word));
+
+-- An uploaded picture; its address holds the token, which changes with it.
+ALTER TABLE users.account ADD avatar_token text;
+CREATE TABLE users.avatar (
+  user_id int PRIMARY KEY REFERENCES users.account (id),
+  realm_id int NOT NULL,
+  token text NOT NULL UNIQUE,
+  content_type text NOT NULL,
+  picture bytea NOT NULL
+);

@@ -50,6 +50,7 @@ CREATE TABLE messaging.person (
   full_name text NOT NULL,
   is_active boolean NOT NULL,
   is_bot boolean NOT NULL,
+  avatar_url text NOT NULL DEFAULT '',
   PRIMARY KEY (realm_id, user_id)
 );
 CREATE INDEX person_email ON messaging.person (realm_id, lower(email));

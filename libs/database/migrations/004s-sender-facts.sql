@@ -2,13 +2,13 @@
 -- or channel_id and topic}. A function, because its plan is then made once per connection and not once per call. Each look-up is
 -- kept to a descent of an index by its LIMIT: over a list the planner would rather hash whole tables.
 CREATE FUNCTION messaging.sender_facts(p_asked json)
-RETURNS TABLE (ordinal bigint, full_name text, email text, bot_owner_id int, muted_by int[], alerts json, linkifiers json, is_new_conversation boolean,
+RETURNS TABLE (ordinal bigint, full_name text, email text, avatar_url text, bot_owner_id int, muted_by int[], alerts json, linkifiers json, is_new_conversation boolean,
   policy int, follow int, unmute int, is_channel_muted boolean)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-  SELECT q.ordinality, p.full_name, p.email,
+  SELECT q.ordinality, p.full_name, p.email, p.avatar_url,
     (SELECT st.bot_owner_id FROM messaging.standing st WHERE st.realm_id = q.realm_id AND st.user_id = q.sender_id LIMIT 1),
     ARRAY(SELECT mp.user_id FROM messaging.mute_period mp WHERE mp.realm_id = q.realm_id AND mp.muted_id = q.sender_id AND mp.to_id IS NULL),
     coalesce((SELECT json_agg(json_build_object('user_id', a.user_id, 'word', a.word)) FROM messaging.alert_word a
@@ -30,5 +30,5 @@ BEGIN
       WHERE c.realm_id = q.realm_id AND c.user_id = q.sender_id AND c.channel_id = q.channel_id LIMIT 1) IS NOT NULL
   FROM ROWS FROM (json_to_recordset(p_asked) AS (realm_id int, sender_id int, heads text[], conversation text, channel_id int, topic text))
     WITH ORDINALITY AS q
-  LEFT JOIN LATERAL (SELECT o.full_name, o.email FROM messaging.person o WHERE o.realm_id = q.realm_id AND o.user_id = q.sender_id LIMIT 1) p ON true;
+  LEFT JOIN LATERAL (SELECT o.full_name, o.email, o.avatar_url FROM messaging.person o WHERE o.realm_id = q.realm_id AND o.user_id = q.sender_id LIMIT 1) p ON true;
 END $$;

@@ -4,6 +4,7 @@ import {
   type Form,
   hasId,
   idsPerNumber,
+  isUploadedAvatar,
   type ListPart,
   type LogEntry,
   type LogEvent,
@@ -88,8 +89,10 @@ function sharedEvent(queue: QueueRecord, event: LogEvent): string | undefined {
 
 /** Who makes addresses of pictures from emails is told none where it knows the email. */
 function withoutPicture(event: Record<string, unknown>): Record<string, unknown> {
-  const person = event.person as { delivery_email?: string | null };
-  return person.delivery_email ? { ...event, person: { ...person, avatar_url: null } } : event;
+  const person = event.person as { delivery_email?: string | null; avatar_url?: unknown };
+  return person.delivery_email && !isUploadedAvatar(person.avatar_url)
+    ? { ...event, person: { ...person, avatar_url: null } }
+    : event;
 }
 
 function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined {
@@ -103,7 +106,7 @@ function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined 
         ...message,
         id: entry.number,
         ...(queue.apply_markdown ? {} : { content: event.message?.source, content_type: 'text/x-markdown' }),
-        ...(queue.client_gravatar ? { avatar_url: null } : {}),
+        ...(queue.client_gravatar && !isUploadedAvatar(message.avatar_url) ? { avatar_url: null } : {}),
         ...(isEmptyTopic ? { subject: emptyTopicDisplayName } : {}),
       },
     }),

@@ -9,6 +9,7 @@ const personRow = z.object({
   full_name: z.string(),
   is_active: z.boolean(),
   is_bot: z.boolean(),
+  avatar_url: z.string(),
 });
 export type Person = z.infer<typeof personRow>;
 
@@ -21,13 +22,14 @@ export function peopleConsumer(owner: Owner): void {
       const person = event.body.person as Partial<User> & { user_id: number; new_email?: string };
       if (event.op === 'add') {
         await work.run(sql.unsafe`
-          INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot)
-          VALUES (${work.realmId}, ${person.user_id}, ${person.email ?? ''}, ${person.full_name ?? ''}, true, ${person.is_bot ?? false}) ON CONFLICT DO NOTHING`);
+          INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot, avatar_url)
+          VALUES (${work.realmId}, ${person.user_id}, ${person.email ?? ''}, ${person.full_name ?? ''}, true, ${person.is_bot ?? false},
+            ${person.avatar_url ?? ''}) ON CONFLICT DO NOTHING`);
         return;
       }
       await work.run(sql.unsafe`
         UPDATE messaging.person SET full_name = coalesce(${person.full_name ?? null}, full_name), is_active = coalesce(${person.is_active ?? null}::boolean, is_active),
-          email = coalesce(${person.new_email ?? null}, email)
+          email = coalesce(${person.new_email ?? null}, email), avatar_url = coalesce(${person.avatar_url ?? null}, avatar_url)
         WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
     },
   });
@@ -35,12 +37,12 @@ export function peopleConsumer(owner: Owner): void {
 
 export const findPeople = (executor: Executor, realmId: number, userIds: readonly number[]): Promise<Person[]> =>
   executor.any(sql.type(personRow)`
-    SELECT user_id, email, full_name, is_active, is_bot FROM messaging.person
+    SELECT user_id, email, full_name, is_active, is_bot, avatar_url FROM messaging.person
     WHERE realm_id = ${realmId} AND user_id = ANY(${sql.array([...userIds], 'int4')}) ORDER BY user_id`);
 
 export const findPeopleByEmail = (executor: Executor, realmId: number, emails: readonly string[]): Promise<Person[]> =>
   executor.any(sql.type(personRow)`
-    SELECT user_id, email, full_name, is_active, is_bot FROM messaging.person
+    SELECT user_id, email, full_name, is_active, is_bot, avatar_url FROM messaging.person
     WHERE realm_id = ${realmId} AND lower(email) = ANY(${sql.array(
       emails.map((email) => email.toLowerCase()),
       'text',

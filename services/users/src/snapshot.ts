@@ -2,7 +2,7 @@ import { eventQueueOperations, roles } from '@natter/contracts';
 import { type Executor, inSnapshot, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { accountColumns, accountRow, avatarUrl, toUser, type Viewer } from './accounts/account-row.ts';
+import { accountColumns, accountRow, avatarSource, avatarUrl, toUser, type Viewer } from './accounts/account-row.ts';
 import { groupIdsOf } from './groups/holder.ts';
 import { readProfileData } from './profile-fields/profile-data.ts';
 import { readRealm } from './realm/read-realm.ts';
@@ -71,9 +71,9 @@ export const peopleSnapshot: SnapshotPart = {
       realm_users: people.filter((user) => user.is_active),
       realm_non_active_users: people.filter((user) => !user.is_active),
       cross_realm_bots: users.filter((user) => user.is_system_bot),
-      avatar_source: 'G',
+      avatar_source: avatarSource(own),
       avatar_url: avatarUrl(own),
-      avatar_url_medium: avatarUrl(own).replace('?', '/medium?'),
+      avatar_url_medium: avatarUrl(own, '/medium'),
       is_admin: own.role <= roles.administrator,
       is_owner: own.role === roles.owner,
       is_moderator: own.role <= roles.moderator,

@@ -1,10 +1,10 @@
 import { type Answer, Client, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { uploadTo } from '../upload.ts';
 import type { Cell, Row, Table } from './cell.ts';
 import { channelsTable } from './table-channels.ts';
 import { messagesTable } from './table-messages.ts';
 import { peopleTable } from './table-people.ts';
-import { uploadTo } from './upload.ts';
 
 const tables: Table = { ...peopleTable, ...channelsTable, ...messagesTable };
 const letters = ['o', 'a', 'm', 'u', 'g', 'b', 's', 'd', 'x'] as const;

@@ -1,3 +1,4 @@
+import { uploadTo } from '../upload.ts';
 import { all, type Cell, here, people, signedIn, type Table } from './cell.ts';
 
 const someone = async ({ realm }: Cell) => ({ user_id: (await realm.person()).user_id });
@@ -62,6 +63,7 @@ const tokens = (path: string): Table => ({
   [`POST ${path}`]: [people, { form: apns }],
   [`DELETE ${path}`]: ['oamug', { at: tokenAt(path), form: apns, others: 'BAD_REQUEST' }],
 });
+const ofMember = { at: async ({ realm }: Cell) => ({ who: realm.member.user_id }) };
 const joining = ({ n }: Cell) => ({
   email: `joined${n}@example.com`,
   full_name: `Joined ${n}`,
@@ -155,9 +157,15 @@ export const peopleTable: Table = {
   'GET /users/me/alert_words': [signedIn],
   'POST /users/me/alert_words': [signedIn, { form: () => ({ alert_words: ['natter'] }) }],
   'DELETE /users/me/alert_words': [signedIn, { form: () => ({ alert_words: ['natter'] }) }],
-  // Drawn from the ID alone: it tells nobody whether there is such a person.
-  'GET //avatar/{who}': [all, { at: async ({ realm }) => ({ who: realm.member.user_id }) }],
-  'GET //avatar/{who}/medium': [all, { at: async ({ realm }) => ({ who: realm.member.user_id }) }],
+  'POST /users/me/avatar': [signedIn, { file: true }],
+  'DELETE /users/me/avatar': [signedIn],
+  // Whom one may not know has a picture as well: it tells nobody whether there is such a person.
+  'GET //avatar/{who}': ['oamugbsx', { ...ofMember, no: 'USER_DEACTIVATED' }],
+  'GET //avatar/{who}/medium': ['oamugbsx', { ...ofMember, no: 'USER_DEACTIVATED' }],
+  'GET //user_avatars/drawn/{who}': [all, ofMember],
+  'GET //user_avatars/drawn/{who}/medium': [all, ofMember],
+  'GET //user_avatars/of/{who}': ['', { ...ofMember, no: '404' }],
+  'GET //user_avatars/of/{who}/medium': ['', { ...ofMember, no: '404' }],
 
   'PATCH /realm': ['oax', { form: ({ n }) => ({ description: `Description ${n}` }) }],
   'POST /realm/deactivate': ['ox', { isOwnRealm: true }],
@@ -171,13 +179,14 @@ export const peopleTable: Table = {
     'oa',
     {
       at: async ({ realm, n }) => {
-        const { uploadTo } = await import('./upload.ts');
         await uploadTo(realm.owner, `/realm/emoji/gone${n}`);
         return { emoji_name: `gone${n}` };
       },
     },
   ],
   'GET //user_avatars/emoji/{emoji_id}': ['', { at: async () => ({ emoji_id: 999_999 }), no: '404' }],
+  'GET //api/v1/realm/icon': [all],
+  'GET //api/v1/realm/logo': [all, { form: () => ({ night: true }) }],
   'POST /realm/icon': ['oax', { file: true }],
   'DELETE /realm/icon': ['oax'],
   'POST /realm/logo': ['oax', { file: true, form: () => ({ night: 'false' }) }],

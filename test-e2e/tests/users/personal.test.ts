@@ -110,8 +110,3 @@ test('a bot is made, seen by its owner and administrators, changed, given away a
   await member2.ok('DELETE', `/bots/${bot.user_id}`);
   await stranger.next((event) => event.op === 'update' && event.bot.is_active === false);
 });
-
-test('everybody has a picture', async () => {
-  const answer = await realm.spectator.get(`//avatar/${realm.member.user_id}`);
-  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'image/svg+xml']);
-});

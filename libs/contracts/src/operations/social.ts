@@ -29,6 +29,24 @@ const muted = {
   events: ['muted_users'],
 } as const;
 
+const avatarResult = z.object({ avatar_url: z.string() });
+const picture = <const N extends string, const P extends string>(
+  name: N,
+  path: P,
+  summary: string,
+  caller: 'anyone' | 'spectator' = 'anyone',
+) =>
+  operation({
+    name,
+    service: 'users',
+    page: { method: 'GET', path },
+    caller,
+    summary,
+    params: { who: text(z.string()) },
+    result: pageSchema,
+    isReadOnly: true,
+  });
+
 export const socialOperations = {
   updateOwnStatus: operation({
     name: 'update-own-status',
@@ -90,24 +108,29 @@ export const socialOperations = {
     params: { alert_words: words },
     ...alertWords,
   }),
-  avatar: operation({
-    name: 'avatar',
+  setAvatar: operation({
+    name: 'set-avatar',
     service: 'users',
-    page: { method: 'GET', path: '/avatar/{who}' },
-    caller: 'anyone',
-    summary: 'The picture of a user who has none of their own.',
-    params: { who: text(z.string()) },
-    result: pageSchema,
-    isReadOnly: true,
+    http: { method: 'POST', path: '/users/me/avatar' },
+    summary: "Upload the caller's picture.",
+    params: { file: text(z.string().optional()) },
+    result: avatarResult,
+    errors: ['BAD_REQUEST', 'BAD_IMAGE'],
+    events: ['realm_user', 'realm_bot'],
   }),
-  mediumAvatar: operation({
-    name: 'medium-avatar',
+  removeAvatar: operation({
+    name: 'remove-avatar',
     service: 'users',
-    page: { method: 'GET', path: '/avatar/{who}/medium' },
-    caller: 'anyone',
-    summary: 'The same, larger.',
-    params: { who: text(z.string()) },
-    result: pageSchema,
-    isReadOnly: true,
+    http: { method: 'DELETE', path: '/users/me/avatar' },
+    summary: "Remove the caller's picture.",
+    result: avatarResult,
+    errors,
+    events: ['realm_user', 'realm_bot'],
   }),
+  avatar: picture('avatar', '/avatar/{who}', 'Leads to the picture of a user, by ID or address.', 'spectator'),
+  mediumAvatar: picture('medium-avatar', '/avatar/{who}/medium', 'The same, larger.', 'spectator'),
+  drawnAvatar: picture('drawn-avatar', '/user_avatars/drawn/{who}', 'What stands for a user without a picture.'),
+  mediumDrawnAvatar: picture('medium-drawn-avatar', '/user_avatars/drawn/{who}/medium', 'The same, larger.'),
+  uploadedAvatar: picture('uploaded-avatar', '/user_avatars/of/{who}', 'An uploaded picture, by what nobody guesses.'),
+  mediumUploadedAvatar: picture('medium-uploaded-avatar', '/user_avatars/of/{who}/medium', 'The same, larger.'),
 };

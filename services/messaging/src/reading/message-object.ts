@@ -1,4 +1,4 @@
-import { emptyTopicDisplayName, type RealmPolicy } from '@natter/contracts';
+import { emptyTopicDisplayName, isUploadedAvatar, type RealmPolicy } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { topicLinks } from '@natter/markdown';
 import { z } from 'zod';
@@ -38,6 +38,10 @@ const fullRow = z.object({
 });
 const linkifierRow = z.object({ id: z.number(), pattern: z.string(), urlTemplate: z.string() });
 type FullRow = z.infer<typeof fullRow>;
+
+/** Clients that make addresses of pictures from emails are told those of uploaded ones alone. */
+const avatarFor = (url: string, clientGravatar: boolean): string | null =>
+  clientGravatar && !isUploadedAvatar(url) ? null : url;
 
 /** Message objects in ascending order, as their reader sees them. `userId` 0 is somebody without an account. */
 export async function messageObjects(
@@ -81,7 +85,7 @@ export async function messageObjects(
     const sender = people.get(row.sender_id);
     return {
       id: row.id,
-      avatar_url: shown.clientGravatar ? null : `/avatar/${row.sender_id}?version=1`,
+      avatar_url: avatarFor(sender?.avatar_url ?? '', shown.clientGravatar),
       client: row.client,
       content: shown.applyMarkdown ? row.rendered_content : row.content,
       content_type: shown.applyMarkdown ? 'text/html' : 'text/x-markdown',

@@ -53,7 +53,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
     { flag: 'has_alert_word', users: idSet(alerted) },
   ].filter(({ users }) => !('ids' in users) || users.ids.length > 0);
   const message = {
-    avatar_url: `/avatar/${actor.userId}?version=1`,
+    avatar_url: facts.avatar_url ?? `/avatar/${actor.userId}?version=1`,
     client: meta.client,
     content: rendered.html,
     content_type: 'text/html',

@@ -14,6 +14,7 @@ export type TopicSituation = z.infer<typeof situationRow>;
 const factsRow = situationRow.extend({
   full_name: z.string().nullable(),
   email: z.string().nullable(),
+  avatar_url: z.string().nullable(),
   bot_owner_id: z.number().nullable(),
   muted_by: z.array(z.number()),
   alerts: z.array(z.object({ user_id: z.number(), word: z.string() })),
@@ -57,7 +58,7 @@ function factsOf(database: Database, asked: readonly Asked[]): Promise<SenderFac
       : { channel_id: conversation.channelId, topic: conversation.topic }),
   }));
   return database.any(sql.type(factsRow)`
-    SELECT full_name, email, bot_owner_id, muted_by, alerts, linkifiers, is_new_conversation, policy, follow, unmute, is_channel_muted
+    SELECT full_name, email, avatar_url, bot_owner_id, muted_by, alerts, linkifiers, is_new_conversation, policy, follow, unmute, is_channel_muted
     FROM messaging.sender_facts(${JSON.stringify(questions)}::json) ORDER BY ordinal`) as Promise<SenderFacts[]>;
 }
 

@@ -1,4 +1,4 @@
-import { roles, type User } from '@natter/contracts';
+import { roles, type User, uploadedAvatarPath } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { z } from 'zod';
 
@@ -18,6 +18,8 @@ export const accountRow = z.object({
   /** Who may see the real address: 1 everyone, 2 members, 3 administrators, 4 nobody, 5 moderators. */
   visibility: z.number(),
   avatar_version: z.number(),
+  /** Of an uploaded picture. */
+  avatar_token: z.string().nullable(),
   joined_at: z.date(),
 });
 export type AccountRow = z.infer<typeof accountRow>;
@@ -27,7 +29,8 @@ export const nominalEmail = sql.fragment`'user' || account.id || '@' || (SELECT 
 /** Columns of `users.account`, which must bear no other name. */
 export const accountColumns = sql.fragment`account.id, account.email, CASE WHEN ${visibility} = 1 THEN account.email ELSE ${nominalEmail} END AS api_email,
   account.full_name, account.role, account.is_active, account.is_bot, account.is_system_bot, account.bot_type, account.bot_owner_id,
-  coalesce(account.settings->>'timezone', '') AS timezone, ${visibility} AS visibility, account.avatar_version, account.joined_at`;
+  coalesce(account.settings->>'timezone', '') AS timezone, ${visibility} AS visibility, account.avatar_version,
+  account.avatar_token, account.joined_at`;
 
 /** Who looks; undefined for a spectator. */
 export type Viewer = { userId: number; role: number } | undefined;
@@ -47,8 +50,13 @@ export function canSeeEmail(row: Pick<AccountRow, 'id' | 'is_bot' | 'visibility'
   return row.is_bot || row.id === viewer.userId || viewer.role <= roleThatSees(row.visibility);
 }
 
-export const avatarUrl = (row: Pick<AccountRow, 'id' | 'avatar_version'>): string =>
-  `/avatar/${row.id}?version=${row.avatar_version}`;
+type Pictured = Pick<AccountRow, 'id' | 'avatar_version' | 'avatar_token'>;
+
+export const avatarUrl = (row: Pictured, size: '' | '/medium' = ''): string =>
+  `${row.avatar_token === null ? `/avatar/${row.id}` : `${uploadedAvatarPath}${row.avatar_token}`}${size}?version=${row.avatar_version}`;
+
+/** G: what a client makes of the address, or we draw; U: uploaded. */
+export const avatarSource = (row: Pictured): 'G' | 'U' => (row.avatar_token === null ? 'G' : 'U');
 
 /** Specification 2.4. `clientGravatar` leaves the picture to clients that can make its address from the email. */
 export function toUser(row: AccountRow, viewer: Viewer, clientGravatar: boolean): User {
@@ -69,7 +77,7 @@ export function toUser(row: AccountRow, viewer: Viewer, clientGravatar: boolean)
     ...(row.is_system_bot ? { is_system_bot: true } : {}),
     role: row.role,
     timezone: row.timezone,
-    avatar_url: clientGravatar && seesEmail ? null : avatarUrl(row),
+    avatar_url: clientGravatar && seesEmail && row.avatar_token === null ? null : avatarUrl(row),
     avatar_version: row.avatar_version,
   };
 }

@@ -42,3 +42,12 @@ export const noImage: Page = {
   is_base64: false,
   cache_seconds: 0,
 };
+
+export const redirect = (location: string): Page => ({
+  status: 302,
+  content_type: 'text/plain; charset=utf-8',
+  body: '',
+  is_base64: false,
+  location,
+  cache_seconds: 0,
+});

@@ -1,10 +1,10 @@
-import { realmOperations } from '@natter/contracts';
+import { type Page, type RequestMeta, realmOperations } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
-import { checkedImage, imagePage, noImage } from './image.ts';
+import { checkedImage, imagePage, noImage, redirect } from './image.ts';
 import { pictureOf } from './pictures.ts';
 
 export const pictureKinds = ['icon', 'logo', 'night_logo'] as const;
@@ -43,8 +43,12 @@ export function realmPictureHandlers(owner: Owner): Handlers {
       work.emit({ type: 'realm', op: 'update_dict', body: { property: kind, data }, audience: 'realm' });
       return url;
     });
+  const leadTo = async (meta: RequestMeta, kind: PictureKind): Promise<Page> =>
+    redirect((await readPictures(owner.database, meta.realmId, meta.realmUrl))[kind][0]);
   const logo = (isNight: boolean): PictureKind => (isNight ? 'night_logo' : 'logo');
   return [
+    handle(realmOperations.getRealmIcon, async ({ meta }) => leadTo(meta, 'icon')),
+    handle(realmOperations.getRealmLogo, async ({ meta }, { night }) => leadTo(meta, logo(night))),
     handle(realmOperations.addRealmIcon, async (context, { file }) => ({ icon_url: await put(context, 'icon', file) })),
     handle(realmOperations.removeRealmIcon, async (context) => ({ icon_url: await drop(context, 'icon') })),
     handle(realmOperations.addRealmLogo, async (context, { file, night }) => {

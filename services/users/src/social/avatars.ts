@@ -1,33 +1,109 @@
-import { createHash } from 'node:crypto';
-import { type Page, socialOperations } from '@natter/contracts';
-import { type Handlers, handle } from '@natter/service-kit';
+import { randomBytes } from 'node:crypto';
+import {
+  type Actor,
+  badRequest,
+  isAdministrator,
+  type Page,
+  type RequestMeta,
+  socialOperations,
+} from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handle, handleOpen, type Owner, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { type AccountRow, avatarSource, avatarUrl } from '../accounts/account-row.ts';
+import { emitPerson } from '../accounts/announce-account.ts';
+import { findAccount, noSuchUser, readAccount } from '../accounts/find-account.ts';
+import { announceBotChange } from '../bots/announce-bot.ts';
+import { change } from '../change.ts';
+import { checkedImage, imagePage, noImage, redirect } from '../realm/image.ts';
+import { lockRealm, readRealm } from '../realm/read-realm.ts';
+import { hiddenFrom } from '../sight/sight.ts';
+import { drawnPicture } from './drawn-picture.ts';
 
-/**
- * The picture of who has none of their own: drawn from the ID or address in the link alone, so that it tells nobody
- * whether there is such a user.
- */
-export const avatarHandlers = (): Handlers => [
-  handle(socialOperations.avatar, async ({ meta }, { who }) => picture(`${meta.realmId} ${who}`, 100)),
-  handle(socialOperations.mediumAvatar, async ({ meta }, { who }) => picture(`${meta.realmId} ${who}`, 500)),
-];
+const pictureRow = z.object({ content_type: z.string(), picture: z.instanceof(Buffer) });
 
-const cells = 5;
+export function avatarHandlers(owner: Owner): Handlers {
+  const { database } = owner;
 
-function picture(seed: string, size: number): Page {
-  const bytes = createHash('sha256').update(seed.toLowerCase()).digest();
-  const hue = ((bytes[0] ?? 0) * 360) / 256;
-  const squares: string[] = [];
-  for (let y = 0; y < cells; y++)
-    for (let x = 0; x < cells; x++) {
-      // The left half, mirrored.
-      const column = Math.min(x, cells - 1 - x);
-      if ((bytes[1 + y * 3 + column] ?? 0) & 1) squares.push(`<rect x="${x + 1}" y="${y + 1}" width="1" height="1"/>`);
-    }
-  return {
-    status: 200,
-    content_type: 'image/svg+xml',
-    body: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${cells + 2} ${cells + 2}" width="${size}" height="${size}"><rect width="${cells + 2}" height="${cells + 2}" fill="hsl(${hue.toFixed(0)} 60% 92%)"/><g fill="hsl(${hue.toFixed(0)} 55% 45%)">${squares.join('')}</g></svg>`,
-    is_base64: false,
-    cache_seconds: 86_400,
+  const uploaded = async (realmId: number, token: string): Promise<Page> => {
+    const row = await database.maybeOne(sql.type(pictureRow)`
+      SELECT content_type, picture FROM users.avatar WHERE realm_id = ${realmId} AND token = ${token}`);
+    return row ? imagePage({ contentType: row.content_type, bytes: row.picture }) : noImage;
   };
+
+  /** Nobody learns from it whether there is somebody whom they may not know. */
+  async function leadTo(actor: Actor | undefined, meta: RequestMeta, who: string, size: '' | '/medium'): Promise<Page> {
+    const row = await known(actor, meta, who).catch(() => undefined);
+    const drawn = `/user_avatars/drawn/${encodeURIComponent(who)}${size}`;
+    return redirect(row && avatarSource(row) === 'U' ? avatarUrl(row, size) : drawn);
+  }
+
+  async function known(actor: Actor | undefined, meta: RequestMeta, who: string): Promise<AccountRow> {
+    const isOpen = actor !== undefined || (await readRealm(database, meta.realmId)).settings.enable_spectator_access;
+    // Who is not logged in finds nobody by address.
+    if (!isOpen || (!actor && !/^\d{1,9}$/.test(who))) throw noSuchUser();
+    const row = await findAccount(database, meta.realmId, who, actor);
+    if ((await hiddenFrom(database, meta.realmId, actor)).has(row.id)) throw noSuchUser();
+    return row;
+  }
+
+  return [
+    handle(socialOperations.setAvatar, async (context, { file }) => {
+      if (file === undefined) throw badRequest('You must upload exactly one avatar.');
+      const { contentType, bytes } = checkedImage(file);
+      const token = randomBytes(16).toString('hex');
+      return write(owner, context, socialOperations.setAvatar.name, { size: bytes.length }, async (work, { id }) => {
+        await work.run(sql.unsafe`
+          INSERT INTO users.avatar (user_id, realm_id, token, content_type, picture)
+          VALUES (${id}, ${work.realmId}, ${token}, ${contentType}, decode(${bytes.toString('base64')}, 'base64'))
+          ON CONFLICT (user_id) DO UPDATE SET token = excluded.token, content_type = excluded.content_type, picture = excluded.picture`);
+        await work.run(sql.unsafe`
+          UPDATE users.account SET avatar_token = ${token}, avatar_version = avatar_version + 1 WHERE id = ${id}`);
+      });
+    }),
+
+    handle(socialOperations.removeAvatar, async (context) =>
+      write(owner, context, socialOperations.removeAvatar.name, {}, async (work, { id }) => {
+        await work.run(sql.unsafe`DELETE FROM users.avatar WHERE user_id = ${id}`);
+        await work.run(sql.unsafe`
+          UPDATE users.account SET avatar_token = NULL, avatar_version = avatar_version + 1 WHERE id = ${id}`);
+      }),
+    ),
+
+    handleOpen(socialOperations.avatar, async ({ actor, meta }, { who }) => leadTo(actor, meta, who, '')),
+    handleOpen(socialOperations.mediumAvatar, async ({ actor, meta }, { who }) => leadTo(actor, meta, who, '/medium')),
+    handle(socialOperations.drawnAvatar, async ({ meta }, { who }) => drawnPicture(`${meta.realmId} ${who}`, 100)),
+    handle(socialOperations.mediumDrawnAvatar, async ({ meta }, { who }) =>
+      drawnPicture(`${meta.realmId} ${who}`, 500),
+    ),
+    handle(socialOperations.uploadedAvatar, async ({ meta }, { who }) => uploaded(meta.realmId, who)),
+    handle(socialOperations.mediumUploadedAvatar, async ({ meta }, { who }) => uploaded(meta.realmId, who)),
+  ];
+}
+
+/** The realm is held: who hears of a bot depends on roles. */
+function write(
+  owner: Owner,
+  context: UserContext,
+  name: string,
+  params: unknown,
+  store: (work: Work, row: AccountRow) => Promise<void>,
+): Promise<{ avatar_url: string }> {
+  return change(owner, context, { name }, params, async (work) => {
+    const { settings } = await lockRealm(work);
+    const before = await readAccount(work, work.realmId, context.actor.userId);
+    if (settings.avatar_changes_disabled && !isAdministrator(before))
+      throw badRequest('Avatar changes are disabled in this organization.');
+    await store(work, before);
+    const row = await readAccount(work, work.realmId, before.id);
+    emitPerson(work, {
+      user_id: row.id,
+      avatar_url: avatarUrl(row),
+      avatar_url_medium: avatarUrl(row, '/medium'),
+      avatar_source: avatarSource(row),
+      avatar_version: row.avatar_version,
+    });
+    if (row.is_bot) await announceBotChange(work, row, { avatar_url: avatarUrl(row) });
+    return { avatar_url: avatarUrl(row) };
+  });
 }

@@ -9,7 +9,7 @@ export const socialHandlers = (owner: Owner): Handlers => [
   ...alertWordHandlers(owner),
   ...mutedUserHandlers(owner),
   ...userStatusHandlers(owner),
-  ...avatarHandlers(),
+  ...avatarHandlers(owner),
 ];
 
 export const socialSnapshots: readonly SnapshotPart[] = [alertWordsSnapshot, mutedUsersSnapshot, userStatusSnapshot];

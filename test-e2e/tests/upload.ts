@@ -1,9 +1,14 @@
 import { type Answer, type Client, exchange } from '@natter/testkit';
 
-const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(1_000, 7)]);
+export const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(1_000, 7)]);
 
 /** Sends a picture, with the fields beside it. */
-export function uploadTo(client: Client, path: string, fields: Record<string, string> = {}): Promise<Answer> {
+export function uploadTo(
+  client: Client,
+  path: string,
+  fields: Record<string, string> = {},
+  picture = png,
+): Promise<Answer> {
   const boundary = 'natter-boundary';
   const parts = Object.entries(fields).map(
     ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,

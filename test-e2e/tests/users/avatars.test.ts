@@ -1,0 +1,114 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+import { png, uploadTo } from '../upload.ts';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+const refused = ({ status, body }: Json): Json => [status, body.code];
+const userOf = async (who: Client, id: number, form: Json = {}): Promise<Json> =>
+  (await who.ok('GET', `/users/${id}`, form)).user;
+const redirectOf = async (who: Client, path: string): Promise<Json> => {
+  const { status, headers } = await who.get(`/${path}`);
+  return [status, headers.location];
+};
+const fetched = async (path: string): Promise<Json> => {
+  const { status, headers } = await realm.spectator.get(`/${path}`);
+  return [status, headers['content-type'], Number(headers['content-length'])];
+};
+
+test('a picture is uploaded, told, shown on the person and in messages, served, and taken back', async () => {
+  const { owner } = realm;
+  const person = await realm.person();
+  const queue = await realm.guest.queue({ event_types: ['realm_user', 'message'], client_gravatar: true });
+  const before = await userOf(owner, person.user_id);
+  expect(before).toMatchObject({ avatar_url: null, avatar_version: 1 });
+  await person.ok('POST', '/messages', { type: 'direct', to: [owner.user_id], content: 'before' });
+
+  const { status, body } = await uploadTo(person, '/users/me/avatar');
+  expect(status).toBe(200);
+  const { avatar_url } = body;
+  expect(await fetched(avatar_url)).toEqual([200, 'image/png', png.length]);
+  const event = await queue.next((one) => one.type === 'realm_user');
+  expect(event.person).toEqual({
+    user_id: person.user_id,
+    avatar_url,
+    avatar_url_medium: expect.any(String),
+    avatar_source: 'U',
+    avatar_version: 2,
+  });
+  expect(await fetched(event.person.avatar_url_medium)).toEqual([200, 'image/png', png.length]);
+  // An uploaded picture is no matter of what a client makes of addresses.
+  for (const client_gravatar of [true, false])
+    expect(await userOf(owner, person.user_id, { client_gravatar })).toMatchObject({ avatar_url, avatar_version: 2 });
+  const own = await person.ok('POST', '/register', { fetch_event_types: ['realm_user'], event_types: [] });
+  expect([own.avatar_url, own.avatar_source, own.avatar_url_medium]).toEqual([
+    avatar_url,
+    'U',
+    event.person.avatar_url_medium,
+  ]);
+
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'pictures' }],
+    principals: [person.user_id, realm.guest.user_id],
+  });
+  const to = { type: 'stream', to: 'pictures', topic: 'pictures', content: 'after' };
+  const { id } = await person.ok('POST', '/messages', to);
+  expect((await queue.next((one) => one.message?.id === id)).message.avatar_url).toBe(avatar_url);
+  const form = { anchor: 'newest', num_before: 2, num_after: 0, narrow: [['dm', person.email]] };
+  const { messages } = await owner.ok('GET', '/messages', form);
+  expect(messages.map((message: Json) => message.avatar_url)).toEqual([avatar_url]);
+
+  const { avatar_url: drawn } = await person.ok('DELETE', '/users/me/avatar');
+  expect((await queue.next((one) => one.type === 'realm_user')).person).toMatchObject({
+    avatar_url: drawn,
+    avatar_source: 'G',
+    avatar_version: 3,
+  });
+  expect((await fetched(avatar_url))[0]).toBe(404);
+  expect(await userOf(owner, person.user_id, { client_gravatar: false })).toMatchObject({ avatar_url: drawn });
+  expect(await userOf(owner, person.user_id)).toMatchObject({ avatar_url: null, avatar_version: 3 });
+});
+
+test('/avatar leads to the picture, by ID and address, for those who may know the person', async () => {
+  const person = await realm.person();
+  const { avatar_url } = (await uploadTo(person, '/users/me/avatar')).body;
+  const medium = avatar_url.replace('?', '/medium?');
+  for (const who of [person.user_id, person.email]) {
+    expect(await redirectOf(realm.member, `/avatar/${who}`)).toEqual([302, avatar_url]);
+    expect(await redirectOf(realm.member, `/avatar/${who}/medium`)).toEqual([302, medium]);
+  }
+  // To everybody else it is as if there were none.
+  for (const path of ['', '/medium']) {
+    const [status, location] = await redirectOf(realm.spectator, `/avatar/${person.user_id}${path}`);
+    expect([status, location]).toEqual([302, `/user_avatars/drawn/${person.user_id}${path}`]);
+    expect((await fetched(location))[1]).toBe('image/svg+xml');
+    expect((await redirectOf(realm.member, `/avatar/999999${path}`))[1]).toBe(`/user_avatars/drawn/999999${path}`);
+  }
+});
+
+test('what is refused: no file, no picture, too large, and where the realm allows no changes', async () => {
+  const { member, owner } = realm;
+  expect(refused(await member.post('/users/me/avatar'))).toEqual([400, 'BAD_REQUEST']);
+  const text = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>');
+  expect(refused(await uploadTo(member, '/users/me/avatar', {}, text))).toEqual([400, 'BAD_IMAGE']);
+  const large = Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]);
+  expect(refused(await uploadTo(member, '/users/me/avatar', {}, large))).toEqual([400, 'BAD_REQUEST']);
+  const largest = Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024 - png.length)]);
+  expect((await uploadTo(member, '/users/me/avatar', {}, largest)).status).toBe(200);
+  await owner.ok('PATCH', '/realm', { avatar_changes_disabled: true });
+  expect(refused(await uploadTo(member, '/users/me/avatar'))).toEqual([400, 'BAD_REQUEST']);
+  expect(refused(await member.delete('/users/me/avatar'))).toEqual([400, 'BAD_REQUEST']);
+  expect((await uploadTo(owner, '/users/me/avatar')).status).toBe(200);
+  await owner.ok('PATCH', '/realm', { avatar_changes_disabled: false });
+});
+
+test('who has no picture has one drawn, and the icon and the logo of the realm are led to', async () => {
+  const [status, location] = await redirectOf(realm.spectator, `/avatar/${realm.guest.user_id}`);
+  expect(status).toBe(302);
+  expect((await fetched(location))[1]).toBe('image/svg+xml');
+  const { icon_url } = (await uploadTo(realm.owner, '/realm/icon')).body;
+  expect(await redirectOf(realm.spectator, '/api/v1/realm/icon')).toEqual([302, icon_url]);
+  expect((await redirectOf(realm.spectator, '/api/v1/realm/logo?night=true'))[0]).toBe(302);
+});
