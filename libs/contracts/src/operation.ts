@@ -78,6 +78,10 @@ export const pageSchema = z.object({
   /** Text; base64 where `is_base64`. */
   body: z.string(),
   is_base64: z.boolean().default(false),
+  /** Instead of a body: a file that the service stores, sent chunk by chunk. */
+  file: z.object({ key: z.string(), size: z.int() }).optional(),
+  /** Content-Disposition, where it is not shown in the browser. */
+  disposition: z.string().optional(),
   /** Where a redirect leads. */
   location: z.string().optional(),
   cache_seconds: z.int().default(0),

@@ -272,7 +272,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     requestLog: () => Logger,
   ): Promise<unknown> {
     let { actor } = envelope;
-    const isAsked = operation.http !== undefined;
+    const isAsked = operation.http !== undefined || operation.page !== undefined;
     // A read commits nothing that would compare what its actor rests on; so it is compared here.
     if (isAsked && operation.copies === 'current' && (await catchUp(envelope.meta.realmId, actor?.basis)).isStale)
       actor = await refreshed(actor, envelope.meta);

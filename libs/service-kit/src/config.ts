@@ -22,6 +22,19 @@ export const commonConfig = z.object({
     .min(1)
     .default(10)
     .describe('Most connections to Postgres per process'),
+  NATTER_MAX_UPLOAD_MIB: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_024)
+    .default(25)
+    .describe('Largest file that is uploaded'),
+  NATTER_UPLOAD_QUOTA_MIB: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(10_240)
+    .describe('Space for the uploaded files of a realm'),
   NATTER_DRAIN_MS: z.coerce
     .number()
     .int()

@@ -22,7 +22,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const lines = createWriteStream(log);
   const system: System = await startSystem({
     dataDir,
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_ANONYMOUS: '1000000' },
+    env: {
+      ...process.env,
+      NATTER_RATE_LIMIT: '1000000',
+      NATTER_RATE_LIMIT_ANONYMOUS: '1000000',
+      NATTER_UPLOAD_QUOTA_MIB: '40',
+    },
     log: () => undefined,
     onLine: (line) => lines.write(`${line}\n`),
   });

@@ -1,6 +1,8 @@
 import { errorStatus, featureLevel, operations } from '@natter/contracts';
 import { z } from 'zod';
 
+const form = 'application/x-www-form-urlencoded';
+
 /** OpenAPI 3.1, made from the contract. */
 export function openApi(): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -8,13 +10,17 @@ export function openApi(): Record<string, unknown> {
     const route = http ?? page;
     if (!route) continue;
     const properties = Object.fromEntries(
-      Object.entries(params).map(([key, param]) => [key, jsonSchema(param.schema)]),
+      Object.entries(params).map(([key, param]) => [
+        key,
+        param.encoding === 'file' ? { type: 'string', format: 'binary' } : jsonSchema(param.schema),
+      ]),
     );
     const required = Object.entries(params)
       .filter(([, param]) => param.required)
       .map(([key]) => key);
     const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
     const query = route.method === 'GET';
+    const takesFile = Object.values(params).some((param) => param.encoding === 'file');
     const item = {
       operationId: name,
       summary,
@@ -31,7 +37,9 @@ export function openApi(): Record<string, unknown> {
         ? {}
         : {
             requestBody: {
-              content: { 'application/x-www-form-urlencoded': { schema: { type: 'object', properties, required } } },
+              content: {
+                [takesFile ? 'multipart/form-data' : form]: { schema: { type: 'object', properties, required } },
+              },
             },
           }),
       responses: {

@@ -12,6 +12,8 @@ export function parseParams(operation: Operation, fields: Fields, path: Record<s
   const params: Record<string, unknown> = {};
   const known = new Set<string>();
   for (const [name, param] of Object.entries(operation.params)) {
+    // Given by the form's file.
+    if (param.encoding === 'file') continue;
     const names = [name, ...param.aliases];
     const given = names.filter((candidate) => fields[candidate] !== undefined || path[candidate] !== undefined);
     for (const candidate of names) known.add(candidate);

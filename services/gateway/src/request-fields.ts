@@ -3,10 +3,23 @@ import { Busboy } from '@fastify/busboy';
 import { badRequest, ChatError } from '@natter/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** Form fields by name. Of fields with one name the last counts. An uploaded file is `file`, in base64, whatever its part is called. */
+/** Form fields by name. Of fields with one name the last counts. */
 export type Fields = Record<string, string>;
 
+export interface FilePart {
+  name: string;
+  contentType: string;
+  bytes: Buffer;
+}
+
+interface Form {
+  fields: Fields;
+  files: FilePart[];
+}
+
 const maxFields = 2_000;
+/** A large body is read in slices, and others are served between them. */
+const sliceBytes = 512 * 1024;
 
 /** Bodies are forms, urlencoded or multipart, for every verb. */
 export function acceptForms(app: FastifyInstance): void {
@@ -15,17 +28,17 @@ export function acceptForms(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer' },
-    async (_: unknown, body: Buffer) => parseForm(body.toString('latin1')),
+    async (_: unknown, body: Buffer): Promise<Form> => ({ fields: parseForm(body.toString('latin1')), files: [] }),
   );
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (request, body, done) => {
     parseMultipart(String(request.headers['content-type']), body as Buffer).then(
-      (fields) => done(null, fields),
+      (form) => done(null, form),
       (error: Error) => done(error),
     );
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) => {
     if (body.length > 0) throw badRequest('The body must be application/x-www-form-urlencoded or multipart/form-data');
-    return {};
+    return { fields: {}, files: [] } satisfies Form;
   });
 }
 
@@ -33,8 +46,11 @@ export function acceptForms(app: FastifyInstance): void {
 export function fieldsOf(request: FastifyRequest): Fields {
   const at = request.raw.url?.indexOf('?') ?? -1;
   const query = at < 0 ? {} : parseForm(request.raw.url?.slice(at + 1) ?? '');
-  return { ...query, ...((request.body as Fields | undefined) ?? {}) };
+  return { ...query, ...((request.body as Form | undefined)?.fields ?? {}) };
 }
+
+/** The files of a form, whatever their parts are called. */
+export const filesOf = (request: FastifyRequest): FilePart[] => (request.body as Form | undefined)?.files ?? [];
 
 /** Strict: what does not stand for UTF-8 is refused, never replaced. */
 function parseForm(text: string): Fields {
@@ -63,9 +79,10 @@ export function decodeText(encoded: string): string {
   return bytes.toString('utf8');
 }
 
-function parseMultipart(contentType: string, body: Buffer): Promise<Fields> {
+function parseMultipart(contentType: string, body: Buffer): Promise<Form> {
   return new Promise((resolve, reject) => {
     const fields: Fields = Object.create(null) as Fields;
+    const files: FilePart[] = [];
     const fail = (error: unknown): void =>
       reject(error instanceof ChatError ? error : badRequest('The multipart body is malformed'));
     try {
@@ -78,18 +95,26 @@ function parseMultipart(contentType: string, body: Buffer): Promise<Fields> {
         if (value.includes('\ufffd') && !body.includes('\ufffd')) fail(badRequest('The request is not valid UTF-8'));
         fields[name] = value;
       });
-      parser.on('file', (_, stream) => {
+      parser.on('file', (_, stream, name, __, contentType) => {
         const chunks: Buffer[] = [];
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('end', () => {
-          fields.file = Buffer.concat(chunks).toString('base64');
+          files.push({ name: name ?? '', contentType, bytes: Buffer.concat(chunks) });
         });
       });
       parser.on('error', fail);
-      parser.on('finish', () => resolve(fields));
-      parser.end(body);
+      parser.on('finish', () => resolve({ fields, files }));
+      void feed(parser, body).catch(fail);
     } catch (error) {
       fail(error);
     }
   });
+}
+
+async function feed(parser: InstanceType<typeof Busboy>, body: Buffer): Promise<void> {
+  for (let at = 0; at < body.length; at += sliceBytes) {
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    parser.write(body.subarray(at, at + sliceBytes));
+  }
+  parser.end();
 }

@@ -20,6 +20,7 @@ import { asyncApi } from './async-api.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { docsPage } from './docs-page.ts';
 import { streamEvents } from './event-stream.ts';
+import { fileParamOf, handOver, sendFile, tooLarge } from './files.ts';
 import { createGatewayMetrics } from './gateway-metrics.ts';
 import { openApi } from './open-api.ts';
 import { parseParams } from './parse-params.ts';
@@ -27,7 +28,7 @@ import { createPolls, type Polls, pollRequestOf } from './polls.ts';
 import { countRequest, forgetRequests, type Rate, type RateState, rateLimitHit } from './rate-limit.ts';
 import { createRealmFinder } from './realm-of-host.ts';
 import { createRealmTails } from './realm-tails.ts';
-import { acceptForms, fieldsOf } from './request-fields.ts';
+import { acceptForms, fieldsOf, filesOf } from './request-fields.ts';
 import { createRouter } from './router.ts';
 
 export const gatewayConfig = commonConfig.extend({
@@ -63,6 +64,8 @@ type Config = z.output<typeof gatewayConfig>;
 
 /** How long a slow request holds up a gateway that stops. */
 const closeMs = 8_000;
+/** What a form with a file may have beside the largest file; over it the file itself is not read. */
+const formBytes = 8 * 1024 * 1024;
 type PollParams = ParamsOf<typeof eventQueueOperations.getEvents>;
 
 /** The HTTP edge. It has no code per endpoint: every route is made from the contract. */
@@ -92,10 +95,11 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     login: { limit: config.NATTER_RATE_LIMIT_LOGIN, windowSeconds: 1_800 },
   };
 
+  const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * 1024 * 1024;
   let isLeaving = false;
   const app = fastify({
     ...(config.NATTER_TRUSTED_PROXIES ? { trustProxy: config.NATTER_TRUSTED_PROXIES } : {}),
-    bodyLimit: limits.bodyBytes,
+    bodyLimit: Math.max(limits.bodyBytes, maxUploadBytes + formBytes),
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
@@ -172,13 +176,24 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     const actor = await actorOf(operation, asked, meta, isPoll);
     const who = actor ? `${isPoll ? 'poll' : 'user'}:${actor.userId}` : `ip:${request.ip}`;
     await count(reply, meta, who, actor ? rates.user : rates.anonymous);
+    // Small files travel with the other parameters.
+    const small = operation.params.file?.encoding === 'text' ? filesOf(request).at(-1) : undefined;
+    if (small) fields.file = small.bytes.toString('base64');
     const { params, ignored } = parseParams(operation, fields, path);
+    const fileParam = fileParamOf(operation);
+    if (fileParam) params[fileParam] = await handOver(bus, operation, filesOf(request), meta, maxUploadBytes);
     if (isPoll && actor) return poll(actor, meta, params as PollParams, ignored, asked);
     const guessed = operation.guessedFor && `login:${String(params[operation.guessedFor]).toLowerCase().slice(0, 200)}`;
     if (guessed) await count(reply, meta, guessed, rates.login);
     const result = (await bus.call(operation, params as never, { actor, meta })) as Record<string, unknown>;
     if (guessed) await forgetRequests(redis, meta.realmId, guessed, rates.login);
-    if (operation.page) return sendPage(reply, result as Page);
+    if (operation.page) {
+      const page = result as Page;
+      if (!page.file) return sendPage(reply, page);
+      setPageHeaders(reply, page);
+      const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
+      return sendFile(bus, operation, page.file, meta, { reply, range, isHead });
+    }
     const allIgnored = [...new Set([...ignored, ...((result.ignored_parameters_unsupported as string[]) ?? [])])];
     return {
       result: 'success',
@@ -278,9 +293,15 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     return { ...meta, realmId: await findRealm(host, meta) };
   }
 
+  function takesFile(request: FastifyRequest): boolean {
+    const found = router.find(request.url.split('?')[0] ?? '')?.operation(request.method);
+    return found !== undefined && fileParamOf(found.operation) !== undefined;
+  }
+
   function toChatError(error: unknown, request: FastifyRequest): ChatError {
     if (error instanceof ChatError) return error;
     const code = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (code === 413 && takesFile(request)) return tooLarge(maxUploadBytes);
     if (code === 413) return new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
     if (code >= 400 && code < 500)
       return new ChatError('BAD_REQUEST', error instanceof Error ? error.message : 'Bad request');
@@ -318,15 +339,18 @@ function sendError(reply: FastifyReply, error: ChatError): FastifyReply {
 }
 
 function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+  setPageHeaders(reply, page);
+  return reply.send(page.is_base64 ? Buffer.from(page.body, 'base64') : page.body);
+}
+
+function setPageHeaders(reply: FastifyReply, page: Page): void {
+  reply.code(page.status).type(page.content_type);
   if (page.location !== undefined) reply.header('location', page.location);
   if (page.cache_seconds > 0) reply.header('cache-control', `private, max-age=${page.cache_seconds}`);
   // What people uploaded must never run as a script of this origin.
   reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'");
   reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
-  return reply
-    .code(page.status)
-    .type(page.content_type)
-    .send(page.is_base64 ? Buffer.from(page.body, 'base64') : page.body);
+  if (page.disposition !== undefined) reply.header('content-disposition', page.disposition);
 }
 
 function setRateHeaders(reply: FastifyReply, rate: RateState): void {

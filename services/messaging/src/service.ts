@@ -1,5 +1,6 @@
 import {
   type CommonConfig,
+  createFileStore,
   createRealmPolicies,
   createSight,
   openOwner,
@@ -38,6 +39,8 @@ import { sendingCopiesConsumer } from './sending/copies-consumer.ts';
 import { snapshotHandlers } from './snapshot.ts';
 import { userTopicHandlers } from './topics/user-topics.ts';
 import { typingHandlers } from './typing/typing.ts';
+import { referencesConsumer } from './uploads/references.ts';
+import { uploadHandlers } from './uploads/uploads.ts';
 
 /** Messages, and what hangs on them. */
 export async function startMessaging(process: Process<CommonConfig>): Promise<Running> {
@@ -47,6 +50,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   sendingCopiesConsumer(owner);
   personalSettingsConsumer(owner);
   realmEmojiConsumer(owner);
+  referencesConsumer(owner);
   const channels = createChannelCache(process.bus);
   const reach = createChannelReach(channels, owner.database);
   const messages = createMessageReach(reach);
@@ -55,6 +59,10 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   const decideSend = createDecideSend({ database: owner.database, channels, policies, sight });
   const hint = hintScheduler(process.bus);
   const reading = { reach, messages, policies };
+  const files = createFileStore(owner.database, 'messaging', (error) =>
+    process.log.warn({ err: error }, 'unfinished uploads not deleted'),
+  );
+  const { NATTER_MAX_UPLOAD_MIB: maxMib, NATTER_UPLOAD_QUOTA_MIB: quotaMib } = process.config;
   noticesConsumer(owner, hint);
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
@@ -78,9 +86,16 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),
     ...readReceiptHandlers(owner, messages, policies),
     ...typingHandlers(owner, reach, messages, { policies, sight }),
+    ...files.handlers,
+    ...uploadHandlers(owner, files, reading, { maxMib, quotaMib }),
     ...namedTopicsHandlers(owner),
     ...contactHandlers(owner),
     ...snapshotHandlers(owner, process.log),
   ]);
-  return { stop: () => owner.close() };
+  return {
+    stop: async () => {
+      files.stop();
+      await owner.close();
+    },
+  };
 }

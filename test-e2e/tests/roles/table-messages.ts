@@ -1,4 +1,6 @@
+import type { Json } from '@natter/testkit';
 import { type Cell, here, people, signedIn, type Table } from './cell.ts';
+import { uploadTo } from './upload.ts';
 
 const inChannel = ({ channel, n }: Cell) => ({ type: 'stream', to: channel, topic: 'roles', content: `text ${n}` });
 const byOwner = async (cell: Cell) => ({
@@ -27,6 +29,21 @@ const reacted = async (cell: Cell) => {
   const at = await byOwner(cell);
   await cell.own.ok('POST', `/messages/${at.message_id}/reactions`, { emoji_name: 'smile' });
   return at;
+};
+
+/** A file of the realm's member to which no message refers. */
+const uploaded = async ({ realm }: Cell) => {
+  const { body } = await uploadTo(realm.member, '/user_uploads');
+  const [, , realm_id, folder, token, name] = body.url.split('/');
+  return { realm_id, realm_id_str: realm_id, folder, token, name, filename: name };
+};
+const nameOf = ({ realm_id_str, folder, token, name }: Record<string, Json>) => ({
+  realm_id_str,
+  filename: [folder, token, name].join('%2F'),
+});
+const attached = async ({ own }: Cell) => {
+  await uploadTo(own, '/user_uploads');
+  return { attachment_id: (await own.ok('GET', '/attachments')).attachments[0].id };
 };
 
 export const messagesTable: Table = {
@@ -149,4 +166,14 @@ export const messagesTable: Table = {
     here,
     { at: queue, form: (_, { queue_id }) => ({ queue_id }), others: 'BAD_EVENT_QUEUE_ID', x: 'BAD_EVENT_QUEUE_ID' },
   ],
+  'POST /user_uploads': [signedIn, { file: true }],
+  'GET /user_uploads/{realm_id_str}/{filename}': [
+    'u',
+    { at: async (cell) => nameOf(await uploaded(cell)), no: 'BAD_REQUEST' },
+  ],
+  'GET /user_uploads/{realm_id_str}/{folder}/{token}/{filename}': ['u', { at: uploaded, no: 'BAD_REQUEST' }],
+  'GET //user_uploads/{realm_id}/{folder}/{token}/{name}': ['u', { at: uploaded, no: '404 USER_DEACTIVATED' }],
+  'GET //user_uploads/temporary/{access}/{name}': ['', { at: async () => ({ access: 'none', name: 'a' }), no: '404' }],
+  'GET /attachments': [signedIn],
+  'DELETE /attachments/{attachment_id}': [here, { at: attached, others: 'BAD_REQUEST' }],
 };

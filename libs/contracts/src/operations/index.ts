@@ -18,6 +18,7 @@ import { settingsOperations } from './settings.ts';
 import { sightOperations } from './sight.ts';
 import { socialOperations } from './social.ts';
 import { topicOperations } from './topics.ts';
+import { uploadOperations } from './uploads.ts';
 import { userOperations } from './users.ts';
 
 export * from './bots.ts';
@@ -39,6 +40,7 @@ export * from './settings.ts';
 export * from './sight.ts';
 export * from './social.ts';
 export * from './topics.ts';
+export * from './uploads.ts';
 export * from './users.ts';
 
 /** Every operation by the name of its method in the client. */
@@ -61,6 +63,7 @@ export const operationsByName = {
   ...draftOperations,
   ...scheduledMessageOperations,
   ...messageChangeOperations,
+  ...uploadOperations,
   ...presenceOperations,
   ...eventQueueOperations,
 };

@@ -1,5 +1,6 @@
 import type { Audience } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
+import { forgetReferences } from '../uploads/references.ts';
 import { deletionEvents } from './delete-event.ts';
 
 /** Tables that hang on a message; they go with it. */
@@ -18,6 +19,7 @@ export async function removeMessages(
     await work.run(
       sql.unsafe`DELETE FROM ${sql.identifier(['messaging', table])} WHERE realm_id = ${work.realmId} AND message_id = ANY(${ids})`,
     );
+  await forgetReferences(work, messageIds);
   await work.run(sql.unsafe`DELETE FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
   for (const event of deletionEvents(where, messageIds, audience)) work.emit(event);
 }

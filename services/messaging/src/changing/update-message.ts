@@ -17,6 +17,7 @@ import type { MessageReach, ReadableMessage } from '../message-reach.ts';
 import { guestsAmong } from '../standing.ts';
 import { hasProtectedHistory } from '../subscription-periods.ts';
 import { moveTopicPreferences } from '../topics/user-topics.ts';
+import { filesReferredBy, referencesOfEdit } from '../uploads/references.ts';
 import { type Change, decideChange, type Params } from './change-decision.ts';
 import { deletionEvents } from './delete-event.ts';
 import { queueMoveNotices } from './move-notices.ts';
@@ -45,6 +46,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         change.content === undefined
           ? undefined
           : await sources.renderContent(context, change.content, message, change.topic ?? anchor.topic);
+      const referred = change.content === undefined ? [] : await filesReferredBy(database, actor, meta, change.content);
       const idempotency = idempotencyOf(context, 'update-message', params);
       return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn({ ...actor.basis, ...basis });
@@ -85,7 +87,11 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
             params,
             realmUrl: meta.realmUrl,
           });
-        return { detached_uploads: [] };
+        const { content } = change;
+        return {
+          detached_uploads:
+            content === undefined ? [] : await referencesOfEdit(work, actor, anchor.id, content, referred),
+        };
       });
     }),
   ];

@@ -78,13 +78,12 @@ const find = (channels: readonly ChannelCopy[], operand: string | number): Chann
 /** What the reader may read of what a narrow names. */
 function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonly Term[]): Fragment {
   const { actor } = reader;
+  if (!actor) return openToTheWeb(reader.channels);
   const idsOf = (is: (channel: ChannelCopy) => boolean): Fragment =>
     sql.fragment`${sql.array(
       reader.channels.filter(is).map((channel) => channel.channel_id),
       'int4',
     )}`;
-  const webPublic = sql.fragment`coalesce(m.channel_id = ANY(${idsOf((channel) => channel.is_web_public)}), false)`;
-  if (!actor) return webPublic;
   if (named) {
     const isOpen = !named.is_private || named.history_public;
     return isOpen
@@ -97,10 +96,16 @@ function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonl
   return mine(reader, actor);
 }
 
+const openToTheWeb = (channels: readonly ChannelCopy[]): Fragment =>
+  sql.fragment`coalesce(m.channel_id = ANY(${sql.array(
+    channels.filter((channel) => channel.is_web_public).map((channel) => channel.channel_id),
+    'int4',
+  )}), false)`;
+
 /** All that may be read: what is one's own, and what is open to everybody of the realm. */
-function accessible(reader: Reader): Fragment {
+export function accessible(reader: Pick<Reader, 'actor' | 'channels'>): Fragment {
   const { actor, channels } = reader;
-  if (!actor) return accessOf(reader, undefined, []);
+  if (!actor) return openToTheWeb(channels);
   const open = channels.filter(
     (channel) => channel.is_web_public || (!channel.is_private && actor.role !== roles.guest),
   );
@@ -111,7 +116,7 @@ function accessible(reader: Reader): Fragment {
 }
 
 /** What was received and may still be read: direct messages, channels one is in, public ones one was in. */
-function mine({ channels }: Reader, actor: Actor): Fragment {
+function mine({ channels }: Pick<Reader, 'channels'>, actor: Actor): Fragment {
   const ids = (is: (channel: ChannelCopy) => boolean) =>
     sql.array(
       channels.filter(is).map((channel) => channel.channel_id),
@@ -169,7 +174,8 @@ async function conditionOf(reader: Reader, term: Term): Promise<Fragment | undef
     case 'has':
       if (term.operand === 'link') return sql.fragment`m.has_link`;
       if (term.operand === 'image') return sql.fragment`m.has_image`;
-      if (term.operand === 'attachment') return sql.fragment`m.content LIKE '%/user_uploads/%'`;
+      if (term.operand === 'attachment')
+        return sql.fragment`EXISTS (SELECT FROM messaging.attachment_message am WHERE am.realm_id = m.realm_id AND am.message_id = m.id)`;
       return sql.fragment`EXISTS (SELECT FROM messaging.reaction re WHERE re.realm_id = m.realm_id AND re.message_id = m.id)`;
     case 'in':
       return term.operand === 'all' ? undefined : inHome(userId);

@@ -5,6 +5,7 @@ import { type RealmPolicies, realmBasis, type Sight } from '@natter/service-kit'
 import { acquainted, requireKnown } from '../acquaintance.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { findDestination } from '../destination.ts';
+import { filesReferredBy, referencesOfSend } from '../uploads/references.ts';
 import { mentionedBy } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
 import { requireDirectAllowed } from './posting-rights.ts';
@@ -55,6 +56,7 @@ export async function decideSend(
   const rendered = render(content, context);
   const mentioned = await mentionedBy(database, actor, rendered, groups, destination, policy);
   const preferences = await topicPreferencesAfter(database, actor, destination, facts, rendered.mentions.userIds);
+  const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
   const message = messageOf({
     actor,
     meta,
@@ -70,11 +72,12 @@ export async function decideSend(
     basis: { ...actor.basis, ...realmBasis(policy), ...destination.basis },
     events: [
       message.event,
+      ...references.events,
       ...preferences.events,
       ...(destination.kind === 'direct' ? acquainted(policy, destination.people, isNew) : []),
     ],
     idempotency,
-    numbered: (fromEnd) => [...message.rows(fromEnd), ...preferences.rows],
+    numbered: (fromEnd) => [...message.rows(fromEnd), ...references.rows(fromEnd), ...preferences.rows],
     newVisibilityPolicy: preferences.own,
   };
 }

@@ -5,7 +5,6 @@ export const constantRealmFields = {
   realm_plan_type: 1,
   realm_push_notifications_enabled: false,
   realm_push_notifications_enabled_end_timestamp: null,
-  realm_upload_quota_mib: null,
   realm_default_external_accounts: externalAccounts,
   realm_email_auth_enabled: true,
   realm_password_auth_enabled: true,

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { operation, pageSchema, type ServiceName } from '../operation.ts';
+import { file, int, json, text } from '../param.ts';
+
+/** A file that its owner uploaded, and the messages that refer to it. Times are in milliseconds. */
+export const attachmentSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  path_id: z.string(),
+  size: z.int(),
+  create_time: z.int(),
+  messages: z.array(z.object({ id: z.int(), date_sent: z.int() })),
+});
+export type Attachment = z.infer<typeof attachmentSchema>;
+
+const found = z.object({ url: z.string() });
+
+export const uploadOperations = {
+  uploadFile: operation({
+    name: 'upload-file',
+    service: 'messaging',
+    http: { method: 'POST', path: '/user_uploads' },
+    summary: 'Upload a file, to be linked from messages.',
+    params: { file: file() },
+    result: z.object({ url: z.string(), uri: z.string(), filename: z.string() }),
+    errors: ['BAD_REQUEST', 'REALM_UPLOAD_QUOTA'],
+    events: ['attachment'],
+  }),
+  getFileUrl: operation({
+    name: 'get-file-url',
+    service: 'messaging',
+    http: { method: 'GET', path: '/user_uploads/{realm_id_str}/{filename}' },
+    summary: 'An address of a file that works without authentication, for a minute.',
+    params: { realm_id_str: text(z.string()), filename: text(z.string()) },
+    result: found,
+    errors: ['BAD_REQUEST'],
+  }),
+  /** As clients write it that leave the slashes of the file's name as they are. */
+  getFileUrlByPath: operation({
+    name: 'get-file-url-by-path',
+    service: 'messaging',
+    http: { method: 'GET', path: '/user_uploads/{realm_id_str}/{folder}/{token}/{filename}' },
+    summary: 'An address of a file that works without authentication, for a minute.',
+    params: {
+      realm_id_str: text(z.string()),
+      folder: text(z.string()),
+      token: text(z.string()),
+      filename: text(z.string()),
+    },
+    result: found,
+    errors: ['BAD_REQUEST'],
+  }),
+  getFile: operation({
+    name: 'get-file',
+    service: 'messaging',
+    page: { method: 'GET', path: '/user_uploads/{realm_id}/{folder}/{token}/{name}' },
+    caller: 'spectator',
+    summary: 'A file, for who uploaded it and for who may read a message that refers to it.',
+    params: { realm_id: text(z.string()), folder: text(z.string()), token: text(z.string()), name: text(z.string()) },
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+  getTemporaryFile: operation({
+    name: 'get-temporary-file',
+    service: 'messaging',
+    page: { method: 'GET', path: '/user_uploads/temporary/{access}/{name}' },
+    caller: 'anyone',
+    summary: 'A file at an address that was given out within the last minute.',
+    params: { access: text(z.string()), name: text(z.string()) },
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+  getAttachments: operation({
+    name: 'get-attachments',
+    service: 'messaging',
+    http: { method: 'GET', path: '/attachments' },
+    summary: 'The files that the caller uploaded, newest first.',
+    result: z.object({ attachments: z.array(attachmentSchema), upload_space_used: z.int() }),
+  }),
+  deleteAttachment: operation({
+    name: 'delete-attachment',
+    service: 'messaging',
+    http: { method: 'DELETE', path: '/attachments/{attachment_id}' },
+    summary: 'Delete a file that the caller uploaded.',
+    params: { attachment_id: json(int) },
+    errors: ['BAD_REQUEST'],
+    events: ['attachment'],
+  }),
+};
+
+/** Bytes of files pass the bus in chunks of this size, in base64, each with a request of its own. */
+export const fileChunkBytes = 192 * 1024;
+
+const chunk = { file_key: text(z.string()), ordinal: json(int) };
+const chunksOf = (service: ServiceName) => ({
+  put: operation({
+    name: 'put-file-chunk',
+    service,
+    caller: 'anyone',
+    summary: 'Stores a chunk of a file that is being uploaded. Storing it again changes nothing.',
+    params: { ...chunk, bytes: text(z.string()) },
+    copies: 'current-on-refusal',
+  }),
+  read: operation({
+    name: 'read-file-chunk',
+    service,
+    caller: 'anyone',
+    summary: 'A chunk of a stored file.',
+    params: chunk,
+    result: z.object({ bytes: z.string() }),
+    isReadOnly: true,
+    copies: 'current-on-refusal',
+  }),
+});
+
+/** Of every service that keeps files; only the gateway asks for them. */
+export const fileOperations = { messaging: chunksOf('messaging') };

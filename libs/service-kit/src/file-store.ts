@@ -1,0 +1,72 @@
+import { badRequest, fileOperations } from '@natter/contracts';
+import { type Database, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { type Handlers, handle } from './bus.ts';
+
+/**
+ * Where the bytes of uploaded files stand: in chunks in the service's own schema (ADR 6), so that any process serves any file
+ * and a file is kept, or gone, with the transaction that says so. A file is put chunk by chunk under a random key and is
+ * nothing until it is kept; what nobody keeps within an hour goes.
+ */
+export interface FileStore {
+  /** Makes what was put a file; refuses what is not whole. */
+  keep(work: Work, key: string, size: number): Promise<void>;
+  remove(work: Work, key: string): Promise<void>;
+  /** What the gateway puts and reads chunks with. */
+  handlers: Handlers;
+  stop(): void;
+}
+
+const sizeRow = z.object({ size: z.number() });
+const bytesRow = z.object({ bytes: z.instanceof(Buffer) });
+const sweepEveryMs = 600_000;
+
+export function createFileStore(
+  database: Database,
+  schema: keyof typeof fileOperations,
+  onError: (error: unknown) => void,
+): FileStore {
+  const file = sql.identifier([schema, 'file']);
+  const chunk = sql.identifier([schema, 'file_chunk']);
+  const operations = fileOperations[schema];
+  const sweep = setInterval(() => {
+    database
+      .run(sql.unsafe`
+        WITH gone AS (DELETE FROM ${file} WHERE NOT is_kept AND stored_at < now() - interval '1 hour' RETURNING realm_id, key)
+        DELETE FROM ${chunk} c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key`)
+      .catch(onError);
+  }, sweepEveryMs);
+  sweep.unref();
+
+  return {
+    async keep(work, key, size) {
+      await work.run(sql.unsafe`UPDATE ${file} SET is_kept = true WHERE realm_id = ${work.realmId} AND key = ${key}`);
+      const held = await work.one(sql.type(sizeRow)`
+        SELECT coalesce(sum(octet_length(bytes)), 0)::float8 AS size FROM ${chunk} WHERE realm_id = ${work.realmId} AND key = ${key}`);
+      if (held.size !== size) throw badRequest('The file did not arrive whole. Try again.');
+    },
+
+    async remove(work, key) {
+      await work.run(sql.unsafe`DELETE FROM ${file} WHERE realm_id = ${work.realmId} AND key = ${key}`);
+      await work.run(sql.unsafe`DELETE FROM ${chunk} WHERE realm_id = ${work.realmId} AND key = ${key}`);
+    },
+
+    handlers: [
+      handle(operations.put, async ({ meta }, { file_key, ordinal, bytes }) => {
+        const given = Buffer.from(bytes, 'base64');
+        await database.run(sql.unsafe`
+          WITH begun AS (INSERT INTO ${file} (realm_id, key) VALUES (${meta.realmId}, ${file_key}) ON CONFLICT DO NOTHING)
+          INSERT INTO ${chunk} (realm_id, key, ordinal, bytes) VALUES (${meta.realmId}, ${file_key}, ${ordinal}, ${sql.binary(given)})
+          ON CONFLICT DO NOTHING`);
+        return {};
+      }),
+      handle(operations.read, async ({ meta }, { file_key, ordinal }) => {
+        const row = await database.maybeOne(sql.type(bytesRow)`
+          SELECT bytes FROM ${chunk} WHERE realm_id = ${meta.realmId} AND key = ${file_key} AND ordinal = ${ordinal}`);
+        return { bytes: row?.bytes.toString('base64') ?? '' };
+      }),
+    ],
+
+    stop: () => clearInterval(sweep),
+  };
+}

@@ -1,0 +1,64 @@
+import type { Attachment, LogEvent } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+const attachmentRow = z.object({
+  id: z.number(),
+  owner_id: z.number(),
+  name: z.string(),
+  path_id: z.string(),
+  size: z.number(),
+  created: z.number(),
+  messages: z.array(z.object({ id: z.number(), date_sent: z.number() })),
+});
+type AttachmentRow = z.infer<typeof attachmentRow>;
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/** Attachments `a`, newest first, with the messages that refer to them. */
+export const attachmentsWhere = (executor: Executor, condition: Fragment): Promise<AttachmentRow[]> =>
+  executor.any(sql.type(attachmentRow)`
+    SELECT a.id, a.owner_id, a.name, a.path_id, a.size, floor(extract(epoch FROM a.created_at) * 1000)::float8 AS created,
+      coalesce((SELECT json_agg(json_build_object('id', m.id, 'date_sent', floor(extract(epoch FROM m.sent_at) * 1000)::bigint) ORDER BY m.id)
+        FROM messaging.attachment_message am JOIN messaging.message m ON m.realm_id = am.realm_id AND m.id = am.message_id
+        WHERE am.realm_id = a.realm_id AND am.attachment_id = a.id), '[]') AS messages
+    FROM messaging.attachment a WHERE ${condition} ORDER BY a.id DESC`);
+
+export const toAttachment = ({ id, name, path_id, size, created, messages }: AttachmentRow): Attachment => ({
+  id,
+  name,
+  path_id,
+  size,
+  create_time: created,
+  messages,
+});
+
+/** Bytes of all files of the realm. */
+export async function spaceUsed(executor: Executor, realmId: number): Promise<number> {
+  const row = await executor.maybeOne(sql.type(z.object({ bytes: z.number() }))`
+    SELECT bytes FROM messaging.upload_space WHERE realm_id = ${realmId}`);
+  return row?.bytes ?? 0;
+}
+
+export const attachmentEvent = (
+  op: 'add' | 'update' | 'remove',
+  ownerId: number,
+  attachment: { id: number },
+  upload_space_used: number,
+): LogEvent => ({
+  type: 'attachment',
+  op,
+  body: { attachment, upload_space_used },
+  audience: { users: { ids: [ownerId] } },
+});
+
+/** Tells the owners of these attachments which messages refer to them now; gives them as they are. */
+export async function announceReferences(work: Work, attachmentIds: readonly number[]): Promise<AttachmentRow[]> {
+  if (attachmentIds.length === 0) return [];
+  const rows = await attachmentsWhere(
+    work,
+    sql.fragment`a.realm_id = ${work.realmId} AND a.id = ANY(${sql.array([...attachmentIds], 'int4')})`,
+  );
+  const used = await spaceUsed(work, work.realmId);
+  for (const row of rows) work.emit(attachmentEvent('update', row.owner_id, toAttachment(row), used));
+  return rows;
+}

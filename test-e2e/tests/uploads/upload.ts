@@ -1,0 +1,34 @@
+import { type Answer, type Client, exchange } from '@natter/testkit';
+
+interface Part {
+  name: string;
+  type?: string;
+  bytes: Buffer;
+}
+
+/** Sends a form of files alone; each part is called as its file, as one of the clients does. */
+export function upload(client: Client, ...parts: Part[]): Promise<Answer> {
+  const boundary = `natter${Math.random()}`;
+  const body = Buffer.concat([
+    ...parts.flatMap(({ name, type, bytes }) => [
+      Buffer.from(
+        `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\n${type ? `Content-Type: ${type}\r\n` : ''}\r\n`,
+      ),
+      bytes,
+      Buffer.from('\r\n'),
+    ]),
+    Buffer.from(`--${boundary}--\r\n`),
+  ]);
+  return exchange(`${client.url}/api/v1/user_uploads`, 'POST', body, {
+    host: client.host,
+    authorization: `Basic ${Buffer.from(`${client.email}:${client.api_key}`).toString('base64')}`,
+    'content-type': `multipart/form-data; boundary=${boundary}`,
+  });
+}
+
+/** Uploads a small text; gives its address. */
+export async function uploadText(client: Client, text: string, name = 'notes.txt'): Promise<string> {
+  const { status, body } = await upload(client, { name, type: 'text/plain', bytes: Buffer.from(text) });
+  if (status !== 200) throw new Error(`upload: ${status} ${JSON.stringify(body)}`);
+  return body.url;
+}
