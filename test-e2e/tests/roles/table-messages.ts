@@ -1,6 +1,6 @@
 import type { Json } from '@natter/testkit';
+import { uploadTo } from '../upload.ts';
 import { type Cell, here, people, signedIn, type Table } from './cell.ts';
-import { uploadTo } from './upload.ts';
 
 const inChannel = ({ channel, n }: Cell) => ({ type: 'stream', to: channel, topic: 'roles', content: `text ${n}` });
 const byOwner = async (cell: Cell) => ({
