@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Handlers, handle } from './bus.ts';
 
 /**
- * Where the bytes of uploaded files stand: in chunks in the service's own schema (ADR 6), so that any process serves any file
+ * Where the bytes of uploaded files stand: in chunks in the service's own schema (ADR 7), so that any process serves any file
  * and a file is kept, or gone, with the transaction that says so. A file is put chunk by chunk under a random key and is
  * nothing until it is kept; what nobody keeps within an hour goes.
  */

@@ -105,12 +105,19 @@ function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined 
       message: {
         ...message,
         id: entry.number,
+        ...submessagesOf(message, entry.number),
         ...(queue.apply_markdown ? {} : { content: event.message?.source, content_type: 'text/x-markdown' }),
         ...(queue.client_gravatar && !isUploadedAvatar(message.avatar_url) ? { avatar_url: null } : {}),
         ...(isEmptyTopic ? { subject: emptyTopicDisplayName } : {}),
       },
     }),
   );
+}
+
+/** What a message carries from its sending on has no id of the message yet. */
+function submessagesOf({ submessages }: Record<string, unknown>, message_id: number): Record<string, unknown> {
+  const list = submessages as Record<string, unknown>[] | undefined;
+  return list && list.length > 0 ? { submessages: list.map((one) => ({ ...one, message_id })) } : {};
 }
 
 /** Flags are the receiver's; a local id is told to the one queue it came from. */

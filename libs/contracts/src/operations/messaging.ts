@@ -29,6 +29,7 @@ export const messagingOperations = {
       queue_id: text(z.string().optional()),
       local_id: text(z.string().optional()),
       read_by_sender: json(bool.optional()),
+      widget_content: text(z.string().optional()),
     },
     result: z.object({ id: z.int(), automatic_new_visibility_policy: z.int().optional() }),
     errors: [

@@ -4,6 +4,7 @@ import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/servic
 import { z } from 'zod';
 import { audienceOf, holdMessage } from '../message-audience.ts';
 import type { MessageReach } from '../message-reach.ts';
+import { requireSubmessageData } from '../widgets/submessage-data.ts';
 
 const maxContentLength = 100_000;
 
@@ -21,10 +22,11 @@ export function submessageHandlers({ database, unitOfWork }: Owner, reach: Messa
         work.restOn(actor.basis);
         await holdMessage(work, message);
         // Only a message that carries a widget, which its sender gave it, can be added to.
-        const widget = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
-          SELECT id FROM messaging.submessage WHERE realm_id = ${work.realmId} AND message_id = ${message.id} LIMIT 1`);
-        if (!widget && message.sender_id !== actor.userId)
-          throw badRequest('You cannot attach a submessage to this message.');
+        const widget = await work.maybeOne(sql.type(z.object({ content: z.string() }))`
+          SELECT content FROM messaging.submessage WHERE realm_id = ${work.realmId} AND message_id = ${message.id} ORDER BY id LIMIT 1`);
+        const isAuthor = message.sender_id === actor.userId;
+        if (!widget && !isAuthor) throw badRequest('You cannot attach a submessage to this message.');
+        requireSubmessageData(widget && typeOf(widget.content), JSON.parse(params.content), isAuthor);
         const { id } = await work.one(sql.type(z.object({ id: z.number() }))`
           INSERT INTO messaging.submessage (realm_id, message_id, sender_id, msg_type, content)
           VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${params.msg_type}, ${params.content}) RETURNING id`);
@@ -40,6 +42,12 @@ export function submessageHandlers({ database, unitOfWork }: Owner, reach: Messa
       });
     }),
   ];
+}
+
+/** What the first submessage says that the widget is. */
+function typeOf(content: string): string | undefined {
+  const said = z.object({ widget_type: z.string() }).safeParse(JSON.parse(content));
+  return said.success ? said.data.widget_type : undefined;
 }
 
 function isJson(text: string): boolean {

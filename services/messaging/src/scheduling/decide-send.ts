@@ -23,6 +23,6 @@ export const createDecideSend =
   async (actor, meta, message, fresh) => {
     if (message.type === 'channel' && message.topic === undefined)
       throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
-    const params = { ...message, queue_id: undefined, local_id: undefined };
+    const params = { ...message, queue_id: undefined, local_id: undefined, widget_content: undefined };
     return decideSend(sending, actor, meta, params, checkedContent(message.content), fresh, undefined);
   };

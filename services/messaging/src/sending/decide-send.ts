@@ -6,6 +6,7 @@ import { acquainted, requireKnown } from '../acquaintance.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { findDestination } from '../destination.ts';
 import { filesReferredBy, referencesOfSend } from '../uploads/references.ts';
+import { widgetOfSend } from '../widgets/widget-of-send.ts';
 import { mentionedBy } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
 import { requireDirectAllowed } from './posting-rights.ts';
@@ -57,6 +58,7 @@ export async function decideSend(
   const mentioned = await mentionedBy(database, actor, rendered, groups, destination, policy);
   const preferences = await topicPreferencesAfter(database, actor, destination, facts, rendered.mentions.userIds);
   const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
+  const widget = await widgetOfSend(database, actor.userId, content, params.widget_content);
   const message = messageOf({
     actor,
     meta,
@@ -67,6 +69,7 @@ export async function decideSend(
     rendered,
     mentioned,
     linkifiers: facts.linkifiers,
+    submessages: widget.submessages,
   });
   return {
     basis: { ...actor.basis, ...realmBasis(policy), ...destination.basis },
@@ -77,7 +80,12 @@ export async function decideSend(
       ...(destination.kind === 'direct' ? acquainted(policy, destination.people, isNew) : []),
     ],
     idempotency,
-    numbered: (fromEnd) => [...message.rows(fromEnd), ...references.rows(fromEnd), ...preferences.rows],
+    numbered: (fromEnd) => [
+      ...message.rows(fromEnd),
+      ...references.rows(fromEnd),
+      ...widget.rows(fromEnd),
+      ...preferences.rows,
+    ],
     newVisibilityPolicy: preferences.own,
   };
 }

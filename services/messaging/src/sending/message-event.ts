@@ -18,6 +18,7 @@ interface Parts {
   rendered: Rendered;
   mentioned: Mentioned;
   linkifiers: RenderContext['linkifiers'];
+  submessages: Record<string, unknown>[];
 }
 
 const intoMessages: InsertNumbered = (realmId, rows) => sql.unsafe`
@@ -64,7 +65,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
     sender_full_name: facts.full_name ?? actor.email,
     sender_realm_str: '',
     subject: topic,
-    submessages: [],
+    submessages: parts.submessages,
     timestamp: Math.floor(Date.now() / 1000),
     topic_links: topic === '' ? [] : topicLinks(topic, parts.linkifiers),
     ...recipientPart(destination),
