@@ -7,6 +7,8 @@ export interface Authenticator {
    * with what was known for a minute longer.
    */
   authenticate(header: string | undefined, meta: RequestMeta, isPoll: boolean): Promise<Actor>;
+  /** The actor of a key that is shown without an address: where a browser opens a file. Not cached. */
+  authenticateKey(key: string, meta: RequestMeta): Promise<Actor>;
   /** An event of a realm whose log is tailed: actors it changes are asked for anew. */
   follow(realmId: number, event: LogEvent): void;
 }
@@ -48,6 +50,10 @@ export function createAuthenticator(
         throw error;
       }
     },
+    async authenticateKey(key, meta) {
+      if (!isKey(key)) throw invalidKey();
+      return bus.call(userOperations.authenticate, { email: undefined, api_key: key }, { meta });
+    },
     follow(realmId, event) {
       const changed = usersChangedBy(event);
       if (changed === undefined) return;
@@ -74,7 +80,9 @@ function credentials(header: string | undefined): { email: string; key: string }
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = decoded.lastIndexOf(':');
   const key = decoded.slice(colon + 1);
-  if (colon < 1 || decoded.includes('\0') || !/^[A-Za-z0-9]{32}$/.test(key))
-    throw new ChatError('INVALID_API_KEY', 'Invalid API key');
+  if (colon < 1 || decoded.includes('\0') || !isKey(key)) throw invalidKey();
   return { email: decoded.slice(0, colon), key };
 }
+
+const isKey = (key: string): boolean => /^[A-Za-z0-9]{32}$/.test(key);
+const invalidKey = (): ChatError => new ChatError('INVALID_API_KEY', 'Invalid API key');

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import { badRequest, ChatError } from '@natter/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -22,7 +23,7 @@ const maxFields = 2_000;
 const sliceBytes = 512 * 1024;
 
 /** Bodies are forms, urlencoded or multipart, for every verb. */
-export function acceptForms(app: FastifyInstance): void {
+export function acceptForms(app: FastifyInstance, maxBytes: number): void {
   app.addHttpMethod('GET', { hasBody: true, override: true } as never);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -30,12 +31,9 @@ export function acceptForms(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (_: unknown, body: Buffer): Promise<Form> => ({ fields: parseForm(body.toString('latin1')), files: [] }),
   );
-  app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (request, body, done) => {
-    parseMultipart(String(request.headers['content-type']), body as Buffer).then(
-      (form) => done(null, form),
-      (error: Error) => done(error),
-    );
-  });
+  app.addContentTypeParser('multipart/form-data', async (request: FastifyRequest, payload: Readable) =>
+    parseMultipart(String(request.headers['content-type']), await bodyOf(payload, maxBytes)),
+  );
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) => {
     if (body.length > 0) throw badRequest('The body must be application/x-www-form-urlencoded or multipart/form-data');
     return { fields: {}, files: [] } satisfies Form;
@@ -109,6 +107,20 @@ function parseMultipart(contentType: string, body: Buffer): Promise<Form> {
       fail(error);
     }
   });
+}
+
+/** A body over the limit is heard out for a while, so that its sender hears why it is refused. */
+async function bodyOf(payload: Readable, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of payload as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= maxBytes) chunks.push(chunk);
+    else chunks.length = 0;
+    if (size > 4 * maxBytes) break;
+  }
+  if (size > maxBytes) throw Object.assign(new Error('The body is too large'), { statusCode: 413 });
+  return Buffer.concat(chunks);
 }
 
 async function feed(parser: InstanceType<typeof Busboy>, body: Buffer): Promise<void> {

@@ -96,10 +96,11 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   };
 
   const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * 1024 * 1024;
+  const maxBodyBytes = Math.max(limits.bodyBytes, maxUploadBytes + formBytes);
   let isLeaving = false;
   const app = fastify({
     ...(config.NATTER_TRUSTED_PROXIES ? { trustProxy: config.NATTER_TRUSTED_PROXIES } : {}),
-    bodyLimit: Math.max(limits.bodyBytes, maxUploadBytes + formBytes),
+    bodyLimit: maxBodyBytes,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
@@ -107,7 +108,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => void sendError(reply, toChatError(error, request)),
   });
-  acceptForms(app);
+  acceptForms(app, maxBodyBytes);
   const served = new WeakMap<FastifyRequest, string>();
   app.addHook('onSend', async (request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
@@ -206,14 +207,17 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   /** Who asks. A wrong key counts against the address it came from. */
   async function actorOf(
     operation: Operation,
-    { request, reply }: Asked,
+    { request, reply, fields }: Asked,
     meta: RequestMeta,
     isPoll: boolean,
   ): Promise<Actor | undefined> {
     const header = request.headers.authorization;
     const isAuthenticated = operation.caller === 'user' || (operation.caller === 'spectator' && header !== undefined);
-    if (!isAuthenticated) return undefined;
+    // A file that a page shows is asked for without a header.
+    const keyAlone = operation.page && operation.caller === 'spectator' && !header ? fields.api_key : undefined;
+    if (!isAuthenticated && keyAlone === undefined) return undefined;
     try {
+      if (keyAlone !== undefined) return await authenticator.authenticateKey(keyAlone, meta);
       return await authenticator.authenticate(header, meta, isPoll);
     } catch (error) {
       if (error instanceof ChatError && error.status === 401)

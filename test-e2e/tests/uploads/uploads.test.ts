@@ -95,6 +95,31 @@ test('a file of 25 MiB is uploaded, listed, told to its owner and served as it w
   });
 });
 
+test('a file far over the limit is refused with the reason, not with a closed connection', async () => {
+  const { status, body } = await upload(realm.member, { name: 'far.bin', bytes: Buffer.alloc(30 * 1024 * 1024) });
+  expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+});
+
+test('a part that says no type has the one that its name says', async () => {
+  for (const [name, type] of [
+    ['a.png', 'image/png'],
+    ['a.pdf', 'application/pdf'],
+    ['a.txt', 'text/plain; charset=utf-8'],
+    ['a', 'application/octet-stream'],
+  ] as const) {
+    const { body } = await upload(realm.member, { name, bytes: Buffer.from('x') });
+    expect((await bytesOf(realm.member, body.url)).headers['content-type']).toBe(type);
+  }
+});
+
+test('a file is had with the API key in its address, by whom the key is of', async () => {
+  const url = await uploadText(realm.member, 'by key');
+  const withKey = (key: string) => statusFor(realm.spectator, `${url}?api_key=${key}`);
+  expect(await Promise.all([realm.member.api_key, realm.guest.api_key, 'x'.repeat(32), 'x'].map(withKey))).toEqual([
+    200, 404, 401, 401,
+  ]);
+});
+
 test('an upload is exactly one file', async () => {
   const file = { name: 'a.txt', bytes: Buffer.from('a') };
   const none = await realm.member.post('/user_uploads');

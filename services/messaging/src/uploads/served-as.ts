@@ -39,15 +39,19 @@ const byExtension: Record<string, string> = {
   flac: 'audio/flac',
   pdf: 'application/pdf',
   txt: 'text/plain',
+  log: 'text/plain',
+  md: 'text/plain',
   zip: 'application/zip',
 };
 
 const plainType = /^[a-z]+\/[a-z0-9][a-z0-9.+-]{0,80}$/;
 
-/** The type of an upload: what its part said, else what its name says. */
+const saysNothing = new Set(['application/octet-stream', 'text/plain']);
+
+/** The type of an upload: what its part said, else what its name says. A part that says none is taken for plain text. */
 export function typeOf(given: string, name: string): string {
   const stated = given.split(';')[0]?.trim().toLowerCase() ?? '';
-  const isTelling = plainType.test(stated) && stated !== 'application/octet-stream';
+  const isTelling = plainType.test(stated) && !saysNothing.has(stated);
   return isTelling ? stated : (byExtension[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream');
 }
 

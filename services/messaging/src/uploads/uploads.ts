@@ -66,6 +66,8 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
     ),
 
     handleOpen(uploadOperations.getFile, async ({ actor, meta }, { realm_id, folder, token, name }) => {
+      // Who was shut out a moment ago gets no file more.
+      await owner.catchUp(meta.realmId, actor?.basis);
       const file = await findFile(
         database,
         meta.realmId,

@@ -19,9 +19,14 @@ const credentialRow = z.object({
 export function authenticationHandlers(owner: Owner): Handlers {
   const { database } = owner;
 
-  const actorBy = (realmId: number, keyId: string, which: { email: string } | { userId: number }): Promise<Actor> => {
-    const condition =
-      'email' in which
+  const actorBy = (
+    realmId: number,
+    keyId: string,
+    which: { email: string } | { userId: number } | undefined,
+  ): Promise<Actor> => {
+    const condition = !which
+      ? sql.fragment`true`
+      : 'email' in which
         ? sql.fragment`(lower(a.email) = lower(${which.email}) OR a.id = ${idInEmail(which.email)}
             AND lower('user' || a.id || '@' || r.host) = lower(${which.email}))`
         : sql.fragment`a.id = ${which.userId}`;
@@ -63,7 +68,7 @@ export function authenticationHandlers(owner: Owner): Handlers {
 
   return [
     handle(userOperations.authenticate, async ({ meta }, { email, api_key }) =>
-      actorBy(meta.realmId, apiKeyId(api_key), { email }),
+      actorBy(meta.realmId, apiKeyId(api_key), email === undefined ? undefined : { email }),
     ),
 
     handle(userOperations.refreshActor, async ({ meta }, { user_id, key_id }) =>
