@@ -21,7 +21,7 @@ describe(`nothing is accepted on a decision that was revoked before (${rounds} r
     ['an unsubscribe', raceUnsubscribe],
     ['a role change', raceRole],
     ['a revoked key', raceKey],
-  ])('%s', { timeout: 300_000 }, async (name, race) => {
+  ])('%s', { timeout: 100_000 + rounds * 2_000 }, async (name, race) => {
     const report = await race(system, rounds, randomOf(seed));
     console.log(`${name}: ${report.accepted} accepted before, ${report.refused} refused after`);
     expect(report.violations).toEqual([]);

@@ -9,7 +9,7 @@ const realmsAtOnce = 20;
 const expiredRow = z.object({ name: z.string(), state: z.enum(['attached', 'pending', 'detached']) });
 const raisedRow = z.object({ raised: z.number(), remaining: z.number(), held_back_by: z.string().nullable() });
 
-export interface Retention {
+interface Retention {
   /** Partitions that are gone. */
   dropped: string[];
   /** The consumer that has not read what is old enough to go. */
@@ -65,7 +65,7 @@ export function startRetention(
  * detached without waiting for readers, then dropped. Each step stands by itself; whoever comes next goes on where another was
  * killed. Undefined when another process is at it.
  */
-export function keepPartitions(database: Database, hours: number): Promise<Retention | undefined> {
+function keepPartitions(database: Database, hours: number): Promise<Retention | undefined> {
   return asOnlyOne(database, async () => {
     await database.run(sql.unsafe`SELECT log.prepare_partitions(${daysAhead})`);
     const dropped: string[] = [];
