@@ -38,7 +38,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...groupHandlers(owner, bus),
     ...profileFieldHandlers(owner),
     ...collectionHandlers(owner),
-    ...invitationHandlers(owner, bus, config, mailInvitation(owner.database, mailer)),
+    ...invitationHandlers(owner, bus, config, seal, mailInvitation(owner.database, mailer)),
     ...authenticationHandlers(owner),
     ...loginHandlers(owner, mailer),
     ...ownKeyHandlers(owner),

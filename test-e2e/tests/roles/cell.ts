@@ -17,6 +17,8 @@ export interface Cell {
 }
 
 export interface Row {
+  /** Nobody is asked who they are. */
+  isAsked?: false;
   /** Values of the path's parameters, and others that `form` needs. */
   at?: (cell: Cell) => Promise<Record<string, Json>>;
   form?: (cell: Cell, at: Record<string, Json>) => Json | Promise<Json>;

@@ -79,6 +79,8 @@ export const peopleTable: Table = {
       x: 'AUTHENTICATION_FAILED',
     },
   ],
+  // Nobody logs in without a password.
+  'POST /dev_fetch_api_key': ['', { form: ({ realm }) => ({ username: realm.member.email }), isAsked: false }],
   'POST /users': [
     'oax',
     { form: (cell) => ({ email: `new${cell.n}@example.com`, password: 'a good password', full_name: name(cell) }) },

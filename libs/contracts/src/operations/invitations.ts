@@ -140,7 +140,8 @@ export const invitationOperations = {
     page: { method: 'POST', path: '/join/{key}' },
     caller: 'anyone',
     summary: 'What the page of an invitation link sends.',
-    params: { key, ...joining },
+    /** The key is what a page that is sent twice names itself by; a header takes its place. */
+    params: { key, ...joining, idempotency_key: text(z.string().max(100).optional()) },
     result: pageSchema,
   }),
   /** Served by channels, which knows who may add people where; asked in the name of who invites. */

@@ -70,6 +70,16 @@ export const userOperations = {
     result: z.object({ api_key: z.string(), email: z.string(), user_id: z.int() }),
     errors: ['AUTHENTICATION_FAILED', 'USER_DEACTIVATED', 'REALM_DEACTIVATED'],
   }),
+  devFetchApiKey: operation({
+    name: 'dev-fetch-api-key',
+    service: 'users',
+    http: { method: 'POST', path: '/dev_fetch_api_key' },
+    caller: 'anyone',
+    summary: 'An API key without a password; this server has no mode of development in which that is allowed.',
+    params: { username: text(z.string()) },
+    result: z.object({ api_key: z.string(), email: z.string(), user_id: z.int() }),
+    errors: ['BAD_REQUEST'],
+  }),
   createUser: operation({
     name: 'create-user',
     service: 'users',

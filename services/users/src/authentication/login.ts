@@ -1,4 +1,4 @@
-import { ChatError, type RequestMeta, userOperations } from '@natter/contracts';
+import { badRequest, ChatError, type RequestMeta, userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -24,6 +24,10 @@ const wantsMail = sql.fragment`coalesce((a.settings->>'enable_login_emails')::bo
 
 export function loginHandlers({ database }: Owner, mailer: Mailer): Handlers {
   return [
+    handle(userOperations.devFetchApiKey, async () => {
+      throw badRequest('Development environment authentication is not enabled.');
+    }),
+
     handle(userOperations.fetchApiKey, async ({ meta }, { username, password }) => {
       const account = await check(meta, username.trim(), password);
       const key = createApiKey();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Page } from '@natter/contracts';
 import { escaped, plainPage as page } from '../settings/plain-page.ts';
 
@@ -25,6 +26,7 @@ export function formPage({
     `Join ${realmName}`,
     `${problem === undefined ? '' : `<p class="problem" role="alert">${escaped(problem)}</p>`}
 <form method="post" action="/join/${encodeURIComponent(key)}">
+<input name="idempotency_key" type="hidden" value="${randomUUID()}">
 ${address}
 <label>Full name <input name="full_name" required maxlength="100" autocomplete="name" value="${escaped(given.full_name ?? '')}"></label>
 <label>Password <input name="password" type="password" required autocomplete="new-password"></label>

@@ -1,17 +1,11 @@
-import {
-  badRequest,
-  ChatError,
-  invitationOperations,
-  limits,
-  type ParamsOf,
-  type RequestMeta,
-} from '@natter/contracts';
+import { badRequest, ChatError, invitationOperations, type ParamsOf, type RequestMeta } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { checkedFullName } from '../accounts/full-name.ts';
 import { insertAccount } from '../accounts/insert-account.ts';
 import { insertKey } from '../authentication/authentication.ts';
+import type { KeySeal } from '../authentication/key-seal.ts';
 import { createApiKey, hashPassword } from '../authentication/passwords.ts';
 import { insertMembers } from '../groups/create-group.ts';
 import { bumpMembers, emitMembers } from '../groups/membership.ts';
@@ -23,7 +17,7 @@ import { formPage, gonePage, welcomePage } from './join-page.ts';
 type Params = ParamsOf<typeof invitationOperations.join>;
 const emailForm = z.email();
 
-export function joinHandlers(owner: Owner): Handlers {
+export function joinHandlers(owner: Owner, seal: KeySeal): Handlers {
   const page = async (meta: RequestMeta, key: string) => {
     const invitation = await findByKey(owner.database, meta.realmId, key);
     const { settings, isDeactivated } = await readRealm(owner.database, meta.realmId);
@@ -31,18 +25,19 @@ export function joinHandlers(owner: Owner): Handlers {
     return formPage({ realmName: settings.name, key, email: invitation.email, given: {}, problem: undefined });
   };
   return [
-    handle(invitationOperations.join, ({ meta }, params) => join(owner, meta, params)),
+    handle(invitationOperations.join, ({ meta }, params) => join(owner, seal, meta, params)),
     handle(invitationOperations.joinPage, ({ meta }, { key }) => page(meta, key)),
     handle(invitationOperations.confirmPage, ({ meta }, { key }) => page(meta, key)),
-    handle(invitationOperations.joinByPage, async ({ meta }, params) => {
+    handle(invitationOperations.joinByPage, async ({ meta }, { idempotency_key, ...params }) => {
       const invitation = await findByKey(owner.database, meta.realmId, params.key);
       const { settings } = await readRealm(owner.database, meta.realmId);
-      if (!invitation) return gonePage();
       try {
-        const { email } = await join(owner, meta, params);
+        const idempotencyKey = meta.idempotencyKey ?? idempotency_key;
+        const { email } = await join(owner, seal, { ...meta, idempotencyKey }, params);
         return welcomePage({ realmName: settings.name, realmUrl: meta.realmUrl, email });
       } catch (error) {
         if (!(error instanceof ChatError) || error.status >= 500) throw error;
+        if (!invitation) return gonePage();
         const { key, full_name } = params;
         const given = { full_name, email: params.email };
         return formPage({ realmName: settings.name, key, email: invitation.email, given, problem: error.message });
@@ -51,21 +46,27 @@ export function joinHandlers(owner: Owner): Handlers {
   ];
 }
 
-async function join({ database, unitOfWork }: Owner, meta: RequestMeta, params: Params) {
-  const known = await findByKey(database, meta.realmId, params.key);
-  if (!known) throw noInvitation();
-  const email = known.email ?? params.email ?? '';
-  if (!emailForm.safeParse(email).success) throw badRequest('Invalid email address');
+/** Under the same idempotency key the same account, with the same API key, also where the invitation served once. */
+async function join({ database, unitOfWork }: Owner, seal: KeySeal, meta: RequestMeta, params: Params) {
+  const { realmId, idempotencyKey } = meta;
+  const { key, password } = params;
+  if (idempotencyKey === undefined && !(await findByKey(database, realmId, key))) throw noInvitation();
+  const asked = JSON.stringify([key, params.email, params.full_name]);
+  const idempotency = idempotencyKey && {
+    idempotency: { userId: 0, key: `key:${idempotencyKey}`, fingerprint: `join ${asked}` },
+  };
   const full_name = checkedFullName(params.full_name);
-  if (params.password.length < limits.passwordMinLength) throw badRequest('The password is too weak.');
-  if (params.password.length > limits.passwordMaxLength) throw badRequest('The password is too long.');
-  const password_hash = await hashPassword(params.password);
-  const api_key = createApiKey();
-  return unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+  const password_hash = await hashPassword(password);
+  const api_key = idempotencyKey
+    ? seal.derive(JSON.stringify([realmId, idempotencyKey, asked, password]))
+    : createApiKey();
+  const made = await unitOfWork({ realmId, schema: 'users', ...idempotency }, async (work) => {
     // Held: it is revoked before this account is made, or after.
-    const invitation = await findByKey(work, meta.realmId, params.key, sql.fragment`FOR UPDATE`);
+    const invitation = await findByKey(work, realmId, key, sql.fragment`FOR UPDATE`);
     if (!invitation) throw noInvitation();
-    const realm = await readRealm(work, meta.realmId);
+    const email = invitation.email ?? params.email ?? '';
+    if (!emailForm.safeParse(email).success) throw badRequest('Invalid email address');
+    const realm = await readRealm(work, realmId);
     if (realm.isDeactivated) throw new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');
     await checkEmailDomain(work, realm, email);
     const note = {
@@ -76,14 +77,15 @@ async function join({ database, unitOfWork }: Owner, meta: RequestMeta, params: 
       welcome_message_custom_text: invitation.welcome_text,
     };
     const person = await insertAccount(work, { email, full_name, role: invitation.invite_as, password_hash, note });
-    await insertKey(work, meta.realmId, person.user_id, api_key);
+    await insertKey(work, realmId, person.user_id, api_key);
     await joinGroups(work, invitation, person.user_id);
     if (invitation.email !== null) {
       await work.run(sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE id = ${invitation.id}`);
       await announceInvites(work, [invitation.inviter_id]);
     }
-    return { user_id: person.user_id, email, api_key };
+    return { user_id: person.user_id, email };
   });
+  return { ...made, api_key };
 }
 
 /** Those that are still there. */

@@ -1,0 +1,222 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, sql } from '@natter/database';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Credentials, request } from '../api.ts';
+import { type MailServer, startMailServer } from '../mail-server.ts';
+
+let mails: MailServer;
+let system: System;
+beforeAll(async () => {
+  mails = await startMailServer();
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  const env = {
+    ...process.env,
+    NATTER_RATE_LIMIT: '1000000',
+    NATTER_RATE_LIMIT_ANONYMOUS: '1000000',
+    NATTER_SMTP_URL: mails.url,
+  };
+  system = await startSystem({ dataDir, env, log: () => undefined });
+});
+afterAll(async () => {
+  await system?.stop();
+  await mails?.stop();
+});
+
+const nobody: Credentials = { email: '', api_key: '' };
+const password = 'a rather good password';
+let count = 0;
+
+async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
+  const { status, body } = await request(system.url, who, method, path, form);
+  expect([status, body.msg]).toEqual([200, '']);
+  return body;
+}
+const logIn = (username: string, secret = password) =>
+  request(system.url, nobody, 'POST', '/fetch_api_key', { username, password: secret });
+
+/** An account that was there for an hour. */
+async function person(): Promise<Credentials & { user_id: number }> {
+  const email = `person${++count}@natter.example`;
+  const { user_id } = await ok(system.people.owner, 'POST', '/users', {
+    email,
+    password,
+    full_name: `Person ${count}`,
+  });
+  const database = createDatabase({
+    url: system.servers.postgresUrl,
+    maxConnections: 1,
+    name: 'test',
+    onError: () => undefined,
+  });
+  await database.run(sql.unsafe`UPDATE users.account SET joined_at = now() - interval '1 hour' WHERE id = ${user_id}`);
+  await database.close();
+  const { body } = await logIn(email);
+  await mails.next(email);
+  return { user_id, email, api_key: body.api_key };
+}
+
+interface Shown {
+  status: number;
+  text: string;
+  /** What the form on it would send, as it stands. */
+  action: string;
+  fields: Record<string, string>;
+}
+
+/** Opens a page as a browser does, or sends its form. */
+async function open(
+  url: string,
+  fields?: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Shown> {
+  const response = await fetch(url, {
+    ...(fields ? { method: 'POST', body: new URLSearchParams(fields) } : {}),
+    headers,
+    redirect: 'manual',
+  });
+  const text = await response.text();
+  expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+  const inputs = [...text.matchAll(/<input ([^>]*)>/g)].map((match) => match[1] ?? '');
+  const attribute = (input: string, name: string): string => new RegExp(`${name}="([^"]*)"`).exec(input)?.[1] ?? '';
+  return {
+    status: response.status,
+    text,
+    action: `${system.url}${/<form method="post" action="([^"]*)"/.exec(text)?.[1] ?? ''}`,
+    fields: Object.fromEntries(inputs.map((input) => [attribute(input, 'name'), attribute(input, 'value')])),
+  };
+}
+
+test('an invitation by mail opens a page, and the page makes the account, once', async () => {
+  const email = 'invited@natter.example';
+  await ok(system.people.owner, 'POST', '/invites', { invitee_emails: email, stream_ids: [], invite_as: 300 });
+  const mail = await mails.next(email);
+  expect(mail.link).toMatch(/\/accounts\/do_confirm\/[a-z0-9]{40}$/);
+  const page = await open(mail.link);
+  expect(page.status).toBe(200);
+  expect(page.text).toContain(email);
+
+  const weak = await open(page.action, { ...page.fields, full_name: 'Invited One', password: '123456' });
+  expect([weak.status, weak.fields.full_name]).toEqual([400, 'Invited One']);
+  expect(weak.text).toContain('role="alert"');
+  const filled = { ...weak.fields, password };
+  const made = await open(weak.action, filled);
+  expect(made.status).toBe(200);
+  expect(made.text).toContain(email);
+  const { status, body } = await logIn(email);
+  expect(status).toBe(200);
+  const own = await ok({ email, api_key: body.api_key }, 'GET', '/users/me');
+  expect([own.full_name, own.role]).toEqual(['Invited One', 300]);
+
+  // A page that is sent twice is one account; the link is worth nothing any more.
+  expect((await open(weak.action, filled)).text).toBe(made.text);
+  expect((await open(mail.link)).status).toBe(404);
+  expect((await open(page.action, { full_name: 'Another', password })).status).toBe(404);
+});
+
+test('under an Idempotency-Key joining by a link makes one account, and gives its key again', async () => {
+  const { invite_link } = await ok(system.people.owner, 'POST', '/invites/multiuse');
+  const key = invite_link.split('/').at(-2);
+  const form = { key, email: 'joining@natter.example', full_name: 'Joining One', password };
+  const header = { 'idempotency-key': 'join once' };
+  const join = () => request(system.url, nobody, 'POST', '/join', form, header);
+  const [first, second] = await Promise.all([join(), join()]);
+  expect([first.status, second.body]).toEqual([200, first.body]);
+  expect((await join()).body).toEqual(first.body);
+  await ok({ email: form.email, api_key: first.body.api_key }, 'GET', '/users/me');
+  // Whoever has the key but not the password gets no key that works.
+  const guessed = await request(system.url, nobody, 'POST', '/join', { ...form, password: 'guessed it' }, header);
+  expect(guessed.body.api_key).not.toBe(first.body.api_key);
+  const other = await request(system.url, nobody, 'POST', '/join', { ...form, full_name: 'Other' }, header);
+  expect([other.status, other.body.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+  const page = await open(invite_link);
+  const fields = { ...page.fields, email: 'paged@natter.example', full_name: 'Paged One', password };
+  const answers = await Promise.all([1, 2].map(() => open(page.action, fields, { 'idempotency-key': 'page once' })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(answers[0]?.text).toContain('paged@natter.example');
+});
+
+test('a new address counts when the link that was mailed to it is opened', async () => {
+  const who = await person();
+  const email = `changed${count}@natter.example`;
+  await ok(who, 'PATCH', '/settings', { email });
+  expect((await ok(who, 'GET', '/users/me')).delivery_email).toBe(who.email);
+  const { link } = await mails.next(email);
+  const { queue_id } = await ok(system.people.owner, 'POST', '/register', { event_types: ['realm_user'] });
+  const page = await open(link);
+  expect(page.status).toBe(200);
+  expect(page.text).toContain(email);
+  const { events } = await ok(system.people.owner, 'GET', '/events', { queue_id, last_event_id: -1 });
+  expect(events[0]).toMatchObject({ op: 'update', person: { user_id: who.user_id, delivery_email: email } });
+  expect((await ok({ ...who, email }, 'GET', '/users/me')).delivery_email).toBe(email);
+  expect((await open(link)).status).toBe(404);
+});
+
+test('an address that somebody else took meanwhile stays theirs; a newer request ends an older link', async () => {
+  const who = await person();
+  const [first, second] = [`first${count}@natter.example`, `second${count}@natter.example`];
+  await ok(who, 'PATCH', '/settings', { email: first });
+  const old = await mails.next(first);
+  await ok(who, 'PATCH', '/settings', { email: second });
+  const newer = await mails.next(second);
+  expect((await open(old.link)).status).toBe(404);
+  await ok(system.people.owner, 'POST', '/users', { email: second, password, full_name: 'Faster' });
+  expect((await open(newer.link)).status).toBe(404);
+  expect((await ok(who, 'GET', '/users/me')).delivery_email).toBe(who.email);
+});
+
+test('a forgotten password is set anew by a link that works once; nobody learns who has an account', async () => {
+  const who = await person();
+  await ok(who, 'PATCH', '/settings', { default_language: 'de' });
+  const page = await open(`${system.url}/accounts/password/reset`);
+  expect(page.status).toBe(200);
+  const asked = await open(page.action, { email: who.email.toUpperCase() });
+  const unknown = await open(page.action, { email: 'unknown@natter.example' });
+  expect([asked.status, unknown.text]).toEqual([200, asked.text]);
+  const mail = await mails.next(who.email);
+  expect(mail.subject).toContain('Passwort');
+  const form = await open(mail.link);
+  expect(form.status).toBe(200);
+  const weak = await open(form.action, { password: 'password' });
+  expect(weak.status).toBe(400);
+  expect(weak.text).toContain('role="alert"');
+  const next = 'quite another password';
+  expect((await open(weak.action, { password: next })).status).toBe(200);
+  expect((await logIn(who.email)).body.code).toBe('AUTHENTICATION_FAILED');
+  expect((await logIn(who.email, next)).status).toBe(200);
+  // Keys are not passwords: those in use go on.
+  await ok(who, 'GET', '/users/me');
+  expect((await open(mail.link)).status).toBe(404);
+  expect((await open(form.action, { password: 'yet another password' })).status).toBe(404);
+  expect(mails.received.filter(({ to }) => to.includes('unknown@natter.example'))).toEqual([]);
+});
+
+test('who is deactivated gets no link, and one that was mailed before does nothing', async () => {
+  const who = await person();
+  const page = await open(`${system.url}/accounts/password/reset`);
+  await open(page.action, { email: who.email });
+  const { link } = await mails.next(who.email);
+  await ok(system.people.owner, 'DELETE', `/users/${who.user_id}`);
+  const form = await open(link);
+  expect(
+    (await open(`${system.url}${new URL(link).pathname}`, { ...form.fields, password: 'some password' })).status,
+  ).toBe(404);
+  await open(page.action, { email: who.email });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(
+    mails.received.filter(({ to, subject }) => to.includes(who.email) && subject.includes('password')),
+  ).toHaveLength(1);
+});
+
+test('logging in is told by mail, unless one does not want it', async () => {
+  const who = await person();
+  await logIn(who.email);
+  expect((await mails.next(who.email)).text).toMatch(/logged in/);
+  await ok(who, 'PATCH', '/settings', { enable_login_emails: false });
+  const before = mails.received.length;
+  expect((await logIn(who.email)).status).toBe(200);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(mails.received.length).toBe(before);
+});
