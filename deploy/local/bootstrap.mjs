@@ -1,6 +1,6 @@
 /**
  * Runs before anything is installed, on Node 20 or newer: brings the pinned pnpm, the packages and Node 24, then starts
- * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|bench|e2e|cluster|dashboards|docs|lint|typecheck|install> [arguments]`
+ * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|queues|bench|e2e|cluster|dashboards|docs|lint|typecheck|install> [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,6 +21,7 @@ const tasks = {
   start: () => node(['deploy/local/start.ts', ...args]),
   test,
   chaos: () => node(['test-e2e/chaos.ts', ...args]),
+  queues: () => node(['test-e2e/queues.ts', ...args]),
   e2e: () => vitest(['--config', 'test-e2e/containers/vitest.config.ts', ...args]),
   cluster: () => node(['test-e2e/cluster/main.ts', ...args]),
   dashboards: () => node(['test-e2e/dashboards/record.ts', ...args]),

@@ -10,6 +10,7 @@ declare module 'vitest' {
     natterUrl: string;
     natterNatsUrl: string;
     natterPostgresUrl: string;
+    natterRedisUrl: string;
     natterLog: string;
   }
 }
@@ -34,6 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('natterUrl', system.url);
   project.provide('natterNatsUrl', system.natsUrl);
   project.provide('natterPostgresUrl', system.servers.postgresUrl);
+  project.provide('natterRedisUrl', system.servers.redisUrl);
   project.provide('natterLog', log);
   return async () => {
     const refusals = await redisRefusals(system.servers.redisUrl);

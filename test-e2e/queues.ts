@@ -1,0 +1,31 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSystem } from '@natter/local/system';
+import { runUnderKills } from './queue-model/under-kills.ts';
+
+const seed = Number(process.argv[2] ?? Math.floor(Math.random() * 2 ** 31));
+const sequences = Number(process.env.SEQUENCES ?? 10_000);
+console.log(`seed ${seed}, ${sequences} sequences (give the seed as the first argument to repeat)`);
+const system = await startSystem({
+  dataDir: await mkdtemp(join(tmpdir(), 'natter-queues-')),
+  replicas: { 'event-queue': 2 },
+  env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
+  log: console.log,
+});
+const began = Date.now();
+const { ran, counts, problems, inFlight, askedAgain } = await runUnderKills(system, {
+  sequences,
+  seed,
+  disturbed: 0.001,
+  atOnce: 32,
+  onProgress: (done) => {
+    if (done % 500 === 0) console.log(`${done} sequences, ${Math.round((Date.now() - began) / 1000)} s`);
+  },
+});
+await system.stop();
+console.log(`${ran} sequences:`, counts);
+console.log(`in flight at each kill and wipe: ${inFlight.join(' ')}; ${askedAgain} requests asked again`, ...problems);
+const isWhole = problems.length === 0 && ran === sequences;
+console.log(isWhole ? 'as the model says' : `${problems.length} problems`);
+process.exit(isWhole ? 0 : 1);

@@ -1,0 +1,44 @@
+import { openRealm, type Realm } from '@natter/testkit';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { expireIn } from '../../queue-model/expire.ts';
+import { runSequences } from '../../queue-model/run.ts';
+
+const sequences = Number(process.env.QUEUE_MODEL_SEQUENCES ?? 500);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const atOnce = 16;
+let realm: Realm;
+let postgres: pg.Pool;
+let redis: Redis;
+beforeAll(async () => {
+  realm = await openRealm();
+  redis = new Redis(inject('natterRedisUrl'));
+  postgres = new pg.Pool({ connectionString: inject('natterPostgresUrl'), max: 4 });
+});
+afterAll(async () => {
+  redis?.disconnect();
+  await postgres?.end();
+});
+
+test(`${sequences} random sequences of register, event, poll, stale poll, acknowledge, expire and delete: as the model says (seed ${seed})`, {
+  timeout: 300_000,
+}, async () => {
+  const people = await Promise.all(Array.from({ length: atOnce }, () => realm.person()));
+  const outcome = await runSequences({
+    sequences,
+    seed,
+    disturbed: 0,
+    followers: people.map((person) => ({
+      userId: person.user_id,
+      ask: (method, path, form, headers) => person.send(method, path, form, headers),
+    })),
+    disturb: {
+      expire: (queueId) => expireIn(postgres, redis, queueId),
+      kill: async () => undefined,
+      wipe: async () => undefined,
+    },
+  });
+  expect(outcome.problems).toEqual([]);
+  expect(outcome.ran).toBe(sequences);
+});
