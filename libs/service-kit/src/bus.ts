@@ -17,6 +17,7 @@ import {
   userOperations,
 } from '@natter/contracts';
 import type { CatchUp } from './catch-up.ts';
+import { JsonText } from './json-text.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { collect, offer } from './parts.ts';
@@ -40,7 +41,7 @@ export type Handlers = { operation: Operation; run: (context: any, params: any) 
 /** Pairs an operation with its handler; the types of both must agree. */
 export function handle<O extends Operation<never, never> | Operation>(
   operation: O,
-  run: (context: UserContext, params: ParamsOf<O>) => Promise<ResultOf<O>>,
+  run: (context: UserContext, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonText>,
 ): Handlers[number] {
   return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
 }
@@ -48,7 +49,7 @@ export function handle<O extends Operation<never, never> | Operation>(
 /** As `handle`, for operations that spectators may call: the actor may be absent. */
 export function handleOpen<O extends Operation<never, never> | Operation>(
   operation: O,
-  run: (context: Context, params: ParamsOf<O>) => Promise<ResultOf<O>>,
+  run: (context: Context, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonText>,
 ): Handlers[number] {
   return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
 }
@@ -65,6 +66,8 @@ export interface Bus {
    * serves it, after the deadline when the outcome is unknown. Read-only operations are tried once more.
    */
   call<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<ResultOf<O>>;
+  /** As `call`; the result as it came, as JSON. */
+  callText<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<string>;
   serve(name: ServiceName, version: string, handlers: Handlers): Promise<void>;
   /** How this process brings its copies of others' data up to date before it answers. */
   useCatchUp(catchUp: CatchUp): void;
@@ -120,7 +123,11 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   const encoder = new TextEncoder();
 
   const bus: Bus = {
-    call(operation, params, options) {
+    async call(operation, params, options) {
+      return JSON.parse(await bus.callText(operation, params, options)) as never;
+    },
+
+    callText(operation, params, options) {
       return inSpan(`call ${operation.service}.${operation.name}`, { kind: 'client' }, () =>
         request(operation, params, options),
       );
@@ -200,7 +207,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     operation: O,
     params: ParamsOf<O>,
     { actor, meta, timeoutMs = operation.deadlineMs }: CallOptions,
-  ): Promise<ResultOf<O>> {
+  ): Promise<string> {
     const payload = encoder.encode(JSON.stringify({ actor, meta, params } satisfies Envelope));
     if (payload.length > 2 * limits.bodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
     const end = Date.now() + timeoutMs;
@@ -216,7 +223,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           timeout: Math.max(remaining, 1),
           headers: h,
         });
-        return (await readReply(reply, end)) as never;
+        return await readReply(reply, end);
       } catch (error) {
         if (error instanceof ChatError) throw error;
         const isUnserved = error instanceof RequestError && error.isNoResponders();
@@ -250,7 +257,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           operation: operation.name,
         });
       const result = await runOnBasis(envelope, operation, run, requestLog);
-      respond(message, JSON.stringify(result ?? {}));
+      respond(message, result instanceof JsonText ? result.text : JSON.stringify(result ?? {}));
       stop({ outcome: 'success' });
     } catch (error) {
       const chatError = toChatError(error, requestLog());
@@ -315,7 +322,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     message.respond(offer(connection, options.name, encoder.encode(text), h).first, { headers: h });
   }
 
-  async function readReply(reply: Msg, end: number): Promise<unknown> {
+  async function readReply(reply: Msg, end: number): Promise<string> {
     const code = reply.headers?.get(errorHeader);
     if (code) {
       const { message, extra, status } = JSON.parse(decoder.decode(reply.data)) as {
@@ -326,7 +333,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       if (!(code in errorStatus)) throw new ChatError('INTERNAL_ERROR', message, extra);
       throw new ChatError(code as ErrorCode, message, extra, undefined, status);
     }
-    return JSON.parse(await collect(connection, reply, end));
+    return collect(connection, reply, end);
   }
 }
 

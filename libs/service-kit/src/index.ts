@@ -5,6 +5,7 @@
 export * from './bus.ts';
 export * from './config.ts';
 export * from './file-store.ts';
+export * from './json-text.ts';
 export * from './logging.ts';
 export * from './metrics.ts';
 export * from './nats-users.ts';

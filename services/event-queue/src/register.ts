@@ -15,7 +15,15 @@ import {
   usersFetchTypes,
 } from '@natter/contracts';
 import { exportSnapshot, sql } from '@natter/database';
-import { type Bus, createRealmPolicies, type Handlers, handleOpen, type Owner } from '@natter/service-kit';
+import {
+  type Bus,
+  createRealmPolicies,
+  type Handlers,
+  handleOpen,
+  JsonText,
+  joinObjects,
+  type Owner,
+} from '@natter/service-kit';
 import { z } from 'zod';
 import { checkRegister } from './check-register.ts';
 import { positionRow } from './read-log.ts';
@@ -79,13 +87,13 @@ export function registerHandlers({ database }: Owner, bus: Bus, limits: Register
       const owners = [snapshotUsers, snapshotChannels, snapshotMessaging, snapshotPresence].filter((owner) =>
         concerns(owner.service, fetchTypes),
       );
-      const parts = await Promise.all(owners.map((owner) => bus.call(owner, part, { meta })));
+      const parts = await Promise.all(owners.map((owner) => bus.callText(owner, part, { meta })));
       const own = fetchTypes === null || fetchTypes.includes('realm') ? constants : {};
-      return { position, state: Object.assign({}, ...parts, own) as Record<string, unknown> };
+      return { position, state: joinObjects([JSON.stringify({ ...identity, ...own }), ...parts]) };
     });
   }
 
-  async function registerUser(actor: Actor, meta: RequestMeta, params: Params): Promise<Record<string, unknown>> {
+  async function registerUser(actor: Actor, meta: RequestMeta, params: Params): Promise<JsonText> {
     await checkRoom(actor);
     const capabilities = capabilitiesOf(params);
     const createdAt = Date.now();
@@ -111,16 +119,16 @@ export function registerHandlers({ database }: Owner, bus: Bus, limits: Register
       INSERT INTO event_queue.queue (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
       VALUES (${record.queue_id}, ${record.realm_id}, ${record.user_id}, ${record.epoch}, ${JSON.stringify(record)},
         make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25))`);
-    return { ...identity, ...state, queue_id: record.queue_id, last_event_id: -1 };
+    return withQueue(state, record.queue_id);
   }
 
   /** Somebody without an account sees what is open to the web, and follows nothing. */
-  async function registerSpectator(meta: RequestMeta, params: Params): Promise<Record<string, unknown>> {
+  async function registerSpectator(meta: RequestMeta, params: Params): Promise<JsonText> {
     const policy = await policies.get(meta, true);
     if (!policy.settings.enable_spectator_access)
       throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
     const { state } = await readState(0, meta, params, capabilitiesOf(params));
-    return { ...identity, ...state, queue_id: null, last_event_id: -1 };
+    return withQueue(state, null);
   }
 
   function idleSeconds({ idle_queue_timeout }: Params): number {
@@ -132,13 +140,13 @@ export function registerHandlers({ database }: Owner, bus: Bus, limits: Register
     handleOpen(eventQueueOperations.register, async ({ actor, meta }, params) => {
       checkRegister(actor, params);
       const who = `${meta.realmId} ${actor?.userId ?? 0}`;
-      const answer = await within(who, () =>
-        actor ? registerUser(actor, meta, params) : registerSpectator(meta, params),
-      );
-      return answer as { queue_id: string | null; last_event_id: number };
+      return within(who, () => (actor ? registerUser(actor, meta, params) : registerSpectator(meta, params)));
     }),
   ];
 }
+
+const withQueue = (state: string, queue_id: string | null): JsonText =>
+  new JsonText(joinObjects([state, JSON.stringify({ queue_id, last_event_id: -1 })]));
 
 const tooMany = (message: string, seconds: number): ChatError =>
   new ChatError('RATE_LIMIT_HIT', message, { 'retry-after': seconds });

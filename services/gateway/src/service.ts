@@ -30,6 +30,7 @@ import { createRealmFinder } from './realm-of-host.ts';
 import { createRealmTails } from './realm-tails.ts';
 import { acceptForms, fieldsOf, filesOf } from './request-fields.ts';
 import { createRouter } from './router.ts';
+import { successOf } from './success.ts';
 
 export const gatewayConfig = commonConfig.extend({
   NATTER_HTTP_HOST: z.string().default('127.0.0.1').describe('Where the API listens'),
@@ -186,22 +187,16 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     if (isPoll && actor) return poll(actor, meta, params as PollParams, ignored, asked);
     const guessed = operation.guessedFor && `login:${String(params[operation.guessedFor]).toLowerCase().slice(0, 200)}`;
     if (guessed) await count(reply, meta, guessed, rates.login);
-    const result = (await bus.call(operation, params as never, { actor, meta })) as Record<string, unknown>;
+    const text = await bus.callText(operation, params as never, { actor, meta });
     if (guessed) await forgetRequests(redis, meta.realmId, guessed, rates.login);
     if (operation.page) {
-      const page = result as Page;
+      const page = JSON.parse(text) as Page;
       if (!page.file) return sendPage(reply, page);
       setPageHeaders(reply, page);
       const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
       return sendFile(bus, operation, page.file, meta, { reply, range, isHead });
     }
-    const allIgnored = [...new Set([...ignored, ...((result.ignored_parameters_unsupported as string[]) ?? [])])];
-    return {
-      result: 'success',
-      msg: '',
-      ...result,
-      ...(allIgnored.length > 0 ? { ignored_parameters_unsupported: allIgnored } : {}),
-    };
+    return reply.type('application/json; charset=utf-8').send(successOf(text, ignored));
   }
 
   /** Who asks. A wrong key counts against the address it came from. */

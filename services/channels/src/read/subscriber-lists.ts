@@ -27,31 +27,47 @@ export async function subscriberLists(
   const whole = channels.filter(isWhole).map(({ id }) => id);
   const partial = channels.filter((channel) => !isWhole(channel)).map(({ id }) => id);
   const lists = new Map([
-    ...(await read(executor, realmId, whole, sql.fragment`true`)),
-    ...(await read(
-      executor,
-      realmId,
-      partial,
-      sql.fragment`user_id IN (
-        SELECT user_id FROM channels.activity WHERE realm_id = ${realmId} AND day >= current_date - ${activeDays}::int
-        UNION SELECT user_id FROM channels.person WHERE realm_id = ${realmId} AND is_bot UNION SELECT ${asking}::int)`,
-    )),
+    ...(await readWhole(executor, realmId, whole)),
+    ...(await readPartial(executor, realmId, partial, asking)),
   ]);
   const isPartial = new Set(partial);
   return (id) => ({ [isPartial.has(id) ? 'partial_subscribers' : 'subscribers']: lists.get(id) ?? [] });
 }
 
-async function read(
+type Lists = [number, number[]][];
+const listsOf = (rows: readonly z.infer<typeof listRow>[]): Lists =>
+  rows.map(({ channel_id, users }) => [channel_id, users]);
+const deactivated = (realmId: number) =>
+  sql.fragment`SELECT user_id FROM channels.person WHERE realm_id = ${realmId} AND NOT is_active`;
+
+async function readWhole(executor: Executor, realmId: number, channelIds: readonly number[]): Promise<Lists> {
+  if (channelIds.length === 0) return [];
+  return listsOf(
+    await executor.any(sql.type(listRow)`
+      SELECT channel_id, json_agg(user_id ORDER BY user_id) AS users FROM channels.subscription
+      WHERE channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND is_active AND user_id NOT IN (${deactivated(realmId)})
+      GROUP BY channel_id`),
+  );
+}
+
+/** Starts from the people, of whom there are fewer than subscriptions of large channels. */
+async function readPartial(
   executor: Executor,
   realmId: number,
   channelIds: readonly number[],
-  condition: ReturnType<typeof sql.fragment>,
-): Promise<[number, number[]][]> {
+  asking: number,
+): Promise<Lists> {
   if (channelIds.length === 0) return [];
-  const rows = await executor.any(sql.type(listRow)`
-    SELECT channel_id, json_agg(user_id ORDER BY user_id) AS users FROM channels.subscription
-    WHERE channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND is_active
-      AND user_id NOT IN (SELECT user_id FROM channels.person WHERE realm_id = ${realmId} AND NOT is_active) AND ${condition}
-    GROUP BY channel_id`);
-  return rows.map(({ channel_id, users }) => [channel_id, users]);
+  return listsOf(
+    await executor.any(sql.type(listRow)`
+      WITH listed AS MATERIALIZED (
+        SELECT user_id FROM channels.activity WHERE realm_id = ${realmId} AND day >= current_date - ${activeDays}::int
+        UNION SELECT user_id FROM channels.person WHERE realm_id = ${realmId} AND is_bot
+        UNION SELECT ${asking}::int
+        EXCEPT ${deactivated(realmId)})
+      SELECT s.channel_id, json_agg(s.user_id ORDER BY s.user_id) AS users
+      FROM listed l, LATERAL (SELECT channel_id, user_id FROM channels.subscription
+        WHERE realm_id = ${realmId} AND user_id = l.user_id AND is_active AND channel_id = ANY(${sql.array([...channelIds], 'int4')}) OFFSET 0) s
+      GROUP BY s.channel_id`),
+  );
 }

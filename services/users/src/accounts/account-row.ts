@@ -20,7 +20,7 @@ export const accountRow = z.object({
   avatar_version: z.number(),
   /** Of an uploaded picture. */
   avatar_token: z.string().nullable(),
-  joined_at: z.date(),
+  date_joined: z.string(),
 });
 export type AccountRow = z.infer<typeof accountRow>;
 
@@ -30,7 +30,7 @@ export const nominalEmail = sql.fragment`'user' || account.id || '@' || (SELECT 
 export const accountColumns = sql.fragment`account.id, account.email, CASE WHEN ${visibility} = 1 THEN account.email ELSE ${nominalEmail} END AS api_email,
   account.full_name, account.role, account.is_active, account.is_bot, account.is_system_bot, account.bot_type, account.bot_owner_id,
   coalesce(account.settings->>'timezone', '') AS timezone, ${visibility} AS visibility, account.avatar_version,
-  account.avatar_token, account.joined_at`;
+  account.avatar_token, to_char(account.joined_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"') AS date_joined`;
 
 /** Who looks; undefined for a spectator. */
 export type Viewer = { userId: number; role: number } | undefined;
@@ -66,7 +66,7 @@ export function toUser(row: AccountRow, viewer: Viewer, clientGravatar: boolean)
     delivery_email: seesEmail ? row.email : null,
     email: row.api_email,
     full_name: row.full_name,
-    date_joined: row.joined_at.toISOString().replace(/\.\d+Z$/, '+00:00'),
+    date_joined: row.date_joined,
     is_active: row.is_active,
     is_owner: row.role === roles.owner,
     is_admin: row.role <= roles.administrator,
