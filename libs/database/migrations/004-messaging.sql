@@ -21,6 +21,8 @@ CREATE TABLE messaging.message (
   topic_mentioned_ids int[],
   alerted_ids int[],
   mentions_channel boolean NOT NULL DEFAULT false,
+  -- Of a notice that a topic is resolved: for whom it is unread; for everybody else it arrived read. NULL: no such notice.
+  unread_for int[],
   has_link boolean NOT NULL DEFAULT false,
   has_image boolean NOT NULL DEFAULT false,
   search tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, topic || ' ' || content)) STORED,

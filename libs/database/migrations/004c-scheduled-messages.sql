@@ -18,6 +18,8 @@ CREATE TABLE messaging.scheduled_message (
   is_read_by_sender boolean NOT NULL DEFAULT false,
   client text NOT NULL,
   realm_url text NOT NULL DEFAULT '',
+  -- A notice that a topic is resolved: read at once by who wants it so.
+  is_resolution boolean NOT NULL DEFAULT false,
   -- Counts edits: a delivery that was decided on an older one is not made.
   revision int NOT NULL DEFAULT 0,
   failure text,

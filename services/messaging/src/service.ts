@@ -37,7 +37,7 @@ import { hintScheduler } from './scheduling/scheduler-hint.ts';
 import { sendHandlers } from './send-message.ts';
 import { sendingCopiesConsumer } from './sending/copies-consumer.ts';
 import { snapshotHandlers } from './snapshot.ts';
-import { userTopicHandlers } from './topics/user-topics.ts';
+import { mutedTopicsConsumer, userTopicHandlers } from './topics/user-topics.ts';
 import { typingHandlers } from './typing/typing.ts';
 import { referencesConsumer } from './uploads/references.ts';
 import { uploadHandlers } from './uploads/uploads.ts';
@@ -51,6 +51,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   personalSettingsConsumer(owner);
   realmEmojiConsumer(owner);
   referencesConsumer(owner);
+  mutedTopicsConsumer(owner);
   const channels = createChannelCache(process.bus);
   const reach = createChannelReach(channels, owner.database);
   const messages = createMessageReach(reach);

@@ -88,3 +88,46 @@ test('a preference goes along when its whole topic is moved', async () => {
   const names = (await topics()).filter((topic) => topic.visibility_policy === 2).map((topic) => topic.topic_name);
   expect(names).toEqual(['after']);
 });
+
+test('a mute that ends because its owner writes there, or is mentioned, is told to clients that know only mutes', async () => {
+  const { member, owner } = realm;
+  const queue = await member.queue({ event_types: ['muted_topics', 'message'] });
+  const isList = (event: Json): boolean => event.type === 'muted_topics';
+  const set = (topic: string) => member.ok('POST', '/user_topics', { stream_id: channel, topic, visibility_policy: 1 });
+  await set('ends');
+  expect((await queue.next(isList)).muted_topics).toEqual([['prefs', 'ends', expect.any(Number)]]);
+  await member.ok('PATCH', '/settings', { automatically_follow_topics_policy: 1 });
+  await member.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'ends', content: 'I write' });
+  expect((await queue.next(isList)).muted_topics).toEqual([]);
+  expect(await mutes()).toEqual([]);
+  await set('called');
+  await queue.next(isList);
+  const content = `@**${member.full_name}**`;
+  await owner.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'called', content });
+  expect((await queue.next(isList)).muted_topics).toEqual([]);
+});
+
+test('a mute of the empty topic has its display name for clients that know no empty topic', async () => {
+  const { member } = realm;
+  const queues = await Promise.all(
+    [false, true].map((empty_topic_name) =>
+      member.queue({ event_types: ['muted_topics'], client_capabilities: { empty_topic_name } }),
+    ),
+  );
+  await member.ok('POST', '/user_topics', { stream_id: channel, topic: '', visibility_policy: 1 });
+  for (const [index, name] of ['general chat', ''].entries()) {
+    const event = await queues[index]?.next(() => true);
+    expect(event.muted_topics).toEqual([['prefs', name, expect.any(Number)]]);
+    const state = await member.ok('POST', '/register', {
+      fetch_event_types: ['muted_topics'],
+      client_capabilities: { empty_topic_name: index === 1 },
+    });
+    expect(state.muted_topics).toEqual(event.muted_topics);
+  }
+  await member.ok('PATCH', '/users/me/subscriptions/muted_topics', {
+    stream_id: channel,
+    topic: 'general chat',
+    op: 'remove',
+  });
+  expect(await mutes()).toEqual([]);
+});

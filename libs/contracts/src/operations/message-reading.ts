@@ -20,6 +20,8 @@ export const messageReadingOperations = {
     summary: 'Messages around an anchor that match a narrow, or messages by ID.',
     params: {
       anchor: textOrJson(z.union([z.int(), z.string()]).optional()),
+      /** With the anchor `date`: ISO 8601; without an offset it is in UTC. */
+      anchor_date: text(z.string().optional()),
       include_anchor: json(bool.default(true)),
       num_before: json(int.min(0).optional()),
       num_after: json(int.min(0).optional()),

@@ -8,10 +8,15 @@ import type { Service } from '../deciding.ts';
 import type { Directory } from '../directory/directory.ts';
 import { holdDirectory } from '../directory/read-directory.ts';
 
+/** Greater than the id of any message: a channel without messages. */
+const none = Number.MAX_SAFE_INTEGER;
+
 /** What the messages of one run say of channels and people. */
 interface Run {
   /** How many messages, and the least id. */
   sent: Map<number, { count: number; first: number }>;
+  /** Channels that begin elsewhere since messages left them: `first` of `sent` is all there is then. */
+  begun: Set<number>;
   senders: Set<number>;
 }
 
@@ -23,15 +28,16 @@ export function messagesConsumer({ owner, directories }: Service): void {
   const runs = new WeakMap<Work, Run>();
   owner.consume({
     name: 'messages',
-    types: ['message', 'update_message'],
+    types: ['message', 'update_message', 'channel_begins'],
     // Nobody waits for these figures, unless they ask.
     gatherMs: 100,
     batchSize: 500,
     handle: async (work, { event, number }) => {
-      const run = runs.get(work) ?? { sent: new Map(), senders: new Set() };
+      const run = runs.get(work) ?? { sent: new Map(), begun: new Set(), senders: new Set() };
       runs.set(work, run);
       if (event.type === 'message') countSent(run, event, number);
-      else countMoved(run, event);
+      else if (event.type === 'update_message') countMoved(run, event);
+      else beginElsewhere(run, event);
     },
     finish: async (work) => {
       const run = runs.get(work);
@@ -57,8 +63,15 @@ function countMoved({ sent }: Run, { body }: LogEvent): void {
   const { new_stream_id: target, message_ids: ids } = body as { new_stream_id?: number; message_ids?: number[] };
   if (target === undefined || !ids || ids.length === 0) return;
   const known = sent.get(target);
-  const first = Math.min(known?.first ?? Number.MAX_SAFE_INTEGER, ...ids);
+  const first = Math.min(known?.first ?? none, ...ids);
   sent.set(target, { count: known?.count ?? 0, first });
+}
+
+/** What came before no longer says where the channel begins. */
+function beginElsewhere({ sent, begun }: Run, { note }: LogEvent): void {
+  const { channel_id: id, first_message_id: first } = note as { channel_id: number; first_message_id: number | null };
+  begun.add(id);
+  sent.set(id, { count: sent.get(id)?.count ?? 0, first: first ?? none });
 }
 
 async function storeSenders(work: Work, { senders }: Run): Promise<void> {
@@ -87,15 +100,21 @@ async function storeTraffic(work: Work, { sent }: Run): Promise<void> {
     ON CONFLICT (realm_id, channel_id, day) DO UPDATE SET messages = t.messages + excluded.messages`);
 }
 
-const movingRow = channelRow.extend({ first: z.number(), is_quiet: z.boolean() });
+const movingRow = channelRow.extend({ first: z.number().nullable(), is_quiet: z.boolean(), is_begun: z.boolean() });
 
 /** Once a day and channel a row is written; an event is told when something that clients see has changed. */
-async function storeFigures(work: Work, directoryOf: () => Promise<Directory>, { sent }: Run): Promise<void> {
-  const given = [...sent].map(([id, { first, count }]) => ({ id, first, is_quiet: count === 0 }));
+async function storeFigures(work: Work, directoryOf: () => Promise<Directory>, { sent, begun }: Run): Promise<void> {
+  const given = [...sent].map(([id, { first, count }]) => ({
+    id,
+    first: first === none ? null : first,
+    is_quiet: count === 0,
+    is_begun: begun.has(id),
+  }));
   const which = sql.fragment`
-    FROM channels.channel c JOIN jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS r (id int, first bigint, is_quiet boolean) ON r.id = c.id
+    FROM channels.channel c JOIN jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS r (id int, first bigint, is_quiet boolean, is_begun boolean) ON r.id = c.id
     WHERE c.realm_id = ${work.realmId}`;
-  const isTold = sql.fragment`(c.first_message_id IS NULL OR c.first_message_id > r.first OR (NOT c.is_recently_active AND NOT r.is_quiet))`;
+  const isTold = sql.fragment`(CASE WHEN r.is_begun THEN c.first_message_id IS DISTINCT FROM r.first
+    ELSE c.first_message_id IS NULL OR c.first_message_id > r.first END OR (NOT c.is_recently_active AND NOT r.is_quiet))`;
   const waiting = await work.maybeOne(sql.type(z.object({ told: z.boolean() }))`
     SELECT bool_or(${isTold}) AS told ${which} AND (${isTold} OR c.last_message_day IS DISTINCT FROM current_date) HAVING count(*) > 0`);
   if (!waiting) return;
@@ -116,20 +135,22 @@ async function tellFigures(
 ): Promise<void> {
   await holdDirectory(work, 'shared');
   const rows = await work.any(sql.type(movingRow)`
-    SELECT ${channelColumns}, r.first, r.is_quiet ${which} AND ${isTold} ORDER BY c.id FOR UPDATE OF c`);
+    SELECT ${channelColumns}, r.first, r.is_quiet, r.is_begun ${which} AND ${isTold} ORDER BY c.id FOR UPDATE OF c`);
   const subscribers = await subscribersOf(
     work,
     rows.map(({ id }) => id),
   );
   const directory = await directoryOf();
-  for (const { first, is_quiet, ...channel } of rows) {
+  for (const { first: given, is_quiet, is_begun, ...channel } of rows) {
+    const known = channel.first_message_id;
+    const first = is_begun || known === null || given === null ? given : Math.min(known, given);
     const audience = knowersOf(channel, directory, subscribers.get(channel.id) ?? new Set());
     const tell = (property: string, value: unknown): void =>
       void work.emit(channelUpdated(channel, property, value, audience));
-    if (channel.first_message_id === null || first < channel.first_message_id) tell('first_message_id', first);
+    if (first !== known) tell('first_message_id', first);
     if (!channel.is_recently_active && !is_quiet) tell('is_recently_active', true);
     await work.run(sql.unsafe`
-      UPDATE channels.channel SET first_message_id = least(first_message_id, ${first}::bigint), is_recently_active = is_recently_active OR ${!is_quiet}
+      UPDATE channels.channel SET first_message_id = ${first}::bigint, is_recently_active = is_recently_active OR ${!is_quiet}
       WHERE id = ${channel.id}`);
   }
 }

@@ -23,15 +23,16 @@ export async function queueMoveNotices(work: Work, move: Move): Promise<void> {
   const target = change.target ?? channel;
   const topic = change.topic ?? anchor.topic;
   const by = `@_**${mover.name}|${mover.id}**`;
-  const say = (to: PostingRules, subject: string, content: string): Promise<void> =>
+  const say = (to: PostingRules, subject: string, content: string, isResolution = false): Promise<void> =>
     queueNotice(work, {
       from: 'Notification Bot',
       to: { channelId: to.channel_id, topic: subject },
       content,
       realmUrl,
+      isResolution,
     });
   if (change.isResolveToggle && isWhole) {
-    await say(target, topic, `${by} has marked this topic as ${isResolved(topic) ? 'resolved' : 'unresolved'}.`);
+    await say(target, topic, `${by} has marked this topic as ${isResolved(topic) ? 'resolved' : 'unresolved'}.`, true);
     return;
   }
   const [oldPlace, newPlace] = [linkTo(channel.name, anchor.topic), linkTo(target.name, topic)];

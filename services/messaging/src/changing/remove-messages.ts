@@ -1,6 +1,7 @@
 import type { Audience } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { forgetReferences } from '../uploads/references.ts';
+import { tellWhereChannelBegins } from './channel-begins.ts';
 import { deletionEvents } from './delete-event.ts';
 
 /** Tables that hang on a message; they go with it. */
@@ -21,5 +22,6 @@ export async function removeMessages(
     );
   await forgetReferences(work, messageIds);
   await work.run(sql.unsafe`DELETE FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
+  if (where) await tellWhereChannelBegins(work, where.channelId, messageIds);
   for (const event of deletionEvents(where, messageIds, audience)) work.emit(event);
 }

@@ -19,6 +19,7 @@ import { hasProtectedHistory } from '../subscription-periods.ts';
 import { moveTopicPreferences } from '../topics/user-topics.ts';
 import { filesReferredBy, referencesOfEdit } from '../uploads/references.ts';
 import { type Change, decideChange, type Params } from './change-decision.ts';
+import { tellWhereChannelBegins } from './channel-begins.ts';
 import { deletionEvents } from './delete-event.ts';
 import { queueMoveNotices } from './move-notices.ts';
 import { type Anchor, anchorColumns, anchorRow, lockAnchor, lockMoved, writeChange } from './moved-messages.ts';
@@ -73,6 +74,8 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
           const where = { channelId: message.channel.channel_id, topic: anchor.topic };
           for (const lost of deletionEvents(where, messageIds, { users: idSet(losers) })) work.emit(lost);
         }
+        if (message.channel && change.target)
+          await tellWhereChannelBegins(work, message.channel.channel_id, messageIds);
         const isWhole =
           isMove && message.channel !== undefined && !(await hasOthers(work, message.channel.channel_id, anchor.topic));
         if (message.channel && isWhole) await takePreferencesAlong(work, message.channel, anchor.topic, change);

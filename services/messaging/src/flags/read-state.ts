@@ -17,6 +17,7 @@ export const isRead = (userId: number) => sql.fragment`(NOT ${hasFlag(userId, 'u
     WHERE rb.realm_id = m.realm_id AND rb.user_id = ${userId} AND rb.block = (m.id / ${blockSize})::int), false)
   OR (m.sender_id = ${userId} AND m.is_read_by_sender)
   OR NOT ${wasReceived(userId)}
+  OR coalesce(NOT ${userId} = ANY(m.unread_for), false)
   OR EXISTS (SELECT FROM messaging.mute_period mp WHERE mp.realm_id = m.realm_id AND mp.user_id = ${userId} AND mp.muted_id = m.sender_id
     AND mp.from_id < m.id AND (mp.to_id IS NULL OR mp.to_id > m.id))))`;
 

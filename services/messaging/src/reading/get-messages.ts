@@ -130,10 +130,24 @@ function wantedOf(params: Params, terms: readonly Term[]) {
     throw badRequest(`Too many messages requested (maximum ${maxPage}).`);
   return {
     anchor: anchor as number | string,
+    date: anchor === 'date' ? dateOf(params.anchor_date) : undefined,
     includeAnchor: params.include_anchor,
     before: params.num_before,
     after: params.num_after,
   };
+}
+
+/** Seconds since 1970. */
+function dateOf(given: string | undefined): number {
+  if (given === undefined) throw missingArgument('anchor_date');
+  const form = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.exec(
+    given.trim(),
+  );
+  const time = form
+    ? Date.parse(given.trim().replace(' ', 'T') + (form[1] || !/[T ]/.test(given.trim()) ? '' : 'Z'))
+    : Number.NaN;
+  if (Number.isNaN(time)) throw badRequest('anchor_date is not a valid date');
+  return time / 1000;
 }
 
 const missingArgument = (name: string): ChatError =>

@@ -10,6 +10,8 @@ const idRow = z.object({ id: z.number() });
 
 export interface PageWanted {
   anchor: number | string;
+  /** Of the anchor `date`, in seconds since 1970. */
+  date?: number | undefined;
   includeAnchor: boolean;
   before: number;
   after: number;
@@ -26,7 +28,7 @@ export interface Page {
 /** The ids around an anchor, ascending. Every page is read from an index: a feed is put together from each conversation's newest. */
 export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): Promise<Page> {
   const { executor } = reader;
-  const anchor = await anchorOf(reader, scope, wanted.anchor);
+  const anchor = await anchorOf(reader, scope, wanted);
   const isOldest = anchor <= 0;
   const isNewest = anchor >= largerThanAnyId;
   const before = isOldest ? [] : await idsBeside(reader, scope, sql.fragment`m.id < ${anchor}`, 'DESC', wanted.before);
@@ -44,13 +46,40 @@ export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): 
   };
 }
 
-async function anchorOf(reader: Reader, scope: Scope, given: number | string): Promise<number> {
+async function anchorOf(
+  reader: Reader,
+  scope: Scope,
+  { anchor: given, date }: Pick<PageWanted, 'anchor' | 'date'>,
+): Promise<number> {
+  if (date !== undefined) return (await firstSince(reader, scope, date)) ?? largerThanAnyId;
   if (given === 'newest') return largerThanAnyId;
   if (given === 'oldest') return 0;
   if (given === 'first_unread') return (await firstUnread(reader, scope)) ?? largerThanAnyId;
   const number = typeof given === 'number' ? given : /^-?\d+$/.test(given) ? Number(given) : Number.NaN;
   if (Number.isNaN(number)) throw badRequest('Invalid anchor');
   return Math.min(Math.max(number, 0), largerThanAnyId);
+}
+
+const sentRow = z.object({ id: z.number(), sent: z.number() });
+
+/** The first message of the scope that was sent at a time or later. Ids grow with time, so the time is found by halving. */
+async function firstSince(reader: Reader, scope: Scope, seconds: number): Promise<number | undefined> {
+  const { executor, meta } = reader;
+  const beyond = (condition: Fragment) =>
+    executor.maybeOne(sql.type(sentRow)`
+      SELECT id, extract(epoch FROM sent_at)::float8 AS sent FROM messaging.message
+      WHERE realm_id = ${meta.realmId} AND ${condition} LIMIT 1`);
+  const newest = await beyond(sql.fragment`true ORDER BY id DESC`);
+  if (!newest || newest.sent < seconds) return undefined;
+  let [early, late] = [0, newest.id];
+  while (early < late) {
+    const middle = Math.floor((early + late) / 2);
+    const found = await beyond(sql.fragment`id >= ${middle} ORDER BY id`);
+    if (!found || found.sent >= seconds) late = middle;
+    else early = found.id + 1;
+  }
+  const [first] = await idsBeside(reader, scope, sql.fragment`m.id >= ${early}`, 'ASC', 1);
+  return first;
 }
 
 async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Promise<number | undefined> {

@@ -10,6 +10,7 @@ export interface Sendable {
   topic: string | undefined;
   content: string;
   read_by_sender: boolean | undefined;
+  isResolution?: boolean;
 }
 
 /**

@@ -175,6 +175,7 @@ const toSend = (row: ScheduledRow): Sendable => ({
   topic: row.channel_id === null ? undefined : row.topic,
   content: row.content,
   read_by_sender: row.is_read_by_sender,
+  isResolution: row.is_resolution,
 });
 
 const metaOf = (realmId: number, row: ScheduledRow): RequestMeta => ({

@@ -19,12 +19,13 @@ export const scheduledRow = z.object({
   realm_url: z.string(),
   revision: z.number(),
   reminder_target_id: z.number().nullable(),
+  is_resolution: z.boolean(),
 });
 export type ScheduledRow = z.infer<typeof scheduledRow>;
 
 /** `due` is in seconds since 1970. */
 export const scheduledColumns = sql.fragment`id, user_id, sender_id, kind, state, channel_id, recipient_ids, topic, content, rendered_content,
-  extract(epoch FROM due_at)::float8 AS due, is_read_by_sender, client, realm_url, revision, reminder_target_id`;
+  extract(epoch FROM due_at)::float8 AS due, is_read_by_sender, client, realm_url, revision, reminder_target_id, is_resolution`;
 
 /** What is still to come of a user, failed ones included. */
 export const pendingOf = (

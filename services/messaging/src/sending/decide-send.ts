@@ -11,10 +11,14 @@ import { mentionedBy } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
 import { requireDirectAllowed } from './posting-rights.ts';
 import { referredBy } from './render-context.ts';
+import { unreadForOf } from './resolution-notice.ts';
 import { senderFacts } from './sender-facts.ts';
 import { topicPreferencesAfter } from './topic-preferences.ts';
 
-export type Params = ParamsOf<typeof messagingOperations.sendMessage>;
+export type Params = ParamsOf<typeof messagingOperations.sendMessage> & {
+  /** A bot's notice that a topic is resolved. */
+  isResolution?: boolean;
+};
 
 export interface Sending {
   database: Database;
@@ -59,6 +63,7 @@ export async function decideSend(
   const preferences = await topicPreferencesAfter(database, actor, destination, facts, rendered.mentions.userIds);
   const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
   const widget = await widgetOfSend(database, actor.userId, content, params.widget_content);
+  const unreadFor = params.isResolution ? await unreadForOf(database, actor.realmId, destination) : undefined;
   const message = messageOf({
     actor,
     meta,
@@ -70,6 +75,7 @@ export async function decideSend(
     mentioned,
     linkifiers: facts.linkifiers,
     submessages: widget.submessages,
+    unreadFor,
   });
   return {
     basis: { ...actor.basis, ...realmBasis(policy), ...destination.basis },

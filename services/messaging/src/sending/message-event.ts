@@ -1,4 +1,4 @@
-import { type Actor, hasId, idSet, type LogEvent, type RequestMeta } from '@natter/contracts';
+import { type Actor, hasId, idSet, idsOf, type LogEvent, type RequestMeta } from '@natter/contracts';
 import { type InsertNumbered, type Numbered, sql } from '@natter/database';
 import { type RenderContext, type Rendered, topicLinks } from '@natter/markdown';
 import type { Destination } from '../destination.ts';
@@ -19,16 +19,18 @@ interface Parts {
   mentioned: Mentioned;
   linkifiers: RenderContext['linkifiers'];
   submessages: Record<string, unknown>[];
+  /** For everybody else it arrives read. */
+  unreadFor: readonly number[] | undefined;
 }
 
 const intoMessages: InsertNumbered = (realmId, rows) => sql.unsafe`
   INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, sent_channel_id, topic, recipient_ids, conversation, content, rendered_content,
-    client, is_read_by_sender, has_link, has_image, mentioned_ids, topic_mentioned_ids, alerted_ids, mentions_channel)
+    client, is_read_by_sender, has_link, has_image, mentioned_ids, topic_mentioned_ids, alerted_ids, mentions_channel, unread_for)
   SELECT ${realmId}, n.last - m.from_end, m.sender_id, m.channel_id, m.channel_id, m.topic, m.recipient_ids, m.conversation, m.content, m.rendered_content,
-    m.client, m.is_read_by_sender, m.has_link, m.has_image, m.mentioned_ids, m.topic_mentioned_ids, m.alerted_ids, m.mentions_channel
+    m.client, m.is_read_by_sender, m.has_link, m.has_image, m.mentioned_ids, m.topic_mentioned_ids, m.alerted_ids, m.mentions_channel, m.unread_for
   FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, sender_id int, channel_id int, topic text,
     recipient_ids int[], conversation text, content text, rendered_content text, client text, is_read_by_sender boolean, has_link boolean,
-    has_image boolean, mentioned_ids int[], topic_mentioned_ids int[], alerted_ids int[], mentions_channel boolean)`;
+    has_image boolean, mentioned_ids int[], topic_mentioned_ids int[], alerted_ids int[], mentions_channel boolean, unread_for int[])`;
 
 const intoDirectMessages: InsertNumbered = (realmId, rows) => sql.unsafe`
   INSERT INTO messaging.direct_message (realm_id, user_id, message_id)
@@ -42,7 +44,9 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
   const topic = destination.kind === 'channel' ? destination.topic : '';
   const isReceiver = (id: number): boolean => hasId(destination.audience, id);
   const alerted = alertedBy(facts.alerts, content).filter(isReceiver);
-  const read = [...facts.muted_by.filter(isReceiver), ...(isReadBySender ? [actor.userId] : [])];
+  const { unreadFor } = parts;
+  const readAtOnce = unreadFor ? idsOf(destination.audience).filter((id) => !unreadFor.includes(id)) : [];
+  const read = [...facts.muted_by.filter(isReceiver), ...(isReadBySender ? [actor.userId] : []), ...readAtOnce];
   const flags = [
     { flag: 'read', users: idSet(read) },
     { flag: 'mentioned', users: idSet(mentioned.userIds) },
@@ -109,6 +113,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
         topic_mentioned_ids: ids(mentioned.topicUserIds),
         alerted_ids: ids(alerted),
         mentions_channel: mentioned.mentionsChannel,
+        unread_for: unreadFor ?? null,
       },
     },
     ...(participants === null ? [] : [{ into: intoDirectMessages, row: { from_end, user_ids: participants } }]),

@@ -35,14 +35,16 @@ export async function topicPreferencesAfter(
   if (destination.kind === 'direct') return nothing;
   const { channel, topic } = destination;
   const after: After = { events: [], rows: [], own: undefined };
-  const become = (userId: number, policy: number): void => {
+  const unmuted: number[] = [];
+  const become = (userId: number, policy: number, before: number | null): void => {
+    if (before === visibility.muted) unmuted.push(userId);
     after.rows.push(upsertTopic(actor.realmId, userId, channel.channel_id, topic, policy));
     after.events.push(...userTopicEvents(userId, channel.channel_id, topic, policy));
   };
   after.own = actor.isBot ? undefined : afterSending(facts, facts.is_new_conversation);
-  if (after.own !== undefined) become(actor.userId, after.own);
+  if (after.own !== undefined) become(actor.userId, after.own, facts.policy);
   const others = mentionedIds.filter((id) => id !== actor.userId || actor.isBot);
-  if (others.length === 0) return after;
+  if (others.length === 0) return withMutesEnded(after, unmuted);
   const mentioned = await executor.any(sql.type(mentionedRow)`
     SELECT u.id AS user_id, t.policy, (SELECT s.value FROM messaging.personal_setting s
       WHERE s.realm_id = ${actor.realmId} AND s.user_id = u.id AND s.name = 'automatically_follow_topics_where_mentioned')::boolean AS where_mentioned
@@ -50,7 +52,14 @@ export async function topicPreferencesAfter(
     JOIN messaging.person p ON p.realm_id = ${actor.realmId} AND p.user_id = u.id AND NOT p.is_bot
     LEFT JOIN messaging.user_topic t ON t.realm_id = ${actor.realmId} AND t.user_id = u.id AND t.channel_id = ${channel.channel_id} AND t.topic_key = lower(${topic})`);
   for (const { user_id, policy, where_mentioned } of mentioned)
-    if ((where_mentioned ?? true) && policy !== visibility.followed) become(user_id, visibility.followed);
+    if ((where_mentioned ?? true) && policy !== visibility.followed) become(user_id, visibility.followed, policy);
+  return withMutesEnded(after, unmuted);
+}
+
+/** Told to clients once the preferences are stored. */
+function withMutesEnded(after: After, userIds: readonly number[]): After {
+  if (userIds.length > 0)
+    after.events.push({ type: 'mutes_ended', body: {}, audience: { users: { ids: [] } }, note: { user_ids: userIds } });
   return after;
 }
 

@@ -98,17 +98,41 @@ export const upsertTopic = (realmId: number, userId: number, channelId: number, 
     VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy})
     ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = clock_timestamp()`;
 
+/** One list at a time for a user: the last one told is the last one there is. */
 async function emitMutedTopics(work: Work, userId: number): Promise<void> {
+  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7306, ${userId})`);
+  const muted_topics = await mutedTopics(work, work.realmId, userId);
+  const hasEmpty = muted_topics.some(([, topic]) => topic === '');
   work.emit({
     type: 'muted_topics',
-    body: { muted_topics: await mutedTopics(work, work.realmId, userId) },
+    body: { muted_topics },
     audience: { users: idSet([userId]) },
+    ...(hasEmpty
+      ? { forms: [{ capability: 'empty_topic_name', is: false, patch: { muted_topics: named(muted_topics) } }] }
+      : {}),
+  });
+}
+
+type Muted = [channel: string, topic: string, updated: number];
+
+/** For clients that know no empty topic. */
+const named = (muted: readonly Muted[]): Muted[] =>
+  muted.map(([channel, topic, updated]) => [channel, topic === '' ? emptyTopicDisplayName : topic, updated]);
+
+/** After sends that ended mutes by following or unmuting the topic: clients that know only mutes are told of that. */
+export function mutedTopicsConsumer(owner: Owner): void {
+  owner.consume({
+    name: 'ended-mutes',
+    types: ['mutes_ended'],
+    handle: async (work, { event }) => {
+      for (const userId of (event.note?.user_ids ?? []) as number[]) await emitMutedTopics(work, userId);
+    },
   });
 }
 
 const mutedRow = z.object({ name: z.string(), topic: z.string(), updated: z.number() });
 
-async function mutedTopics(executor: Executor, realmId: number, userId: number): Promise<[string, string, number][]> {
+async function mutedTopics(executor: Executor, realmId: number, userId: number): Promise<Muted[]> {
   const rows = await executor.any(sql.type(mutedRow)`
     SELECT c.name, t.topic, floor(extract(epoch FROM t.updated_at))::float8 AS updated FROM messaging.user_topic t
     JOIN messaging.channel c ON c.realm_id = t.realm_id AND c.channel_id = t.channel_id
@@ -118,9 +142,10 @@ async function mutedTopics(executor: Executor, realmId: number, userId: number):
 
 export async function mutedTopicsPart(
   executor: Executor,
-  { realmId, userId }: SnapshotFor,
+  { realmId, userId, capabilities }: SnapshotFor,
 ): Promise<Record<string, unknown>> {
-  return { muted_topics: await mutedTopics(executor, realmId, userId) };
+  const muted = await mutedTopics(executor, realmId, userId);
+  return { muted_topics: capabilities.empty_topic_name ? muted : named(muted) };
 }
 
 export async function userTopicsPart(
