@@ -13,6 +13,8 @@ export interface Report {
   problems: string[];
   /** Requests of senders and followers that were not answered with 200. All were tried again. */
   failures: string[];
+  /** The longest that any queue was without an answer. */
+  longestWaitMs: number;
 }
 
 /**
@@ -88,7 +90,8 @@ export async function underDisturbance(
       `follower ${index} saw ${seen.length} of ${expected.length}, ${missing} missing, ${seen.length - new Set(seen).size} doubled`,
     ];
   });
+  const longestWaitMs = Math.max(...followers.map((follower) => follower.longestWaitMs()));
   for (const follower of followers) follower.stop();
   failures.push(...followers.flatMap((follower) => follower.failures.map((failure) => `poll: ${failure}`)));
-  return { acknowledged: acknowledged.size, inFlightAtDisturbances, problems, failures };
+  return { acknowledged: acknowledged.size, inFlightAtDisturbances, problems, failures, longestWaitMs };
 }

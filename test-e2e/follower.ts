@@ -7,15 +7,25 @@ export interface Follower {
   lost: string | undefined;
   /** Polls that were not answered with 200. */
   failures: string[];
+  /** Between two answers, or from the last one until now. */
+  longestWaitMs(): number;
   stop(): void;
 }
 
-export async function follow(url: string, who: Credentials, headers: Record<string, string> = {}): Promise<Follower> {
-  const registered = await register(url, who);
+export async function follow(
+  url: string,
+  who: Credentials,
+  headers: Record<string, string> = {},
+  eventTypes = ['message'],
+): Promise<Follower> {
+  const registered = await register(url, who, eventTypes);
   if (registered.status !== 200) throw new Error(`register: ${JSON.stringify(registered.body)}`);
   const { queue_id, last_event_id } = registered.body;
-  const follower: Follower = { messageIds: [], contents: [], lost: undefined, failures: [], stop };
   let isStopped = false;
+  let answeredAt = Date.now();
+  let longest = 0;
+  const longestWaitMs = (): number => Math.max(longest, isStopped ? 0 : Date.now() - answeredAt);
+  const follower: Follower = { messageIds: [], contents: [], lost: undefined, failures: [], longestWaitMs, stop };
   function stop(): void {
     isStopped = true;
   }
@@ -36,6 +46,8 @@ export async function follow(url: string, who: Credentials, headers: Record<stri
           return;
         }
         if (status !== 200) throw new Error(String(status));
+        longest = longestWaitMs();
+        answeredAt = Date.now();
         for (const event of body.events) {
           if (event.id <= cursor) continue;
           cursor = event.id;
@@ -53,9 +65,12 @@ export async function follow(url: string, who: Credentials, headers: Record<stri
 }
 
 /** A busy system may ask for patience before there is a queue; afterwards a follower has none. */
-async function register(url: string, who: Credentials): ReturnType<typeof request> {
+async function register(url: string, who: Credentials, eventTypes: string[]): ReturnType<typeof request> {
   for (const deadline = Date.now() + 30_000; ; ) {
-    const answer = await request(url, who, 'POST', '/register', { event_types: ['message'] });
+    const answer = await request(url, who, 'POST', '/register', {
+      event_types: eventTypes,
+      fetch_event_types: eventTypes,
+    });
     if (answer.status !== 503 || Date.now() > deadline) return answer;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
