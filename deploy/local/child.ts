@@ -30,6 +30,9 @@ const entryOf = (program: ServiceProgram): string =>
     ),
   );
 
+/** Types are stripped and modules compiled once for all processes of this checkout. */
+const compileCache = fileURLToPath(new URL('../../.natter/cache/compile', import.meta.url));
+
 export function startChild({ program, index, env, onLine }: ChildOptions): Child {
   let isWanted = true;
   let process_: ChildProcess;
@@ -40,7 +43,7 @@ export function startChild({ program, index, env, onLine }: ChildOptions): Child
 
   function run(): void {
     const child = spawn(process.execPath, [entryOf(program)], {
-      env: { ...env, NODE_NO_WARNINGS: '1' },
+      env: { NODE_COMPILE_CACHE: compileCache, ...env, NODE_NO_WARNINGS: '1' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     process_ = child;

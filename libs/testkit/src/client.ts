@@ -22,20 +22,26 @@ export class Client {
   readonly user_id: number;
   readonly email: string;
   readonly full_name: string;
-  readonly password: string;
   api_key: string;
+  readonly #password: string | undefined;
 
   constructor(
     at: { url: string; host: string },
-    who?: { user_id: number; email: string; api_key: string; full_name: string; password: string },
+    who?: { user_id: number; email: string; api_key: string; full_name: string; password?: string | undefined },
   ) {
     this.url = at.url;
     this.host = at.host;
     this.user_id = who?.user_id ?? 0;
     this.email = who?.email ?? '';
     this.full_name = who?.full_name ?? '';
-    this.password = who?.password ?? '';
+    this.#password = who instanceof Client ? who.#password : who?.password;
     this.api_key = who?.api_key ?? '';
+  }
+
+  get password(): string {
+    if (this.#password === undefined)
+      throw new Error('This person has no password: openRealm({ havePasswords: true })');
+    return this.#password;
   }
 
   get = (path: string, form: Form = {}, headers: Record<string, string> = {}) => this.send('GET', path, form, headers);

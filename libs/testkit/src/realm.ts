@@ -4,6 +4,14 @@ import { type Bus, connectBus, createLogger, createMetrics } from '@natter/servi
 import { inject } from 'vitest';
 import { Client } from './client.ts';
 
+interface Person {
+  role?: keyof typeof roles;
+  full_name?: string;
+  email?: string;
+  /** Whether they can log in with one; all have an API key. Hashing one takes as long as in production. */
+  hasPassword?: boolean;
+}
+
 export interface Realm {
   id: number;
   host: string;
@@ -16,7 +24,7 @@ export interface Realm {
   /** Nobody: without authentication. */
   spectator: Client;
   /** One more person. */
-  person(options?: { role?: keyof typeof roles; full_name?: string; email?: string }): Promise<Client>;
+  person(options?: Person): Promise<Client>;
 }
 
 const bus = lazily(() =>
@@ -28,8 +36,11 @@ const bus = lazily(() =>
   }),
 );
 
-/** A fresh realm in the shared system with a person of each role. Owner and administrator may create users, the owner also change addresses. */
-export async function openRealm(): Promise<Realm> {
+/**
+ * A fresh realm in the shared system with a person of each role, who have passwords only where the file asks for them. Owner and
+ * administrator may create users, the owner also change addresses.
+ */
+export async function openRealm({ havePasswords = false }: { havePasswords?: boolean } = {}): Promise<Realm> {
   const url = inject('natterUrl');
   const name = `r${randomBytes(5).toString('hex')}`;
   const host = `${name}.natter.example`;
@@ -42,12 +53,12 @@ export async function openRealm(): Promise<Realm> {
     { meta },
   );
   let count = 0;
-  const person: Realm['person'] = async ({ role = 'member', full_name, email } = {}) => {
+  const person: Realm['person'] = async ({ role = 'member', full_name, email, hasPassword = havePasswords } = {}) => {
     const number = ++count;
     const account = {
       email: email ?? `${role}${number}@${host}`,
       full_name: full_name ?? `${role[0]?.toUpperCase()}${role.slice(1)} ${number}`,
-      password: `correct horse ${randomBytes(6).toString('hex')}`,
+      password: hasPassword ? `correct horse ${randomBytes(6).toString('hex')}` : undefined,
     };
     const isAdmin = role === 'owner' || role === 'administrator';
     const made = await connection.call(

@@ -189,7 +189,7 @@ test('who may do what: each role, a spectator, a deactivated user, somebody of a
 });
 
 test('an organization that is deactivated lets nobody in any more; only owners end it', async () => {
-  const other = await openRealm();
+  const other = await openRealm({ havePasswords: true });
   for (const who of ['administrator', 'moderator', 'member', 'guest'] as const)
     expect(refused(await other[who].post('/realm/deactivate')), who).toEqual(badRequest);
   const queue = await other.member.queue({ event_types: ['realm'] });

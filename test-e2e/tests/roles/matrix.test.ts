@@ -27,6 +27,7 @@ beforeAll(async () => {
 /** A realm with everybody who calls, a channel for all of them, and one open to the web. */
 async function openWorld(): Promise<World> {
   const realm = await openRealm();
+  realm.member2 = await realm.person({ hasPassword: true });
   await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
   await elsewhere.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
   const bot = await botOf(realm);
@@ -55,7 +56,7 @@ async function botOf({ member }: Realm): Promise<Client> {
   const full_name = `Caller ${n}`;
   const made = await member.ok('POST', '/bots', { full_name, short_name: `caller${n}` });
   const { email } = (await member.ok('GET', `/users/${made.user_id}`)).user;
-  return new Client(member, { ...made, email, full_name, password: '' });
+  return new Client(member, { ...made, email, full_name });
 }
 
 async function callerOf(letter: Letter, row: Row, { realm, bot, deactivated, stranger }: World): Promise<Client> {
@@ -130,8 +131,7 @@ test.each(personal)('$operation does nothing with what is somebody else’s', as
 
 test('a key of one realm is none in another', async () => {
   const { realm, stranger } = world;
-  const { user_id, email, api_key, full_name, password } = stranger;
-  const outside = new Client(realm.spectator, { user_id, email, api_key, full_name, password });
+  const outside = new Client(realm.spectator, stranger);
   for (const [operation, [, row = {}]] of Object.entries(tables)) {
     const [method = '', pattern = ''] = operation.split(' ');
     if (

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 let realm: Realm;
 let member: Client;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openRealm({ havePasswords: true });
   member = realm.member;
 });
 
@@ -173,7 +173,7 @@ describe('guessing a password', () => {
 
 describe('a host', () => {
   test('leads to its realm alone: a key of one realm is nothing in another', async () => {
-    const other = await openRealm();
+    const other = await openRealm({ havePasswords: true });
     const answer = await raw('GET', '/users/me', '', { host: other.host });
     expect(answer.status).toBe(401);
   });

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openRealm({ havePasswords: true });
 });
 
 const refused = ({ status, body }: Json): Json => [status, body.code];
@@ -38,7 +38,7 @@ test('administrators who may create users do; everybody hears of the newcomer', 
 });
 
 test('a user is found by ID and by address; an unknown one is refused as one of another realm', async () => {
-  const other = await openRealm();
+  const other = await openRealm({ havePasswords: true });
   const { user } = await realm.member.ok('GET', `/users/${realm.guest.user_id}`, { client_gravatar: false });
   expect(user).toMatchObject({ user_id: realm.guest.user_id, is_guest: true, is_bot: false, bot_type: null });
   expect(user).not.toHaveProperty('profile_data');
@@ -50,7 +50,7 @@ test('a user is found by ID and by address; an unknown one is refused as one of 
 });
 
 test('spectators list users only where the realm is open to them, without addresses', async () => {
-  const open = await openRealm();
+  const open = await openRealm({ havePasswords: true });
   expect(refused(await open.spectator.get('/users'))).toEqual([401, 'UNAUTHORIZED']);
   await open.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
   const { members } = await open.spectator.ok('GET', '/users');
@@ -94,7 +94,7 @@ test('an address is seen by whom its owner lets; all others get one that only na
 });
 
 test('only owners make and unmake owners, the last one stays, guests become no administrators', async () => {
-  const { owner, administrator, moderator } = await openRealm();
+  const { owner, administrator, moderator } = await openRealm({ havePasswords: true });
   const change = (client: Client, who: Client, role: number) => client.patch(`/users/${who.user_id}`, { role });
   expect(refused(await change(administrator, moderator, 100))).toEqual(bad);
   expect(refused(await change(administrator, owner, 400))).toEqual(bad);

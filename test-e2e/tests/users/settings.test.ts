@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openRealm({ havePasswords: true });
 });
 
 const refused = ({ status, body }: Json): Json => [status, body.code];
