@@ -29,6 +29,7 @@ import { realmEmojiConsumer } from './reactions/realm-emoji.ts';
 import { getMessagesHandlers } from './reading/get-messages.ts';
 import { periodsConsumer } from './reading/periods-consumer.ts';
 import { topicHandlers } from './reading/topics.ts';
+import { reportHandlers } from './reports/report-message.ts';
 import { createAuthors } from './scheduling/authors.ts';
 import { createDecideSend } from './scheduling/decide-send.ts';
 import { reminderHandlers } from './scheduling/reminders.ts';
@@ -77,6 +78,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...reminderHandlers(owner, { authors: createAuthors(process.bus), decideSend, reach: messages, hint }),
     ...reactionHandlers(owner, messages),
     ...submessageHandlers(owner, messages),
+    ...reportHandlers(owner, { messages, policies, hint }),
     ...updateMessageHandlers(owner, {
       channels: reach,
       messages,

@@ -176,4 +176,6 @@ export const messagesTable: Table = {
   'GET //user_uploads/temporary/{access}/{name}': ['', { at: async () => ({ access: 'none', name: 'a' }), no: '404' }],
   'GET /attachments': [signedIn],
   'DELETE /attachments/{attachment_id}': [here, { at: attached, others: 'BAD_REQUEST' }],
+  // Without a channel for it nobody may.
+  'POST /messages/{message_id}/report': ['', { at: known, form: () => ({ report_type: 'spam' }) }],
 };

@@ -137,6 +137,18 @@ export const messageChangeOperations = {
     errors: ['BAD_REQUEST'],
     events: ['typing_edit_message'],
   }),
+  reportMessage: operation({
+    name: 'report-message',
+    service: 'messaging',
+    http: { method: 'POST', path: '/messages/{message_id}/report' },
+    summary: 'Report a message to the moderators.',
+    params: {
+      message_id: messageId,
+      report_type: text(z.enum(['spam', 'harassment', 'inappropriate', 'norms', 'other'])),
+      description: text(z.string().optional()),
+    },
+    errors: ['BAD_REQUEST'],
+  }),
   addSubmessage: operation({
     name: 'add-submessage',
     service: 'messaging',

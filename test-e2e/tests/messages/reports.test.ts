@@ -1,0 +1,57 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let message: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  const { member, member2 } = realm;
+  message = (
+    await member2.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content: 'buy ```my``` things' })
+  ).id;
+});
+
+const report = (who: Client, form: Json) => who.post(`/messages/${message}/report`, form);
+
+test('a report needs the channel for it, a type, and for other reasons a description', async () => {
+  const without = await report(realm.member, { report_type: 'spam' });
+  expect([without.status, without.body.code]).toEqual([400, 'BAD_REQUEST']);
+  const { id } = await realm.owner.ok('POST', '/channels/create', {
+    name: 'moderation',
+    subscribers: [realm.moderator.user_id],
+    invite_only: true,
+  });
+  await realm.owner.ok('PATCH', '/realm', { moderation_request_channel_id: id });
+  for (const form of [
+    {},
+    { report_type: 'boring' },
+    { report_type: 'other' },
+    { report_type: 'other', description: ' ' },
+    { report_type: 'spam', description: 'x'.repeat(1_001) },
+  ])
+    expect((await report(realm.member, form)).status, JSON.stringify(form)).toBe(400);
+  const queue = await realm.moderator.queue({ event_types: ['message'], apply_markdown: false });
+  expect((await report(realm.member, { report_type: 'other', description: 'adverts' })).status).toBe(200);
+  const found = await queue.next((event) => event.message.subject.endsWith('moderation requests'), 30_000);
+  expect(found.message).toMatchObject({
+    display_recipient: 'moderation',
+    subject: `${realm.member2.full_name}'s moderation requests`,
+  });
+  const { member, member2 } = realm;
+  for (const part of [
+    `@_**${member.full_name}|${member.user_id}** reported a message of @_**${member2.full_name}|${member2.user_id}** in a direct message.`,
+    'Other reason',
+    '```quote\nadverts\n```',
+    '````quote\nbuy ```my``` things\n````',
+  ])
+    expect(found.message.content).toContain(part);
+});
+
+test('who may not read a message does not report it', async () => {
+  const [hidden, none] = [
+    await report(realm.owner, { report_type: 'spam' }),
+    await realm.owner.post('/messages/99999999/report', { report_type: 'spam' }),
+  ];
+  expect(hidden.status).toBe(400);
+  expect(hidden.body).toEqual(none.body);
+});
