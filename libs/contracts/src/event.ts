@@ -53,6 +53,8 @@ export interface MessagePart {
   /** The Markdown source; the body holds the rendered form. */
   source: string;
   flags: { flag: string; users: IdSet }[];
+  /** Receivers who may not know the sender's real address. */
+  emailHiddenFrom?: IdSet;
   local?: { queueId: string; localId: string };
 }
 

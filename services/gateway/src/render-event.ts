@@ -99,7 +99,11 @@ function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined 
   const { event } = entry;
   const message = event.body.message as Record<string, unknown>;
   const isEmptyTopic = message.type === 'stream' && message.subject === '' && !queue.capabilities.empty_topic_name;
-  const profile = `m${Number(queue.apply_markdown)}${Number(queue.client_gravatar)}${Number(isEmptyTopic)}`;
+  const hidden = event.message?.emailHiddenFrom;
+  // Who makes addresses of pictures from emails is told none where it may know the email.
+  const isPictureless =
+    queue.client_gravatar && !isUploadedAvatar(message.avatar_url) && !(hidden && hasId(hidden, queue.user_id));
+  const profile = `m${Number(queue.apply_markdown)}${Number(isPictureless)}${Number(isEmptyTopic)}`;
   return once(event, profile, () =>
     named(event, {
       message: {
@@ -107,7 +111,7 @@ function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined 
         id: entry.number,
         ...submessagesOf(message, entry.number),
         ...(queue.apply_markdown ? {} : { content: event.message?.source, content_type: 'text/x-markdown' }),
-        ...(queue.client_gravatar && !isUploadedAvatar(message.avatar_url) ? { avatar_url: null } : {}),
+        ...(isPictureless ? { avatar_url: null } : {}),
         ...(isEmptyTopic ? { subject: emptyTopicDisplayName } : {}),
       },
     }),

@@ -12,6 +12,7 @@ const usual = {
   automatically_follow_topics_policy: 3,
   automatically_unmute_topics_in_muted_streams_policy: 2,
   resolved_topic_notice_auto_read_policy: 'except_followed',
+  email_address_visibility: 1,
 } as const;
 export type PersonalSetting = keyof typeof usual;
 export type BooleanSetting = { [K in PersonalSetting]: (typeof usual)[K] extends boolean ? K : never }[PersonalSetting];

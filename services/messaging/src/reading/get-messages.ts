@@ -56,7 +56,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         policy,
         {
           applyMarkdown: params.apply_markdown,
-          clientGravatar: params.client_gravatar && actor !== undefined,
+          clientGravatar: params.client_gravatar && actor !== undefined && { role: actor.role },
           allowEmptyTopic: params.allow_empty_topic_name,
           search: scope.search,
         },
@@ -103,7 +103,12 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         maxPage,
       );
       const policy = await reading.policies.get(meta, false);
-      const shown = { applyMarkdown: true, clientGravatar: true, allowEmptyTopic: true, search: scope.search };
+      const shown = {
+        applyMarkdown: true,
+        clientGravatar: false as const,
+        allowEmptyTopic: true,
+        search: scope.search,
+      };
       const messages = await messageObjects(database, meta.realmId, actor.userId, ids, reader.channels, policy, shown);
       return {
         messages: Object.fromEntries(

@@ -3,6 +3,7 @@ import { type Executor, sql } from '@natter/database';
 import { topicLinks } from '@natter/markdown';
 import { z } from 'zod';
 import { messageExtras } from '../changing/message-extras.ts';
+import { whoHidesEmail } from '../email-visibility.ts';
 import { hasFlag, isAlerted, isRead, wasReceived } from '../flags/read-state.ts';
 import { findPeople, type Person } from '../people.ts';
 import { recipientIdOf } from '../sending/recipient-id.ts';
@@ -10,7 +11,8 @@ import type { ChannelCopy } from './channel-copy.ts';
 
 export interface ShownAs {
   applyMarkdown: boolean;
-  clientGravatar: boolean;
+  /** For a reader of this role who makes addresses of pictures from emails. */
+  clientGravatar: { role: number } | false;
   allowEmptyTopic: boolean;
   search?: string | undefined;
 }
@@ -38,10 +40,6 @@ const fullRow = z.object({
 });
 const linkifierRow = z.object({ id: z.number(), pattern: z.string(), urlTemplate: z.string() });
 type FullRow = z.infer<typeof fullRow>;
-
-/** Clients that make addresses of pictures from emails are told those of uploaded ones alone. */
-const avatarFor = (url: string, clientGravatar: boolean): string | null =>
-  clientGravatar && !isUploadedAvatar(url) ? null : url;
 
 /** Message objects in ascending order, as their reader sees them. `userId` 0 is somebody without an account. */
 export async function messageObjects(
@@ -71,6 +69,12 @@ export async function messageObjects(
     FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
   const ids = new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]));
   const people = new Map((await findPeople(executor, realmId, [...ids])).map((person) => [person.user_id, person]));
+  const hidden = shown.clientGravatar
+    ? await whoHidesEmail(executor, realmId, [...ids], { userId, ...shown.clientGravatar })
+    : undefined;
+  // Who may know an email makes the picture's address from it, but where one was uploaded.
+  const isPictureless = (id: number): boolean =>
+    hidden !== undefined && !hidden.has(id) && !isUploadedAvatar(people.get(id)?.avatar_url);
   const linkifiers = await executor.any(sql.type(linkifierRow)`
     SELECT linkifier_id AS id, pattern, url_template AS "urlTemplate" FROM messaging.linkifier WHERE realm_id = ${realmId} ORDER BY ordinal`);
   const historyPolicy = policy.settings.message_edit_history_visibility_policy;
@@ -85,7 +89,7 @@ export async function messageObjects(
     const sender = people.get(row.sender_id);
     return {
       id: row.id,
-      avatar_url: avatarFor(sender?.avatar_url ?? '', shown.clientGravatar),
+      avatar_url: isPictureless(row.sender_id) ? null : (sender?.avatar_url ?? ''),
       client: row.client,
       content: shown.applyMarkdown ? row.rendered_content : row.content,
       content_type: shown.applyMarkdown ? 'text/html' : 'text/x-markdown',

@@ -5,6 +5,7 @@ import { type RealmPolicies, realmBasis, type Sight } from '@natter/service-kit'
 import { acquainted, requireKnown } from '../acquaintance.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { findDestination } from '../destination.ts';
+import { emailHiddenFrom } from '../email-visibility.ts';
 import { filesReferredBy, referencesOfSend } from '../uploads/references.ts';
 import { widgetOfSend } from '../widgets/widget-of-send.ts';
 import { mentionedBy } from './mention-rights.ts';
@@ -75,6 +76,7 @@ export async function decideSend(
     mentioned,
     linkifiers: facts.linkifiers,
     submessages: widget.submessages,
+    emailHiddenFrom: await emailHiddenFrom(database, actor, facts.email ?? actor.email, destination.audience),
     unreadFor,
   });
   return {

@@ -1,4 +1,4 @@
-import { type Actor, hasId, idSet, idsOf, type LogEvent, type RequestMeta } from '@natter/contracts';
+import { type Actor, hasId, type IdSet, idSet, idsOf, type LogEvent, type RequestMeta } from '@natter/contracts';
 import { type InsertNumbered, type Numbered, sql } from '@natter/database';
 import { type RenderContext, type Rendered, topicLinks } from '@natter/markdown';
 import type { Destination } from '../destination.ts';
@@ -19,6 +19,7 @@ interface Parts {
   mentioned: Mentioned;
   linkifiers: RenderContext['linkifiers'];
   submessages: Record<string, unknown>[];
+  emailHiddenFrom: IdSet | undefined;
   /** For everybody else it arrives read. */
   unreadFor: readonly number[] | undefined;
 }
@@ -85,6 +86,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
       senderId: actor.userId,
       source: content,
       flags,
+      ...(parts.emailHiddenFrom ? { emailHiddenFrom: parts.emailHiddenFrom } : {}),
       ...(params.queue_id !== undefined && params.local_id !== undefined
         ? { local: { queueId: params.queue_id, localId: params.local_id } }
         : {}),
