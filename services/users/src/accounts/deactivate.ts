@@ -11,6 +11,7 @@ import { holderOf, requireAdministrator, requireOwner } from '../groups/holder.t
 import { announceLeaving, announceReturn } from '../groups/membership.ts';
 import { revokeInvitesOf } from '../invitations/invitation-row.ts';
 import { lockRealm } from '../realm/read-realm.ts';
+import { announceStatus } from '../social/user-status.ts';
 import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { isLastOwner } from './change-role.ts';
@@ -58,6 +59,7 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal): Handlers {
         if (row.role === roles.owner) requireOwner(holder);
         await work.run(sql.unsafe`UPDATE users.account SET is_active = true WHERE id = ${row.id}`);
         emitPerson(work, { user_id: row.id, is_active: true });
+        await announceStatus(work, row.id, true);
         if (row.is_bot) await returnBot(work, row, holder.userId, seal);
         await announceReturn(work, row.id);
         work.emit(credentialsChanged(row.id));
@@ -77,6 +79,7 @@ export async function deactivate(work: Work, row: AccountRow): Promise<void> {
   for (const each of [...bots, row]) {
     await work.run(sql.unsafe`UPDATE users.account SET is_active = false WHERE id = ${each.id}`);
     emitPerson(work, { user_id: each.id, is_active: false });
+    await announceStatus(work, each.id, false);
     if (each.is_bot) await announceBotChange(work, each, { is_active: false });
     await announceLeaving(work, each.id);
     await revokeInvitesOf(work, each.id);

@@ -2,6 +2,7 @@ import { badRequest, type User } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
 import { joinSystemGroups } from '../groups/membership.ts';
 import { initialSettings } from '../settings/stored-settings.ts';
+import { announceStatus } from '../social/user-status.ts';
 import { type AccountRow, accountColumns, accountRow, roleThatSees, toUser } from './account-row.ts';
 import { whoSees } from './announce-account.ts';
 
@@ -37,6 +38,8 @@ export async function insertAccount(work: Work, account: NewAccount): Promise<Us
     });
   await announceAccount(work, row, { ...account.note, delivery_email: row.email, settings });
   if (!row.is_system_bot) await joinSystemGroups(work, row.id, row.role);
+  // The realm's defaults may make newcomers invisible.
+  await announceStatus(work, row.id, true);
   return toUser(row, { userId: row.id, role: row.role }, false);
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { accountColumns, accountRow, toUser } from '../accounts/account-row.ts';
 import { readGroups } from '../groups/group-row.ts';
 import { readProfileData } from '../profile-fields/profile-data.ts';
-import { readStatuses } from '../social/user-status.ts';
+import { noStatus, readStatuses } from '../social/user-status.ts';
 import { stubEvent } from './limited-events.ts';
 import { unknownName } from './stub.ts';
 
@@ -51,8 +51,6 @@ export async function tellLost(work: Work, lost: Sight): Promise<void> {
     work.emit(stubEvent(userId, host, guests));
   }
 }
-
-const noStatus = { away: false, status_text: '', emoji_name: '', emoji_code: '', reaction_type: '' };
 
 /** Members of groups are listed as far as they may be known. */
 async function tellMembers(work: Work, sight: Sight, op: 'add_members' | 'remove_members'): Promise<void> {

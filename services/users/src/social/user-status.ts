@@ -67,6 +67,7 @@ async function update(work: Work, userId: number, given: Given): Promise<Record<
   const emoji = await checkedEmoji(work, given);
   const row = await lockAccount(work, userId);
   if (!row) throw noSuchUser();
+  if (!row.is_active) throw badRequest('User is deactivated');
   const [before] = await readStatus(work, work.realmId, sql.fragment`account.id = ${userId}`);
   if (!before) throw noSuchUser();
   const after = { ...before, ...(status_text === undefined ? {} : { status_text }), ...emoji };
@@ -130,6 +131,17 @@ const readStatus = (executor: Executor, realmId: number, condition: ReturnType<t
       coalesce(s.emoji_code, '') AS emoji_code, coalesce(s.reaction_type, '') AS reaction_type
     FROM users.account LEFT JOIN users.user_status s ON s.user_id = account.id
     WHERE account.realm_id = ${realmId} AND ${condition} ORDER BY account.id`);
+
+export const noStatus = { away: false, status_text: '', emoji_name: '', emoji_code: '', reaction_type: '' };
+
+/** Of somebody who comes, or comes back: their status appears. Of somebody who is deactivated: it is gone. */
+export async function announceStatus(work: Work, userId: number, isHere: boolean): Promise<void> {
+  const [row] = await readStatus(work, work.realmId, sql.fragment`account.id = ${userId}`);
+  const status = row ? toStatus(row) : {};
+  if (Object.keys(status).length === 0) return;
+  const body = { user_id: userId, ...(isHere ? status : noStatus) };
+  work.emit({ type: 'user_status', body, audience: 'realm' });
+}
 
 /** Of active people who have anything set: these, or all in the realm. */
 export async function readStatuses(

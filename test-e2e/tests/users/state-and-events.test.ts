@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Client, type Json, openRealm, type Queue } from '@natter/testkit';
+import { expect, test } from 'vitest';
+import { randomOf } from '../../kills.ts';
+import { uploadTo } from '../upload.ts';
+import { apply, comparable, fetched, followed, type State, stateOf } from './people-state.ts';
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+test(`state plus events equals a fresh register for people, bots, status, mutes and settings (seed ${seed})`, {
+  timeout: 240_000,
+}, async () => {
+  const realm = await openRealm();
+  const random = randomOf(seed);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const number = (below: number): number => Math.floor(random() * below);
+  const names = ['owner', 'administrator', 'moderator', 'member', 'member2', 'guest'] as const;
+  const anybody = (): Client => realm[pick(names)];
+  /** Who comes, goes, and changes their address, beside those who follow. */
+  const extras: Client[] = [await realm.person(), await realm.person(), await realm.person({ role: 'guest' })];
+  const bots: number[] = [];
+  const anyId = (): number => pick([...names.map((name) => realm[name].user_id), ...extras.map((one) => one.user_id)]);
+  const choices: Record<string, Json[]> = {
+    enter_sends: [true, false],
+    color_scheme: [1, 2, 3],
+    default_language: ['en', 'de', 'fr'],
+    timezone: ['Europe/Berlin', 'Asia/Tokyo', ''],
+    enable_sounds: [true, false],
+    notification_sound: ['ding', 'none', 'zulip'],
+    presence_enabled: [true, false],
+    email_address_visibility: [1, 2, 3, 4, 5],
+    twenty_four_hour_time: [true, false],
+    web_channel_default_view: [1, 2, 3, 4],
+  };
+  const setting = (): Json => {
+    const name = pick(Object.keys(choices));
+    return { [name]: pick(choices[name] ?? []) };
+  };
+  const visibility = (): Json => ({ email_address_visibility: pick([1, 2, 3, 4, 5]) });
+
+  const operations: (() => Promise<unknown>)[] = [
+    () => anybody().patch('/settings', setting()),
+    () => anybody().patch('/settings', setting()),
+    () => pick(extras).patch('/settings', visibility()),
+    () => anybody().patch('/settings', visibility()),
+    () => anybody().patch('/settings', { full_name: `Name ${number(1e6)}` }),
+    () => {
+      const { timezone, default_language, ...shared } = setting();
+      return realm.owner.patch('/realm/user_settings_defaults', shared);
+    },
+    () => anybody().post('/users/me/status', { status_text: pick(['', 'busy', 'out']) }),
+    () => anybody().post('/users/me/status', { emoji_name: pick(['', 'smile', 'car']) }),
+    () => anybody().post('/users/me/status', { away: random() < 0.5 }),
+    () => realm.owner.post(`/users/${anyId()}/status`, { status_text: pick(['', 'sick']) }),
+    () => anybody().post(`/users/me/muted_users/${anyId()}`),
+    () => anybody().delete(`/users/me/muted_users/${anyId()}`),
+    () => anybody().post('/users/me/alert_words', { alert_words: [`word${number(5)}`] }),
+    () => anybody().delete('/users/me/alert_words', { alert_words: [`word${number(5)}`] }),
+    () => realm.owner.patch(`/users/${anyId()}`, { full_name: `Renamed ${number(1e6)}` }),
+    () => realm.owner.patch(`/users/${pick(extras).user_id}`, { new_email: `e${number(1e6)}@${realm.host}` }),
+    () =>
+      realm.owner.patch(`/users/${realm[pick(['moderator', 'member', 'member2', 'guest'] as const)].user_id}`, {
+        role: pick([200, 300, 400, 600]),
+      }),
+    () => realm.owner.patch(`/users/${pick(extras).user_id}`, { role: pick([100, 200, 400, 600]) }),
+    () => realm.owner.delete(`/users/${pick(extras).user_id}`),
+    () => realm.owner.post(`/users/${pick(extras).user_id}/reactivate`),
+    async () => {
+      const n = number(1e6);
+      const form = { full_name: `Bot ${n}`, short_name: `bot${n}`, bot_type: pick([1, 2]) };
+      const { status, body } = await pick([anybody(), pick(extras)]).post('/bots', form);
+      if (status === 200) bots.push(body.user_id);
+    },
+    () => realm.owner.patch(`/bots/${pick(bots)}`, { full_name: `Bot ${number(1e6)}` }),
+    () => realm.owner.patch(`/bots/${pick(bots)}`, { bot_owner_id: anyId() }),
+    () => realm.owner.patch(`/bots/${pick(bots)}`, { default_sending_stream: pick(['one', 'two', '']) }),
+    () => anybody().patch(`/bots/${pick(bots)}`, { default_all_public_streams: random() < 0.5 }),
+    () => realm.owner.post(`/bots/${pick(bots)}/api_key/regenerate`),
+    () => (random() < 0.5 ? realm.owner.delete(`/bots/${pick(bots)}`) : Promise.resolve()),
+    () => realm.owner.post(`/users/${pick(bots)}/reactivate`),
+    () => uploadTo(anybody(), '/users/me/avatar'),
+    () => anybody().delete('/users/me/avatar'),
+    () => realm.person({ role: pick(['member', 'guest'] as const) }),
+  ];
+
+  const followings: { client: Client; form: Json; queue: Queue; state: State }[] = [];
+  const follow = async (): Promise<void> => {
+    const client = anybody();
+    const client_capabilities = { user_settings_object: random() < 0.7 };
+    const form = { event_types: followed, fetch_event_types: fetched, client_gravatar: false, client_capabilities };
+    const queue = await client.queue(form);
+    followings.push({ client, form, queue, state: stateOf(queue.state) });
+  };
+  for (let round = 0; round < 80; round++)
+    await Promise.all([
+      pick(operations)(),
+      pick(operations)(),
+      pick(operations)(),
+      round % 5 === 0 ? follow() : undefined,
+    ]);
+
+  const counts = new Map<string, number>();
+  for (const { client, form, queue, state } of followings) {
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      const fresh = comparable(stateOf(await client.ok('POST', '/register', form)));
+      for (let events = await queue.poll(true); events.length > 0; events = await queue.poll(true))
+        for (const event of events) {
+          apply(state, event);
+          const kind = `${event.type}/${event.op ?? ''}`;
+          counts.set(kind, (counts.get(kind) ?? 0) + 1);
+        }
+      if (isDeepStrictEqual(comparable(state), fresh)) break;
+      if (Date.now() > deadline) expect(comparable(state)).toEqual(fresh);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  console.log(`${followings.length} followers`, Object.fromEntries(counts));
+  expect(followings.length).toBe(16);
+});
