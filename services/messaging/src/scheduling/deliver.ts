@@ -22,9 +22,13 @@ export interface Delivery {
 export type Outcome = 'more' | 'done' | 'idle';
 
 interface Ready {
-  row: ScheduledRow;
+  row: DueRow;
   decided: Decided;
 }
+
+/** `late`: by how many seconds when it was read. */
+const dueRow = scheduledRow.extend({ late: z.number() });
+type DueRow = z.infer<typeof dueRow>;
 
 const batchSize = 250;
 const maxAttempts = 4;
@@ -40,7 +44,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
   const postponed = new Map<number, number>();
 
   return async (realmId) => {
-    for (const [id, until] of postponed) if (until < Date.now()) postponed.delete(id);
+    for (const [id, until] of postponed) if (until < performance.now()) postponed.delete(id);
     const rows = await readDue(delivery.database, realmId, [...postponed.keys()]);
     if (rows.length === 0) return 'idle';
     const outcome = await deliverTogether(realmId, rows, false);
@@ -51,7 +55,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
 
   async function deliverTogether(
     realmId: number,
-    rows: readonly ScheduledRow[],
+    rows: readonly DueRow[],
     fresh: boolean,
   ): Promise<'sent' | 'taken' | 'split'> {
     try {
@@ -75,17 +79,17 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
   }
 
   /** After a batch failed: one at a time, so that one that cannot be sent holds up no other. */
-  async function deliverAlone(realmId: number, row: ScheduledRow): Promise<void> {
+  async function deliverAlone(realmId: number, row: DueRow): Promise<void> {
     for (let attempt = 1; attempt <= maxAttempts; attempt++)
       if ((await deliverTogether(realmId, [row], true)) !== 'split') return;
-    postponed.set(row.id, Date.now() + retryMs);
+    postponed.set(row.id, performance.now() + retryMs);
   }
 
   /** The send, or why there is none for good. An outage is no reason; it throws. */
   async function decide(
     decideSend: DecideSend,
     realmId: number,
-    row: ScheduledRow,
+    row: DueRow,
     fresh: boolean,
   ): Promise<Decided | ChatError> {
     const meta = metaOf(realmId, row);
@@ -99,9 +103,9 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     }
   }
 
-  function isTooLate({ due, kind }: ScheduledRow): boolean {
+  function isTooLate({ late, kind }: DueRow): boolean {
     const { maxLatenessSeconds } = delivery;
-    return kind !== 'notice' && maxLatenessSeconds !== undefined && Date.now() / 1000 - due > maxLatenessSeconds;
+    return kind !== 'notice' && maxLatenessSeconds !== undefined && late > maxLatenessSeconds;
   }
 
   /** False: another process is delivering in this realm. */
@@ -118,9 +122,10 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
   }
 }
 
-const readDue = (database: Database, realmId: number, except: number[]): Promise<ScheduledRow[]> =>
-  database.any(sql.type(scheduledRow)`
-    SELECT ${scheduledColumns} FROM messaging.scheduled_message
+/** By the database's clock, whatever this process's says. */
+const readDue = (database: Database, realmId: number, except: number[]): Promise<DueRow[]> =>
+  database.any(sql.type(dueRow)`
+    SELECT ${scheduledColumns}, extract(epoch FROM clock_timestamp() - due_at)::float8 AS late FROM messaging.scheduled_message
     WHERE state = 'waiting' AND realm_id = ${realmId} AND due_at <= clock_timestamp() AND id <> ALL(${sql.array(except, 'int4')})
     ORDER BY due_at, id LIMIT ${batchSize}`);
 

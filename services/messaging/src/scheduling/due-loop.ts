@@ -25,7 +25,7 @@ const stateRow = z.object({ now: z.number(), next: z.number().nullable() });
 export function startDueLoop({ database, deliver, onError }: DueLoopOptions): DueLoop {
   let isStopped = false;
   let wakeAt = 0;
-  /** The database's clock less this process's, in seconds. */
+  /** The database's clock less the one that timers go by and nobody moves, in seconds. */
   let clockDifference = 0;
   let wake: () => void = () => undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -37,7 +37,7 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
         const { now, next } = await database.one(sql.type(stateRow)`
           SELECT extract(epoch FROM clock_timestamp())::float8 AS now,
             (SELECT extract(epoch FROM min(due_at))::float8 FROM messaging.scheduled_message WHERE state = 'waiting') AS next`);
-        clockDifference = now - Date.now() / 1000;
+        clockDifference = now - performance.now() / 1000;
         if (next !== null && next <= now) sleepMs = (await deliverAll()) ? 0 : idlePauseMs;
         else if (next !== null) sleepMs = Math.min((next - now) * 1000, longestSleepMs);
       } catch (error) {
@@ -54,7 +54,7 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
       if (!Number.isFinite(at) || at >= wakeAt) return;
       clearTimeout(timer);
       wakeAt = at;
-      timer = setTimeout(() => wake(), Math.max(at - Date.now(), 0));
+      timer = setTimeout(() => wake(), Math.max(at - performance.now(), 0));
     },
     stop: async () => {
       isStopped = true;
@@ -89,7 +89,7 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
     return new Promise((resolve) => {
       if (isStopped) return resolve();
       wake = resolve;
-      wakeAt = Date.now() + ms;
+      wakeAt = performance.now() + ms;
       clearTimeout(timer);
       timer = setTimeout(resolve, ms);
     });

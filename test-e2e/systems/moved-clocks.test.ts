@@ -1,0 +1,103 @@
+import { mkdtemp, rename, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { request } from '../api.ts';
+import { randomOf } from '../kills.ts';
+
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const rounds = Number(process.env.ROUNDS ?? 4);
+const burst = 60;
+const fiveMinutesMs = 300_000;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+let system: System;
+let clocks: string;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  clocks = join(dataDir, 'clocks.json');
+  await writeFile(clocks, '{}');
+  system = await startSystem({
+    dataDir,
+    replicas: { scheduler: 2 },
+    env: {
+      ...process.env,
+      NATTER_RATE_LIMIT: '1000000',
+      // What is later than this by the database's clock fails; by a clock that was moved all would.
+      NATTER_SCHEDULED_MAX_LATENESS_SECONDS: '60',
+      NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '..', 'moved-clock.mjs'))}`,
+      NATTER_TEST_CLOCK: clocks,
+      NATTER_TEST_CLOCK_OF: 'scheduler',
+    },
+    log: () => undefined,
+  });
+});
+afterAll(() => system?.stop());
+
+/** Each scheduler's clock goes to five minutes ahead, five minutes behind, or the right time. */
+async function moveClocks(random: () => number): Promise<number[]> {
+  const pids = system.children.filter(({ program }) => program === 'scheduler').map((child) => child.pid());
+  const moved = pids.map(() => (Math.floor(random() * 3) - 1) * fiveMinutesMs);
+  await writeFile(`${clocks}.new`, JSON.stringify(Object.fromEntries(pids.map((pid, index) => [pid, moved[index]]))));
+  await rename(`${clocks}.new`, clocks);
+  return moved;
+}
+
+describe(`schedulers whose clocks are moved by five minutes (${rounds} rounds, seed ${seed})`, () => {
+  test('send each message once, none missing, none failed, none before it is due or much later', {
+    timeout: 300_000,
+  }, async () => {
+    const random = randomOf(seed);
+    const { member, owner } = system.people;
+    const due = new Map<string, number>();
+    const seen = new Map<string, number[]>();
+    const queue = (await request(system.url, owner, 'POST', '/register', { event_types: ['message'] })).body;
+    let isOver = false;
+    const following = (async () => {
+      for (let last = queue.last_event_id; !isOver; await pause(50)) {
+        const form = { queue_id: queue.queue_id, last_event_id: last, dont_block: true };
+        for (const event of (await request(system.url, owner, 'GET', '/events', form)).body.events) {
+          last = Math.max(last, event.id);
+          const content = event.type === 'message' ? event.message.content : '';
+          if (due.has(content)) seen.set(content, [...(seen.get(content) ?? []), Date.now()]);
+        }
+      }
+    })();
+    const waiting: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const now = Math.floor(Date.now() / 1000);
+      await Promise.all(
+        Array.from({ length: burst }, async (_, index) => {
+          const [content, at] = [`${round}-${index}`, now + 3 + (index % 4)];
+          due.set(content, at * 1000);
+          const form = { type: 'direct', to: [owner.user_id], content, scheduled_delivery_timestamp: at };
+          const { status, body } = await request(system.url, member, 'POST', '/scheduled_messages', form);
+          expect([status, body.msg]).toEqual([200, '']);
+        }),
+      );
+      for (let move = 0; move < 6; move++) {
+        await moveClocks(random);
+        waiting.push(due.size - seen.size);
+        await pause(300 + random() * 1_000);
+      }
+    }
+    for (const end = Date.now() + 30_000; seen.size < due.size && Date.now() < end; ) await pause(200);
+    // A second one would come now.
+    await pause(2_000);
+    isOver = true;
+    await following;
+    const { scheduled_messages: left } = (await request(system.url, member, 'GET', '/scheduled_messages')).body;
+    expect(left).toEqual([]);
+    expect(seen.size).toBe(due.size);
+    expect([...seen.values()].filter((times) => times.length !== 1)).toEqual([]);
+    const lateness = [...seen].map(([content, [at = 0]]) => at - (due.get(content) ?? 0));
+    console.log(
+      `${due.size} messages, waiting at each move: ${waiting.join(' ')}, latest by ${Math.max(...lateness)} ms`,
+    );
+    expect(Math.max(...waiting)).toBeGreaterThan(0);
+    expect(Math.min(...lateness)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...lateness)).toBeLessThan(20_000);
+  });
+});
