@@ -16,7 +16,7 @@ const fileRow = z.object({
   secret: z.string(),
 });
 export type FileRow = z.infer<typeof fileRow>;
-export const fileColumns = sql.fragment`a.id, a.owner_id, a.name, a.path_id, a.file_key, a.content_type, a.size, a.secret`;
+const fileColumns = sql.fragment`a.id, a.owner_id, a.name, a.path_id, a.file_key, a.content_type, a.size, a.secret`;
 const idRow = z.object({ id: z.number() });
 
 export async function findFile(
