@@ -17,6 +17,8 @@ export interface System {
   people: People;
   /** NATS with the operator's credentials. */
   natsUrl: string;
+  /** Redis with the operator's credentials. */
+  redisUrl: string;
   servers: Servers;
   children: Child[];
   stop(): Promise<void>;
@@ -118,7 +120,15 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       host: `127.0.0.1:${port}`,
       log,
     });
-    return { url, people, natsUrl: natsUrlOf('operator'), servers, children, stop };
+    return {
+      url,
+      people,
+      natsUrl: natsUrlOf('operator'),
+      redisUrl: redisUrlOf('operator'),
+      servers,
+      children,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

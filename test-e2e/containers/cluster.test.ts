@@ -288,7 +288,7 @@ describe.skipIf(images === undefined)(
         )
         .toBe(0);
       await sql('(grep -v "ROLE natter\\( \\|;\\)" roles.sql | psql -q -v ON_ERROR_STOP=1 natter)');
-      await sql('pg_restore --exit-on-error --dbname=natter natter.dump');
+      await sql('pg_restore --exit-on-error --no-owner --dbname=natter natter.dump');
       for (const command of ['migrate', 'after-restore']) {
         const { code, output } = await cluster.natter(command);
         expect([command, code, output]).toEqual([command, 0, expect.stringContaining('')]);

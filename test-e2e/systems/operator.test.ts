@@ -24,7 +24,7 @@ function natter(...args: string[]): Promise<{ code: number; output: string }> {
   const env = {
     ...process.env,
     NATTER_NATS_URL: system.natsUrl,
-    NATTER_REDIS_URL: system.servers.redisUrl,
+    NATTER_REDIS_URL: system.redisUrl,
     NATTER_POSTGRES_ADMIN_URL: system.servers.postgresUrl,
     NATTER_SECRET: 'a secret of this test',
   };
@@ -138,5 +138,29 @@ describe('an operator', () => {
     await connection.close();
     expect(answer.headers?.get('Natter-Error')).toBe('INTERNAL_ERROR');
     expect(answer.string()).not.toContain('api_key');
+  });
+
+  test('brings what was restored beyond all numbers that were given; queues of before end, and people go on', async () => {
+    const { owner } = system.people;
+    const send = async (): Promise<number> => {
+      const form = { type: 'channel', to: 'general', topic: 'restored', content: 'hello' };
+      const { status, body } = await request(system.url, owner, 'POST', '/messages', form);
+      expect(status).toBe(200);
+      return body.id;
+    };
+    const { body: queue } = await request(system.url, owner, 'POST', '/register', { event_types: ['message'] });
+    const before = await send();
+    const { code, output } = await natter('after-restore', '--margin', '5000');
+    expect([code, output]).toEqual([
+      0,
+      expect.stringMatching(/realms begin a new epoch[\s\S]* keys forgotten in Redis/),
+    ]);
+    expect(await send()).toBeGreaterThan(before + 5_000);
+    const poll = { queue_id: queue.queue_id, last_event_id: -1, dont_block: true };
+    await expect
+      .poll(async () => (await request(system.url, owner, 'GET', '/events', poll)).body.code, { timeout: 10_000 })
+      .toBe('BAD_EVENT_QUEUE_ID');
+    expect((await natter('realm', 'list')).output).toMatch(/localhost/);
+    expect((await natter('migrate')).output).toContain('the database is up to date');
   });
 });

@@ -26,11 +26,12 @@ export async function migrate(
       );
       log(`migrated ${name}`);
     }
+    await client.query(giveLog);
     // A system that stood still for days, or was restored from long ago, has no partition for today.
     await client.query('SELECT log.prepare_partitions(4)');
     for (const schema of serviceSchemas) {
       const password = typeof servicePassword === 'string' ? servicePassword : servicePassword(schema);
-      await client.query(`ALTER ROLE natter_${schema} PASSWORD ${pg.escapeLiteral(password)}`);
+      await client.query(`ALTER ROLE natter_${schema} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
       // Short statements over functions look costly to the planner, and compiling one takes half a second of CPU.
       await client.query(`ALTER ROLE natter_${schema} SET jit = off`);
     }
@@ -38,6 +39,20 @@ export async function migrate(
     await client.end();
   }
 }
+
+/** Partitions are detached by their owner; a dump that was restored without owners has another. See 008-log-retention.sql. */
+const giveLog = `DO $$ BEGIN
+  IF (SELECT relowner::regrole::text FROM pg_class WHERE oid = 'log.event'::regclass) <> 'natter_event_queue' THEN
+    GRANT CREATE ON SCHEMA log TO natter_event_queue;
+    IF NOT pg_has_role('natter_event_queue', 'MEMBER') THEN
+      EXECUTE format('GRANT natter_event_queue TO %I', current_user);
+    END IF;
+    ALTER TABLE log.event OWNER TO natter_event_queue;
+    REVOKE CREATE ON SCHEMA log FROM natter_event_queue;
+    REVOKE ALL ON log.event FROM natter_event_queue;
+    EXECUTE format('GRANT SELECT, INSERT ON log.event TO %I', current_user);
+  END IF;
+END $$`;
 
 /** Every migration there is, in the order in which they are applied. */
 export const migrationNames = async (): Promise<string[]> =>
