@@ -109,6 +109,8 @@ function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined 
       message: {
         ...message,
         id: entry.number,
+        // By the database's clock, as it is when it is read.
+        timestamp: Math.floor(entry.at / 1000),
         ...submessagesOf(message, entry.number),
         ...(queue.apply_markdown ? {} : { content: event.message?.source, content_type: 'text/x-markdown' }),
         ...(isPictureless ? { avatar_url: null } : {}),

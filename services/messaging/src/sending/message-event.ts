@@ -71,7 +71,6 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
     sender_realm_str: '',
     subject: topic,
     submessages: parts.submessages,
-    timestamp: Math.floor(Date.now() / 1000),
     topic_links: topic === '' ? [] : topicLinks(topic, parts.linkifiers),
     ...recipientPart(destination),
   };
