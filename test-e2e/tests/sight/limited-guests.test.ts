@@ -23,6 +23,7 @@ const about = (person: Client) => (event: Json) =>
 /** The first that fits, also among those already seen. */
 const first = async (queue: Queue, fits: (event: Json) => boolean): Promise<Json> =>
   queue.seen.find(fits) ?? queue.next(fits);
+const patient = { timeout: 10_000 };
 const capable = { user_list_incomplete: true, include_deactivated_groups: true };
 
 beforeAll(async () => {
@@ -53,7 +54,7 @@ describe('a guest', () => {
     await subscribe(realm.owner, 'shared', [guest, sharing]);
     await writing.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content: 'hello' });
     await expect
-      .poll(() => known(guest))
+      .poll(() => known(guest), patient)
       .toEqual([guest, sharing, writing].map((one) => one.user_id).sort((a, b) => a - b));
   });
 
@@ -96,7 +97,7 @@ describe('a guest', () => {
     expect(state.user_status).toEqual({});
     await stranger.ok('POST', '/messages', { ...direct, to: [guest.user_id] });
     await expect
-      .poll(async () => (await guest.post('/messages', { ...direct, to: [stranger.user_id] })).status)
+      .poll(async () => (await guest.post('/messages', { ...direct, to: [stranger.user_id] })).status, patient)
       .toBe(200);
     expect(await guest.ok('GET', `/users/${stranger.user_id}/status`)).toMatchObject({
       status: { status_text: 'out' },
@@ -115,7 +116,7 @@ describe('a guest', () => {
     await subscribe(realm.owner, `of ${friend.user_id}`, [guest, friend]);
     const expected = [friend.user_id, guest.user_id].sort((a, b) => a - b);
     const listed = async () => (await guest.ok('GET', `/user_groups/${group_id}/members`)).members;
-    await expect.poll(listed).toEqual(expected);
+    await expect.poll(listed, patient).toEqual(expected);
     const { user_groups } = await guest.ok('GET', '/user_groups');
     expect(user_groups.find((group: Json) => group.id === group_id).members).toEqual(expected);
     const state = await guest.ok('POST', '/register', { fetch_event_types: ['realm_user_groups'], event_types: [] });

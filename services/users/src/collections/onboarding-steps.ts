@@ -2,6 +2,7 @@ import { badRequest, collectionOperations } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { lockAccount } from '../accounts/find-account.ts';
 import { change, toSelf } from '../change.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
 
@@ -27,6 +28,7 @@ export function onboardingStepHandlers(owner: Owner): Handlers {
       if (!steps.some(({ name }) => name === onboarding_step))
         throw badRequest(`Unknown onboarding_step: ${onboarding_step}`);
       return change(owner, context, collectionOperations.markOnboardingStep, { onboarding_step }, async (work) => {
+        await lockAccount(work, userId);
         const marked = await work.run(sql.unsafe`
           INSERT INTO users.onboarding_step (user_id, name) VALUES (${userId}, ${onboarding_step}) ON CONFLICT DO NOTHING`);
         if (marked > 0)

@@ -59,7 +59,9 @@ export async function readEmoji(executor: Executor, realmId: number): Promise<Re
   );
 }
 
+/** One after the other, so that the list which is told last is the one that stands. */
 export async function announceEmoji(work: Work): Promise<void> {
+  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7310, ${work.realmId})`);
   const realm_emoji = await readEmoji(work, work.realmId);
   work.emit({ type: 'realm_emoji', op: 'update', body: { realm_emoji }, audience: 'realm' });
 }

@@ -2,6 +2,7 @@ import { badRequest, socialOperations } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { lockAccount } from '../accounts/find-account.ts';
 import { change, toSelf } from '../change.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
 
@@ -20,6 +21,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
         throw badRequest(`alert_words is too long (limit: ${maxLength} characters)`);
       return change(owner, context, socialOperations.addAlertWords, params, async (work) => {
         const { userId } = context.actor;
+        await lockAccount(work, userId);
         let added = 0;
         for (const word of words)
           added += await work.run(sql.unsafe`
@@ -31,6 +33,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
     handle(socialOperations.removeAlertWords, async (context, params) =>
       change(owner, context, socialOperations.removeAlertWords, params, async (work) => {
         const { userId } = context.actor;
+        await lockAccount(work, userId);
         const words = params.alert_words.map((word) => word.trim().toLowerCase());
         const removed = await work.run(sql.unsafe`
           DELETE FROM users.alert_word WHERE user_id = ${userId} AND lower(word) = ANY(${sql.array(words, 'text')})`);
@@ -40,6 +43,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
   ];
 }
 
+/** The person is held, so that the list which is told last is the one that stands. */
 async function answer(work: Work, userId: number, isChanged: boolean): Promise<{ alert_words: string[] }> {
   const alert_words = await readWords(work, userId);
   if (alert_words.length > maxWords) throw badRequest(`Too many alert words (limit: ${maxWords})`);

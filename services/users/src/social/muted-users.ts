@@ -17,8 +17,9 @@ export function mutedUserHandlers(owner: Owner): Handlers {
         const { userId } = context.actor;
         const { muted_user_id } = params;
         if (muted_user_id === userId) throw badRequest('Cannot mute self');
+        await lockAccount(work, userId);
         const hidden = await hiddenFrom(work, work.realmId, context.actor);
-        if (hidden.has(muted_user_id) || !(await lockAccount(work, muted_user_id))) throw noSuchUser();
+        if (hidden.has(muted_user_id) || !(await exists(work, muted_user_id))) throw noSuchUser();
         const added = await work.run(sql.unsafe`
           INSERT INTO users.muted_user (user_id, muted_user_id) VALUES (${userId}, ${muted_user_id}) ON CONFLICT DO NOTHING`);
         if (added === 0) throw badRequest('User already muted');
@@ -29,7 +30,8 @@ export function mutedUserHandlers(owner: Owner): Handlers {
     handle(socialOperations.unmuteUser, async (context, params) =>
       change(owner, context, socialOperations.unmuteUser, params, async (work) => {
         const { userId } = context.actor;
-        if (!(await lockAccount(work, params.muted_user_id))) throw noSuchUser();
+        await lockAccount(work, userId);
+        if (!(await exists(work, params.muted_user_id))) throw noSuchUser();
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.muted_user WHERE user_id = ${userId} AND muted_user_id = ${params.muted_user_id}`,
         );
@@ -40,6 +42,12 @@ export function mutedUserHandlers(owner: Owner): Handlers {
   ];
 }
 
+const exists = async (work: Work, userId: number): Promise<boolean> =>
+  (await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND id = ${userId} AND NOT is_system_bot`)) !==
+  undefined;
+
+/** The person is held, so that the list which is told last is the one that stands. */
 async function announce(work: Work, userId: number): Promise<Record<string, never>> {
   const muted_users = await readMuted(work, userId);
   work.emit(toSelf(userId, 'muted_users', undefined, { muted_users }));
