@@ -19,7 +19,7 @@ let realm: Realm;
 let channelId: number;
 /** A realm in which there is one of everything that a start reads. */
 beforeAll(async () => {
-  realm = await openRealm();
+  realm = await openRealm({ havePasswords: true });
   const { owner, member, member2 } = realm;
   const principals = [owner, member, member2].map((one) => one.user_id);
   await owner.ok('POST', '/users/me/subscriptions', {
