@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const endedRow = z.object({ realm_id: z.number(), queue_id: z.string() });
 /** Longer without a mark is an outage. Marks come every second or so. */
-const outageSeconds = 15;
+export const outageSeconds = 15;
 
 /**
  * Marks that the system works, and deletes the queues that nobody polled for their time. Nobody could poll in an outage, of

@@ -3,12 +3,17 @@ import { sql } from '@natter/database';
 import { queueKey, queueSubject } from '@natter/event-log';
 import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { outageSeconds } from './expiry.ts';
 
 const cacheSeconds = 60;
 const idRow = z.object({ queue_id: z.string() });
 
-/** While the system was away nothing expires: `alive` stands still then, and what lived at its last mark lives on. */
-const lives = sql.fragment`expires_at > (SELECT least(now(), at + interval '15 seconds') FROM event_queue.alive)`;
+/**
+ * While the system was away nothing expires: the mark stands still then, and what lived at it lives on, as `expireQueues` will
+ * say once it is back.
+ */
+const lives = sql.fragment`expires_at > (
+  SELECT CASE WHEN at < now() - make_interval(secs => ${outageSeconds}) THEN at ELSE now() END FROM event_queue.alive)`;
 
 export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
   return [

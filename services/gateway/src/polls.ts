@@ -47,6 +47,12 @@ interface Held {
   end: (reason: 'replaced' | 'gone') => void;
 }
 
+/** What was heard of a queue since a poll of it came, which may not be held yet. */
+interface Arrival {
+  newest: number;
+  isGone: boolean;
+}
+
 const maxAnswerEvents = 1_000;
 const maxAnswerBytes = 1024 * 1024;
 const drainMs = 300;
@@ -64,6 +70,7 @@ export function createPolls(options: {
   const { bus, log, tails } = options;
   const life = createQueueLife(bus);
   const held = new Map<string, Held>();
+  const arrivals = new Map<string, Set<Arrival>>();
   /** How far a cursor was evaluated, so that a queue with few matches does not scan the same again. */
   const evaluated = new Map<string, { cursor: number; through: Position }>();
   const epochs = new Map<number, number>();
@@ -84,7 +91,12 @@ export function createPolls(options: {
       epochs.set(realmId, message.epoch);
       for (const poll of held.values()) if (poll.realmId === realmId) poll.end('replaced');
     }
-    const poll = message.queueId === undefined ? undefined : held.get(message.queueId);
+    if (message.queueId === undefined) return;
+    for (const arrival of arrivals.get(message.queueId) ?? []) {
+      arrival.isGone ||= message.gone === true;
+      arrival.newest = Math.max(arrival.newest, message.generation ?? 0);
+    }
+    const poll = held.get(message.queueId);
     if (message.gone) poll?.end('gone');
     else if (poll && (message.generation ?? 0) > poll.generation) poll.end('replaced');
   });
@@ -123,20 +135,40 @@ export function createPolls(options: {
   async function poll(
     actor: Actor,
     meta: RequestMeta,
-    { queueId, lastEventId, dontBlock }: PollRequest,
+    request: PollRequest,
     aborted: AbortSignal,
   ): Promise<PollAnswer> {
+    const { queueId } = request;
     if (queueId.length > 100) throw badQueue(queueId.slice(0, 100));
+    // From before it is counted: a newer poll elsewhere may tell of itself before this one is held.
+    const arrival: Arrival = { newest: 0, isGone: false };
+    const here = arrivals.get(queueId) ?? new Set();
+    arrivals.set(queueId, here.add(arrival));
+    try {
+      return await serve(actor, meta, request, arrival, aborted);
+    } finally {
+      here.delete(arrival);
+      if (here.size === 0) arrivals.delete(queueId);
+    }
+  }
+
+  async function serve(
+    actor: Actor,
+    meta: RequestMeta,
+    { queueId, lastEventId, dontBlock }: PollRequest,
+    arrival: Arrival,
+    aborted: AbortSignal,
+  ): Promise<PollAnswer> {
     const [[queue, generation], tail] = await Promise.all([begin(actor, meta, queueId), tails.get(meta)]);
     const cursor = Math.max(lastEventId, 0);
     let from: Position = { number: queue.start + Math.floor(cursor / idsPerNumber), n: cursor % idsPerNumber };
     const known = evaluated.get(queueId);
     if (known?.cursor === lastEventId) from = known.through;
+    if (from.number > tail.position.number) await checkNotAhead(meta, tail, from, queue);
     const other = held.get(queueId);
     // Of two that came at once the later one waits, whichever is here first.
-    const isOlder = other !== undefined && other.generation > generation;
+    const isOlder = Math.max(other?.generation ?? 0, arrival.newest) > generation;
     if (!isOlder) other?.end('replaced');
-    if (from.number > tail.position.number) await checkNotAhead(meta, tail, from, queue);
 
     const begunAt = Date.now();
     let isHeld = false;
@@ -173,7 +205,7 @@ export function createPolls(options: {
     // Armed before reading, so that nothing that comes meanwhile is missed.
     let wake: () => void = () => undefined;
     const disarm = tail.onGrowth(() => wake());
-    let ended: string | undefined = isOlder ? 'replaced' : undefined;
+    let ended: string | undefined = arrival.isGone ? 'gone' : isOlder ? 'replaced' : undefined;
     const me: Held = {
       realmId: actor.realmId,
       userId: actor.userId,

@@ -1,0 +1,155 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, request } from '../api.ts';
+
+const queuesPerUser = 12;
+let system: System;
+let postgres: pg.Pool;
+let redis: Redis;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({
+    dataDir,
+    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_QUEUES_PER_USER: String(queuesPerUser) },
+    log: () => undefined,
+  });
+  postgres = new pg.Pool({ connectionString: system.servers.postgresUrl, max: 2 });
+  postgres.on('error', () => undefined);
+  redis = new Redis(system.servers.redisUrl);
+});
+afterAll(async () => {
+  redis?.disconnect();
+  await postgres?.end();
+  await system?.stop();
+});
+
+type Name = keyof System['people'];
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const ask = (who: Name, method: string, path: string, form: Record<string, unknown> = {}) =>
+  request(system.url, system.people[who], method, path, form);
+const register = (who: Name, form: Record<string, unknown> = {}) =>
+  ask(who, 'POST', '/register', { event_types: ['message'], fetch_event_types: [], ...form });
+const look = (who: Name, { queue_id, last_event_id }: Answer) =>
+  ask(who, 'GET', '/events', { queue_id, last_event_id, dont_block: true });
+
+describe('limits', () => {
+  test('a user has so many queues and no more, until one is deleted', async () => {
+    const made: Answer[] = [];
+    for (let count = 0; count < queuesPerUser; count++) made.push((await register('member2')).body);
+    expect(made.map((queue) => queue.result)).toEqual(made.map(() => 'success'));
+    const over = await register('member2');
+    expect([over.status, over.body.code, over.body.result]).toEqual([429, 'RATE_LIMIT_HIT', 'error']);
+    expect(over.body['retry-after']).toBeGreaterThan(0);
+    expect((await register('moderator')).status).toBe(200);
+    expect((await ask('member2', 'DELETE', '/events', { queue_id: made[0]?.queue_id })).status).toBe(200);
+    expect((await register('member2')).status).toBe(200);
+    // All that there were live on.
+    for (const queue of made.slice(1)) expect((await look('member2', queue)).status).toBe(200);
+  });
+
+  test('of many registers of one user at once some are told to come later, and nobody else is', async () => {
+    const all = { event_types: null, fetch_event_types: null };
+    const [many, other] = await Promise.all([
+      Promise.all(Array.from({ length: 40 }, () => register('administrator', all))),
+      register('owner', all),
+    ]);
+    const refused = many.filter(({ status }) => status === 429);
+    expect(other.status).toBe(200);
+    expect(many.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+    expect(many.every(({ status }) => status === 200 || status === 429)).toBe(true);
+    expect(refused.map(({ body }) => body.msg)).toContain('Too many registrations at once');
+    expect(refused.every(({ body }) => body.code === 'RATE_LIMIT_HIT' && body['retry-after'] > 0)).toBe(true);
+  });
+});
+
+describe('expiry', () => {
+  test('a queue that nobody could poll in an outage lives longer by it; one that nobody polls ends', {
+    timeout: 180_000,
+  }, async () => {
+    const seconds = 4;
+    const short = { queue_lifespan_secs: seconds };
+    const [polled, left] = [(await register('member', short)).body, (await register('member', short)).body];
+    const outage = 25_000;
+    await system.servers.postgres.kill('SIGKILL');
+    await pause(outage);
+    await system.servers.postgres.start();
+    const codes = new Set<string>();
+    const isBack = async (): Promise<string> => {
+      const { body } = await look('member', polled);
+      if (body.result === 'error') codes.add(body.code);
+      return body.result;
+    };
+    await expect.poll(isBack, { timeout: 30_000 }).toBe('success');
+    expect([...codes].filter((code) => code === 'BAD_EVENT_QUEUE_ID')).toEqual([]);
+    const living = async (): Promise<number> => {
+      const { rows } = await postgres.query('SELECT 1 FROM event_queue.queue WHERE queue_id = $1', [left.queue_id]);
+      return rows.length;
+    };
+    await expect.poll(living, { timeout: 60_000, interval: 500 }).toBe(0);
+    expect((await look('member', left)).body).toMatchObject({ code: 'BAD_EVENT_QUEUE_ID', queue_id: left.queue_id });
+  });
+});
+
+describe('a stream of another history', () => {
+  test('ends the queues that followed it; who registers again goes on', async () => {
+    const queue = (await register('member')).body;
+    const { rows } = await postgres.query('SELECT realm_id FROM event_queue.queue WHERE queue_id = $1', [
+      queue.queue_id,
+    ]);
+    const held = ask('member', 'GET', '/events', { queue_id: queue.queue_id, last_event_id: -1 });
+    const content = { type: 'channel', to: 'general', topic: 'history' };
+    await redis.hset(`natter:{${rows[0].realm_id}}:log-meta`, 'mark', '1');
+    expect((await ask('owner', 'POST', '/messages', { ...content, content: 'one' })).status).toBe(200);
+    // The held poll may still be given what was true; then it ends.
+    await held;
+    await expect
+      .poll(async () => (await look('member', queue)).body.code, { timeout: 20_000 })
+      .toBe('BAD_EVENT_QUEUE_ID');
+    const fresh = (await register('member')).body;
+    expect((await ask('owner', 'POST', '/messages', { ...content, content: 'two' })).status).toBe(200);
+    const { body } = await ask('member', 'GET', '/events', {
+      queue_id: fresh.queue_id,
+      last_event_id: fresh.last_event_id,
+    });
+    expect(body.events.map((event: Answer) => event.message.content)).toEqual(['two']);
+  });
+});
+
+test('presence of up to fourteen days ago is there after Redis was emptied, and older where more is asked for', async () => {
+  const { member, guest } = system.people;
+  const old = { member: 13, guest: 15 };
+  const now = Math.floor(Date.now() / 1000);
+  const at = (days: number): number => now - days * 86_400;
+  for (const who of ['member', 'guest'] as const) {
+    expect((await ask(who, 'POST', '/users/me/presence', { status: 'active' })).status).toBe(200);
+    const update = async (): Promise<number> =>
+      (
+        await postgres.query(
+          'UPDATE presence.presence SET active_at = $2, connected_at = $2 WHERE user_id = $1 RETURNING 1',
+          [system.people[who].user_id, at(old[who])],
+        )
+      ).rows.length;
+    await expect.poll(update, { timeout: 10_000 }).toBe(1);
+  }
+  await redis.flushall();
+  const { body } = await ask('owner', 'GET', '/realm/presence');
+  expect(body.presences[member.email].website).toMatchObject({ status: 'idle', timestamp: at(13) });
+  expect(body.presences[guest.email]).toBeUndefined();
+  const wanted = { event_types: ['presence'], fetch_event_types: ['presence'], slim_presence: true };
+  const state = (await ask('owner', 'POST', '/register', { ...wanted, presence_history_limit_days: 30 })).body;
+  expect(state.presences[member.user_id]).toEqual({ active_timestamp: at(13), idle_timestamp: at(13) });
+  expect(state.presences[guest.user_id]).toEqual({ active_timestamp: at(15), idle_timestamp: at(15) });
+  const usual = (await ask('owner', 'POST', '/register', wanted)).body;
+  expect([usual.presences[member.user_id]?.active_timestamp, usual.presences[guest.user_id]]).toEqual([
+    at(13),
+    undefined,
+  ]);
+  // Ids go on beyond those that were given.
+  const next = await ask('member', 'POST', '/users/me/presence', { status: 'active', last_update_id: -1 });
+  expect(next.body.presence_last_update_id).toBeGreaterThan(state.presence_last_update_id);
+});
