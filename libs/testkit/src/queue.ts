@@ -1,7 +1,7 @@
 import { problemOfEvent } from '@natter/contracts';
 import type { Client, Json } from './client.ts';
 
-/** An event queue, followed from its register. `state` is the register's answer. With NATTER_STRICT_EVENTS every event must be as the catalogue has it. */
+/** An event queue, followed from its register. `state` is the register's answer. Every event must be as the catalogue has it. */
 export class Queue {
   readonly client: Client;
   readonly state: Json;
@@ -27,8 +27,7 @@ export class Queue {
     for (const event of events) {
       this.last = Math.max(this.last, event.id);
       const problem = problemOfEvent(event);
-      if (problem && process.env.NATTER_STRICT_EVENTS)
-        throw new Error(`Not as the catalogue has it: ${problem}\n${JSON.stringify(event)}`);
+      if (problem) throw new Error(`Not as the catalogue has it: ${problem}\n${JSON.stringify(event)}`);
     }
     const real = events.filter((event: Json) => event.type !== 'heartbeat');
     this.seen.push(...real);
