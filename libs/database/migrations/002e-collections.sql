@@ -24,6 +24,14 @@ CREATE TABLE users.onboarding_step (
   PRIMARY KEY (user_id, name)
 );
 
+-- What a bot keeps between its runs.
+CREATE TABLE users.bot_storage (
+  user_id int NOT NULL REFERENCES users.account (id),
+  key text NOT NULL,
+  value text NOT NULL,
+  PRIMARY KEY (user_id, key)
+);
+
 CREATE TABLE users.device_token (
   user_id int NOT NULL REFERENCES users.account (id),
   kind text NOT NULL,

@@ -80,17 +80,20 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
 
     handle(botOperations.regenerateBotApiKey, async (context, params) => {
       const api_key = createApiKey();
-      return change(owner, context, botOperations.regenerateBotApiKey, params, async (work) => {
+      const sealed_key = seal.seal(api_key);
+      // What is kept for a retry holds the key sealed.
+      const kept = await change(owner, context, botOperations.regenerateBotApiKey, params, async (work) => {
         await lockRealm(work);
         const bot = await ownBot(work, context, params.bot_id);
         await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${bot.id}`);
         await insertKey(work, work.realmId, bot.id, api_key, 'bot');
-        await work.run(sql.unsafe`UPDATE users.bot SET sealed_key = ${seal.seal(api_key)} WHERE user_id = ${bot.id}`);
+        await work.run(sql.unsafe`UPDATE users.bot SET sealed_key = ${sealed_key} WHERE user_id = ${bot.id}`);
         work.bump(`actor:${bot.id}`);
         work.emit(credentialsChanged(bot.id));
         await announceBotChange(work, bot, { api_key });
-        return { api_key };
+        return { sealed_key };
       });
+      return { api_key: seal.open(kept.sealed_key) };
     }),
   ];
 }

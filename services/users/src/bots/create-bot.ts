@@ -24,40 +24,49 @@ export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
       if (!/^[A-Za-z0-9._-]{1,60}$/.test(short_name)) throw badRequest('Bad name or username');
       const services = checkedServices(params);
       const api_key = createApiKey();
-      return change(owner, context, botOperations.createBot, params, async (work) => {
-        const realm = await lockRealm(work);
-        const holder = await holderOf(work, context.actor.userId);
-        if (holder.isBot) throw badRequest('This endpoint does not accept bot requests.');
-        const isWriteOnly = params.bot_type === botTypes.incomingWebhook;
-        const mayCreate =
-          mayIn(realm, 'can_create_bots_group', holder) ||
-          (isWriteOnly && mayIn(realm, 'can_create_write_only_bots_group', holder));
-        if (!mayCreate || holder.role === roles.guest) throw badRequest('Insufficient permission');
-        await requireFreeName(work, full_name);
-        const email = `${short_name.toLowerCase()}-bot@${realm.host}`;
-        await requireFreeAddress(work, email);
-        const bot = await insertAccount(work, {
-          email,
-          full_name,
-          role: roles.member,
-          password_hash: null,
-          is_bot: true,
-          bot_type: params.bot_type,
-          bot_owner_id: context.actor.userId,
-        });
-        await insertKey(work, work.realmId, bot.user_id, api_key, 'bot');
-        const defaults = {
-          default_sending_stream: params.default_sending_stream || null,
-          default_events_register_stream: params.default_events_register_stream || null,
-          default_all_public_streams: params.default_all_public_streams ?? false,
-        };
-        await work.run(sql.unsafe`
+      const sealed_key = seal.seal(api_key);
+      // What is kept for a retry holds the key sealed.
+      const { sealed_key: kept, ...made } = await change(
+        owner,
+        context,
+        botOperations.createBot,
+        params,
+        async (work) => {
+          const realm = await lockRealm(work);
+          const holder = await holderOf(work, context.actor.userId);
+          if (holder.isBot) throw badRequest('This endpoint does not accept bot requests.');
+          const isWriteOnly = params.bot_type === botTypes.incomingWebhook;
+          const mayCreate =
+            mayIn(realm, 'can_create_bots_group', holder) ||
+            (isWriteOnly && mayIn(realm, 'can_create_write_only_bots_group', holder));
+          if (!mayCreate || holder.role === roles.guest) throw badRequest('Insufficient permission');
+          await requireFreeName(work, full_name);
+          const email = `${short_name.toLowerCase()}-bot@${realm.host}`;
+          await requireFreeAddress(work, email);
+          const bot = await insertAccount(work, {
+            email,
+            full_name,
+            role: roles.member,
+            password_hash: null,
+            is_bot: true,
+            bot_type: params.bot_type,
+            bot_owner_id: context.actor.userId,
+          });
+          await insertKey(work, work.realmId, bot.user_id, api_key, 'bot');
+          const defaults = {
+            default_sending_stream: params.default_sending_stream || null,
+            default_events_register_stream: params.default_events_register_stream || null,
+            default_all_public_streams: params.default_all_public_streams ?? false,
+          };
+          await work.run(sql.unsafe`
           INSERT INTO users.bot (user_id, sealed_key, services, default_sending_stream, default_events_register_stream, default_all_public_streams)
-          VALUES (${bot.user_id}, ${seal.seal(api_key)}, ${JSON.stringify(services)}::jsonb, ${defaults.default_sending_stream},
+          VALUES (${bot.user_id}, ${sealed_key}, ${JSON.stringify(services)}::jsonb, ${defaults.default_sending_stream},
             ${defaults.default_events_register_stream}, ${defaults.default_all_public_streams})`);
-        await announceBot(work, bot.user_id, await administratorsAnd(work, context.actor.userId), seal);
-        return { user_id: bot.user_id, api_key, avatar_url: bot.avatar_url ?? '', ...defaults };
-      });
+          await announceBot(work, bot.user_id, await administratorsAnd(work, context.actor.userId), seal);
+          return { user_id: bot.user_id, sealed_key, avatar_url: bot.avatar_url ?? '', ...defaults };
+        },
+      );
+      return { ...made, api_key: seal.open(kept) };
     }),
   ];
 }

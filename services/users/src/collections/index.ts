@@ -1,5 +1,6 @@
 import type { Handlers, Owner } from '@natter/service-kit';
 import type { SnapshotPart } from '../snapshot-part.ts';
+import { botStorageHandlers } from './bot-storage.ts';
 import { navigationViewHandlers, navigationViewsSnapshot } from './navigation-views.ts';
 import { onboardingStepHandlers, onboardingStepsSnapshot } from './onboarding-steps.ts';
 import { pushDeviceHandlers, pushDevicesSnapshot } from './push-devices.ts';
@@ -8,6 +9,7 @@ import { savedSnippetHandlers, savedSnippetsSnapshot } from './saved-snippets.ts
 export const collectionHandlers = (owner: Owner): Handlers => [
   ...navigationViewHandlers(owner),
   ...savedSnippetHandlers(owner),
+  ...botStorageHandlers(owner),
   ...onboardingStepHandlers(owner),
   ...pushDeviceHandlers(owner),
 ];
