@@ -149,7 +149,11 @@ function run(command, commandArgs) {
     const forward = (signal) => child.kill(signal);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     for (const signal of signals) process.on(signal, forward);
+    // Whoever kills `npm` alone reaches a shell, which tells nobody.
+    const parent = process.ppid;
+    const watch = setInterval(() => process.ppid !== parent && forward('SIGTERM'), 500);
     const finish = (code) => {
+      clearInterval(watch);
       for (const signal of signals) process.removeListener(signal, forward);
       done(code);
     };

@@ -1,7 +1,7 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startSystem } from './system.ts';
+import { type System, startSystem } from './system.ts';
 import { createDemoTable } from './table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -13,32 +13,42 @@ const logs = createWriteStream(resolve(dataDir, 'natter.log'));
 const startedAt = Date.now();
 const port = Number(process.env.NATTER_HTTP_PORT ?? 9991);
 
-const system = await startSystem({
-  dataDir,
-  fresh,
-  port,
-  env: process.env,
-  log: (line) => console.log(`natter: ${line}`),
-  onLine: (line) => {
-    logs.write(`${line}\n`);
-    console.log(readable(line));
-  },
-});
-console.log(createDemoTable(system.url, system.people, system.children, '.natter/natter.log'));
-console.log(`natter: ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl-C stops everything.`);
-
+const starting = new AbortController();
+let system: System | undefined;
 let isStopping = false;
 const stop = async (): Promise<void> => {
   // Ctrl-C arrives twice: from the terminal and from the parent.
   if (isStopping) return;
   isStopping = true;
   console.log('natter: stopping');
-  await system.stop();
+  starting.abort(new Error('stopped while starting'));
+  await started.catch(() => undefined);
+  await system?.stop();
   console.log('natter: stopped');
   process.exit(0);
 };
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
+
+const started = startSystem({
+  dataDir,
+  fresh,
+  port,
+  env: process.env,
+  signal: starting.signal,
+  log: (line) => console.log(`natter: ${line}`),
+  onLine: (line) => {
+    logs.write(`${line}\n`);
+    console.log(readable(line));
+  },
+});
+try {
+  system = await started;
+  console.log(createDemoTable(system.url, system.people, system.children, '.natter/natter.log'));
+  console.log(`natter: ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl-C stops everything.`);
+} catch (error) {
+  if (!isStopping) throw error;
+}
 
 function readable(line: string): string {
   try {

@@ -36,6 +36,8 @@ export interface SystemOptions {
   log: (line: string) => void;
   /** Every log line of every process. */
   onLine?: (line: string) => void;
+  /** Ends a start that is under way; what it brought is stopped. */
+  signal?: AbortSignal;
 }
 
 const programs: { program: ServiceProgram; schema?: (typeof serviceSchemas)[number] }[] = [
@@ -67,13 +69,26 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     await Promise.all(children.map((child) => child.stop()));
     await servers.stop();
   };
+  const aborted = new Promise<never>((_, reject) => {
+    options.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+  });
+  aborted.catch(() => undefined);
   try {
+    return await Promise.race([aborted, start()]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function start(): Promise<System> {
     // Servers that were given have users of their own.
     const natsUrlOf = (user: NatsUser): string =>
       options.env?.NATTER_NATS_URL ?? withUser(servers.natsUrl, user, natsPassword(user));
     const redisUrlOf = (user: NatsUser): string =>
       options.env?.NATTER_REDIS_URL ?? withUser(servers.redisUrl, redisUserName(user), redisPassword(user));
+    options.signal?.throwIfAborted();
     await migrate(servers.postgresUrl, password, log);
+    options.signal?.throwIfAborted();
     const port = options.port ?? (await freePort());
     const env = {
       ...process.env,
@@ -129,9 +144,6 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       children,
       stop,
     };
-  } catch (error) {
-    await stop();
-    throw error;
   }
 }
 

@@ -20,6 +20,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+const startGraceMs = 3_000;
+
 /**
  * Reads config, builds, starts and waits for a signal. SIGTERM: not ready, wait, take no more requests, stop, drain the bus, close.
  */
@@ -45,7 +47,15 @@ export async function runService<S extends typeof commonConfig>(
   );
   const signalled = new Promise<string>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+    // Started by another process of ours, it ends with that one.
+    process.once('disconnect', () => resolve('disconnect'));
   });
+  // A start that waits for a server that is away ends with it; one that is nearly done is let through.
+  void signalled.then(() =>
+    setTimeout(() => {
+      if (!readiness.isStarted) process.exit(1);
+    }, startGraceMs),
+  );
   const bus = await connectBus({ url: config.NATTER_NATS_URL, name, log, metrics });
   const running = await start({ config, log, metrics, bus });
   readiness.isStarted = true;

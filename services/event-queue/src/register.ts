@@ -88,8 +88,7 @@ export function registerHandlers({ database }: Owner, bus: Bus, limits: Register
         concerns(owner.service, fetchTypes),
       );
       const parts = await Promise.all(owners.map((owner) => bus.callText(owner, part, { meta })));
-      const own = fetchTypes === null || fetchTypes.includes('realm') ? constants : {};
-      return { position, state: joinObjects([JSON.stringify({ ...identity, ...own }), ...parts]) };
+      return { position, state: joinObjects([JSON.stringify(identity), ...parts]) };
     });
   }
 
@@ -172,8 +171,6 @@ const identity = {
 /** The specification (section 6) names events of groups after the key of their state. */
 const eventTypes = ({ event_types }: Params): string[] | null =>
   event_types?.flatMap((type) => (type === 'realm_user_groups' ? [type, 'user_group'] : [type])) ?? null;
-
-const constants = { event_queue_longpoll_timeout_seconds: 90 };
 
 /** What a queue is rendered by: what the client said, and what follows from other parameters. */
 function capabilitiesOf({
