@@ -7,10 +7,12 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-export type Daemon = { answers: true; startedHere: boolean } | { answers: false; reason: string };
+export type Daemon =
+  /** `stop` ends a daemon that was started here, and leaves another alone. Images stay for the next run. */
+  { answers: true; stop(): Promise<void> } | { answers: false; reason: string };
 
 export async function findDaemon(log: (line: string) => void): Promise<Daemon> {
-  if (await answers()) return { answers: true, startedHere: false };
+  if (await answers()) return { answers: true, stop: async () => undefined };
   if (process.env.DOCKER_HOST) return missing(`nothing answers at DOCKER_HOST ${process.env.DOCKER_HOST}`);
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return missing('no Docker daemon answers, and only root on Linux can start one');
@@ -23,14 +25,18 @@ export async function findDaemon(log: (line: string) => void): Promise<Daemon> {
     }
     log('starting dockerd');
     const output = openSync(join(tmpdir(), 'natter-dockerd.log'), 'a');
-    // It outlives this run: the next one finds it, and images are kept.
-    spawn('dockerd', [], { stdio: ['ignore', output, output], detached: true })
-      .on('error', () => undefined)
-      .unref();
+    const dockerd = spawn('dockerd', [], { stdio: ['ignore', output, output], detached: true });
+    const ended = new Promise<void>((resolve) => dockerd.once('exit', () => resolve()).once('error', () => resolve()));
+    dockerd.unref();
+    const stop = async (): Promise<void> => {
+      dockerd.kill('SIGTERM');
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 20_000))]);
+    };
     for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
-      if (await answers()) return { answers: true, startedHere: true };
+      if (await answers()) return { answers: true, stop };
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
+    await stop();
     return missing(`dockerd was started and does not answer: see ${join(tmpdir(), 'natter-dockerd.log')}`);
   } catch (error) {
     return missing(`no Docker daemon could be brought: ${error instanceof Error ? error.message.trim() : error}`);

@@ -2,7 +2,7 @@
  * The images a run works with. Each name can be given in the environment; what cannot be pulled is made from the
  * distribution's packages, with the manners of the official image.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,9 @@ export async function bringImages(log: (line: string) => void): Promise<Images> 
 async function buildNatter(log: (line: string) => void): Promise<string> {
   await bundle();
   const base = process.env.NATTER_BASE_IMAGE ?? (await baseImage(log));
-  const revision = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+  // Sources unpacked from an archive have no revision to name.
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  const revision = stdout?.trim() || 'unknown';
   const dockerfile = join(root, 'deploy', 'docker', 'Dockerfile');
   const args = [`BASE=${base}`, 'VERSION=0.0.0-test', `REVISION=${revision}`].flatMap((arg) => ['--build-arg', arg]);
   await docker('build', '-t', 'natter:test', '-f', dockerfile, ...args, dist);

@@ -8,17 +8,18 @@ declare module 'vitest' {
   }
 }
 
-/** A daemon and images, or the reason why there are none, said loudly. */
-export default async function setup(project: TestProject): Promise<void> {
+/** A daemon and images, or the reason why there are none, said loudly. Returns what ends the daemon. */
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const log = (line: string): void => console.log(`e2e: ${line}`);
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const daemon = await findDaemon(log);
   if (!daemon.answers) {
     console.log(`\nSKIPPED: the tests in containers: ${daemon.reason}\n`);
     project.provide('containers', { images: undefined, skipped: daemon.reason, seed });
-    return;
+    return undefined;
   }
   const images = await bringImages(log);
   log(`images: ${Object.values(images).join(', ')}`);
   project.provide('containers', { images, skipped: undefined, seed });
+  return daemon.stop;
 }
