@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -194,12 +194,13 @@ describe('the monitoring', () => {
       .join('\n')
       .matchAll(/\bnatter_[a-z_]+/g);
     const names = new Set([...asked].map(([name]) => name.replace(/_(bucket|count|sum)$/, '')));
-    const sources = spawnSync(
-      'git',
-      ['grep', '-ho', "name: 'natter_[a-z_]*'", '--', 'libs', 'services', 'deploy/canary'],
-      { cwd: root, encoding: 'utf8' },
+    const sources = globSync('{libs,services,deploy/canary}/**/*.ts', {
+      cwd: root,
+      exclude: (name) => name === 'node_modules' || name === 'dist',
+    }).map((file) => readFileSync(join(root, file), 'utf8'));
+    const given = new Set(
+      sources.flatMap((source) => [...source.matchAll(/name: '(natter_[a-z_]*)'/g)].map(([, name]) => name)),
     );
-    const given = new Set([...sources.stdout.matchAll(/natter_[a-z_]+/g)].map(([name]) => name));
     expect([...names].filter((name) => !given.has(name))).toEqual(
       given.has('natter_scheduler_lateness_seconds') ? [] : ['natter_scheduler_lateness_seconds'],
     );
