@@ -4,7 +4,8 @@ const timeouts = { testTimeout: 60_000, hookTimeout: 120_000 };
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // Most of what tests of systems do is wait: for expiry, for a scheduled minute, for a server to come back.
+    maxWorkers: 3,
     projects: [
       {
         test: {

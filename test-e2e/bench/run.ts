@@ -60,6 +60,7 @@ export async function runAll(
         error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
         info.problems.push(`${scenario.name} failed`);
       }
+      await bench.followers.clear();
       await bench.floors.clear();
       for (const deviation of bench.target.deviations) deviations.add(deviation);
       info.deviations = [...deviations];

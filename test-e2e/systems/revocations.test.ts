@@ -92,98 +92,124 @@ async function expectNeverAgain(what: () => Promise<Reply>, code: RegExp): Promi
   } while (Date.now() < until);
 }
 
-describe.each(cuts)('while $name', ({ name, before, after, back }) => {
-  test('a deactivation ends keys at once, queues and held polls within a second', { timeout: 120_000 }, async () => {
-    const who = await knownPerson();
-    const queues = await Promise.all(
-      Array.from({ length: 6 }, () => ok(who, 'POST', '/register', { event_types: ['message'] })),
-    );
-    const ended: number[] = [];
-    const held = queues.map(async ({ queue_id, last_event_id }) => {
-      const answer = await call(who, 'GET', '/events', { queue_id, last_event_id }).catch(() => undefined);
-      ended.push(Date.now());
-      return answer;
-    });
-    await pause(500);
-    expect(ended).toEqual([]);
-    await before();
-    await ok(system.people.owner, 'DELETE', `/users/${who.user_id}`);
-    const at = Date.now();
-    await after();
-    try {
-      await expectNeverAgain(() => call(who, 'GET', '/users/me'), /^(USER_DEACTIVATED|INVALID_API_KEY)$/);
-      await expectNeverAgain(
-        () => call(who, 'POST', '/users/me/status', { status_text: 'here' }),
-        /^USER_DEACTIVATED$/,
-      );
-      await expectNeverAgain(
-        () => call(who, 'POST', '/messages', { type: 'direct', to: [who.user_id], content: 'here' }),
-        /^USER_DEACTIVATED$/,
-      );
-      const answers = await Promise.race([Promise.all(held), pause(10_000)]);
-      expect(answers, 'held polls').toBeDefined();
-      console.log(
-        `${name}: held polls ended after`,
-        ended.map((end) => end - at).sort((a, b) => a - b),
-        'ms',
-      );
-      for (const answer of answers ?? []) expect(answer?.body.events ?? []).toEqual([]);
-      const [{ queue_id, last_event_id }] = queues as [Answer];
-      await expectNeverAgain(
-        () => call(who, 'GET', '/events', { queue_id, last_event_id, dont_block: true }),
-        /^(USER_DEACTIVATED|BAD_EVENT_QUEUE_ID)$/,
-      );
-    } finally {
-      await back();
-    }
-    await expectNeverAgain(() => call(who, 'GET', '/users/me'), /^USER_DEACTIVATED$/);
-    expect(Math.max(...ended) - at).toBeLessThan(1_000);
-  });
+/** Somebody who has something, how it is taken from them, and what they may then do no more. */
+interface Revoked {
+  take(): Promise<unknown>;
+  refused: { what: () => Promise<Reply>; code: RegExp }[];
+}
 
-  test('a role is lost at once', { timeout: 120_000 }, async () => {
-    const who = await knownPerson();
-    await ok(system.people.owner, 'PATCH', `/users/${who.user_id}`, { role: 200 });
-    const administers = () => call(who, 'PATCH', '/realm', { description: `by ${who.user_id} ${Math.random()}` });
-    const posts = () => call(who, 'POST', '/messages', { type: 'channel', to: 'general', topic: 'role', content: 'x' });
-    await ok(who, 'PATCH', '/realm', { description: 'before' });
-    expect((await onAllGateways(posts)).map(({ status }) => status)).not.toContain(400);
-    await before();
-    await ok(system.people.owner, 'PATCH', `/users/${who.user_id}`, { role: 600 });
-    await after();
-    try {
-      await expectNeverAgain(administers, /^BAD_REQUEST$/);
-      await expectNeverAgain(posts, /^STREAM_DOES_NOT_EXIST$/);
-      await expectNeverAgain(() => call(who, 'GET', '/streams/1'), /^BAD_REQUEST$/);
-    } finally {
-      await back();
-    }
-    await expectNeverAgain(posts, /^STREAM_DOES_NOT_EXIST$/);
+type Held = { poll: () => Promise<Reply>; ended: number[]; answers: Promise<(Reply | undefined)[]> };
+async function leaver(): Promise<Revoked & Held> {
+  const who = await knownPerson();
+  const queues = await Promise.all(
+    Array.from({ length: 6 }, () => ok(who, 'POST', '/register', { event_types: ['message'] })),
+  );
+  const ended: number[] = [];
+  const held = queues.map(async ({ queue_id, last_event_id }) => {
+    const answer = await call(who, 'GET', '/events', { queue_id, last_event_id }).catch(() => undefined);
+    ended.push(Date.now());
+    return answer;
   });
+  await pause(500);
+  expect(ended).toEqual([]);
+  const code = /^USER_DEACTIVATED$/;
+  const [{ queue_id, last_event_id }] = queues as [Answer];
+  return {
+    poll: () => call(who, 'GET', '/events', { queue_id, last_event_id, dont_block: true }),
+    ended,
+    answers: Promise.all(held),
+    take: () => ok(system.people.owner, 'DELETE', `/users/${who.user_id}`),
+    refused: [
+      { what: () => call(who, 'GET', '/users/me'), code: /^(USER_DEACTIVATED|INVALID_API_KEY)$/ },
+      { what: () => call(who, 'POST', '/users/me/status', { status_text: 'here' }), code },
+      { what: () => call(who, 'POST', '/messages', { type: 'direct', to: [who.user_id], content: 'here' }), code },
+    ],
+  };
+}
 
-  test('a right that a group gave is lost at once', { timeout: 120_000 }, async () => {
-    const who = await knownPerson();
-    const { owner } = system.people;
-    const { group_id } = await ok(owner, 'POST', '/user_groups/create', {
-      name: `writers ${who.user_id}`,
-      description: '',
-      members: [who.user_id],
-    });
-    const channel = `written by group ${group_id}`;
-    await ok(owner, 'POST', '/channels/create', {
-      name: channel,
-      subscribers: [owner.user_id],
-      can_send_message_group: group_id,
-    });
-    const posts = () => call(who, 'POST', '/messages', { type: 'channel', to: channel, topic: 'group', content: 'x' });
-    expect((await onAllGateways(posts)).map(({ status }) => status)).not.toContain(400);
+async function formerAdministrator(): Promise<Revoked> {
+  const who = await knownPerson();
+  const { owner } = system.people;
+  await ok(owner, 'PATCH', `/users/${who.user_id}`, { role: 200 });
+  const posts = () => call(who, 'POST', '/messages', { type: 'channel', to: 'general', topic: 'role', content: 'x' });
+  await ok(who, 'PATCH', '/realm', { description: 'before' });
+  expect((await onAllGateways(posts)).map(({ status }) => status)).not.toContain(400);
+  return {
+    take: () => ok(owner, 'PATCH', `/users/${who.user_id}`, { role: 600 }),
+    refused: [
+      {
+        what: () => call(who, 'PATCH', '/realm', { description: `by ${who.user_id} ${Math.random()}` }),
+        code: /^BAD_REQUEST$/,
+      },
+      { what: posts, code: /^STREAM_DOES_NOT_EXIST$/ },
+      { what: () => call(who, 'GET', '/streams/1'), code: /^BAD_REQUEST$/ },
+    ],
+  };
+}
+
+async function formerMember(): Promise<Revoked> {
+  const who = await knownPerson();
+  const { owner } = system.people;
+  const { group_id } = await ok(owner, 'POST', '/user_groups/create', {
+    name: `writers ${who.user_id}`,
+    description: '',
+    members: [who.user_id],
+  });
+  const channel = `written by group ${group_id}`;
+  await ok(owner, 'POST', '/channels/create', {
+    name: channel,
+    subscribers: [owner.user_id],
+    can_send_message_group: group_id,
+  });
+  const posts = () => call(who, 'POST', '/messages', { type: 'channel', to: channel, topic: 'group', content: 'x' });
+  expect((await onAllGateways(posts)).map(({ status }) => status)).not.toContain(400);
+  return {
+    take: () => ok(owner, 'POST', `/user_groups/${group_id}/members`, { delete: [who.user_id] }),
+    refused: [{ what: posts, code: /^BAD_REQUEST$/ }],
+  };
+}
+
+const refusesAll = async ({ refused }: Revoked): Promise<void> => {
+  await Promise.all(refused.map(({ what, code }) => expectNeverAgain(what, code)));
+};
+
+describe.each(cuts)('while $name', { timeout: 120_000 }, ({ name, before, after, back }) => {
+  let [left, role, group] = [] as unknown as [Revoked & Held, Revoked, Revoked];
+  let refusals = new Map<Revoked, Promise<void>>();
+  let at = 0;
+  beforeAll(async () => {
+    [left, role, group] = await Promise.all([leaver(), formerAdministrator(), formerMember()]);
     await before();
-    await ok(owner, 'POST', `/user_groups/${group_id}/members`, { delete: [who.user_id] });
+    const taken = left.take().then(() => {
+      at = Date.now();
+    });
+    await Promise.all([taken, role.take(), group.take()]);
     await after();
-    try {
-      await expectNeverAgain(posts, /^BAD_REQUEST$/);
-    } finally {
-      await back();
-    }
-    await expectNeverAgain(posts, /^BAD_REQUEST$/);
+    // From this moment on, all at once; each test then says what came of it.
+    refusals = new Map([left, role, group].map((one) => [one, refusesAll(one)]));
+    await Promise.allSettled(refusals.values());
+  });
+  let isBack = false;
+  const bringBack = async (): Promise<void> => {
+    if (!isBack) await back();
+    isBack = true;
+  };
+  afterAll(bringBack);
+
+  test('a deactivation ends keys at once, queues and held polls within a second', async () => {
+    await refusals.get(left);
+    const answers = await Promise.race([left.answers, pause(10_000)]);
+    expect(answers, 'held polls').toBeDefined();
+    const after = left.ended.map((end) => end - at).sort((a, b) => a - b);
+    console.log(`${name}: held polls ended after`, after, 'ms');
+    for (const answer of answers ?? []) expect(answer?.body.events ?? []).toEqual([]);
+    expect(after.at(-1)).toBeLessThan(1_000);
+    await expectNeverAgain(left.poll, /^(USER_DEACTIVATED|BAD_EVENT_QUEUE_ID)$/);
+  });
+  test('a role is lost at once', () => refusals.get(role));
+  test('a right that a group gave is lost at once', () => refusals.get(group));
+  test('and all that stays so when the cut is over', async () => {
+    await bringBack();
+    for (const one of [left, role, group]) await refusesAll(one);
   });
 });

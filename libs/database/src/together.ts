@@ -1,4 +1,9 @@
+import { unavailable } from '@natter/contracts';
+
 const maxTogether = 100;
+/** Of those that no longer fit nobody is asked about; nor of those whose asker has long given up. */
+const maxWaiting = 10_000;
+const maxWaitMs = 10_000;
 /** A slow look-up holds up only those that it was asked with. */
 const maxUnderWay = 1;
 
@@ -7,12 +12,14 @@ const maxUnderWay = 1;
  * made together. `lookUp` answers in the order in which it was asked.
  */
 export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (asked: Q) => Promise<A> {
-  const waiting: { asked: Q; resolve: (answer: A) => void; reject: (error: unknown) => void }[] = [];
+  const waiting: { asked: Q; at: number; resolve: (answer: A) => void; reject: (error: unknown) => void }[] = [];
   let underWay = 0;
   let isScheduled = false;
 
   const start = (): void => {
     isScheduled = false;
+    const oldest = Date.now() - maxWaitMs;
+    while (waiting[0] && waiting[0].at < oldest) waiting.shift()?.reject(unavailable(new Error('waited too long')));
     while (waiting.length > 0 && underWay < maxUnderWay) {
       underWay++;
       void run(waiting.splice(0, maxTogether));
@@ -38,7 +45,8 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
 
   return (asked) =>
     new Promise((resolve, reject) => {
-      waiting.push({ asked, resolve, reject });
+      if (waiting.length >= maxWaiting) return reject(unavailable(new Error('too many wait')));
+      waiting.push({ asked, at: Date.now(), resolve, reject });
       schedule();
     });
 }

@@ -92,6 +92,8 @@ const errorHeader = 'Natter-Error';
 const deadlineHeader = 'Natter-Deadline-Ms';
 const traceHeader = 'traceparent';
 const maxBasisAttempts = 6;
+/** More than a process can answer before their callers give up. */
+const maxInFlight = 5_000;
 /** How long requests in flight hold up a process that stops. */
 const retireMs = 10_000;
 
@@ -117,6 +119,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   void watchStatus(connection, log, metrics, reconnectListeners);
   const services: Service[] = [];
   let inFlight = 0;
+  const outages = onceASecond();
   let whenIdle: () => void = () => undefined;
   let catchUp: CatchUp = async () => ({ hasWaited: false, isStale: false });
   const decoder = new TextDecoder();
@@ -148,6 +151,13 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           subject: subjectOf(operation, '*'),
           handler: (error, message) => {
             if (error) return log.warn({ err: error }, 'endpoint error');
+            if (inFlight >= maxInFlight) {
+              refuse(
+                message,
+                toChatError(unavailable(new Error('too many requests in flight')), operation, () => log),
+              );
+              return;
+            }
             inFlight++;
             const parent = message.headers?.get(traceHeader) || undefined;
             void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
@@ -260,13 +270,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       respond(message, result instanceof JsonText ? result.text : JSON.stringify(result ?? {}));
       stop({ outcome: 'success' });
     } catch (error) {
-      const chatError = toChatError(error, requestLog());
-      const h = headers();
-      h.set(errorHeader, chatError.code);
-      message.respond(
-        JSON.stringify({ message: chatError.message, extra: chatError.extra, status: chatError.status }),
-        { headers: h },
-      );
+      const chatError = toChatError(error, operation, requestLog);
+      refuse(message, chatError);
       stop({ outcome: chatError.code });
     }
   }
@@ -322,6 +327,25 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     message.respond(offer(connection, options.name, encoder.encode(text), h).first, { headers: h });
   }
 
+  function refuse(message: Msg, { code, message: text, extra, status }: ChatError): void {
+    const h = headers();
+    h.set(errorHeader, code);
+    message.respond(JSON.stringify({ message: text, extra, status }), { headers: h });
+  }
+
+  function toChatError(error: unknown, operation: Operation, requestLog: () => Logger): ChatError {
+    if (!(error instanceof ChatError)) {
+      requestLog().error({ err: error }, 'request failed');
+      return new ChatError('INTERNAL_ERROR', 'Internal server error');
+    }
+    if (error.status < 500) return error;
+    // In an outage or under too much load thousands fail alike, and telling of each would be the larger load.
+    const cause = error.cause instanceof Error ? error.cause.message : undefined;
+    const alike = outages(`${operation.name} ${cause}`);
+    if (alike !== undefined) requestLog().warn({ err: error, alike }, 'request failed');
+    return error;
+  }
+
   async function readReply(reply: Msg, end: number): Promise<string> {
     const code = reply.headers?.get(errorHeader);
     if (code) {
@@ -343,15 +367,6 @@ export const subjectOf = (operation: Pick<Operation, 'service' | 'name'>, caller
 
 const isRefusal = (error: unknown): boolean => error instanceof ChatError && error.status >= 400 && error.status < 500;
 
-function toChatError(error: unknown, log: Logger): ChatError {
-  if (error instanceof ChatError) {
-    if (error.status >= 500) log.warn({ err: error, cause: error.cause }, 'request failed');
-    return error;
-  }
-  log.error({ err: error }, 'request failed');
-  return new ChatError('INTERNAL_ERROR', 'Internal server error');
-}
-
 async function watchStatus(
   connection: NatsConnection,
   log: Logger,
@@ -369,4 +384,19 @@ async function watchStatus(
       for (const listener of listeners) listener();
     }
   }
+}
+
+/** How many of a kind went unsaid since the last that was said; undefined when one was said within a second. */
+function onceASecond(): (kind: string) => number | undefined {
+  const said = new Map<string, { at: number; unsaid: number }>();
+  return (kind) => {
+    const last = said.get(kind);
+    if (last && Date.now() - last.at < 1_000) {
+      last.unsaid++;
+      return undefined;
+    }
+    if (said.size > 1_000) said.clear();
+    said.set(kind, { at: Date.now(), unsaid: 0 });
+    return last?.unsaid ?? 0;
+  };
 }

@@ -56,7 +56,7 @@ export function startFollowing(job: Extract<Job, { kind: 'follow' }>): Following
       } catch (error) {
         if (isStopped) return;
         recorder.fail(String(error));
-        await sleep(100);
+        await sleep(50 + Math.random() * 100);
       }
     }
   }

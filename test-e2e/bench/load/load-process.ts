@@ -16,6 +16,8 @@ export interface LoadProcess {
   pid: number;
   run(job: Exclude<Job, { kind: 'follow' }>): Promise<LoadResult>;
   follow(job: Omit<Extract<Job, { kind: 'follow' }>, 'kind'>): FollowJob;
+  /** Stops the jobs that a scenario which failed left behind. */
+  clear(): Promise<void>;
   stop(): void;
 }
 
@@ -25,6 +27,7 @@ export function startLoadProcess(): LoadProcess {
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   });
   const waiting = new Map<number, { resolve: (message: never) => void; reject: (error: Error) => void }>();
+  const following = new Set<number>();
   let last = 0;
   child.on('message', (message: FromWorker) => {
     const one = waiting.get(message.id);
@@ -45,6 +48,7 @@ export function startLoadProcess(): LoadProcess {
     run: (job) => ask<LoadResult>({ id: ++last, job }),
     follow: (job) => {
       const id = ++last;
+      following.add(id);
       child.send({ id, job: { kind: 'follow', ...job } } satisfies ToWorker);
       const progress = (): Promise<Progress> => ask<Progress>({ id, ask: 'progress' });
       return {
@@ -57,8 +61,16 @@ export function startLoadProcess(): LoadProcess {
             if (Date.now() > end) throw new Error(`${what}: not within ${withinMs} ms, ${JSON.stringify(seen)}`);
           }
         },
-        stop: () => ask<LoadResult>({ id, stop: true }),
+        stop: () => {
+          following.delete(id);
+          return ask<LoadResult>({ id, stop: true });
+        },
       };
+    },
+    async clear() {
+      const left = [...following];
+      following.clear();
+      await Promise.all(left.map((id) => ask<LoadResult>({ id, stop: true })));
     },
     stop: () => void child.kill('SIGKILL'),
   };

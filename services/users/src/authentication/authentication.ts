@@ -1,90 +1,69 @@
 import { type Actor, badRequest, ChatError, userOperations } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { type Executor, sql, together } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { idInEmail } from '../accounts/find-account.ts';
-import { groupIdsOf } from '../groups/holder.ts';
 import { apiKeyId } from './passwords.ts';
 
-const credentialRow = z.object({
+const actorRow = z.object({
+  ordinal: z.number(),
   id: z.number(),
   email: z.string(),
   role: z.number(),
   is_active: z.boolean(),
-  realm_ended: z.boolean(),
   is_bot: z.boolean(),
-  is_system_bot: z.boolean().optional(),
+  is_system_bot: z.boolean(),
+  realm_ended: z.boolean(),
+  group_ids: z.array(z.number()),
+  actor_version: z.number(),
+  groups_version: z.number(),
 });
 
-export function authenticationHandlers(owner: Owner): Handlers {
-  const { database } = owner;
+/** By a key, shown with an address or an ID or alone; or by ID alone, where no credentials are shown. */
+interface Asked {
+  realm_id: number;
+  key_hash?: string;
+  email?: string | undefined;
+  user_id?: number;
+}
 
-  const actorBy = (
-    realmId: number,
-    keyId: string,
-    which: { email: string } | { userId: number } | undefined,
-  ): Promise<Actor> => {
-    const condition = !which
-      ? sql.fragment`true`
-      : 'email' in which
-        ? sql.fragment`(lower(a.email) = lower(${which.email}) OR a.id = ${idInEmail(which.email)}
-            AND lower('user' || a.id || '@' || r.host) = lower(${which.email}))`
-        : sql.fragment`a.id = ${which.userId}`;
-    const find = () =>
-      database.maybeOne(sql.type(credentialRow)`
-      SELECT a.id, a.email, a.role, a.is_active, a.is_bot, r.is_deactivated AS realm_ended
-      FROM users.api_key k JOIN users.account a ON a.id = k.user_id JOIN users.realm r ON r.id = a.realm_id
-      WHERE k.hash = decode(${keyId}, 'hex') AND a.realm_id = ${realmId} AND ${condition}`);
-    return actorFrom(realmId, keyId, find, () => new ChatError('INVALID_API_KEY', 'Invalid API key'));
-  };
+export function authenticationHandlers({ database }: Owner): Handlers {
+  // After a restart of gateways all their clients come at once.
+  const find = together(async (asked: Asked[]) => {
+    const rows = await database.any(sql.type(actorRow)`
+      SELECT ordinal, id, email, role, is_active, is_bot, is_system_bot, realm_ended, group_ids, actor_version, groups_version
+      FROM users.actors(${JSON.stringify(asked)}::json)`);
+    const found = new Map(rows.map((row) => [row.ordinal, row]));
+    return asked.map((_, index) => found.get(index + 1));
+  });
 
-  async function actorFrom(
-    realmId: number,
-    keyId: string,
-    find: () => Promise<z.infer<typeof credentialRow> | undefined>,
-    unknown: () => ChatError,
-  ): Promise<Actor> {
-    const found = await find();
-    if (!found) throw unknown();
-    // Versions first, then what they are versions of: a copy that is newer than its version is only refreshed once more.
-    const versions = await database.any(sql.type(z.object({ key: z.string(), version: z.number() }))`
-      SELECT key, version FROM log.versions(${realmId}, ${sql.array([`actor:${found.id}`, 'groups'], 'text')})`);
-    const account = await find();
+  async function actorOf(asked: Asked, unknown: () => ChatError): Promise<Actor> {
+    const account = await find(asked);
     if (!account) throw unknown();
     if (account.realm_ended) throw realmDeactivated();
     if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
     return {
-      realmId,
+      realmId: asked.realm_id,
       userId: account.id,
       email: account.email,
       role: account.role,
       isBot: account.is_bot,
-      ...(account.is_system_bot ? { isSystemBot: true } : {}),
-      keyId,
-      groupIds: await groupIdsOf(database, account.id),
-      basis: Object.fromEntries(versions.map((row) => [row.key, row.version])),
+      ...(account.is_system_bot && asked.key_hash === undefined ? { isSystemBot: true } : {}),
+      keyId: asked.key_hash ?? '',
+      groupIds: account.group_ids,
+      basis: { [`actor:${account.id}`]: account.actor_version, groups: account.groups_version },
     };
   }
+  const invalidKey = (): ChatError => new ChatError('INVALID_API_KEY', 'Invalid API key');
 
   return [
-    handle(userOperations.authenticate, async ({ meta }, { email, api_key }) =>
-      actorBy(meta.realmId, apiKeyId(api_key), email === undefined ? undefined : { email }),
+    handle(userOperations.authenticate, ({ meta }, { email, api_key }) =>
+      actorOf({ realm_id: meta.realmId, key_hash: apiKeyId(api_key), email }, invalidKey),
     ),
-
-    handle(userOperations.refreshActor, async ({ meta }, { user_id, key_id }) =>
-      actorBy(meta.realmId, key_id, { userId: user_id }),
+    handle(userOperations.refreshActor, ({ meta }, { user_id, key_id }) =>
+      actorOf({ realm_id: meta.realmId, key_hash: key_id, user_id }, invalidKey),
     ),
-
-    handle(userOperations.describeActor, async ({ meta }, { user_id }) =>
-      actorFrom(
-        meta.realmId,
-        '',
-        () =>
-          database.maybeOne(sql.type(credentialRow)`
-            SELECT a.id, a.email, a.role, a.is_active, a.is_bot, a.is_system_bot, r.is_deactivated AS realm_ended
-            FROM users.account a JOIN users.realm r ON r.id = a.realm_id WHERE a.realm_id = ${meta.realmId} AND a.id = ${user_id}`),
-        () => badRequest('No such user'),
-      ),
+    handle(userOperations.describeActor, ({ meta }, { user_id }) =>
+      actorOf({ realm_id: meta.realmId, user_id }, () => badRequest('No such user')),
     ),
   ];
 }
