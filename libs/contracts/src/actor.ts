@@ -7,6 +7,7 @@ import { z } from 'zod';
 export const actorSchema = z.object({
   realmId: z.int(),
   userId: z.int(),
+  /** The one that everybody knows; the real one only where everybody may know that. */
   email: z.string(),
   role: z.int(),
   isBot: z.boolean(),

@@ -8,7 +8,9 @@ LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-  SELECT q.ordinality, a.id, a.email, a.role::int, a.is_active, a.is_bot, a.is_system_bot, r.is_deactivated,
+  -- The address that everybody knows: what is told in the name of an actor shows nobody their real one.
+  SELECT q.ordinality, a.id,
+    CASE WHEN coalesce((a.settings->>'email_address_visibility')::int, 1) = 1 THEN a.email ELSE 'user' || a.id || '@' || r.host END, a.role::int, a.is_active, a.is_bot, a.is_system_bot, r.is_deactivated,
     ARRAY(
       WITH RECURSIVE reached (id) AS (
         SELECT m.group_id FROM users.group_member m JOIN users.user_group g ON g.id = m.group_id

@@ -94,3 +94,15 @@ describe('typing in a message that is being edited', () => {
     expect(recipient).toEqual({ type: 'direct', user_ids });
   });
 });
+
+test('who hides their address is told of by one that only names the account', async () => {
+  const person = await realm.person();
+  await person.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
+  await person.ok('PATCH', '/settings', { email_address_visibility: 4 });
+  const email = `user${person.user_id}@${realm.host}`;
+  const queue = await realm.member2.queue({ client_capabilities: { stream_typing_notifications: true } });
+  await person.ok('POST', '/typing', { op: 'start', type: 'stream', stream_id: channelId, topic: 'a' });
+  expect((await queue.next(isTyping)).sender).toEqual({ user_id: person.user_id, email });
+  await person.ok('POST', '/typing', { op: 'start', to: [realm.member2.email] });
+  expect((await queue.next(isTyping)).sender).toEqual({ user_id: person.user_id, email });
+});
