@@ -1,4 +1,5 @@
 import type { IdSet } from './id-set.ts';
+import type { UnknownUser } from './unknown-user.ts';
 
 /** Who an event is for: everybody in the realm, or the named users. */
 export type Audience = 'realm' | { users: IdSet; except?: IdSet };
@@ -55,6 +56,8 @@ export interface MessagePart {
   flags: { flag: string; users: IdSet }[];
   /** Receivers who may not know the sender's real address. */
   emailHiddenFrom?: IdSet;
+  /** Receivers who may not know of the sender, and who they take them for. */
+  unknownSender?: { to: IdSet; shown: UnknownUser };
   local?: { queueId: string; localId: string };
 }
 

@@ -15,4 +15,5 @@ export * from './param.ts';
 export * from './permission-settings.ts';
 export * from './realm-policy.ts';
 export * from './realm-settings.ts';
+export * from './unknown-user.ts';
 export * from './user-settings.ts';

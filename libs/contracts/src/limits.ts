@@ -8,6 +8,7 @@ export const limits = {
   bulkNewSubscriptionMessages: 250,
   fullNameLength: 100,
   reminderNoteLength: 1_000,
+  welcomeTextLength: 8_000,
   passwordMinLength: 6,
   passwordMaxLength: 100,
   bodyBytes: 26 * 1024 * 1024,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from './limits.ts';
 import { type Param, text, textOrJson } from './param.ts';
 
 /** One setting of a realm that `PATCH /realm` changes. Clients read it as `realm_<name>` and see changes under its bare name. */
@@ -62,7 +63,7 @@ export const realmSettings = {
   ),
   default_language: setting(textOrJson(z.enum(['en', 'de', 'fr']).optional()), 'en'),
   default_code_block_language: plain(100),
-  welcome_message_custom_text: setting(text(z.string().max(8000).optional()), ''),
+  welcome_message_custom_text: setting(text(z.string().max(limits.welcomeTextLength).optional()), ''),
 
   emails_restricted_to_domains: flag(false),
   disallow_disposable_email_addresses: flag(true),

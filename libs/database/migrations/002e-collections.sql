@@ -51,3 +51,16 @@ CREATE TABLE users.push_device (
   status text NOT NULL DEFAULT 'pending',
   PRIMARY KEY (user_id, push_account_id)
 );
+
+-- An installation of a client, and how it wants to be reached once push notifications are sent.
+CREATE TABLE users.client_device (
+  id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  user_id int NOT NULL REFERENCES users.account (id),
+  push_key_id bigint,
+  push_key text,
+  token_kind text,
+  token_id text,
+  bouncer_public_key text,
+  registration text
+);
+CREATE INDEX client_device_user ON users.client_device (user_id);

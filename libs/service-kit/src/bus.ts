@@ -3,6 +3,7 @@ import { type Service, Svcm } from '@nats-io/services';
 import { connect } from '@nats-io/transport-node';
 import {
   type Actor,
+  badRequest,
   ChatError,
   catchUpOperations,
   type ErrorCode,
@@ -16,6 +17,7 @@ import {
   unavailable,
   userOperations,
 } from '@natter/contracts';
+import { sqlState } from '@natter/database';
 import type { CatchUp } from './catch-up.ts';
 import { JsonText } from './json-text.ts';
 import type { Logger } from './logging.ts';
@@ -334,6 +336,11 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   }
 
   function toChatError(error: unknown, operation: Operation, requestLog: () => Logger): ChatError {
+    // No column holds the number, so there is nothing that it could name.
+    if (sqlState(error) === '22003') {
+      requestLog().info({ err: error }, 'number out of range');
+      return badRequest('A number is out of range');
+    }
     if (!(error instanceof ChatError)) {
       requestLog().error({ err: error }, 'request failed');
       return new ChatError('INTERNAL_ERROR', 'Internal server error');

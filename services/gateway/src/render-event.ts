@@ -9,6 +9,7 @@ import {
   type LogEntry,
   type LogEvent,
   type QueueRecord,
+  type UnknownUser,
 } from '@natter/contracts';
 import { passesNarrow } from './narrow.ts';
 
@@ -100,10 +101,15 @@ function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined 
   const message = event.body.message as Record<string, unknown>;
   const isEmptyTopic = message.type === 'stream' && message.subject === '' && !queue.capabilities.empty_topic_name;
   const hidden = event.message?.emailHiddenFrom;
+  const unknown = event.message?.unknownSender;
+  const isUnknown = unknown !== undefined && hasId(unknown.to, queue.user_id);
   // Who makes addresses of pictures from emails is told none where it may know the email.
   const isPictureless =
-    queue.client_gravatar && !isUploadedAvatar(message.avatar_url) && !(hidden && hasId(hidden, queue.user_id));
-  const profile = `m${Number(queue.apply_markdown)}${Number(isPictureless)}${Number(isEmptyTopic)}`;
+    !isUnknown &&
+    queue.client_gravatar &&
+    !isUploadedAvatar(message.avatar_url) &&
+    !(hidden && hasId(hidden, queue.user_id));
+  const profile = `m${Number(queue.apply_markdown)}${Number(isPictureless)}${Number(isEmptyTopic)}${Number(isUnknown)}`;
   return once(event, profile, () =>
     named(event, {
       message: {
@@ -115,10 +121,17 @@ function sharedMessage(queue: QueueRecord, entry: LogEntry): string | undefined 
         ...(queue.apply_markdown ? {} : { content: event.message?.source, content_type: 'text/x-markdown' }),
         ...(isPictureless ? { avatar_url: null } : {}),
         ...(isEmptyTopic ? { subject: emptyTopicDisplayName } : {}),
+        ...(isUnknown ? senderOf(unknown.shown) : {}),
       },
     }),
   );
 }
+
+const senderOf = ({ email, full_name, avatar_url }: UnknownUser): Record<string, string> => ({
+  sender_email: email,
+  sender_full_name: full_name,
+  avatar_url,
+});
 
 /** What a message carries from its sending on has no id of the message yet. */
 function submessagesOf({ submessages }: Record<string, unknown>, message_id: number): Record<string, unknown> {

@@ -9,6 +9,8 @@ export function successOf(text: string, ignored: readonly string[]): string {
     names = [...new Set([...ignored, ...(ignored_parameters_unsupported as string[])])];
     result = JSON.stringify(rest);
   }
+  // Few results have a text of their own there.
+  const head = result.startsWith('{"msg":') ? '{"result":"success"}' : '{"result":"success","msg":""}';
   const named = names.length > 0 ? { ignored_parameters_unsupported: names } : {};
-  return joinObjects(['{"result":"success","msg":""}', result, JSON.stringify(named)]);
+  return joinObjects([head, result, JSON.stringify(named)]);
 }

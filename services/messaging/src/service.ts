@@ -22,6 +22,7 @@ import { createMessageReach } from './message-reach.ts';
 import { namedTopicsHandlers } from './named-topics.ts';
 import { noticesConsumer } from './notices/notices-consumer.ts';
 import { catchUpWithNotices } from './notices/settled-notices.ts';
+import { testWelcomeHandlers } from './notices/test-welcome.ts';
 import { peopleConsumer } from './people.ts';
 import { personalSettingsConsumer } from './personal-settings-consumer.ts';
 import { reactionHandlers } from './reactions/reactions.ts';
@@ -59,8 +60,9 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   const policies = createRealmPolicies(process.bus);
   const sight = createSight(process.bus);
   const decideSend = createDecideSend({ database: owner.database, channels, policies, sight });
+  const authors = createAuthors(process.bus);
   const hint = hintScheduler(process.bus);
-  const reading = { reach, messages, policies };
+  const reading = { reach, messages, policies, sight };
   const files = createFileStore(owner.database, 'messaging', (error) =>
     process.log.warn({ err: error }, 'unfinished uploads not deleted'),
   );
@@ -69,14 +71,15 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
     ...sendHandlers(owner, channels, policies, sight),
+    ...testWelcomeHandlers(owner, { database: owner.database, channels, policies, sight }, authors),
     ...userTopicHandlers(owner, reach),
     ...getMessagesHandlers(owner, reading),
     ...topicHandlers(owner, reading),
     ...flagHandlers(owner, reading),
     ...draftHandlers(owner, reach),
     ...scheduledMessageHandlers(owner, decideSend, hint),
-    ...reminderHandlers(owner, { authors: createAuthors(process.bus), decideSend, reach: messages, hint }),
-    ...reactionHandlers(owner, messages),
+    ...reminderHandlers(owner, { authors, decideSend, reach: messages, hint }),
+    ...reactionHandlers(owner, messages, { policies, sight }),
     ...submessageHandlers(owner, messages),
     ...reportHandlers(owner, { messages, policies, hint }),
     ...updateMessageHandlers(owner, {

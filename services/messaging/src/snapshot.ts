@@ -1,4 +1,4 @@
-import { eventQueueOperations } from '@natter/contracts';
+import { eventQueueOperations, messageReadingOperations } from '@natter/contracts';
 import { type Executor, inSnapshot, sql } from '@natter/database';
 import { type Handlers, handle, type Logger, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -53,10 +53,12 @@ export function snapshotHandlers({ database }: Owner, log: Logger): Handlers {
         );
       return answer;
     }),
+
+    handle(messageReadingOperations.getMaxMessageId, async ({ meta }) => maxMessageIdPart(database, meta)),
   ];
 }
 
-async function maxMessageIdPart(executor: Executor, { realmId }: SnapshotFor): Promise<Record<string, unknown>> {
+async function maxMessageIdPart(executor: Executor, { realmId }: Pick<SnapshotFor, 'realmId'>) {
   const { id } = await executor.one(
     sql.type(
       z.object({ id: z.number().nullable() }),

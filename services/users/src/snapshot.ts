@@ -2,7 +2,16 @@ import { eventQueueOperations, roles } from '@natter/contracts';
 import { type Executor, inSnapshot, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { accountColumns, accountRow, avatarSource, avatarUrl, toUser, type Viewer } from './accounts/account-row.ts';
+import {
+  type AccountRow,
+  accountColumns,
+  accountRow,
+  avatarSource,
+  avatarUrl,
+  toUser,
+  type Viewer,
+} from './accounts/account-row.ts';
+import { forSpectators } from './accounts/read-users.ts';
 import { groupIdsOf } from './groups/holder.ts';
 import { readProfileData } from './profile-fields/profile-data.ts';
 import { readRealm } from './realm/read-realm.ts';
@@ -50,7 +59,7 @@ export const peopleSnapshot: SnapshotPart = {
       )`SELECT ${accountColumns} FROM users.account WHERE account.realm_id = ${realmId} ORDER BY account.id`,
     );
     const own = rows.find((row) => row.id === userId);
-    if (!own) return {};
+    if (!own) return spectatorsView(rows, new URL(realmUrl).host);
     const viewer = { userId: own.id, role: own.role };
     const hidden = await hiddenFrom(executor, realmId, viewer);
     const host = new URL(realmUrl).host;
@@ -86,3 +95,34 @@ export const peopleSnapshot: SnapshotPart = {
     };
   },
 };
+
+/** Who is here, for somebody without an account: no addresses, nothing that people say of themselves. */
+function spectatorsView(rows: readonly AccountRow[], host: string): Record<string, unknown> {
+  const users = rows.map((row) => forSpectators(toUser(row, undefined, false), host));
+  const people = users.filter((user) => !user.is_system_bot);
+  const flags = [
+    'is_admin',
+    'is_owner',
+    'is_moderator',
+    'can_create_private_streams',
+    'can_create_public_streams',
+    'can_create_web_public_streams',
+    'can_create_streams',
+    'can_subscribe_other_users',
+    'can_invite_others_to_realm',
+  ];
+  return {
+    realm_users: people.filter((user) => user.is_active),
+    realm_non_active_users: people.filter((user) => !user.is_active),
+    cross_realm_bots: users.filter((user) => user.is_system_bot),
+    avatar_source: 'G',
+    avatar_url: '/avatar/unknown?version=1',
+    avatar_url_medium: '/avatar/unknown/medium?version=1',
+    is_guest: true,
+    user_id: -1,
+    email: '',
+    delivery_email: '',
+    full_name: '',
+    ...Object.fromEntries(flags.map((name) => [name, false])),
+  };
+}

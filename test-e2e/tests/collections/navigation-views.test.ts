@@ -76,3 +76,9 @@ test('a view that is not there, or is of somebody else, is 404 with BAD_REQUEST'
   ])
     expect(refused(await attempt)).toEqual([404, 'BAD_REQUEST']);
 });
+
+test('a name of null is none', async () => {
+  await realm.administrator.ok('POST', '/navigation_views', { fragment: 'scheduled', is_pinned: true, name: null });
+  const { navigation_views } = await realm.administrator.ok('GET', '/navigation_views');
+  expect(navigation_views).toEqual([{ fragment: 'scheduled', is_pinned: true }]);
+});

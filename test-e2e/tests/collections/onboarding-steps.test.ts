@@ -12,3 +12,10 @@ test('a step that was seen is no longer listed; an unknown one is refused', asyn
   const { status, body } = await realm.member.post('/users/me/onboarding_steps', { onboarding_step: 'nothing' });
   expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
 });
+
+test('the tutorial of old clients is accepted, and has no effect', async () => {
+  const realm = await openRealm();
+  await realm.member.ok('POST', '/users/me/tutorial_status', { status: 'finished' });
+  const { status, body } = await realm.member.post('/users/me/tutorial_status', { status: 'lost' });
+  expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+});

@@ -16,6 +16,7 @@ test.each(['/users/me/apns_device_token', '/users/me/ios_device_token'])(
     await realm.member.ok('POST', path, { token, appid: 'org.natter.App-1' });
     await realm.member.ok('POST', path, { token, appid: 'org.natter.App-1' });
     await realm.member.ok('DELETE', path, { token });
+    await realm.member.ok('POST', path, { token: 'apple-tokenaz', appid: 'org.natter.App-1' });
     expect(refused(await realm.member.delete(path, { token }))).toEqual(badRequest);
     for (const form of [
       { token: '', appid: 'a' },
@@ -59,4 +60,33 @@ test('a test for a device that nobody registered is INVALID_PUSH_DEVICE_TOKEN', 
     400,
     'INVALID_PUSH_DEVICE_TOKEN',
   ]);
+});
+
+test('a client device is made known, given a key and a token, and forgotten; it is told to oneself, and in the register', async () => {
+  const state = async () => (await realm.member2.ok('POST', '/register', { fetch_event_types: ['device'] })).devices;
+  const queue = await realm.member2.queue({ event_types: ['device'] });
+  const { device_id } = await realm.member2.ok('POST', '/register_client_device');
+  expect(await state()).toEqual({ [device_id]: {} });
+  const key = { push_key_id: 12, push_key: token };
+  await realm.member2.ok('POST', '/mobile_push/register', { device_id, ...key });
+  const sealed = {
+    token_kind: 'apns',
+    token_id: 'dG9rZW4=',
+    bouncer_public_key: token,
+    encrypted_push_registration: token,
+  };
+  await realm.member2.ok('POST', '/mobile_push/register', { device_id, ...sealed });
+  expect(await state()).toEqual({ [device_id]: { push_key_id: 12, pending_push_token_id: 'dG9rZW4=' } });
+  for (const form of [{ device_id }, { device_id, push_key_id: 1 }, { device_id: 999_999, ...key }])
+    expect(refused(await realm.member2.post('/mobile_push/register', form))).toEqual(badRequest);
+  await realm.member2.ok('POST', '/remove_client_device', { device_id });
+  await queue.next(({ op }) => op === 'remove');
+  expect(queue.seen.map(({ id, ...event }) => event)).toEqual([
+    { type: 'device', op: 'add', device_id },
+    { type: 'device', op: 'update', device_id, push_key_id: 12 },
+    { type: 'device', op: 'update', device_id, pending_push_token_id: 'dG9rZW4=' },
+    { type: 'device', op: 'remove', device_id },
+  ]);
+  expect(await state()).toEqual({});
+  expect(refused(await realm.member2.post('/remove_client_device', { device_id }))).toEqual(badRequest);
 });

@@ -202,6 +202,9 @@ test('channels of a link: a default one or one the requester may add to; the new
   expect(await subscribed(body.user_id, byDefault)).toBe(false);
   const withDefaults = await join(keyOf(await link(realm.owner, { include_realm_default_subscriptions: true })));
   expect(await subscribed(withDefaults.body.user_id, byDefault)).toBe(true);
+  const asGuest = { invite_as: 600, include_realm_default_subscriptions: true };
+  const guest = await join(keyOf(await link(realm.owner, asGuest)));
+  expect(await subscribed(guest.body.user_id, byDefault)).toBe(true);
 
   expect(refused(await realm.administrator.post('/invites/multiuse', { stream_ids: [closed] }))).toEqual(badRequest);
   expect(refused(await realm.administrator.post('/invites/multiuse', { stream_ids: [999_999] }))).toEqual(badRequest);

@@ -70,3 +70,19 @@ test('an invitation by mail works once, for its address; its maker is told who c
   expect(again.status).toBe(400);
   expect((await realm.owner.ok('GET', '/invites')).invites).toEqual([]);
 });
+
+test('an administrator is sent a welcome text to look at, by the bot that would send it', async () => {
+  const text = { welcome_message_custom_text: 'THE MAP HANGS IN THE HALL' };
+  const queue = await realm.administrator.queue({ event_types: ['message'] });
+  const { message_id } = await realm.administrator.ok('POST', '/realm/test_welcome_bot_custom_message', text);
+  const { message } = await queue.next((event) => event.message.id === message_id);
+  expect(message).toMatchObject({ type: 'private', sender_full_name: 'Welcome Bot' });
+  expect(message.content).toContain('THE MAP HANGS IN THE HALL');
+  for (const answer of [
+    await realm.moderator.post('/realm/test_welcome_bot_custom_message', text),
+    await realm.owner.post('/realm/test_welcome_bot_custom_message', {
+      welcome_message_custom_text: 'x'.repeat(8001),
+    }),
+  ])
+    expect([answer.status, answer.body.code]).toEqual([400, 'BAD_REQUEST']);
+});

@@ -161,3 +161,17 @@ test('a field of another realm is not there', async () => {
     badRequest,
   );
 });
+
+test('clients that know no pronouns take them for a short text', async () => {
+  const old = { pronouns_field_type_supported: false };
+  const queue = await realm.guest.queue({ event_types: ['custom_profile_fields'], ...old });
+  const id = await create({ name: 'Pronouns', field_type: 8 });
+  const expected = [{ id, type: 1, name: 'Pronouns' }];
+  expect((await queue.next(() => true)).fields).toMatchObject(expected);
+  const fetch = { fetch_event_types: ['custom_profile_fields'] };
+  expect((await realm.guest.ok('POST', '/register', { ...fetch, ...old })).custom_profile_fields).toMatchObject(
+    expected,
+  );
+  const state = await realm.guest.ok('POST', '/register', fetch);
+  expect(state.custom_profile_fields).toMatchObject([{ id, type: 8 }]);
+});

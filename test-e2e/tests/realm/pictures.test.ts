@@ -88,3 +88,17 @@ test('the icon and the logos: uploaded by administrators, told in update_dict, s
   await queue.next((event) => event.property === 'night_logo' && event.data.night_logo_source === 'D');
   expect((await size(pathname))[0]).toBe(404);
 });
+
+test('clients that can are told of the one emoji that changed alone', async () => {
+  const client_capabilities = { individual_emoji_changes: true };
+  const queue = await realm.guest.queue({ event_types: ['realm_emoji'], client_capabilities });
+  await upload(realm.member, '/realm/emoji/alone', png);
+  const { emoji } = await realm.guest.ok('GET', '/realm/emoji');
+  const added = Object.values<Json>(emoji).find((one) => one.name === 'alone');
+  await realm.member.ok('DELETE', '/realm/emoji/alone');
+  await queue.next(({ op }) => op === 'update_one');
+  expect(queue.seen.map(({ id, ...event }) => event)).toEqual([
+    { type: 'realm_emoji', op: 'add', emoji: added },
+    { type: 'realm_emoji', op: 'update_one', emoji_id: added.id, data: { deactivated: true } },
+  ]);
+});

@@ -120,6 +120,7 @@ export const peopleTable: Table = {
   'PATCH /settings': [people, { form: () => ({ enter_sends: true }) }],
   'PATCH /settings/display': [people, { form: () => ({ enter_sends: true }) }],
   'PATCH /settings/notifications': [people, { form: () => ({ enable_sounds: false }) }],
+  'POST /zcommand': [signedIn, { form: () => ({ command: '/ping' }) }],
   'PATCH /realm/user_settings_defaults': ['oax', { form: () => ({ enter_sends: true }) }],
   'GET //accounts/password/reset': [all],
   'POST //accounts/password/reset': [all, { form: ({ n }) => ({ email: `nobody${n}@example.com` }) }],
@@ -209,6 +210,17 @@ export const peopleTable: Table = {
   'POST /realm/playgrounds': ['oax', { form: ({ n }) => playgroundForm(n) }],
   'DELETE /realm/playgrounds/{playground_id}': ['oa', { at: playground }],
   'GET /realm/subdomain/{subdomain}': [all, { at: async ({ n }) => ({ subdomain: `free${n}` }) }],
+  'GET /export/realm': ['oax'],
+  'POST /export/realm': ['', { form: () => ({ export_type: 1 }) }],
+  'DELETE /export/realm/{export_id}': ['', { at: async () => ({ export_id: 1 }) }],
+  'GET /export/realm/consents': ['oax'],
+  // This server has an account with no provider of calls.
+  'GET /calls/bigbluebutton/create': ['', { form: () => ({ meeting_name: 'Meeting' }) }],
+  'POST /calls/zoom/create': [''],
+  'POST /realm/test_welcome_bot_custom_message': [
+    'oax',
+    { form: () => ({ welcome_message_custom_text: 'Find the map in #general.' }) },
+  ],
   'GET //static/emoji_data.json': [all],
   'GET //static/natter-{kind}.svg': [all, { at: async () => ({ kind: 'icon' }) }],
 
@@ -267,6 +279,7 @@ export const peopleTable: Table = {
   'PUT /bot_storage': [signedIn, { form: ({ n }) => ({ storage: { [`key ${n}`]: 'value' } }) }],
   'DELETE /bot_storage': [signedIn],
   'POST /users/me/onboarding_steps': [people, { form: () => ({ onboarding_step: 'intro_inbox_view_modal' }) }],
+  'POST /users/me/tutorial_status': [people, { form: () => ({ status: 'finished' }) }],
   ...tokens('/users/me/apns_device_token'),
   ...tokens('/users/me/ios_device_token'),
   ...tokens('/users/me/android_gcm_reg_id'),
@@ -281,6 +294,15 @@ export const peopleTable: Table = {
         bouncer_public_key: 'a2V5',
         encrypted_push_registration: 'c2VjcmV0',
       }),
+    },
+  ],
+  'POST /register_client_device': [people],
+  'POST /remove_client_device': [
+    'oamug',
+    {
+      at: async ({ own }) => ({ device_id: (await own.post('/register_client_device')).body.device_id ?? 0 }),
+      form: (_, { device_id }) => ({ device_id }),
+      others: 'BAD_REQUEST',
     },
   ],
   // This server sends no push notifications: nobody's test succeeds.

@@ -92,6 +92,7 @@ describe('a guest', () => {
     const typing = await guest.post('/typing', { op: 'start', to: [stranger.user_id] });
     expect([typing.status, typing.body.msg]).toEqual([400, `Invalid user ID ${stranger.user_id}`]);
     expect((await guest.post(`/users/me/muted_users/${stranger.user_id}`)).body.msg).toBe('No such user');
+    expect((await guest.delete(`/users/me/muted_users/${stranger.user_id}`)).body.msg).toBe('No such user');
     expect((await guest.get(`/users/${stranger.user_id}/status`)).body.msg).toBe('No such user');
     const state = await guest.ok('POST', '/register', { fetch_event_types: ['user_status'], event_types: [] });
     expect(state.user_status).toEqual({});
@@ -135,6 +136,48 @@ describe('a guest', () => {
     const { realm_users, cross_realm_bots } = await register(capable);
     expect(idsOf(realm_users)).toEqual([guest.user_id]);
     expect(cross_realm_bots.length).toBe(2);
+  });
+
+  test('does not learn from messages, reactions and typing in channels who somebody is', async () => {
+    const guest = await realm.person({ role: 'guest' });
+    const other = await realm.person();
+    const stranger = await realm.person({ full_name: 'Somebody Secret' });
+    const name = `open ${guest.user_id}`;
+    await subscribe(realm.owner, name, [guest, other]);
+    const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: name });
+    const client_capabilities = { ...capable, stream_typing_notifications: true };
+    const queue = await guest.queue({ client_capabilities });
+    const open = await other.queue({ client_capabilities });
+    const form = { type: 'stream', to: stream_id, topic: 'a', content: 'hello' };
+    const { id } = await stranger.ok('POST', '/messages', form);
+    const own = await other.ok('POST', '/messages', { ...form, content: 'known' });
+    await stranger.ok('POST', `/messages/${own.id}/reactions`, { emoji_name: 'tada' });
+    await stranger.ok('POST', '/typing', { op: 'start', type: 'stream', stream_id, topic: 'a' });
+
+    const email = `user${stranger.user_id}@${realm.host}`;
+    const shown = { sender_id: stranger.user_id, sender_full_name: 'Unknown user', sender_email: email };
+    const isSent = (event: Json) => event.type === 'message' && event.message.id === id;
+    expect((await first(queue, isSent)).message).toMatchObject(shown);
+    expect((await first(open, isSent)).message.sender_full_name).toBe('Somebody Secret');
+    const reaction = await first(queue, (event) => event.type === 'reaction');
+    expect(reaction.user).toMatchObject({ user_id: stranger.user_id, full_name: 'Unknown user', email });
+    expect((await first(queue, (event) => event.type === 'typing')).sender).toEqual({
+      user_id: stranger.user_id,
+      email,
+    });
+    const read = { anchor: 'newest', num_before: 5, num_after: 0, narrow: [['channel', name]] };
+    const { messages } = await guest.ok('GET', '/messages', read);
+    expect(messages.find((message: Json) => message.id === id)).toMatchObject(shown);
+    expect(messages.find((message: Json) => message.id === own.id)).toMatchObject({
+      sender_full_name: other.full_name,
+      reactions: [{ user: { full_name: 'Unknown user' } }],
+    });
+    expect((await guest.ok('GET', `/messages/${id}`)).message).toMatchObject(shown);
+    expect(JSON.stringify([queue.seen, messages])).not.toContain('Somebody Secret');
+
+    await subscribe(realm.owner, name, [stranger]);
+    const whole = async () => (await guest.ok('GET', `/messages/${id}`)).message.sender_full_name;
+    await expect.poll(whole, patient).toBe('Somebody Secret');
   });
 
   test('is told who becomes known, and who no longer is', async () => {

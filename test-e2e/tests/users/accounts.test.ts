@@ -21,7 +21,9 @@ test('administrators who may create users do; everybody hears of the newcomer', 
   const { user_id } = await realm.administrator.ok('POST', '/users', form);
   const { person } = await queue.next((event) => event.op === 'add');
   expect(person).toMatchObject({ user_id, email, delivery_email: email, role: 400, full_name: 'Newcomer' });
-  expect(await memberOf(realm.guest, user_id)).toMatchObject({ ...person, avatar_url: null });
+  const { profile_data, ...record } = person;
+  expect(profile_data).toEqual({});
+  expect(await memberOf(realm.guest, user_id)).toMatchObject({ ...record, avatar_url: null });
   for (const client of [realm.moderator, realm.member, realm.guest])
     expect(refused(await client.post('/users', { ...form, email: `x@${realm.host}` }))).toEqual(bad);
   const plain = await realm.person({ role: 'member' });
@@ -176,4 +178,44 @@ test('the sixth wrong password is not looked at, on any gateway; a right one sta
   expect((await login(person.password)).status).toBe(200);
   for (let count = 0; count < 5; count++) expect(refused(await login('wrong'))).toEqual([401, 'AUTHENTICATION_FAILED']);
   expect(refused(await login(person.password))).toEqual([429, 'RATE_LIMIT_HIT']);
+});
+
+test('the newest message in one’s own record is that of a register, whatever else happened since', async () => {
+  const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };
+  const { id } = await realm.member.ok('POST', '/messages', form);
+  await realm.member.ok('POST', '/users/me/status', { status_text: 'writing' });
+  const state = await realm.member.ok('POST', '/register', { fetch_event_types: ['message'] });
+  expect(state.max_message_id).toBe(id);
+  expect((await realm.member.ok('GET', '/users/me')).max_message_id).toBe(id);
+});
+
+test('a newcomer is told of with a profile that is empty, as it stands in a register', async () => {
+  const queue = await realm.member.queue({ event_types: ['realm_user'], client_gravatar: false });
+  const newcomer = await realm.person();
+  const { person } = await queue.next((event) => event.op === 'add' && event.person.user_id === newcomer.user_id);
+  const fetch = { fetch_event_types: ['realm_user'], client_gravatar: false };
+  const { realm_users } = await realm.member.ok('POST', '/register', fetch);
+  expect(realm_users.find(({ user_id }: Json) => user_id === newcomer.user_id)).toEqual(person);
+});
+
+test('an ID that no column holds is nobody, not a failure', async () => {
+  for (const attempt of [
+    realm.member.get('/users', { user_ids: [99_999_999_999] }),
+    realm.member.post('/users/me/muted_users/99999999999'),
+    realm.member.get('/user_groups/99999999999/members'),
+    realm.owner.delete('/users/99999999999'),
+    realm.owner.delete('/realm/filters/99999999999'),
+  ])
+    expect(refused(await attempt)).toEqual(bad);
+});
+
+test('the register of a spectator names the people, as nobody in particular', async () => {
+  const open = await openRealm({ havePasswords: true });
+  await open.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
+  const state = await open.spectator.ok('POST', '/register', { fetch_event_types: ['realm_user'] });
+  const member = state.realm_users.find(({ user_id }: Json) => user_id === open.member.user_id);
+  expect(member).toMatchObject({ delivery_email: null, full_name: open.member.full_name });
+  expect(member).not.toHaveProperty('profile_data');
+  expect(state).toMatchObject({ queue_id: null, user_id: -1, is_admin: false, can_create_public_streams: false });
+  expect(state.cross_realm_bots.length).toBe(2);
 });

@@ -110,3 +110,11 @@ test('a bot is made, seen by its owner and administrators, changed, given away a
   await member2.ok('DELETE', `/bots/${bot.user_id}`);
   await stranger.next((event) => event.op === 'update' && event.bot.is_active === false);
 });
+
+test('bots can be muted, those of the realm itself too', async () => {
+  const { members } = await realm.member2.ok('GET', '/users');
+  const bot = members.find((user: Json) => user.is_bot);
+  await realm.member2.ok('POST', `/users/me/muted_users/${bot.user_id}`);
+  const { muted_users } = await realm.member2.ok('POST', '/register', { fetch_event_types: ['muted_users'] });
+  expect(muted_users).toMatchObject([{ id: bot.user_id }]);
+});

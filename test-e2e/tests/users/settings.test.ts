@@ -206,3 +206,41 @@ test('bots have no settings', async () => {
   const answer = await realm.spectator.patch('/settings', { enter_sends: true }, { authorization });
   expect(refused(answer)).toEqual([400, 'BAD_REQUEST']);
 });
+
+test('commands typed as text change the view; unknown ones are refused', async () => {
+  const person = await realm.person();
+  const queue = await person.queue({
+    event_types: ['user_settings'],
+    client_capabilities: { user_settings_object: true },
+  });
+  const run = async (command: string) => (await person.ok('POST', '/zcommand', { command })).msg;
+  expect(await run('/ping')).toBe('');
+  expect(await run('/dark')).toContain('/light');
+  expect(await queue.next(() => true)).toMatchObject({ property: 'color_scheme', value: 2 });
+  expect(await run('/night')).toBe('You are still in dark theme.');
+  await run('/day');
+  await run('/fluid-width');
+  await run('/fixed-width');
+  await queue.next((event) => event.property === 'fluid_layout_width' && event.value === false);
+  expect(queue.seen.map(({ property, value }) => [property, value])).toEqual([
+    ['color_scheme', 2],
+    ['color_scheme', 3],
+    ['fluid_layout_width', true],
+    ['fluid_layout_width', false],
+  ]);
+  for (const command of ['ping', '/nothing', ''])
+    expect(refused(await person.post('/zcommand', { command }))).toEqual([400, 'BAD_REQUEST']);
+});
+
+test('administrators are told who agrees to an export of what is private to them, and read it', async () => {
+  const person = await realm.person();
+  const [told, not] = [await realm.administrator.queue(), await realm.member.queue()];
+  await person.ok('PATCH', '/settings', { allow_private_data_export: true });
+  const isConsent = ({ type }: Json): boolean => type === 'realm_export_consent';
+  expect(await told.next(isConsent)).toMatchObject({ user_id: person.user_id, consented: true });
+  expect((await not.settle()).filter(isConsent)).toEqual([]);
+  const { export_consents } = await realm.owner.ok('GET', '/export/realm/consents');
+  expect(export_consents).toContainEqual({ user_id: person.user_id, consented: true });
+  expect(export_consents).toContainEqual({ user_id: realm.guest.user_id, consented: false });
+  expect(refused(await realm.moderator.get('/export/realm/consents'))).toEqual([400, 'BAD_REQUEST']);
+});

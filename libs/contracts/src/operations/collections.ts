@@ -9,6 +9,7 @@ export const collectionFetchTypes: readonly string[] = [
   'saved_snippets',
   'onboarding_steps',
   'push_device',
+  'device',
 ];
 
 /** Specification 2.9; built-in views have no name. */
@@ -130,6 +131,14 @@ export const collectionOperations = {
     errors,
     events: ['onboarding_steps'],
   }),
+  setTutorialStatus: operation({
+    name: 'set-tutorial-status',
+    service: 'users',
+    http: { method: 'POST', path: '/users/me/tutorial_status' },
+    summary: 'How far the caller is with an introduction that clients of today no longer have (deprecated).',
+    params: { status: textOrJson(z.enum(['waiting', 'started', 'finished'])) },
+    errors,
+  }),
   getBotStorage: operation({
     name: 'get-bot-storage',
     service: 'users',
@@ -168,16 +177,40 @@ export const collectionOperations = {
     name: 'register-push-device',
     service: 'users',
     http: { method: 'POST', path: '/mobile_push/register' },
-    summary: 'Register a device for push notifications that only it can read.',
+    summary:
+      'Register a device for push notifications that only it can read: by an account of its own, or as a client device.',
     params: {
-      token_kind: textOrJson(z.enum(['fcm', 'apns'])),
-      push_account_id: json(z.int().min(1)),
-      push_public_key: text(z.string()),
-      bouncer_public_key: text(z.string()),
-      encrypted_push_registration: text(z.string()),
+      token_kind: textOrJson(z.enum(['fcm', 'apns']).optional()),
+      push_account_id: json(z.int().min(1).optional()),
+      push_public_key: text(z.string().optional()),
+      bouncer_public_key: text(z.string().optional()),
+      encrypted_push_registration: text(z.string().optional()),
+      /** With it the key and the token are those of a client device, each with an ID. */
+      device_id: json(int.optional()),
+      push_key_id: json(z.int().min(0).optional()),
+      push_key: text(z.string().optional()),
+      token_id: text(z.string().max(200).optional()),
     },
+    errors: ['BAD_REQUEST', 'REQUEST_VARIABLE_MISSING'],
+    events: ['push_device', 'device'],
+  }),
+  registerClientDevice: operation({
+    name: 'register-client-device',
+    service: 'users',
+    http: { method: 'POST', path: '/register_client_device' },
+    summary: 'Make this installation of a client known.',
+    result: z.object({ device_id: int }),
     errors,
-    events: ['push_device'],
+    events: ['device'],
+  }),
+  removeClientDevice: operation({
+    name: 'remove-client-device',
+    service: 'users',
+    http: { method: 'POST', path: '/remove_client_device' },
+    summary: 'Forget an installation of a client.',
+    params: { device_id: json(int) },
+    errors,
+    events: ['device'],
   }),
   testPush: operation({
     name: 'test-push',

@@ -5,6 +5,7 @@ import { channelOperations } from './channels.ts';
 import { collectionOperations } from './collections.ts';
 import { draftOperations } from './drafts.ts';
 import { eventQueueOperations } from './event-queue.ts';
+import { exportOperations } from './exports.ts';
 import { groupOperations } from './groups.ts';
 import { invitationOperations } from './invitations.ts';
 import { messageChangeOperations } from './message-changes.ts';
@@ -27,6 +28,7 @@ export * from './channels.ts';
 export * from './collections.ts';
 export * from './drafts.ts';
 export * from './event-queue.ts';
+export * from './exports.ts';
 export * from './groups.ts';
 export * from './invitations.ts';
 export * from './message-changes.ts';
@@ -51,6 +53,7 @@ export const operationsByName = {
   ...socialOperations,
   ...sightOperations,
   ...realmOperations,
+  ...exportOperations,
   ...groupOperations,
   ...profileFieldOperations,
   ...collectionOperations,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../limits.ts';
 import { operation, pageSchema } from '../operation.ts';
 import { bool, ids, int, json, text } from '../param.ts';
 
@@ -29,7 +30,7 @@ const shared = {
   welcome_message_custom_text: text(
     z
       .string()
-      .max(8000)
+      .max(limits.welcomeTextLength)
       .transform((value) => (value === 'null' ? null : value))
       .optional(),
   ),

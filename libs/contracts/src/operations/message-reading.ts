@@ -154,4 +154,13 @@ export const messageReadingOperations = {
     result: z.object({ topics: z.array(z.object({ max_id: z.int(), name: z.string() })) }),
     errors: ['BAD_REQUEST'],
   }),
+  getMaxMessageId: operation({
+    name: 'get-max-message-id',
+    service: 'messaging',
+    caller: 'anyone',
+    summary: 'The ID of the newest message, as a register tells it. Bus only.',
+    result: z.object({ max_message_id: z.int() }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { bool, json, text, textOrJson } from '../param.ts';
 
@@ -49,5 +50,15 @@ export const messagingOperations = {
     params: { content: text(z.string()) },
     result: z.object({ rendered: z.string() }),
     isReadOnly: true,
+  }),
+  testWelcomeMessage: operation({
+    name: 'test-welcome-message',
+    service: 'messaging',
+    http: { method: 'POST', path: '/realm/test_welcome_bot_custom_message' },
+    summary: 'Send the caller a text as newcomers would be sent it; administrators only.',
+    params: { welcome_message_custom_text: text(z.string().max(limits.welcomeTextLength)) },
+    result: z.object({ message_id: z.int() }),
+    errors: ['BAD_REQUEST'],
+    events: ['message'],
   }),
 };

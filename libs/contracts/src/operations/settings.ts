@@ -17,6 +17,7 @@ const events = [
   'update_global_notifications',
   'realm_user',
   'user_status',
+  'realm_export_consent',
 ] as const;
 const params = {
   full_name: text(z.string().optional()),
@@ -57,6 +58,16 @@ export const settingsOperations = {
     summary: 'The same as PATCH /settings (deprecated).',
     params,
     result,
+    errors,
+    events,
+  }),
+  runCommand: operation({
+    name: 'run-command',
+    service: 'users',
+    http: { method: 'POST', path: '/zcommand' },
+    summary: "A command typed where messages are written: `/ping`, or one that changes the caller's own view.",
+    params: { command: text(z.string()) },
+    result: z.object({ msg: z.string().optional() }),
     errors,
     events,
   }),

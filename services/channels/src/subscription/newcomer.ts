@@ -7,16 +7,16 @@ import type { Directory, Person } from '../directory/directory.ts';
 import { join } from './join.ts';
 
 /**
- * What the users service may say of a newcomer: whether the default channels are theirs (not for who was invited without
- * them), and to which channels an invitation subscribes besides.
+ * What the users service may say of a newcomer: whether their invitation gives them the default channels, and to which
+ * channels it subscribes them besides.
  */
 const newcomerNote = z.object({
-  default_channels: z.boolean().default(true),
+  default_channels: z.boolean().optional(),
   channel_ids: z.array(z.number()).default([]),
   invited_by: z.number().nullish(),
 });
 
-/** Default channels are for people; guests get only what they were invited to. */
+/** Default channels are for people; guests get them only where they were invited to them. */
 export async function subscribeNewcomer(
   work: Work,
   directory: Directory,
@@ -25,7 +25,7 @@ export async function subscribeNewcomer(
 ): Promise<void> {
   if (person.isBot || !person.isActive) return;
   const wishes = newcomerNote.parse(note);
-  const wantsDefaults = wishes.default_channels && person.role !== roles.guest;
+  const wantsDefaults = wishes.default_channels ?? person.role !== roles.guest;
   const channels = await work.any(sql.type(channelRow)`
     SELECT ${channelColumns} FROM channels.channel c
     WHERE c.realm_id = ${work.realmId} AND NOT c.is_archived

@@ -1,3 +1,4 @@
+import type { UnknownUser } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import type { EditRow, HistoryPolicy } from './edit-snapshots.ts';
@@ -35,6 +36,7 @@ export async function messageExtras(
   realmId: number,
   messageIds: readonly number[],
   policy: HistoryPolicy,
+  unknown: ReadonlyMap<number, UnknownUser>,
 ): Promise<Map<number, MessageExtras>> {
   const ids = sql.array([...messageIds], 'int8');
   const reactions = await executor.any(sql.type(reactionRow)`
@@ -49,7 +51,9 @@ export async function messageExtras(
     messageIds.map((id) => [
       id,
       {
-        reactions: reactions.filter((row) => row.message_id === id).map(toReaction),
+        reactions: reactions
+          .filter((row) => row.message_id === id)
+          .map((row) => toReaction({ ...row, ...unknown.get(row.user_id) })),
         submessages: submessages.filter((row) => row.message_id === id),
         ...editParts(
           edits.filter((edit) => edit.message_id === id),

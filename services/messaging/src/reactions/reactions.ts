@@ -1,9 +1,17 @@
-import { type Actor, badRequest, ChatError, type LogEvent, messageChangeOperations } from '@natter/contracts';
+import {
+  type Actor,
+  badRequest,
+  ChatError,
+  type LogEvent,
+  messageChangeOperations,
+  type RequestMeta,
+} from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, idempotencyOf, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
 import { z } from 'zod';
 import { audienceOf, holdMessage } from '../message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
+import { type UnknownActor, unknownActor } from '../unknown-actor.ts';
 import { checkedEmoji, type Emoji, emojiByName } from './named-emoji.ts';
 import { readRealmEmoji } from './realm-emoji.ts';
 
@@ -13,12 +21,17 @@ const emojiRow = z.object({
   reaction_type: z.enum(['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji']),
 });
 
-export function reactionHandlers({ database, unitOfWork }: Owner, reach: MessageReach): Handlers {
+export function reactionHandlers(
+  { database, unitOfWork }: Owner,
+  reach: MessageReach,
+  whom: { policies: RealmPolicies; sight: Sight },
+): Handlers {
   return [
     handle(messageChangeOperations.addReaction, async (context, params) => {
       const { actor, meta } = context;
       const message = await reach.readable(database, actor, meta, params.message_id);
       const realmEmoji = await readRealmEmoji(database, actor.realmId);
+      const unknown = await unknownTo(actor, meta, message);
       const idempotency = idempotencyOf(context, 'add-reaction', params);
       return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn(actor.basis);
@@ -34,7 +47,7 @@ export function reactionHandlers({ database, unitOfWork }: Owner, reach: Message
           VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${emoji.emoji_name}, ${emoji.emoji_code}, ${emoji.reaction_type})
           ON CONFLICT DO NOTHING`);
         if (added === 0) throw new ChatError('REACTION_ALREADY_EXISTS', 'Reaction already exists.');
-        work.emit(await reactionEvent(work, 'add', actor, message, emoji));
+        work.emit(await reactionEvent(work, 'add', actor, unknown, message, emoji));
         return {};
       });
     }),
@@ -45,6 +58,7 @@ export function reactionHandlers({ database, unitOfWork }: Owner, reach: Message
       if (name === undefined && code === undefined)
         throw badRequest('At least one of the following arguments must be present: emoji_name, emoji_code');
       const message = await reach.readable(database, actor, meta, params.message_id);
+      const unknown = await unknownTo(actor, meta, message);
       const idempotency = idempotencyOf(context, 'remove-reaction', params);
       return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn(actor.basis);
@@ -55,11 +69,16 @@ export function reactionHandlers({ database, unitOfWork }: Owner, reach: Message
             AND ${await which(work, message, actor, name, code, params.reaction_type || undefined)}
           RETURNING emoji_name, emoji_code, reaction_type`);
         if (!gone) throw new ChatError('REACTION_DOES_NOT_EXIST', "Reaction doesn't exist.");
-        work.emit(await reactionEvent(work, 'remove', actor, message, gone));
+        work.emit(await reactionEvent(work, 'remove', actor, unknown, message, gone));
         return {};
       });
     }),
   ];
+
+  /** Who is subscribed to the channel may hear of it; in a direct conversation all know each other. */
+  async function unknownTo(actor: Actor, meta: RequestMeta, { channel }: ReadableMessage) {
+    return channel && unknownActor(whom, actor, meta, channel.subscribers);
+  }
 
   async function which(
     work: Work,
@@ -89,11 +108,18 @@ async function reactionEvent(
   work: Work,
   op: 'add' | 'remove',
   actor: Actor,
+  unknown: UnknownActor | undefined,
   message: ReadableMessage,
   emoji: Emoji,
 ): Promise<LogEvent> {
   const person = await work.maybeOne(sql.type(z.object({ email: z.string(), full_name: z.string() }))`
     SELECT email, full_name FROM messaging.person WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId}`);
+  const by = (shown: { email: string; full_name: string }) => ({
+    user_id: actor.userId,
+    email: shown.email,
+    full_name: shown.full_name,
+    is_mirror_dummy: false,
+  });
   return {
     type: 'reaction',
     op,
@@ -101,13 +127,9 @@ async function reactionEvent(
       message_id: message.id,
       ...emoji,
       user_id: actor.userId,
-      user: {
-        user_id: actor.userId,
-        email: person?.email ?? actor.email,
-        full_name: person?.full_name ?? '',
-        is_mirror_dummy: false,
-      },
+      user: by(person ?? { email: actor.email, full_name: '' }),
     },
     audience: await audienceOf(work, work.realmId, message),
+    ...(unknown ? { variants: [{ audience: { users: unknown.to }, patch: { user: by(unknown.shown) } }] } : {}),
   };
 }

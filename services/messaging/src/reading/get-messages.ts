@@ -4,12 +4,14 @@ import {
   ChatError,
   messageReadingOperations,
   type ParamsOf,
+  type RealmPolicy,
   type RequestMeta,
 } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, handleOpen, type Owner, type RealmPolicies } from '@natter/service-kit';
+import { type Handlers, handle, handleOpen, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
 import type { ChannelReach } from '../channel-reach.ts';
 import type { MessageReach } from '../message-reach.ts';
+import { shownAs } from '../unknown-actor.ts';
 import { channelCopies } from './channel-copy.ts';
 import { messageObjects } from './message-object.ts';
 import { parseNarrow, type Term } from './narrow.ts';
@@ -23,6 +25,7 @@ export interface Reading {
   reach: ChannelReach;
   messages: MessageReach;
   policies: RealmPolicies;
+  sight: Sight;
 }
 
 /** Who reads, over one consistent view of the tables. */
@@ -37,6 +40,11 @@ export async function readerOf(
 
 export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
   const { database } = owner;
+  /** Whom the reader may not know of, and what stands for them. */
+  const unknownOf = async (actor: Actor | undefined, meta: RequestMeta, policy: RealmPolicy) => {
+    const ids = actor ? await reading.sight.hiddenFrom(actor, meta, policy) : [];
+    return new Map([...ids].map((id) => [id, shownAs(id, meta)]));
+  };
   return [
     handleOpen(messageReadingOperations.getMessages, async ({ actor, meta }, params) => {
       const policy = await reading.policies.get(meta, false);
@@ -59,6 +67,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
           clientGravatar: params.client_gravatar && actor !== undefined && { role: actor.role },
           allowEmptyTopic: params.allow_empty_topic_name,
           search: scope.search,
+          unknown: await unknownOf(actor, meta, policy),
         },
       );
       return {
@@ -86,6 +95,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
           applyMarkdown: params.apply_markdown,
           clientGravatar: false,
           allowEmptyTopic: params.allow_empty_topic_name,
+          unknown: await unknownOf(actor, meta, policy),
         },
       );
       if (!message) throw badRequest('Invalid message(s)');

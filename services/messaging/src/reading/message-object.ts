@@ -1,4 +1,4 @@
-import { emptyTopicDisplayName, isUploadedAvatar, type RealmPolicy } from '@natter/contracts';
+import { emptyTopicDisplayName, isUploadedAvatar, type RealmPolicy, type UnknownUser } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { topicLinks } from '@natter/markdown';
 import { z } from 'zod';
@@ -15,6 +15,8 @@ export interface ShownAs {
   clientGravatar: { role: number } | false;
   allowEmptyTopic: boolean;
   search?: string | undefined;
+  /** Who stands in for people of whom the reader may not know. */
+  unknown?: ReadonlyMap<number, UnknownUser>;
 }
 
 const fullRow = z.object({
@@ -68,13 +70,18 @@ export async function messageObjects(
       ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${matches}
     FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
   const ids = new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]));
-  const people = new Map((await findPeople(executor, realmId, [...ids])).map((person) => [person.user_id, person]));
+  const unknown = shown.unknown ?? new Map<number, UnknownUser>();
+  const found = (await findPeople(executor, realmId, [...ids])).map((person) => ({
+    ...person,
+    ...unknown.get(person.user_id),
+  }));
+  const people = new Map(found.map((person) => [person.user_id, person]));
   const hidden = shown.clientGravatar
     ? await whoHidesEmail(executor, realmId, [...ids], { userId, ...shown.clientGravatar })
     : undefined;
   // Who may know an email makes the picture's address from it, but where one was uploaded.
   const isPictureless = (id: number): boolean =>
-    hidden !== undefined && !hidden.has(id) && !isUploadedAvatar(people.get(id)?.avatar_url);
+    hidden !== undefined && !hidden.has(id) && !unknown.has(id) && !isUploadedAvatar(people.get(id)?.avatar_url);
   const linkifiers = await executor.any(sql.type(linkifierRow)`
     SELECT linkifier_id AS id, pattern, url_template AS "urlTemplate" FROM messaging.linkifier WHERE realm_id = ${realmId} ORDER BY ordinal`);
   const historyPolicy = policy.settings.message_edit_history_visibility_policy;
@@ -83,6 +90,7 @@ export async function messageObjects(
     realmId,
     rows.map((row) => row.id),
     historyPolicy,
+    unknown,
   );
   const names = new Map(channels.map((channel) => [channel.channel_id, channel.name]));
   return rows.map((row) => {

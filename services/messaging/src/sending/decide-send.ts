@@ -6,6 +6,7 @@ import { acquainted, requireKnown } from '../acquaintance.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { findDestination } from '../destination.ts';
 import { emailHiddenFrom } from '../email-visibility.ts';
+import { unknownActor } from '../unknown-actor.ts';
 import { filesReferredBy, referencesOfSend } from '../uploads/references.ts';
 import { widgetOfSend } from '../widgets/widget-of-send.ts';
 import { mentionedBy } from './mention-rights.ts';
@@ -77,6 +78,7 @@ export async function decideSend(
     linkifiers: facts.linkifiers,
     submessages: widget.submessages,
     emailHiddenFrom: await emailHiddenFrom(database, actor, facts.email ?? actor.email, destination.audience),
+    unknownSender: await unknownActor({ sight, policies }, actor, meta, destination.audience),
     unreadFor,
   });
   return {

@@ -2,6 +2,7 @@ import { type Actor, hasId, type IdSet, idSet, idsOf, type LogEvent, type Reques
 import { type InsertNumbered, type Numbered, sql } from '@natter/database';
 import { type RenderContext, type Rendered, topicLinks } from '@natter/markdown';
 import type { Destination } from '../destination.ts';
+import type { UnknownActor } from '../unknown-actor.ts';
 import type { Params } from './decide-send.ts';
 import { isInteractiveClient } from './interactive-client.ts';
 import type { Mentioned } from './mention-rights.ts';
@@ -20,6 +21,7 @@ interface Parts {
   linkifiers: RenderContext['linkifiers'];
   submessages: Record<string, unknown>[];
   emailHiddenFrom: IdSet | undefined;
+  unknownSender: UnknownActor | undefined;
   /** For everybody else it arrives read. */
   unreadFor: readonly number[] | undefined;
 }
@@ -86,6 +88,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
       source: content,
       flags,
       ...(parts.emailHiddenFrom ? { emailHiddenFrom: parts.emailHiddenFrom } : {}),
+      ...(parts.unknownSender ? { unknownSender: parts.unknownSender } : {}),
       ...(params.queue_id !== undefined && params.local_id !== undefined
         ? { local: { queueId: params.queue_id, localId: params.local_id } }
         : {}),

@@ -15,6 +15,7 @@ import type { ChannelReach } from '../channel-reach.ts';
 import type { MessageReach } from '../message-reach.ts';
 import { findPeople, findPeopleByEmail, type Person } from '../people.ts';
 import { isOn, whoTurnedOff } from '../personal-settings.ts';
+import { type UnknownActor, unknownActor } from '../unknown-actor.ts';
 
 type To = ParamsOf<typeof messageChangeOperations.setTyping>['to'];
 
@@ -38,7 +39,8 @@ export function typingHandlers(
         const topic = topicOf(params.topic);
         const sender = { user_id: actor.userId, email: actor.email };
         const body = { message_type: 'stream', sender, stream_id: channel.channel_id, topic };
-        await tell(actor, 'typing', params.op, body, idsOf(channel.subscribers), true);
+        const unknown = await unknownActor({ policies, sight }, actor, meta, channel.subscribers);
+        await tell(actor, 'typing', params.op, body, idsOf(channel.subscribers), true, unknown);
         return {};
       }
       const people = await participants(actor, params.to);
@@ -79,12 +81,17 @@ export function typingHandlers(
     body: Record<string, unknown>,
     receivers: readonly number[],
     isChannel: boolean,
+    unknown?: UnknownActor,
   ): Promise<void> {
     if (isChannel && receivers.length > maxSubscribers) return;
     const unwilling = await whoTurnedOff(database, actor.realmId, 'receives_typing_notifications', receivers);
     const willing = receivers.filter((id) => !unwilling.has(id));
     if (willing.length === 0) return;
     const event: LogEvent = { type, op, body, audience: { users: idSet(willing) } };
+    if (unknown) {
+      const sender = { user_id: actor.userId, email: unknown.shown.email };
+      event.variants = [{ audience: { users: unknown.to }, patch: { sender } }];
+    }
     const forms: LogEvent['forms'] = [];
     // Clients that know no typing in channels take what has no recipients for a direct message.
     if (isChannel && type === 'typing')

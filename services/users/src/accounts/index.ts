@@ -1,4 +1,4 @@
-import type { Handlers, Owner } from '@natter/service-kit';
+import type { Bus, Handlers, Owner } from '@natter/service-kit';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import type { UsersConfig } from '../config.ts';
 import { createUserHandlers } from './create-user.ts';
@@ -6,9 +6,9 @@ import { deactivateHandlers } from './deactivate.ts';
 import { readUserHandlers } from './read-users.ts';
 import { updateUserHandlers } from './update-user.ts';
 
-export const accountHandlers = (owner: Owner, config: UsersConfig, seal: KeySeal): Handlers => [
+export const accountHandlers = (owner: Owner, bus: Bus, config: UsersConfig, seal: KeySeal): Handlers => [
   ...createUserHandlers(owner),
-  ...readUserHandlers(owner, config),
+  ...readUserHandlers(owner, bus, config),
   ...updateUserHandlers(owner, seal),
   ...deactivateHandlers(owner, seal),
 ];

@@ -45,7 +45,8 @@ export async function insertAccount(work: Work, account: NewAccount): Promise<Us
 
 /** The address stands in it only for those who may see it; other services find it in the note. */
 async function announceAccount(work: Work, row: AccountRow, note: Record<string, unknown>): Promise<void> {
-  const known = toUser(row, { userId: row.id, role: row.role }, false);
+  const user = toUser(row, { userId: row.id, role: row.role }, false);
+  const known = row.is_bot ? user : { ...user, profile_data: {} };
   const isOpen = row.is_bot || row.visibility === 1;
   const person = isOpen ? known : { ...known, delivery_email: null };
   const variants = isOpen

@@ -1,7 +1,6 @@
-import { ChatError, type ProfileData, type User, userOperations } from '@natter/contracts';
+import { ChatError, messageReadingOperations, type ProfileData, type User, userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, handleOpen, type Owner } from '@natter/service-kit';
-import { z } from 'zod';
+import { type Bus, type Handlers, handle, handleOpen, type Owner } from '@natter/service-kit';
 import type { UsersConfig } from '../config.ts';
 import { readProfileData } from '../profile-fields/profile-data.ts';
 import { readRealm } from '../realm/read-realm.ts';
@@ -10,7 +9,7 @@ import { stubOf } from '../sight/stub.ts';
 import { accountColumns, accountRow, toUser } from './account-row.ts';
 import { findAccount, noSuchUser, readAccount } from './find-account.ts';
 
-export function readUserHandlers({ database }: Owner, config: UsersConfig): Handlers {
+export function readUserHandlers({ database }: Owner, bus: Bus, config: UsersConfig): Handlers {
   return [
     handleOpen(userOperations.getUsers, async ({ actor, meta }, params) => {
       if (!actor) {
@@ -23,9 +22,9 @@ export function readUserHandlers({ database }: Owner, config: UsersConfig): Hand
         user_ids === undefined ? sql.fragment`` : sql.fragment`AND account.id = ANY(${sql.array(user_ids, 'int4')})`;
       const rows = await database.any(sql.type(accountRow)`
         SELECT ${accountColumns} FROM users.account WHERE account.realm_id = ${meta.realmId} ${only} ORDER BY account.id`);
-      const profiles = include_custom_profile_fields
-        ? await readProfileData(database, meta.realmId, user_ids)
-        : undefined;
+      // What people say of themselves is for the realm, not for the web.
+      const known = actor ? () => readProfileData(database, meta.realmId, user_ids) : async () => nothing;
+      const profiles = include_custom_profile_fields ? await known() : undefined;
       const hidden = await hiddenFrom(database, meta.realmId, actor);
       const host = hostOf(meta.realmUrl);
       const users = rows.map((row) =>
@@ -45,13 +44,11 @@ export function readUserHandlers({ database }: Owner, config: UsersConfig): Hand
       return { user: withProfile(toUser(row, actor, params.client_gravatar), profiles) };
     }),
 
-    handle(userOperations.getOwnUser, async ({ actor }) => {
+    handle(userOperations.getOwnUser, async ({ actor, meta }) => {
       const row = await readAccount(database, actor.realmId, actor.userId);
-      const { number } = await database.one(
-        sql.type(z.object({ number: z.number() }))`SELECT number FROM log.position(${actor.realmId})`,
-      );
+      const { max_message_id } = await bus.call(messageReadingOperations.getMaxMessageId, {}, { meta });
       const profiles = await readProfileData(database, actor.realmId, [actor.userId]);
-      return { ...withProfile(toUser(row, actor, false), profiles), max_message_id: number };
+      return { ...withProfile(toUser(row, actor, false), profiles), max_message_id };
     }),
   ];
 }
@@ -61,7 +58,7 @@ const withProfile = (user: User, profiles: Map<number, ProfileData> | undefined)
   profiles && !user.is_bot ? { ...user, profile_data: profiles.get(user.user_id) ?? {} } : user;
 
 /** Nobody's address, and the day they joined alone. */
-const forSpectators = (user: User, host: string): User =>
+export const forSpectators = (user: User, host: string): User =>
   user.is_bot
     ? user
     : {

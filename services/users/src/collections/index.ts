@@ -1,6 +1,7 @@
 import type { Handlers, Owner } from '@natter/service-kit';
 import type { SnapshotPart } from '../snapshot-part.ts';
 import { botStorageHandlers } from './bot-storage.ts';
+import { clientDeviceHandlers, clientDevicesSnapshot } from './client-devices.ts';
 import { navigationViewHandlers, navigationViewsSnapshot } from './navigation-views.ts';
 import { onboardingStepHandlers, onboardingStepsSnapshot } from './onboarding-steps.ts';
 import { pushDeviceHandlers, pushDevicesSnapshot } from './push-devices.ts';
@@ -12,6 +13,7 @@ export const collectionHandlers = (owner: Owner): Handlers => [
   ...botStorageHandlers(owner),
   ...onboardingStepHandlers(owner),
   ...pushDeviceHandlers(owner),
+  ...clientDeviceHandlers(owner),
 ];
 
 export const collectionSnapshots: readonly SnapshotPart[] = [
@@ -19,4 +21,5 @@ export const collectionSnapshots: readonly SnapshotPart[] = [
   savedSnippetsSnapshot,
   onboardingStepsSnapshot,
   pushDevicesSnapshot,
+  clientDevicesSnapshot,
 ];

@@ -79,7 +79,8 @@ export function navigationViewHandlers(owner: Owner): Handlers {
 }
 
 function checkedName(fragment: string, given: string | undefined): string | undefined {
-  if (given === undefined) return undefined;
+  // Clients that have no way to send no value send the word.
+  if (given === undefined || given === 'null') return undefined;
   if (builtIn.has(fragment)) throw badRequest('Built-in views cannot have a custom name.');
   const name = given.trim();
   if (name === '') throw badRequest('name cannot be blank');

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { lockAccount } from '../accounts/find-account.ts';
 import { change, toSelf } from '../change.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
+import { refuseBots } from './refuse-bots.ts';
 
 /** What a client explains once; it is listed until it was. */
 const steps = [
@@ -23,8 +24,8 @@ const steps = [
 export function onboardingStepHandlers(owner: Owner): Handlers {
   return [
     handle(collectionOperations.markOnboardingStep, async (context, { onboarding_step }) => {
-      const { userId, isBot } = context.actor;
-      if (isBot) throw badRequest('This endpoint does not accept bot requests.');
+      const { userId } = context.actor;
+      refuseBots(context);
       if (!steps.some(({ name }) => name === onboarding_step))
         throw badRequest(`Unknown onboarding_step: ${onboarding_step}`);
       return change(owner, context, collectionOperations.markOnboardingStep, { onboarding_step }, async (work) => {
@@ -35,6 +36,11 @@ export function onboardingStepHandlers(owner: Owner): Handlers {
           work.emit(toSelf(userId, 'onboarding_steps', undefined, { onboarding_steps: await stepsLeft(work, userId) }));
         return {};
       });
+    }),
+
+    handle(collectionOperations.setTutorialStatus, async (context) => {
+      refuseBots(context);
+      return {};
     }),
   ];
 }

@@ -4,6 +4,9 @@ import { type Handlers, handle, type Owner, type UserContext } from '@natter/ser
 import { z } from 'zod';
 import { change, toSelf } from '../change.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
+import { isBase64 } from './base64.ts';
+import { registerDevice } from './client-devices.ts';
+import { refuseBots } from './refuse-bots.ts';
 
 type Kind = 'apns' | 'fcm';
 const maxToken = 4096;
@@ -45,17 +48,21 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
     handle(collectionOperations.registerPushDevice, async (context, params) => {
       const { userId } = context.actor;
       refuseBots(context);
-      for (const name of ['push_public_key', 'bouncer_public_key', 'encrypted_push_registration'] as const)
-        if (!isBase64(params[name])) throw badRequest(`Invalid ${name}`);
+      const { device_id } = params;
+      if (device_id !== undefined)
+        return change(owner, context, collectionOperations.registerPushDevice, params, (work) =>
+          registerDevice(work, userId, device_id, params),
+        );
+      const push_account_id = given('push_account_id', params.push_account_id);
+      const kind = given('token_kind', params.token_kind);
+      const publicKey = inBase64('push_public_key', params.push_public_key);
+      const bouncerKey = inBase64('bouncer_public_key', params.bouncer_public_key);
+      const registration = inBase64('encrypted_push_registration', params.encrypted_push_registration);
       return change(owner, context, collectionOperations.registerPushDevice, params, async (work) => {
         const registered = await work.run(sql.unsafe`
           INSERT INTO users.push_device (user_id, push_account_id, kind, public_key, bouncer_public_key, registration)
-          VALUES (${userId}, ${params.push_account_id}, ${params.token_kind}, ${params.push_public_key}, ${params.bouncer_public_key}, ${params.encrypted_push_registration})
-          ON CONFLICT DO NOTHING`);
-        if (registered > 0)
-          work.emit(
-            toSelf(userId, 'push_device', undefined, { push_account_id: params.push_account_id, status: 'pending' }),
-          );
+          VALUES (${userId}, ${push_account_id}, ${kind}, ${publicKey}, ${bouncerKey}, ${registration}) ON CONFLICT DO NOTHING`);
+        if (registered > 0) work.emit(toSelf(userId, 'push_device', undefined, { push_account_id, status: 'pending' }));
         return {};
       });
     }),
@@ -86,17 +93,26 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
 const notSent = (isKnown: boolean): ChatError =>
   badRequest(isKnown ? 'Push notifications are not set up on this server.' : 'User has no registered device.');
 
-function refuseBots({ actor }: UserContext): void {
-  if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
-}
-
 function checkToken(kind: Kind, token: string): void {
   if (token === '' || token.length > maxToken) throw badRequest('Empty or invalid length token');
-  if (kind === 'apns' && !isBase64(token)) throw badRequest('Invalid APNS token');
+  if (kind === 'apns' && !isApnsToken(token)) throw badRequest('Invalid APNS token');
 }
 
-const isBase64 = (text: string): boolean =>
-  text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
+/** Base64 of either alphabet; like the decoders of old servers, past hyphens that only part it. */
+const isApnsToken = (token: string): boolean =>
+  isBase64(token.replaceAll('-', '+').replaceAll('_', '/')) || isBase64(token.replaceAll(/[-_]/g, ''));
+
+function given<T>(name: string, value: T | undefined): T {
+  if (value === undefined)
+    throw new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
+  return value;
+}
+
+function inBase64(name: string, value: string | undefined): string {
+  const text = given(name, value);
+  if (!isBase64(text)) throw badRequest(`Invalid ${name}`);
+  return text;
+}
 
 export const pushDevicesSnapshot: SnapshotPart = {
   types: ['push_device'],

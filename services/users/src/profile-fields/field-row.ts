@@ -1,4 +1,4 @@
-import type { ProfileField } from '@natter/contracts';
+import { type ProfileField, profileFieldTypes } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
@@ -27,5 +27,13 @@ export async function holdFields(work: Work): Promise<ProfileField[]> {
 
 export async function announceFields(work: Work): Promise<void> {
   const fields = await readFields(work, work.realmId);
-  work.emit({ type: 'custom_profile_fields', body: { fields }, audience: 'realm' });
+  const plain = { fields: withoutPronouns(fields) };
+  const forms = [{ capability: 'pronouns_field_type_supported', is: false, patch: plain }];
+  work.emit({ type: 'custom_profile_fields', body: { fields }, audience: 'realm', forms });
 }
+
+/** As clients see them that know no fields for pronouns: short texts. */
+export const withoutPronouns = (fields: readonly ProfileField[]): ProfileField[] =>
+  fields.map((field) =>
+    field.type === profileFieldTypes.PRONOUNS.id ? { ...field, type: profileFieldTypes.SHORT_TEXT.id } : field,
+  );

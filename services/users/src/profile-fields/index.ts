@@ -13,7 +13,7 @@ import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import { isPermutation } from '../realm/linkifiers.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
-import { announceFields, holdFields, readFields } from './field-row.ts';
+import { announceFields, holdFields, readFields, withoutPronouns } from './field-row.ts';
 import { checkedField } from './field-rules.ts';
 import { changeProfileData, removeValues } from './profile-data.ts';
 
@@ -149,8 +149,11 @@ const keysOf = ({ type, field_data }: { type: number; field_data: string }): str
 
 export const profileFieldsSnapshot: SnapshotPart = {
   types: ['custom_profile_fields'],
-  read: async (executor, { realmId }) => ({
-    custom_profile_fields: await readFields(executor, realmId),
-    custom_profile_field_types: profileFieldTypes,
-  }),
+  read: async (executor, { realmId, capabilities }) => {
+    const fields = await readFields(executor, realmId);
+    return {
+      custom_profile_fields: capabilities.pronouns_field_type_supported ? fields : withoutPronouns(fields),
+      custom_profile_field_types: profileFieldTypes,
+    };
+  },
 };

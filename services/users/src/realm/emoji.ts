@@ -1,4 +1,4 @@
-import { badRequest, missing, type RealmEmoji, realmOperations } from '@natter/contracts';
+import { badRequest, type Form, missing, type RealmEmoji, realmOperations } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -31,7 +31,7 @@ export function emojiHandlers(owner: Owner): Handlers {
         const isOwn = emoji.author_id === actor.userId && mayIn(realm, 'can_add_custom_emoji_group', holder);
         if (!isOwn && holder.role > 200) throw badRequest('Must be an organization administrator or emoji author');
         await work.run(sql.unsafe`UPDATE users.realm_emoji SET is_deactivated = true WHERE id = ${emoji.id}`);
-        await announceEmoji(work);
+        await announceEmoji(work, emoji.id, false);
         return {};
       }),
     ),
@@ -59,9 +59,15 @@ export async function readEmoji(executor: Executor, realmId: number): Promise<Re
   );
 }
 
-/** One after the other, so that the list which is told last is the one that stands. */
-export async function announceEmoji(work: Work): Promise<void> {
+/** One after the other, so that the list which is told last is the one that stands. Who can is told of the one emoji alone. */
+export async function announceEmoji(work: Work, id: number, isNew: boolean): Promise<void> {
   await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7310, ${work.realmId})`);
   const realm_emoji = await readEmoji(work, work.realmId);
-  work.emit({ type: 'realm_emoji', op: 'update', body: { realm_emoji }, audience: 'realm' });
+  const emoji = realm_emoji[id];
+  const one = isNew
+    ? { op: 'add', body: { emoji } }
+    : { op: 'update_one', body: { emoji_id: String(id), data: { deactivated: emoji?.deactivated } } };
+  const only = (is: boolean): Form[] => [{ capability: 'individual_emoji_changes', is: !is, patch: null }];
+  work.emit({ type: 'realm_emoji', op: 'update', body: { realm_emoji }, audience: 'realm', forms: only(false) });
+  work.emit({ type: 'realm_emoji', ...one, audience: 'realm', forms: only(true), isForClientsOnly: true });
 }

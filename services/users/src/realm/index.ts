@@ -1,11 +1,13 @@
 import type { Bus, Handlers, Owner } from '@natter/service-kit';
 import type { UsersConfig } from '../config.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
+import { callHandlers } from './calls.ts';
 import { realmCollectionSnapshots } from './collections-snapshot.ts';
 import { createRealmHandlers } from './create-realm.ts';
 import { deactivateRealmHandlers } from './deactivate-realm.ts';
 import { domainHandlers } from './domains.ts';
 import { emojiHandlers } from './emoji.ts';
+import { exportHandlers } from './exports.ts';
 import { linkifierHandlers } from './linkifiers.ts';
 import { pictureHandlers } from './pictures.ts';
 import { playgroundHandlers } from './playgrounds.ts';
@@ -26,6 +28,8 @@ export const realmHandlers = (owner: Owner, bus: Bus, config: UsersConfig): Hand
   ...emojiHandlers(owner),
   ...linkifierHandlers(owner),
   ...playgroundHandlers(owner),
+  ...exportHandlers(owner),
+  ...callHandlers(),
   ...pictureHandlers(),
   ...realmPictureHandlers(owner),
   ...uploadEmojiHandlers(owner),

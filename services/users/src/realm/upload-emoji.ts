@@ -21,15 +21,15 @@ export function uploadEmojiHandlers(owner: Owner): Handlers {
         requirePermission(await readRealm(work, work.realmId), 'can_add_custom_emoji_group', holder);
         if (unicodeEmoji(name) !== undefined && !isAdministrator(holder))
           throw badRequest('Only administrators can override default emoji.');
-        await work
-          .run(sql.unsafe`
+        const { id } = await work
+          .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.realm_emoji (realm_id, name, author_id, content_type, picture)
-            VALUES (${work.realmId}, ${name}, ${holder.userId}, ${contentType}, decode(${bytes.toString('base64')}, 'base64'))`)
+            VALUES (${work.realmId}, ${name}, ${holder.userId}, ${contentType}, decode(${bytes.toString('base64')}, 'base64')) RETURNING id`)
           .catch((error: unknown) => {
             if (sqlState(error) === '23505') throw badRequest('A custom emoji with this name already exists.');
             throw error;
           });
-        await announceEmoji(work);
+        await announceEmoji(work, id, true);
         return {};
       });
     }),

@@ -1,5 +1,6 @@
 import type { Handlers, Owner } from '@natter/service-kit';
 import type { Mailer } from '../mail/mailer.ts';
+import { commandHandlers } from './commands.ts';
 import { confirmPageHandlers } from './confirm-pages.ts';
 import { updateDefaultsHandlers } from './update-defaults.ts';
 import { updateSettingsHandlers } from './update-settings.ts';
@@ -9,5 +10,6 @@ export { settingsSnapshots } from './settings-snapshot.ts';
 export const settingsHandlers = (owner: Owner, mailer: Mailer): Handlers => [
   ...updateSettingsHandlers(owner, mailer),
   ...updateDefaultsHandlers(owner),
+  ...commandHandlers(owner),
   ...confirmPageHandlers(owner, mailer),
 ];

@@ -31,7 +31,11 @@ export const settingsSnapshots: readonly SnapshotPart[] = [
   {
     types: ['realm_user_settings_defaults'],
     read: async (executor, { realmId }) => ({
-      realm_user_settings_defaults: { ...(await readRealmDefaults(executor, realmId)), available_notification_sounds },
+      realm_user_settings_defaults: {
+        ...(await readRealmDefaults(executor, realmId)),
+        emojiset_choices,
+        available_notification_sounds,
+      },
     }),
   },
 ];

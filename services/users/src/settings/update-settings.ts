@@ -10,7 +10,7 @@ import { sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import type { AccountRow } from '../accounts/account-row.ts';
-import { announceEmail } from '../accounts/announce-account.ts';
+import { administratorsAnd, announceEmail } from '../accounts/announce-account.ts';
 import { checkNewEmail } from '../accounts/change-email.ts';
 import { lockAccount } from '../accounts/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
@@ -93,8 +93,9 @@ async function store(
   params: Params,
   password: string | undefined,
 ): Promise<{ ignored: string[]; mail: Mail | undefined }> {
-  const realm =
-    params.email_address_visibility === undefined ? await readRealm(work, work.realmId) : await lockRealm(work);
+  // Who hears of these depends on roles.
+  const isByRole = params.email_address_visibility !== undefined || params.allow_private_data_export !== undefined;
+  const realm = isByRole ? await lockRealm(work) : await readRealm(work, work.realmId);
   const row = await lockAccount(work, actor.userId);
   if (!row || row.is_bot) throw badRequest('This endpoint does not accept bot requests.');
   const ignored = [
@@ -127,7 +128,8 @@ async function storeName(work: Work, realm: Realm, row: AccountRow, given: strin
   return [];
 }
 
-async function storeValues(work: Work, row: AccountRow, params: Params): Promise<string[]> {
+/** Gives the names of what is so already. */
+export async function storeValues(work: Work, row: AccountRow, params: Partial<Params>): Promise<string[]> {
   const before = await readSettings(work, row.id);
   const given = userSettingNames.filter((name) => params[name] !== undefined);
   const changed = given.filter((name) => params[name] !== before[name]);
@@ -137,6 +139,10 @@ async function storeValues(work: Work, row: AccountRow, params: Params): Promise
       UPDATE users.account SET settings = settings || ${JSON.stringify(values)}::jsonb WHERE id = ${row.id}`);
     for (const name of changed) announceSetting(work, row, name, params[name]);
     if (changed.includes('email_address_visibility')) await announceEmail(work, row);
+    if (changed.includes('allow_private_data_export')) {
+      const body = { user_id: row.id, consented: params.allow_private_data_export };
+      work.emit({ type: 'realm_export_consent', body, audience: await administratorsAnd(work, null) });
+    }
   }
   return given.filter((name: UserSettingName) => !changed.includes(name));
 }

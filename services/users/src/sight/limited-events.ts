@@ -85,7 +85,7 @@ function groupFor({ body }: LogEvent, { guest, hides }: Limited) {
 export const stubEvent = (userId: number, host: string, guests: readonly number[]): LogEvent => ({
   type: 'realm_user',
   op: 'add',
-  body: { person: stubOf(userId, host) },
+  body: { person: { ...stubOf(userId, host), profile_data: {} } },
   audience: { users: idSet(guests) },
   forms: [{ capability: 'user_list_incomplete', is: true, patch: null }],
   isForClientsOnly: true,

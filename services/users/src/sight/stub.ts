@@ -1,11 +1,10 @@
-import type { User } from '@natter/contracts';
+import { type User, unknownUser } from '@natter/contracts';
 
 /** What stands for a person who may not be known: the same for all but for the ID. */
 export const stubOf = (userId: number, host: string): User => ({
   user_id: userId,
   delivery_email: null,
-  email: `user${userId}@${host}`,
-  full_name: unknownName,
+  ...unknownUser(userId, host),
   date_joined: '1970-01-01T00:00:00+00:00',
   is_active: true,
   is_owner: false,
@@ -15,8 +14,5 @@ export const stubOf = (userId: number, host: string): User => ({
   bot_type: null,
   role: 400,
   timezone: '',
-  avatar_url: '/avatar/unknown?version=1',
   avatar_version: 1,
 });
-
-export const unknownName = 'Unknown user';

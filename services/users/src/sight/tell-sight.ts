@@ -1,4 +1,4 @@
-import { idSet, type LogEvent, roles } from '@natter/contracts';
+import { idSet, type LogEvent, roles, unknownUser } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { accountColumns, accountRow, toUser } from '../accounts/account-row.ts';
@@ -6,7 +6,6 @@ import { readGroups } from '../groups/group-row.ts';
 import { readProfileData } from '../profile-fields/profile-data.ts';
 import { noStatus, readStatuses } from '../social/user-status.ts';
 import { stubEvent } from './limited-events.ts';
-import { unknownName } from './stub.ts';
 
 /** By guest, people. */
 type Sight = ReadonlyMap<number, readonly number[]>;
@@ -46,7 +45,7 @@ export async function tellLost(work: Work, lost: Sight): Promise<void> {
   for (const userId of told) {
     const guests = guestsOf.get(userId) ?? [];
     if (statuses.has(userId)) work.emit(forGuests(guests, 'user_status', undefined, { user_id: userId, ...noStatus }));
-    const person = { user_id: userId, full_name: unknownName };
+    const person = { user_id: userId, full_name: unknownUser(userId, host).full_name };
     work.emit(forGuests(guests, 'realm_user', 'remove', { person }));
     work.emit(stubEvent(userId, host, guests));
   }

@@ -1,4 +1,4 @@
-import { badRequest, type MutedUser, socialOperations } from '@natter/contracts';
+import { type Actor, badRequest, type MutedUser, socialOperations } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -18,8 +18,7 @@ export function mutedUserHandlers(owner: Owner): Handlers {
         const { muted_user_id } = params;
         if (muted_user_id === userId) throw badRequest('Cannot mute self');
         await lockAccount(work, userId);
-        const hidden = await hiddenFrom(work, work.realmId, context.actor);
-        if (hidden.has(muted_user_id) || !(await exists(work, muted_user_id))) throw noSuchUser();
+        await requireKnown(work, context.actor, muted_user_id);
         const added = await work.run(sql.unsafe`
           INSERT INTO users.muted_user (user_id, muted_user_id) VALUES (${userId}, ${muted_user_id}) ON CONFLICT DO NOTHING`);
         if (added === 0) throw badRequest('User already muted');
@@ -31,21 +30,25 @@ export function mutedUserHandlers(owner: Owner): Handlers {
       change(owner, context, socialOperations.unmuteUser, params, async (work) => {
         const { userId } = context.actor;
         await lockAccount(work, userId);
-        if (!(await exists(work, params.muted_user_id))) throw noSuchUser();
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.muted_user WHERE user_id = ${userId} AND muted_user_id = ${params.muted_user_id}`,
         );
-        if (removed === 0) throw badRequest('User is not muted');
+        if (removed === 0) {
+          await requireKnown(work, context.actor, params.muted_user_id);
+          throw badRequest('User is not muted');
+        }
         return announce(work, userId);
       }),
     ),
   ];
 }
 
-const exists = async (work: Work, userId: number): Promise<boolean> =>
-  (await work.maybeOne(sql.type(z.object({ id: z.number() }))`
-    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND id = ${userId} AND NOT is_system_bot`)) !==
-  undefined;
+/** Bots can be muted, those of the realm itself too. */
+async function requireKnown(work: Work, actor: Actor, userId: number): Promise<void> {
+  const found = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND id = ${userId}`);
+  if (!found || (await hiddenFrom(work, work.realmId, actor)).has(userId)) throw noSuchUser();
+}
 
 /** The person is held, so that the list which is told last is the one that stands. */
 async function announce(work: Work, userId: number): Promise<Record<string, never>> {

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { bool, int, json } from '../param.ts';
+
+const errors = ['BAD_REQUEST'] as const;
+
+/** Exports of a whole organization are not built: there are none, and none can be begun. Who would agree to one is known. */
+export const exportOperations = {
+  getExports: operation({
+    name: 'get-exports',
+    service: 'users',
+    http: { method: 'GET', path: '/export/realm' },
+    summary: 'Exports of the organization; administrators only.',
+    result: z.object({ exports: z.array(z.looseObject({ id: int })) }),
+    errors,
+  }),
+  createExport: operation({
+    name: 'create-export',
+    service: 'users',
+    http: { method: 'POST', path: '/export/realm' },
+    summary: 'Export the organization, which this server does not: always refused.',
+    params: { export_type: json(z.literal([1, 2]).default(1)) },
+    result: z.object({ id: int }),
+    errors,
+  }),
+  removeExport: operation({
+    name: 'remove-export',
+    service: 'users',
+    http: { method: 'DELETE', path: '/export/realm/{export_id}' },
+    summary: 'Remove an export of the organization; administrators only.',
+    params: { export_id: json(int) },
+    errors,
+  }),
+  getExportConsents: operation({
+    name: 'get-export-consents',
+    service: 'users',
+    http: { method: 'GET', path: '/export/realm/consents' },
+    summary: 'Whether each person agrees to an export of what is private to them; administrators only.',
+    result: z.object({ export_consents: z.array(z.object({ user_id: int, consented: bool })) }),
+    errors,
+  }),
+};

@@ -1,0 +1,12 @@
+/** What is told of somebody who may not be known: the same for all but for the ID. */
+export interface UnknownUser {
+  email: string;
+  full_name: string;
+  avatar_url: string;
+}
+
+export const unknownUser = (userId: number, host: string): UnknownUser => ({
+  email: `user${userId}@${host}`,
+  full_name: 'Unknown user',
+  avatar_url: '/avatar/unknown?version=1',
+});
