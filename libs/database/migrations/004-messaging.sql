@@ -29,6 +29,7 @@ CREATE TABLE messaging.message (
   PRIMARY KEY (realm_id, id)
 );
 CREATE INDEX message_channel ON messaging.message (realm_id, channel_id, id) WHERE channel_id IS NOT NULL;
+CREATE INDEX message_direct ON messaging.message (realm_id, id) WHERE channel_id IS NULL;
 CREATE INDEX message_sent_channel ON messaging.message (realm_id, sent_channel_id, id) WHERE sent_channel_id IS NOT NULL;
 CREATE INDEX message_topic ON messaging.message (realm_id, channel_id, lower(topic), id) WHERE channel_id IS NOT NULL;
 CREATE INDEX message_conversation ON messaging.message (realm_id, conversation, id) WHERE conversation IS NOT NULL;

@@ -26,6 +26,9 @@ export interface Appender {
 }
 
 const portionBytes = 64 * 1024;
+/** How often what another process committed before is waited for, each time twice as long, before the record is read. */
+const gapAttempts = 5;
+const gapMs = 2;
 const chunk = 500;
 
 export function createAppender(options: AppenderOptions): Appender {
@@ -58,12 +61,12 @@ export function createAppender(options: AppenderOptions): Appender {
 
   async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
     try {
-      const [status, number] = await write(realmId, entries, { isFromRecord: false });
-      if (status === 'conflict') options.onConflict(realmId);
-      if (status === 'gap') {
-        // Usually the missing ones are on their way from another process.
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        await catchUp(realmId, number);
+      for (let attempt = 0; ; attempt++) {
+        const [status, number] = await write(realmId, entries, { isFromRecord: false });
+        if (status === 'conflict') return options.onConflict(realmId);
+        if (status !== 'gap') return;
+        if (attempt >= gapAttempts) return await catchUp(realmId, number);
+        await new Promise((resolve) => setTimeout(resolve, gapMs * 2 ** attempt * (0.5 + Math.random())));
       }
     } catch (error) {
       options.onError(error);

@@ -95,7 +95,7 @@ const deadlineHeader = 'Natter-Deadline-Ms';
 const traceHeader = 'traceparent';
 const maxBasisAttempts = 6;
 /** More than a process can answer before their callers give up. */
-const maxInFlight = 5_000;
+const maxInFlight = 20_000;
 /** How long requests in flight hold up a process that stops. */
 const retireMs = 10_000;
 
@@ -349,7 +349,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     // In an outage or under too much load thousands fail alike, and telling of each would be the larger load.
     const cause = error.cause instanceof Error ? error.cause.message : undefined;
     const alike = outages(`${operation.name} ${cause}`);
-    if (alike !== undefined) requestLog().warn({ err: error, alike }, 'request failed');
+    if (alike !== undefined) requestLog().warn({ err: error, alike, operation: operation.name }, 'request failed');
     return error;
   }
 

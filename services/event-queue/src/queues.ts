@@ -1,6 +1,6 @@
 import { ChatError, eventQueueOperations, type QueueRecord, queueRecordSchema } from '@natter/contracts';
-import { sql } from '@natter/database';
-import { queueKey, queueSubject } from '@natter/event-log';
+import { sql, together } from '@natter/database';
+import { type LogRedis, queueKey, queueSubject } from '@natter/event-log';
 import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { outageSeconds } from './expiry.ts';
@@ -15,18 +15,34 @@ const idRow = z.object({ queue_id: z.string() });
 const lives = sql.fragment`expires_at > (
   SELECT CASE WHEN at < now() - make_interval(secs => ${outageSeconds}) THEN at ELSE now() END FROM event_queue.alive)`;
 
+/** Only a cache: without Redis the next poll asks again. */
+export async function remember({ redis }: LogRedis, record: QueueRecord): Promise<void> {
+  const key = queueKey(record.realm_id, record.queue_id);
+  await redis.set(key, JSON.stringify(record), 'EX', cacheSeconds).catch(() => undefined);
+}
+
 export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
+  // After a restart of gateways, or without Redis, all clients ask at once.
+  const find = together(async (asked: { realmId: number; queueId: string }[]) => {
+    const rows = await database.any(sql.type(z.object({ record: queueRecordSchema }))`
+      SELECT q.record FROM ${sql.unnest(
+        asked.map(({ realmId, queueId }) => [realmId, queueId]),
+        ['int4', 'text'],
+      )} AS a (realm_id, queue_id)
+      JOIN event_queue.queue q ON q.queue_id = a.queue_id AND q.realm_id = a.realm_id, LATERAL log.position(q.realm_id) p
+      WHERE ${lives} AND q.epoch = p.epoch`);
+    const found = new Map(rows.map(({ record }) => [record.queue_id, record]));
+    return asked.map(({ realmId, queueId }) => {
+      const record = found.get(queueId);
+      return record?.realm_id === realmId ? record : undefined;
+    });
+  });
   return [
     handle(eventQueueOperations.getQueue, async ({ meta }, { queue_id }) => {
-      const row = await database.maybeOne(sql.type(z.object({ record: queueRecordSchema }))`
-        SELECT q.record FROM event_queue.queue q, LATERAL log.position(q.realm_id) p
-        WHERE q.queue_id = ${queue_id} AND q.realm_id = ${meta.realmId} AND ${lives} AND q.epoch = p.epoch`);
-      if (!row) throw badQueue(queue_id);
-      // Only a cache: without Redis the next poll asks again.
-      await redis.redis
-        .set(queueKey(meta.realmId, queue_id), JSON.stringify(row.record satisfies QueueRecord), 'EX', cacheSeconds)
-        .catch(() => undefined);
-      return row.record;
+      const record = await find({ realmId: meta.realmId, queueId: queue_id });
+      if (!record) throw badQueue(queue_id);
+      await remember(redis, record);
+      return record;
     }),
 
     handle(eventQueueOperations.deleteQueue, async ({ actor }, { queue_id }) => {

@@ -26,6 +26,7 @@ import {
 } from '@natter/service-kit';
 import { z } from 'zod';
 import { checkRegister } from './check-register.ts';
+import { remember } from './queues.ts';
 import { positionRow } from './read-log.ts';
 
 type Params = ParamsOf<typeof eventQueueOperations.register>;
@@ -40,7 +41,7 @@ export interface RegisterLimits {
   maxIdleSeconds: number;
 }
 
-export function registerHandlers({ database }: Owner, bus: Bus, limits: RegisterLimits): Handlers {
+export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: RegisterLimits): Handlers {
   const policies = createRealmPolicies(bus);
   const running = new Map<string, number>();
 
@@ -118,6 +119,7 @@ export function registerHandlers({ database }: Owner, bus: Bus, limits: Register
       INSERT INTO event_queue.queue (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
       VALUES (${record.queue_id}, ${record.realm_id}, ${record.user_id}, ${record.epoch}, ${JSON.stringify(record)},
         make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25))`);
+    await remember(redis, record);
     return withQueue(state, record.queue_id);
   }
 

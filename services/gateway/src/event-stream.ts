@@ -1,6 +1,6 @@
 import { ChatError } from '@natter/contracts';
 import type { FastifyReply } from 'fastify';
-import type { PollAnswer } from './polls.ts';
+import type { Hangup, PollAnswer } from './polls.ts';
 
 /**
  * The same queue as server-sent events: the id of each is the event's own, so that `Last-Event-ID` resumes where a connection
@@ -9,7 +9,7 @@ import type { PollAnswer } from './polls.ts';
 export async function streamEvents(
   reply: FastifyReply,
   lastEventId: number,
-  aborted: AbortSignal,
+  hangup: Hangup,
   next: (lastEventId: number) => Promise<PollAnswer>,
 ): Promise<void> {
   let answer = await withoutWait(next, lastEventId);
@@ -24,12 +24,12 @@ export async function streamEvents(
   try {
     for (;;) {
       const frames = answer.events.map((event) => `id: ${idOf(event)}\ndata: ${event}\n\n`).join('');
-      if (frames !== '' && !reply.raw.write(frames) && !aborted.aborted)
+      if (frames !== '' && !reply.raw.write(frames) && !hangup.isOver)
         await new Promise((resolve) => {
           reply.raw.once('drain', resolve);
           reply.raw.once('close', resolve);
         });
-      if (answer.wasEnded || aborted.aborted) break;
+      if (answer.wasEnded || hangup.isOver) break;
       answer = await next(answer.lastEventId);
     }
   } catch (error) {

@@ -23,6 +23,13 @@ export interface PollRequest {
   dontBlock: boolean;
 }
 
+/** The client's end of the connection. */
+export interface Hangup {
+  readonly isOver: boolean;
+  /** Calls back once, until the returned function is called. */
+  onOver(listener: () => void): () => void;
+}
+
 export interface PollAnswer {
   /** Each as JSON. */
   events: string[];
@@ -33,7 +40,7 @@ export interface PollAnswer {
 }
 
 export interface Polls {
-  poll(actor: Actor, meta: RequestMeta, request: PollRequest, aborted: AbortSignal): Promise<PollAnswer>;
+  poll(actor: Actor, meta: RequestMeta, request: PollRequest, hangup: Hangup): Promise<PollAnswer>;
   /** An entry of a realm's log has arrived. */
   follow(realmId: number, entry: LogEntry): void;
   readonly held: number;
@@ -132,12 +139,7 @@ export function createPolls(options: {
     return record;
   }
 
-  async function poll(
-    actor: Actor,
-    meta: RequestMeta,
-    request: PollRequest,
-    aborted: AbortSignal,
-  ): Promise<PollAnswer> {
+  async function poll(actor: Actor, meta: RequestMeta, request: PollRequest, hangup: Hangup): Promise<PollAnswer> {
     const { queueId } = request;
     if (queueId.length > 100) throw badQueue(queueId.slice(0, 100));
     // From before it is counted: a newer poll elsewhere may tell of itself before this one is held.
@@ -145,7 +147,7 @@ export function createPolls(options: {
     const here = arrivals.get(queueId) ?? new Set();
     arrivals.set(queueId, here.add(arrival));
     try {
-      return await serve(actor, meta, request, arrival, aborted);
+      return await serve(actor, meta, request, arrival, hangup);
     } finally {
       here.delete(arrival);
       if (here.size === 0) arrivals.delete(queueId);
@@ -157,7 +159,7 @@ export function createPolls(options: {
     meta: RequestMeta,
     { queueId, lastEventId, dontBlock }: PollRequest,
     arrival: Arrival,
-    aborted: AbortSignal,
+    hangup: Hangup,
   ): Promise<PollAnswer> {
     const [[queue, generation], tail] = await Promise.all([begin(actor, meta, queueId), tails.get(meta)]);
     const cursor = Math.max(lastEventId, 0);
@@ -216,8 +218,8 @@ export function createPolls(options: {
       },
     };
     if (!isOlder) held.set(queueId, me);
-    const onAbort = (): void => me.end('replaced');
-    aborted.addEventListener('abort', onAbort);
+    const stopListening = hangup.onOver(() => me.end('replaced'));
+    if (hangup.isOver) me.end('replaced');
     const until = Date.now() + 45_000 + Math.random() * 10_000;
     try {
       for (;;) {
@@ -242,7 +244,7 @@ export function createPolls(options: {
       }
     } finally {
       disarm();
-      aborted.removeEventListener('abort', onAbort);
+      stopListening();
       if (held.get(queueId) === me) held.delete(queueId);
     }
   }

@@ -28,6 +28,8 @@ export interface RealmTail {
 }
 
 const backstopMs = 3_000;
+const maxEarly = 100;
+const earlyMs = 15;
 const isAfter = (a: Position, b: Position): boolean => a.number > b.number || (a.number === b.number && a.n > b.n);
 
 /**
@@ -53,11 +55,19 @@ export async function startTail(options: {
   let isAgainWanted = false;
   let isStopped = false;
 
+  /** What was told before what comes before it. */
+  let early: { entries: LogEntry[]; bytes: number }[] = [];
   let isStarted = false;
   const unsubscribe = bus.subscribe(logSubject(realmId), (payload) => {
     if (!isStarted) return;
     const hint = JSON.parse(Buffer.from(payload).toString('utf8')) as { entries?: LogEntry[] };
-    if (!hint.entries || !take(hint.entries, payload.byteLength)) setTimeout(() => void catchUp(), 5);
+    if (!hint.entries) return void catchUp();
+    if (take(hint.entries, payload.byteLength)) return takeEarly();
+    // Of what several processes committed the later may be told first.
+    if (early.length < maxEarly) early.push({ entries: hint.entries, bytes: payload.byteLength });
+    setTimeout(() => {
+      if (early.length > 0) void catchUp();
+    }, earlyMs);
   });
   await bus.flush();
   const clock = await bus.call(eventQueueOperations.readLog, { after: Number.MAX_SAFE_INTEGER, limit: 1 }, { meta });
@@ -152,6 +162,15 @@ export async function startTail(options: {
     return isComplete;
   }
 
+  /** Takes what was told early and now follows, and drops what was read meanwhile. */
+  function takeEarly(): void {
+    while (early.length > 0) {
+      const left = early.filter(({ entries, bytes }) => !take(entries, bytes));
+      if (left.length === early.length) return;
+      early = left;
+    }
+  }
+
   function catchUp(): Promise<void> {
     if (reading) {
       isAgainWanted = true;
@@ -176,6 +195,7 @@ export async function startTail(options: {
       const fromStream = read?.entries ?? [];
       if (read && fromStream.length > 0 && take(fromStream, read.bytes)) {
         if (fromStream.length < 500) {
+          takeEarly();
           currentAt = askedAt;
           return;
         }
@@ -192,6 +212,7 @@ export async function startTail(options: {
         // Another history: this tail has nothing to continue. Queues of the old epoch end with it.
         logger.error({ realm: realmId, position }, 'the log has another history than this tail');
         entries = [];
+        early = [];
         sizes = [];
         bytes = 0;
         mark = undefined;

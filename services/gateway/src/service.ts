@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   type Actor,
@@ -24,7 +25,7 @@ import { fileParamOf, handOver, sendFile, tooLarge } from './files.ts';
 import { createGatewayMetrics } from './gateway-metrics.ts';
 import { openApi } from './open-api.ts';
 import { parseParams } from './parse-params.ts';
-import { createPolls, type Polls, pollRequestOf } from './polls.ts';
+import { createPolls, type Hangup, type Polls, pollRequestOf } from './polls.ts';
 import { countRequest, forgetRequests, type Rate, type RateState, rateLimitHit } from './rate-limit.ts';
 import { createRealmFinder } from './realm-of-host.ts';
 import { createRealmTails } from './realm-tails.ts';
@@ -241,17 +242,15 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     const from =
       isStream && resumed !== undefined && /^-?\d{1,15}$/.test(resumed) ? Number(resumed) : params.last_event_id;
     const asked = pollRequestOf(queue_id, from);
-    const closed = new AbortController();
-    // With a reason of its own no error is made for it.
-    reply.raw.once('close', () => closed.abort('closed'));
+    const hangup = hangupOf(reply.raw);
     if (isStream) {
-      await streamEvents(reply, asked.lastEventId, closed.signal, async (lastEventId, dontBlock = false) => {
+      await streamEvents(reply, asked.lastEventId, hangup, async (lastEventId, dontBlock = false) => {
         const known = await authenticator.authenticate(request.headers.authorization, meta, true);
-        return polls.poll(known, meta, { ...asked, lastEventId, dontBlock }, closed.signal);
+        return polls.poll(known, meta, { ...asked, lastEventId, dontBlock }, hangup);
       });
       return reply;
     }
-    const { events } = await polls.poll(actor, meta, { ...asked, dontBlock: dont_block }, closed.signal);
+    const { events } = await polls.poll(actor, meta, { ...asked, dontBlock: dont_block }, hangup);
     const rest = ignored.length > 0 ? `,"ignored_parameters_unsupported":${JSON.stringify(ignored)}` : '';
     // Events come as text that queues share.
     const body = `{"result":"success","msg":"","events":[${events.join(',')}],"queue_id":${JSON.stringify(queue_id)}${rest}}`;
@@ -358,6 +357,16 @@ function setRateHeaders(reply: FastifyReply, rate: RateState): void {
     .header('x-ratelimit-remaining', rate.remaining)
     .header('x-ratelimit-reset', rate.reset);
 }
+
+const hangupOf = (response: ServerResponse): Hangup => ({
+  get isOver() {
+    return response.closed || response.destroyed;
+  },
+  onOver: (listener) => {
+    response.once('close', listener);
+    return () => response.off('close', listener);
+  },
+});
 
 const headerOf = (request: FastifyRequest, name: string): string | undefined => {
   const value = request.headers[name];

@@ -34,12 +34,16 @@ const row = z.object({ user_id: z.number(), active_at: z.number(), connected_at:
 
 /** Presence lives in Redis; a realm that Redis does not know is loaded from the record. */
 export function createHotState({ redis }: LogRedis, database: Database): HotState {
-  redis.defineCommand('natterPresence', {
-    numberOfKeys: 3,
-    lua: readFileSync(new URL('../lua/post.lua', import.meta.url), 'utf8'),
-  });
+  const define = (name: string, file: string): void =>
+    redis.defineCommand(name, {
+      numberOfKeys: 3,
+      lua: readFileSync(new URL(`../lua/${file}.lua`, import.meta.url), 'utf8'),
+    });
+  define('natterPresence', 'post');
+  define('natterPresenceChanges', 'changes');
   const scripted = redis as typeof redis &
-    Record<'natterPresence', (...args: (string | number)[]) => Promise<[number, number, number, number]>>;
+    Record<'natterPresence', (...args: (string | number)[]) => Promise<[number, number, number, number]>> &
+    Record<'natterPresenceChanges', (...args: (string | number)[]) => Promise<[string | null, ...string[]]>>;
   const loading = new Map<number, Promise<void>>();
 
   async function load(realmId: number): Promise<void> {
@@ -104,15 +108,21 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
     read: (realmId, afterUpdateId) =>
       orUnavailable(
         (async () => {
-          const lastUpdateId = await ensureLoaded(realmId);
-          const [hash, updates] = keysOf(realmId);
           if (afterUpdateId <= 0) {
-            const all = await redis.hgetall(hash);
+            const lastUpdateId = await ensureLoaded(realmId);
+            const all = await redis.hgetall(keysOf(realmId)[0]);
             return { lastUpdateId, presences: Object.entries(all).map(parsed) };
           }
-          const users = await redis.zrangebyscore(updates, `(${afterUpdateId}`, '+inf');
-          const values = users.length === 0 ? [] : await redis.hmget(hash, ...users);
-          return { lastUpdateId, presences: users.map((user, index) => parsed([user, values[index] ?? '0 0 0'])) };
+          for (;;) {
+            const [counter, ...flat] = await scripted.natterPresenceChanges(...keysOf(realmId), afterUpdateId);
+            if (counter === null) {
+              await loadOnce(realmId);
+              continue;
+            }
+            const presences: Presence[] = [];
+            for (let at = 0; at < flat.length; at += 2) presences.push(parsed([flat[at] ?? '', flat[at + 1] ?? '']));
+            return { lastUpdateId: Number(counter), presences };
+          }
         })(),
       ),
 

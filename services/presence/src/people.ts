@@ -1,5 +1,5 @@
 import { idsOf, type User } from '@natter/contracts';
-import { type Database, sql, type Work } from '@natter/database';
+import { type Database, sql, together, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 
@@ -66,13 +66,33 @@ async function add(
     ON CONFLICT DO NOTHING`);
 }
 
-/** Who is shown: active people with presence on. None at all where the realm switched it off. */
-export async function peopleShown(database: Database, realmId: number, ids: readonly number[]): Promise<Person[]> {
-  return database.any(sql.type(personRow)`
-    SELECT p.user_id, p.email, p.is_active, p.is_bot, p.presence_enabled FROM presence.person p
-    WHERE p.realm_id = ${realmId} AND p.user_id = ANY(${sql.array([...ids], 'int4')}) AND p.is_active AND p.presence_enabled AND NOT p.is_bot
-      AND NOT EXISTS (SELECT FROM presence.realm r WHERE r.realm_id = ${realmId} AND r.presence_disabled)`);
-}
+const shownRow = personRow.extend({ realm_id: z.number() });
+
+/** Who is shown: active people with presence on. None at all where the realm switched it off. Asked together, it is one statement. */
+export const createPeopleShown = (database: Database) =>
+  together(async (asked: { realmId: number; ids: readonly number[] }[]): Promise<Person[][]> => {
+    const wanted = new Map<number, Set<number>>();
+    for (const { realmId, ids } of asked) {
+      const known = wanted.get(realmId) ?? new Set();
+      for (const id of ids) known.add(id);
+      wanted.set(realmId, known);
+    }
+    const found = new Map<string, Person>();
+    for (const [realmId, ids] of wanted)
+      if (ids.size > 0)
+        for (const { realm_id, ...person } of await database.any(sql.type(shownRow)`
+          SELECT p.realm_id, p.user_id, p.email, p.is_active, p.is_bot, p.presence_enabled FROM presence.person p
+          WHERE p.realm_id = ${realmId} AND p.user_id = ANY(${sql.array([...ids], 'int4')}) AND p.is_active AND p.presence_enabled AND NOT p.is_bot
+            AND NOT EXISTS (SELECT FROM presence.realm r WHERE r.realm_id = ${realmId} AND r.presence_disabled)`))
+          found.set(`${realm_id} ${person.user_id}`, person);
+    return asked.map(({ realmId, ids }) =>
+      ids.flatMap((id) => {
+        const person = found.get(`${realmId} ${id}`);
+        return person ? [person] : [];
+      }),
+    );
+  });
+export type PeopleShown = ReturnType<typeof createPeopleShown>;
 
 export const findPerson = (database: Database, realmId: number, who: string): Promise<Person | undefined> =>
   database.maybeOne(sql.type(personRow)`
@@ -87,21 +107,31 @@ export async function everybody(database: Database, realmId: number): Promise<nu
   return rows.map((row) => row.user_id);
 }
 
-const statusRow = z.object({
+const sharingRow = z.object({
+  realm_id: z.number(),
+  user_id: z.number(),
   presence_enabled: z.boolean(),
   presence_disabled: z.boolean(),
-  active_people: z.number(),
 });
 
-/** Whether this user's presence is shared, and with how many. */
-export async function sharingOf(
-  database: Database,
-  realmId: number,
-  userId: number,
-): Promise<z.infer<typeof statusRow>> {
-  const found = await database.maybeOne(sql.type(statusRow)`
-    SELECT p.presence_enabled, coalesce((SELECT presence_disabled FROM presence.realm WHERE realm_id = ${realmId}), false) AS presence_disabled,
-      (SELECT count(*) FROM (SELECT FROM presence.person WHERE realm_id = ${realmId} AND is_active AND NOT is_bot LIMIT 101) limited) AS active_people
-    FROM presence.person p WHERE p.realm_id = ${realmId} AND p.user_id = ${userId}`);
-  return found ?? { presence_enabled: true, presence_disabled: false, active_people: 0 };
+/** Whether users share their presence. Asked together, it is one statement. */
+export const createSharing = (database: Database) =>
+  together(async (asked: { realmId: number; userId: number }[]) => {
+    const rows = await database.any(sql.type(sharingRow)`
+      SELECT p.realm_id, p.user_id, p.presence_enabled, coalesce(r.presence_disabled, false) AS presence_disabled
+      FROM ${sql.unnest(
+        asked.map(({ realmId, userId }) => [realmId, userId]),
+        ['int4', 'int4'],
+      )} AS a (realm_id, user_id)
+      JOIN presence.person p USING (realm_id, user_id) LEFT JOIN presence.realm r USING (realm_id)`);
+    const found = new Map(rows.map((row) => [`${row.realm_id} ${row.user_id}`, row]));
+    const unknown = { presence_enabled: true, presence_disabled: false };
+    return asked.map(({ realmId, userId }) => found.get(`${realmId} ${userId}`) ?? unknown);
+  });
+
+/** Whether a realm has more active people than so many. */
+export async function isLargerThan(database: Database, realmId: number, most: number): Promise<boolean> {
+  const people = await database.any(sql.type(z.object({ user_id: z.number() }))`
+    SELECT user_id FROM presence.person WHERE realm_id = ${realmId} AND is_active AND NOT is_bot ORDER BY user_id LIMIT ${most + 1}`);
+  return people.length > most;
 }

@@ -1,7 +1,6 @@
-import type { Database } from '@natter/database';
 import { legacy, modern } from './format.ts';
 import type { HotState, Presence } from './hot-state.ts';
-import { peopleShown } from './people.ts';
+import type { PeopleShown } from './people.ts';
 
 export const defaultHistoryDays = 14;
 
@@ -21,23 +20,15 @@ export interface Shown {
 }
 
 /** Who is here, of those that may be shown: what changed after an update, or what is not older than the history asked for. */
-export async function presencesOf(hot: HotState, database: Database, asked: Asked): Promise<Shown> {
+export async function presencesOf(hot: HotState, peopleShown: PeopleShown, asked: Asked): Promise<Shown> {
   const serverTimestamp = Date.now() / 1000;
   const { lastUpdateId, presences } = await hot.read(asked.realmId, asked.afterUpdateId);
   const since = asked.afterUpdateId > 0 ? 0 : serverTimestamp - asked.historyDays * 86_400;
   const recent = presences.filter(
     ({ userId, connectedAt, activeAt }) => Math.max(connectedAt, activeAt) >= since && !asked.hidden.has(userId),
   );
-  const people = new Map(
-    (recent.length === 0
-      ? []
-      : await peopleShown(
-          database,
-          asked.realmId,
-          recent.map(({ userId }) => userId),
-        )
-    ).map((person) => [person.user_id, person]),
-  );
+  const shown = await peopleShown({ realmId: asked.realmId, ids: recent.map(({ userId }) => userId) });
+  const people = new Map(shown.map((person) => [person.user_id, person]));
   const entry = (presence: Presence): [string, Record<string, unknown>][] => {
     const person = people.get(presence.userId);
     if (!person) return [];

@@ -21,7 +21,7 @@ import {
 import { z } from 'zod';
 import { legacy, offlineAfterSeconds, statusOf } from './format.ts';
 import { createHotState } from './hot-state.ts';
-import { everybody, findPerson, peopleConsumer, peopleShown, sharingOf } from './people.ts';
+import { createPeopleShown, createSharing, everybody, findPerson, isLargerThan, peopleConsumer } from './people.ts';
 import { createPresenceEvents } from './presence-events.ts';
 import { defaultHistoryDays, presencesOf } from './presences.ts';
 import { startWriteBehind } from './write-behind.ts';
@@ -39,12 +39,17 @@ const nobody: ReadonlySet<number> = new Set();
 /** In larger realms nobody is told of each arrival; clients ask. */
 const maxPeopleForEvents = 100;
 
+/** For so long a realm that was large is taken for large. */
+const largeMs = 60_000;
+
 /** Who is here. */
 export async function startPresence(process: Process<Config>): Promise<Running> {
   const owner = openOwner(process, 'presence');
   const { database } = owner;
   const hot = createHotState(owner.redis, database);
   const behind = startWriteBehind(database, process.log);
+  const peopleShown = createPeopleShown(database);
+  const sharingOf = createSharing(database);
   const events = createPresenceEvents(owner.appender, process.log);
   const policies = createRealmPolicies(process.bus);
   const isLimited = process.config.CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE === 'true';
@@ -60,6 +65,14 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
       ? hiddenFrom(await process.bus.call(userOperations.describeActor, { user_id: userId }, { meta }), meta)
       : nobody;
 
+  const largeAt = new Map<number, number>();
+  async function isLarge(realmId: number): Promise<boolean> {
+    if (Date.now() - (largeAt.get(realmId) ?? 0) < largeMs) return true;
+    const is = await isLargerThan(database, realmId, maxPeopleForEvents);
+    if (is) largeAt.set(realmId, Date.now());
+    return is;
+  }
+
   /** Who is told that somebody came. */
   async function audienceOf(userId: number, meta: RequestMeta): Promise<Audience> {
     const blind = isLimited ? await sight.blindTo(userId, meta, await policies.get(meta, true)) : nobody;
@@ -72,13 +85,13 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
       if (actor.isBot) throw badRequest('Presence is not supported for bot users.');
       const { realmId, userId } = actor;
       const now = Math.floor(Date.now() / 1000);
-      const sharing = await sharingOf(database, realmId, userId);
+      const sharing = await sharingOf({ realmId, userId });
       if (params.new_user_input) behind.input(realmId, userId);
       if (sharing.presence_enabled) {
         const { activeBefore, changed } = await hot.post(realmId, userId, now, params.status === 'active');
         if (changed) behind.stored(realmId, changed);
         const cameBack = changed?.activeAt === now && now - activeBefore > offlineAfterSeconds;
-        if (changed && cameBack && !sharing.presence_disabled && sharing.active_people <= maxPeopleForEvents)
+        if (changed && cameBack && !sharing.presence_disabled && !(await isLarge(realmId)))
           events.tell(realmId, actor.email, changed, await audienceOf(userId, meta));
       }
       const after = params.last_update_id ?? -1;
@@ -89,7 +102,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
       }
       if (sharing.presence_disabled)
         return { presence_last_update_id: after, server_timestamp: Date.now() / 1000, presences: {}, ...mirror };
-      const shown = await presencesOf(hot, database, {
+      const shown = await presencesOf(hot, peopleShown, {
         realmId,
         hidden: await hiddenFrom(actor, meta),
         afterUpdateId: after,
@@ -105,7 +118,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     }),
 
     handle(presenceOperations.getRealmPresence, async ({ actor, meta }) => {
-      const { serverTimestamp, presences } = await presencesOf(hot, database, {
+      const { serverTimestamp, presences } = await presencesOf(hot, peopleShown, {
         realmId: actor.realmId,
         hidden: await hiddenFrom(actor, meta),
         afterUpdateId: -1,
@@ -120,7 +133,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
       const hidden = await hiddenFrom(actor, meta);
       if (!person?.is_active || hidden.has(person.user_id)) throw badRequest('No such user');
       if (person.is_bot) throw badRequest('Presence is not supported for bot users.');
-      const [shown] = await peopleShown(database, actor.realmId, [person.user_id]);
+      const [shown] = await peopleShown({ realmId: actor.realmId, ids: [person.user_id] });
       const presence = shown && (await hot.readOne(actor.realmId, person.user_id));
       if (!presence) throw badRequest(`No presence data for ${user_id_or_email}`);
       const now = Date.now() / 1000;
@@ -136,7 +149,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
       if (params.types !== null && !params.types.includes('presence')) return {};
       if (params.user_id === 0)
         return { presences: {}, presence_last_update_id: -1, server_timestamp: Date.now() / 1000 };
-      const shown = await presencesOf(hot, database, {
+      const shown = await presencesOf(hot, peopleShown, {
         realmId: meta.realmId,
         hidden: await hiddenFromUser(params.user_id, meta),
         afterUpdateId: -1,

@@ -91,7 +91,7 @@ const catchUp = (service: 'users' | 'channels' | 'messaging' | 'presence') =>
     caller: 'anyone',
     summary: `Brings the copies of ${service} up to what is committed. Bus only.`,
     isReadOnly: true,
-    deadlineMs: 3_000,
+    deadlineMs: 10_000,
   });
 
 /** Answered by every owner of a part of the snapshot. */
