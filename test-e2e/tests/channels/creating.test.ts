@@ -94,6 +94,34 @@ describe('DELETE /users/me/subscriptions', () => {
     expect(await standing(member, left)).toBe('unsubscribed');
   });
 
+  test('of several people some may leave it who were subscribed, and others stay as they were', async () => {
+    const { owner, member, member2 } = realm;
+    const name = await nameOf(owner, await channel(owner, [member]));
+    const principals = [member.user_id, member2.user_id];
+    const answer = await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name], principals });
+    expect([answer.removed, answer.not_removed]).toEqual([[name], [name]]);
+  });
+
+  test('an archived channel is left too (level 362); one of its name that is active comes first', async () => {
+    const { owner, member } = realm;
+    const id = await channel(owner, [member]);
+    const name = await nameOf(owner, id);
+    await owner.ok('DELETE', `/streams/${id}`);
+    const leave = () => member.delete('/users/me/subscriptions', { subscriptions: [name] });
+    const { id: active } = await owner.ok('POST', '/channels/create', { name, subscribers: [member.user_id] });
+    expect((await leave()).body.removed).toEqual([name]);
+    expect([await standing(member, active), await standing(member, id)]).toEqual(['unsubscribed', 'subscriptions']);
+    await owner.ok('DELETE', `/streams/${active}`);
+    const queue = await member.queue({
+      event_types: ['subscription'],
+      client_capabilities: { archived_channels: true },
+    });
+    expect((await leave()).body).toMatchObject({ removed: [name], not_removed: [] });
+    expect(await queue.next(({ op }) => op === 'remove')).toMatchObject({ subscriptions: [{ stream_id: id, name }] });
+    expect(await standing(member, id)).toBe('unsubscribed');
+    expect((await leave()).body).toMatchObject({ removed: [], not_removed: [name] });
+  });
+
   test('a channel that does not exist and a private one of others answer alike', async () => {
     const hidden = await nameOf(realm.owner, await channel(realm.owner, [realm.owner], { invite_only: true }));
     for (const name of [hidden, 'no such channel']) {

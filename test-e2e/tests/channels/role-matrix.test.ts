@@ -88,13 +88,13 @@ const operations: [string, (at: Case) => Promise<boolean>, Record<Kind, [subscri
       const { status, body } = await who.delete('/users/me/subscriptions', { subscriptions: [name] });
       return status === 200 && body.removed.length === 1;
     },
-    { public: ['oamug', ''], private: ['oamug', ''], 'web-public': ['oamug', ''], archived: ['', ''] },
+    { public: ['oamug', ''], private: ['oamug', ''], 'web-public': ['oamug', ''], archived: ['oamug', ''] },
   ],
   [
     'remove somebody else',
     async ({ who, name }) =>
       isDone(await who.delete('/users/me/subscriptions', { subscriptions: [name], principals: [peer.user_id] })),
-    { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['', ''] },
+    { public: ['oa', 'oa'], private: ['oa', 'oa'], 'web-public': ['oa', 'oa'], archived: ['oa', 'oa'] },
   ],
   [
     'change its own settings of it',
