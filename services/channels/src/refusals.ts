@@ -7,7 +7,6 @@ export const mustBeAdministrator = (): ChatError => badRequest('Must be an organ
 export const mustBeOwner = (): ChatError => badRequest('Must be an organization owner');
 export const unknownChannelName = (name: string): ChatError =>
   new ChatError('STREAM_DOES_NOT_EXIST', `Channel '${name}' does not exist`, { stream: name });
-export const cannotAdminister = (): ChatError =>
-  new ChatError('CANNOT_ADMINISTER_CHANNEL', 'You do not have permission to administer this channel.');
+export const cannotAdminister = (): ChatError => badRequest('You do not have permission to administer this channel.');
 export const unableToAccess = (names: readonly string[]): ChatError =>
   badRequest(`Unable to access channel (${names.join(', ')}).`);

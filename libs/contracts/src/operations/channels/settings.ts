@@ -72,7 +72,7 @@ export const channelSettingsOperations = {
       topics_policy: textOrJson(z.enum(topicsPolicies).optional()),
       ...permissionUpdateParams,
     },
-    errors: ['CANNOT_ADMINISTER_CHANNEL', 'EXPECTATION_MISMATCH', 'BAD_REQUEST'],
+    errors: ['EXPECTATION_MISMATCH', 'BAD_REQUEST'],
     events: ['stream', 'subscription', 'default_streams'],
   }),
   archiveChannel: operation({
@@ -81,7 +81,7 @@ export const channelSettingsOperations = {
     http: { method: 'DELETE', path: '/streams/{stream_id}' },
     summary: 'Archive a channel.',
     params: { stream_id },
-    errors: ['CANNOT_ADMINISTER_CHANNEL', 'BAD_REQUEST'],
+    errors: ['BAD_REQUEST'],
     events: ['stream', 'subscription', 'default_streams', 'default_stream_groups'],
   }),
 };
