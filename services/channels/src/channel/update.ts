@@ -165,7 +165,8 @@ function toldOf(before: ChannelRow, after: ChannelRow, { directory }: Decision):
   };
   tell('name', 'name');
   tell('description', 'description', { rendered_description: after.rendered_description });
-  if (before.is_private !== after.is_private || before.is_web_public !== after.is_web_public)
+  const isOpenedOrClosed = before.is_private !== after.is_private || before.is_web_public !== after.is_web_public;
+  if (isOpenedOrClosed || before.history_public !== after.history_public)
     told.push({
       property: 'invite_only',
       value: after.is_private,
@@ -176,7 +177,8 @@ function toldOf(before: ChannelRow, after: ChannelRow, { directory }: Decision):
         is_web_public: before.is_web_public,
       },
     });
-  else tell('history_public_to_subscribers', 'history_public');
+  // Many clients follow it only as part of the former.
+  if (!isOpenedOrClosed) tell('history_public_to_subscribers', 'history_public');
   tell('message_retention_days', 'message_retention_days');
   tell('topics_policy', 'topics_policy');
   tell('folder_id', 'folder_id');
