@@ -53,6 +53,44 @@ test('the former way mutes and unmutes in a subscribed channel', async () => {
   expect((await mute({ stream_id: 999_999, topic: 'old', op: 'add' })).body.code).toBe('BAD_REQUEST');
 });
 
+test('the former way refuses a channel one is not subscribed to, private or open, like one that there is not', async () => {
+  const { owner, member } = realm;
+  const ids: number[] = [];
+  for (const [name, invite_only] of [
+    ['unheard', true],
+    ['unjoined', false],
+  ] as const)
+    ids.push((await owner.ok('POST', '/channels/create', { name, subscribers: [owner.user_id], invite_only })).id);
+  const told = async (form: Json) => {
+    const { status, body } = await member.patch('/users/me/subscriptions/muted_topics', {
+      topic: 't',
+      op: 'add',
+      ...form,
+    });
+    return [status, body.code, body.msg];
+  };
+  for (const stream of ['unheard', 'unjoined', 'nowhere'])
+    expect(await told({ stream })).toEqual([400, 'BAD_REQUEST', `Invalid channel name '${stream}'`]);
+  for (const stream_id of [...ids, 999_999])
+    expect(await told({ stream_id })).toEqual([400, 'BAD_REQUEST', 'Invalid channel ID']);
+  expect((await told({}))[1]).toBe('BAD_REQUEST');
+  expect((await told({ stream: 'prefs', stream_id: channel }))[1]).toBe('BAD_REQUEST');
+});
+
+test('a preference bears the same second in its event and in every later state', async () => {
+  const { member } = realm;
+  const queue = await member.queue({ event_types: ['user_topic', 'muted_topics'] });
+  for (let n = 0; n < 5; n++) {
+    await member.ok('POST', '/user_topics', { stream_id: channel, topic: `timed ${n}`, visibility_policy: 1 });
+    const event = await queue.next(({ type }) => type === 'user_topic');
+    const { user_topics } = await member.ok('POST', '/register', { fetch_event_types: ['user_topic'] });
+    const known = user_topics.find((one: Json) => one.topic_name === `timed ${n}`);
+    expect(known.last_updated).toBe(event.last_updated);
+    await member.ok('POST', '/user_topics', { stream_id: channel, topic: `timed ${n}`, visibility_policy: 0 });
+    await queue.next(({ type }) => type === 'user_topic');
+  }
+});
+
 test.each([
   [{ topic: 'x'.repeat(61), visibility_policy: 1 }],
   [{ topic: 'x', visibility_policy: 4 }],

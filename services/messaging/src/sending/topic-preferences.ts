@@ -3,7 +3,7 @@ import { type Executor, type Query, sql } from '@natter/database';
 import { z } from 'zod';
 import type { Destination } from '../destination.ts';
 import { userTopicEvents } from '../topics/user-topic-events.ts';
-import { upsertTopic, visibility } from '../topics/user-topics.ts';
+import { nowSeconds, upsertTopic, visibility } from '../topics/user-topics.ts';
 import type { SenderFacts, TopicSituation } from './sender-facts.ts';
 
 interface After {
@@ -38,8 +38,9 @@ export async function topicPreferencesAfter(
   const unmuted: number[] = [];
   const become = (userId: number, policy: number, before: number | null): void => {
     if (before === visibility.muted) unmuted.push(userId);
-    after.rows.push(upsertTopic(actor.realmId, userId, channel.channel_id, topic, policy));
-    after.events.push(...userTopicEvents(userId, channel.channel_id, topic, policy));
+    const updated = nowSeconds();
+    after.rows.push(upsertTopic(actor.realmId, userId, channel.channel_id, topic, policy, updated));
+    after.events.push(...userTopicEvents(userId, channel.channel_id, topic, policy, updated));
   };
   after.own = actor.isBot ? undefined : afterSending(facts, facts.is_new_conversation);
   if (after.own !== undefined) become(actor.userId, after.own, facts.policy);

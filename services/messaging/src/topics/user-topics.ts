@@ -1,9 +1,16 @@
-import { badRequest, emptyTopicDisplayName, idSet, limits, type ParamsOf, topicOperations } from '@natter/contracts';
+import {
+  type Actor,
+  badRequest,
+  emptyTopicDisplayName,
+  idSet,
+  limits,
+  type ParamsOf,
+  topicOperations,
+} from '@natter/contracts';
 import { type Executor, type Query, sql, type Work } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import type { ChannelReach } from '../channel-reach.ts';
-import { channelCopies } from '../reading/channel-copy.ts';
 import type { SnapshotFor } from '../snapshot.ts';
 import { userTopicEvents } from './user-topic-events.ts';
 
@@ -32,14 +39,9 @@ export function userTopicHandlers({ database, unitOfWork }: Owner, reach: Channe
     }),
 
     handle(topicOperations.updateMutedTopic, async (context, params) => {
-      const { actor, meta } = context;
+      const { actor } = context;
       const topic = checkedTopic(params.topic);
-      const channelId = await channelOf(params);
-      const channel = await reach.readable(actor, meta, channelId);
-      const isSubscribed = await database.maybeOne(sql.type(z.object({ one: z.number() }))`
-        SELECT 1 AS one FROM messaging.subscription_period
-        WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND channel_id = ${channel.channel_id} AND to_id IS NULL`);
-      if (!isSubscribed) throw badRequest('Invalid channel ID');
+      const channelId = await subscribedChannel(actor, params);
       await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, async (work) => {
         work.restOn(actor.basis);
         await setTopic(
@@ -51,23 +53,27 @@ export function userTopicHandlers({ database, unitOfWork }: Owner, reach: Channe
         );
       });
       return {};
-
-      async function channelOf({
-        stream,
-        stream_id,
-      }: ParamsOf<typeof topicOperations.updateMutedTopic>): Promise<number> {
-        if (stream_id !== undefined && stream !== undefined)
-          throw badRequest("Please choose one: 'stream' or 'stream_id'.");
-        if (stream_id !== undefined) return stream_id;
-        if (stream === undefined) throw badRequest("Please supply 'stream'.");
-        const found = (await channelCopies(database, actor.realmId)).find(
-          (one) => !one.is_archived && one.name.toLowerCase() === stream.toLowerCase(),
-        );
-        if (!found) throw badRequest(`Invalid channel name '${stream}'`);
-        return found.channel_id;
-      }
     }),
   ];
+
+  /** A channel to which the user is not subscribed is refused like one that there is not. */
+  async function subscribedChannel(
+    { realmId, userId }: Actor,
+    { stream, stream_id }: ParamsOf<typeof topicOperations.updateMutedTopic>,
+  ): Promise<number> {
+    if (stream_id !== undefined && stream !== undefined)
+      throw badRequest("Please choose one: 'stream' or 'stream_id'.");
+    if (stream_id === undefined && stream === undefined) throw badRequest("Please supply 'stream'.");
+    const which =
+      stream_id === undefined
+        ? sql.fragment`lower(c.name) = lower(${stream?.trim() ?? ''}) AND NOT c.is_archived`
+        : sql.fragment`c.channel_id = ${stream_id}`;
+    const found = await database.maybeOne(sql.type(z.object({ channel_id: z.number() }))`
+      SELECT c.channel_id FROM messaging.channel c JOIN messaging.subscription_period p USING (realm_id, channel_id)
+      WHERE c.realm_id = ${realmId} AND ${which} AND p.user_id = ${userId} AND p.to_id IS NULL`);
+    if (!found) throw badRequest(stream_id === undefined ? `Invalid channel name '${stream}'` : 'Invalid channel ID');
+    return found.channel_id;
+  }
 }
 
 function checkedTopic(topic: string): string {
@@ -84,19 +90,30 @@ async function setTopic(work: Work, userId: number, channelId: number, topic: st
     WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) FOR UPDATE`);
   if ((known?.policy ?? visibility.inherit) === policy) return;
   const name = known?.topic ?? topic;
+  const updated = nowSeconds();
   await work.run(
     policy === visibility.inherit
       ? sql.unsafe`DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic})`
-      : upsertTopic(work.realmId, userId, channelId, name, policy),
+      : upsertTopic(work.realmId, userId, channelId, name, policy, updated),
   );
-  for (const event of userTopicEvents(userId, channelId, name, policy)) work.emit(event);
+  for (const event of userTopicEvents(userId, channelId, name, policy, updated)) work.emit(event);
   await emitMutedTopics(work, userId);
 }
 
-export const upsertTopic = (realmId: number, userId: number, channelId: number, topic: string, policy: number): Query =>
-  sql.unsafe`INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy)
-    VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy})
-    ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = clock_timestamp()`;
+/** The second in which a preference changes, as its event and every later state tell it. */
+export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+export const upsertTopic = (
+  realmId: number,
+  userId: number,
+  channelId: number,
+  topic: string,
+  policy: number,
+  updatedSeconds: number,
+): Query =>
+  sql.unsafe`INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
+    VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy}, to_timestamp(${updatedSeconds}))
+    ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`;
 
 /** One list at a time for a user: the last one told is the last one there is. */
 async function emitMutedTopics(work: Work, userId: number): Promise<void> {
@@ -136,7 +153,7 @@ async function mutedTopics(executor: Executor, realmId: number, userId: number):
   const rows = await executor.any(sql.type(mutedRow)`
     SELECT c.name, t.topic, floor(extract(epoch FROM t.updated_at))::float8 AS updated FROM messaging.user_topic t
     JOIN messaging.channel c ON c.realm_id = t.realm_id AND c.channel_id = t.channel_id
-    WHERE t.realm_id = ${realmId} AND t.user_id = ${userId} AND t.policy = ${visibility.muted} ORDER BY t.updated_at`);
+    WHERE t.realm_id = ${realmId} AND t.user_id = ${userId} AND t.policy = ${visibility.muted} ORDER BY t.updated_at, t.channel_id, t.topic_key`);
   return rows.map(({ name, topic, updated }) => [name, topic, updated]);
 }
 
@@ -177,13 +194,15 @@ export async function moveTopicPreferences(
     LEFT JOIN messaging.user_topic o ON o.realm_id = t.realm_id AND o.user_id = t.user_id AND o.channel_id = ${to.channelId} AND o.topic_key = lower(${to.topic})
     WHERE t.realm_id = ${work.realmId} AND t.channel_id = ${from.channelId} AND t.topic_key = lower(${from.topic}) ORDER BY t.user_id FOR UPDATE OF t`);
   if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
+  const updated = nowSeconds();
   for (const row of rows) {
     await work.run(sql.unsafe`
       DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${row.user_id} AND channel_id = ${from.channelId} AND topic_key = lower(${from.topic})`);
-    for (const event of userTopicEvents(row.user_id, from.channelId, row.topic, visibility.inherit)) work.emit(event);
+    for (const event of userTopicEvents(row.user_id, from.channelId, row.topic, visibility.inherit, updated))
+      work.emit(event);
     if (canRead(row.user_id) && row.policy > (row.there ?? visibility.inherit)) {
-      await work.run(upsertTopic(work.realmId, row.user_id, to.channelId, to.topic, row.policy));
-      for (const event of userTopicEvents(row.user_id, to.channelId, to.topic, row.policy)) work.emit(event);
+      await work.run(upsertTopic(work.realmId, row.user_id, to.channelId, to.topic, row.policy, updated));
+      for (const event of userTopicEvents(row.user_id, to.channelId, to.topic, row.policy, updated)) work.emit(event);
     }
     await emitMutedTopics(work, row.user_id);
   }
