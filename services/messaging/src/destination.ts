@@ -43,7 +43,9 @@ export async function findDestination(
     // A private channel does not exist for others.
     if (right === 'unknown') throw unknown(to);
     if (right === 'refused') throw badRequest(`Not authorized to send to channel '${channel.name}'`);
-    const topic = checkedTopic(params.topic, channel, policy);
+    const given = checkedTopic(params.topic, channel, policy);
+    // What the realm's own bots have to say is said wherever it can be.
+    const topic = actor.isSystemBot && channel.topics_policy === 'empty_topic_only' ? '' : given;
     if (!actor.isSystemBot) requireTopicAllowed(topic, channel, policy);
     const basis = { [`channel:${channel.channel_id}`]: channel.version };
     return { kind: 'channel', channel, topic, audience: channel.subscribers, basis };

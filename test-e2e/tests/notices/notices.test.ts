@@ -76,6 +76,17 @@ test('a renamed channel bears a note of both names', async () => {
   expect(message.content).toMatch(/before[\s\S]*after/);
 });
 
+test('where there is no topic but the empty one, bots use it too', async () => {
+  const { owner } = realm;
+  const form = { name: 'plain', subscribers: [owner.user_id], topics_policy: 'empty_topic_only' };
+  const { id } = await owner.ok('POST', '/channels/create', form);
+  const queue = await owner.queue({ client_capabilities: { empty_topic_name: true } });
+  await owner.ok('PATCH', `/streams/${id}`, { description: 'One conversation' });
+  const { message } = await queue.next(isNotice);
+  expect(message).toMatchObject({ display_recipient: 'plain', subject: '' });
+  expect(message.content).toContain('One conversation');
+});
+
 test('a new channel is announced where the realm wants it, if its creator does', async () => {
   await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'news' }] });
   const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'news' });
