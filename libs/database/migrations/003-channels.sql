@@ -91,7 +91,6 @@ CREATE TABLE channels.person (
   realm_id int NOT NULL,
   user_id int NOT NULL,
   email text NOT NULL,
-  delivery_email text,
   role int NOT NULL,
   is_active boolean NOT NULL,
   is_bot boolean NOT NULL,

@@ -12,7 +12,6 @@ function anyDirectory(): Directory {
     directory.setPerson({
       userId,
       email: '',
-      deliveryEmail: null,
       role: [100, 200, 300, 400, 600][random(5)] ?? 400,
       isActive: random(4) > 0,
       isBot: false,

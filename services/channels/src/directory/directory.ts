@@ -13,8 +13,8 @@ type Notifications = Partial<Record<NotificationSetting, boolean>>;
 
 export interface Person {
   userId: number;
+  /** As everybody knows it: a real address that is hidden from some names nobody here. */
   email: string;
-  deliveryEmail: string | null;
   role: number;
   isActive: boolean;
   isBot: boolean;
@@ -104,10 +104,7 @@ export class Directory {
   personByEmail(email: string): Person | undefined {
     if (!this.byEmail) {
       this.byEmail = new Map();
-      for (const person of this.people.values()) {
-        if (person.deliveryEmail) this.byEmail.set(person.deliveryEmail.toLowerCase(), person);
-        this.byEmail.set(person.email.toLowerCase(), person);
-      }
+      for (const person of this.people.values()) this.byEmail.set(person.email.toLowerCase(), person);
     }
     return this.byEmail.get(email.toLowerCase());
   }

@@ -53,7 +53,7 @@ function isRelevant({ type, op, body }: LogEvent): boolean {
   return op === 'update' && keptOfPerson.some((name) => name in (body.person as object));
 }
 
-const keptOfPerson = ['email', 'new_email', 'delivery_email', 'role', 'is_active', 'bot_owner_id'];
+const keptOfPerson = ['email', 'new_email', 'role', 'is_active', 'bot_owner_id'];
 
 async function applyPerson(work: Work, directory: Directory, event: LogEvent): Promise<void> {
   const changes = event.body.person as Partial<User> & { user_id: number; new_email?: string };
@@ -64,7 +64,6 @@ async function applyPerson(work: Work, directory: Directory, event: LogEvent): P
   const after: Person = {
     ...before,
     email: changes.new_email ?? changes.email ?? before.email,
-    deliveryEmail: changes.delivery_email ?? before.deliveryEmail,
     role: changes.role ?? before.role,
     isActive: changes.is_active ?? before.isActive,
     botOwnerId: changes.bot_owner_id ?? before.botOwnerId,
@@ -95,7 +94,6 @@ async function addPerson(
   const person: Person = {
     userId: user.user_id,
     email: user.email ?? '',
-    deliveryEmail: typeof note.delivery_email === 'string' ? note.delivery_email : (user.delivery_email ?? null),
     role: user.role ?? 400,
     isActive: user.is_active ?? true,
     isBot: user.is_bot ?? false,
@@ -110,10 +108,10 @@ async function addPerson(
 
 async function storePerson(work: Work, person: Person): Promise<void> {
   await work.run(sql.unsafe`
-    INSERT INTO channels.person (realm_id, user_id, email, delivery_email, role, is_active, is_bot, bot_owner_id, notifications)
-    VALUES (${work.realmId}, ${person.userId}, ${person.email}, ${person.deliveryEmail}, ${person.role}, ${person.isActive}, ${person.isBot},
+    INSERT INTO channels.person (realm_id, user_id, email, role, is_active, is_bot, bot_owner_id, notifications)
+    VALUES (${work.realmId}, ${person.userId}, ${person.email}, ${person.role}, ${person.isActive}, ${person.isBot},
       ${person.botOwnerId}, ${JSON.stringify(person.notifications)}::jsonb)
-    ON CONFLICT (realm_id, user_id) DO UPDATE SET email = excluded.email, delivery_email = excluded.delivery_email, role = excluded.role,
+    ON CONFLICT (realm_id, user_id) DO UPDATE SET email = excluded.email, role = excluded.role,
       is_active = excluded.is_active, bot_owner_id = excluded.bot_owner_id, notifications = excluded.notifications`);
 }
 

@@ -57,7 +57,6 @@ async function stampOf(executor: Executor, realmId: number): Promise<string> {
 const personTuple = z.tuple([
   z.number(),
   z.string(),
-  z.string().nullable(),
   z.number(),
   z.boolean(),
   z.boolean(),
@@ -75,14 +74,14 @@ const directoryRow = z.object({
 /** One statement, so that the parts fit each other outside a transaction too. */
 async function load(executor: Executor, realmId: number, stamp: string): Promise<Directory> {
   const row = await executor.one(sql.type(directoryRow)`SELECT
-    (SELECT json_agg(json_build_array(user_id, email, delivery_email, role, is_active, is_bot, bot_owner_id, notifications) ORDER BY user_id)
+    (SELECT json_agg(json_build_array(user_id, email, role, is_active, is_bot, bot_owner_id, notifications) ORDER BY user_id)
       FROM channels.person WHERE realm_id = ${realmId}) AS people,
     (SELECT json_agg(json_build_array(id, name, is_system, is_active) ORDER BY id) FROM channels.user_group WHERE realm_id = ${realmId}) AS groups,
     (SELECT json_agg(json_build_array(group_id, user_id)) FROM channels.group_member WHERE realm_id = ${realmId}) AS members,
     (SELECT json_agg(json_build_array(group_id, subgroup_id)) FROM channels.group_subgroup WHERE realm_id = ${realmId}) AS subgroups`);
   const directory = new Directory(stamp);
-  for (const [userId, email, deliveryEmail, role, isActive, isBot, botOwnerId, notifications] of row.people ?? [])
-    directory.people.set(userId, { userId, email, deliveryEmail, role, isActive, isBot, botOwnerId, notifications });
+  for (const [userId, email, role, isActive, isBot, botOwnerId, notifications] of row.people ?? [])
+    directory.people.set(userId, { userId, email, role, isActive, isBot, botOwnerId, notifications });
   for (const [id, name, isSystem, isActive] of row.groups ?? [])
     directory.groups.set(id, { id, name, isSystem, isActive, members: new Set(), subgroups: new Set() });
   for (const [group, member] of row.members ?? []) directory.groups.get(group)?.members.add(member);
