@@ -149,6 +149,18 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect(refused(mixed)).toEqual(badRequest);
   });
 
+  test('knows people by the email that everybody knows; a hidden one is nobody’s', async () => {
+    const { owner, host } = realm;
+    const shy = await realm.person();
+    await shy.ok('PATCH', '/settings', { email_address_visibility: 4 });
+    const add = (principal: string) =>
+      owner.post('/users/me/subscriptions', { subscriptions: [{ name: 'by email' }], principals: [principal] });
+    const [hidden, missing] = [await add(shy.email), await add('nobody@example.com')];
+    expect(refused(hidden)).toEqual(badRequest);
+    expect(hidden.body.msg).toBe(missing.body.msg.replace('nobody@example.com', shy.email));
+    expect((await add(`user${shy.user_id}@${host}`)).body.subscribed).toEqual({ [shy.user_id]: ['by email'] });
+  });
+
   test('subscribes the caller where the list of principals is empty', async () => {
     const name = freshName();
     const answer = await realm.member.ok('POST', '/users/me/subscriptions', {
@@ -313,6 +325,18 @@ describe('POST /users/me/subscriptions (4.3)', () => {
     expect(refused(await create(member, { topics_policy: 'allow_empty_topic' }))).toEqual(badRequest);
     expect((await create(administrator, { topics_policy: 'empty_topic_only' })).status).toBe(200);
     await owner.ok('PATCH', '/realm', { can_set_topics_policy_group: { new: groups['role:members'] } });
+  });
+
+  test('who deletes messages is for its group to decide; what a channel has anyway may be named by everybody', async () => {
+    const { moderator, member } = realm;
+    const create = (who: typeof member, group: string | undefined) =>
+      who.post('/users/me/subscriptions', {
+        subscriptions: [{ name: freshName() }],
+        can_delete_any_message_group: groups[`role:${group}`],
+      });
+    expect(refused(await create(member, 'members'))).toEqual(badRequest);
+    expect((await create(member, 'nobody')).status).toBe(200);
+    expect((await create(moderator, 'members')).status).toBe(200);
   });
 
   test('a web-public channel needs spectator access of the realm and the permission', async () => {

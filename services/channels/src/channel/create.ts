@@ -1,6 +1,7 @@
 import { badRequest, type channelOperations, isAdministrator, isGuest, type ParamsOf } from '@natter/contracts';
 import { sql, sqlState } from '@natter/database';
 import { emptyContext, render } from '@natter/markdown';
+import { isSameSetting } from '@natter/permissions';
 import { knowersOf, to } from '../audience.ts';
 import { toChannel } from '../channel-object.ts';
 import { channelPermissionNames, checkedPermissions, defaultPermissions } from '../channel-permissions.ts';
@@ -36,11 +37,16 @@ export async function createChannels(
   const { invite_only, is_web_public, is_default_stream, topics_policy = 'inherit' } = configuration;
   const retention = checkedRetention(decision, configuration.message_retention_days);
   const folder = configuration.folder_id == null ? null : (await activeFolder(work, configuration.folder_id)).id;
+  const usual = defaultPermissions(policy.system_groups, actor.userId);
+  // Naming what a channel has anyway decides nothing.
+  const named = channelPermissionNames.filter(
+    (name) => !isSameSetting(configuration[name] ?? usual[name], usual[name]),
+  );
   const given = await checkedPermissions(
     decision,
-    Object.fromEntries(channelPermissionNames.map((name) => [name, configuration[name]])),
+    Object.fromEntries(named.map((name) => [name, configuration[name]])),
   );
-  const permissions = { ...defaultPermissions(policy.system_groups, actor.userId), ...given };
+  const permissions = { ...usual, ...given };
   const historyPublic = !invite_only || (configuration.history_public_to_subscribers ?? false);
   const texts = sql.join(
     wanted.map(
