@@ -9,6 +9,7 @@ import {
   type Owner,
   type RealmPolicies,
   realmBasis,
+  type Sight,
   type UserContext,
 } from '@natter/service-kit';
 import { z } from 'zod';
@@ -22,6 +23,7 @@ export interface Service {
   owner: Owner;
   directories: DirectoryCache;
   policies: RealmPolicies;
+  sight: Sight;
   bus: Bus;
   noteSeen: NoteSeen;
   /** Whether this server allows web-public channels at all. */

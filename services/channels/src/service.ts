@@ -1,4 +1,11 @@
-import { commonConfig, createRealmPolicies, openOwner, type Process, type Running } from '@natter/service-kit';
+import {
+  commonConfig,
+  createRealmPolicies,
+  createSight,
+  openOwner,
+  type Process,
+  type Running,
+} from '@natter/service-kit';
 import { z } from 'zod';
 import { startDailyCount } from './activity/daily-count.ts';
 import { messagesConsumer } from './activity/messages-consumer.ts';
@@ -36,6 +43,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
     owner,
     directories: new DirectoryCache(),
     policies: createRealmPolicies(process.bus),
+    sight: createSight(process.bus),
     bus: process.bus,
     noteSeen: createNoteSeen(owner.database),
     webPublicStreamsEnabled: process.config.WEB_PUBLIC_STREAMS_ENABLED === 'true',

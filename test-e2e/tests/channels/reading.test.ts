@@ -1,4 +1,4 @@
-import type { Client, Json, Realm } from '@natter/testkit';
+import { Client, type Json, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { badRequest, channel, group, nameOf, openQuietRealm, refused } from './setting.ts';
 
@@ -133,6 +133,32 @@ test('members, subscription status and the channels of a user tell what the call
   expect(await channels(administrator)).toEqual([open, hidden, web]);
   expect(await channels(member)).toEqual([open, web]);
   expect(await channels(guest)).toEqual([web]);
+});
+
+test('a bot lists where its owner is subscribed, private channels too', async () => {
+  const { member } = realm;
+  const full_name = 'Lists channels';
+  const made = await member.ok('POST', '/bots', { full_name, short_name: 'lists' });
+  const { email } = (await member.ok('GET', `/users/${made.user_id}`)).user;
+  const bot = new Client(member, { ...made, email, full_name });
+  const only = { include_public: false, include_owner_subscribed: true };
+  expect(await listed(bot, only)).toEqual([closed]);
+  expect(await listed(bot, { include_public: false })).toEqual([]);
+  expect(await listed(member, { ...only, include_subscribed: false })).toEqual([]);
+});
+
+test('a guest asks only of people they may know', async () => {
+  const { owner, guest, member2 } = realm;
+  const { user_groups } = await owner.ok('GET', '/user_groups');
+  const idOf = (name: string): number => user_groups.find((one: Json) => one.name === name).id;
+  const limit = (name: string) => owner.ok('PATCH', '/realm', { can_access_all_users_group: { new: idOf(name) } });
+  await limit('role:members');
+  for (const path of [`/subscriptions/${closed}`, '/channels']) {
+    const missing = await guest.get(`/users/99999999${path}`);
+    expect((await guest.get(`/users/${member2.user_id}${path}`)).body).toEqual(missing.body);
+    expect((await guest.get(`/users/${realm.member.user_id}${path}`)).status).toBe(200);
+  }
+  await limit('role:everyone');
 });
 
 test('the address of a channel differs by sender, and only oneself, own bots and the notification bot can be one', async () => {

@@ -1,7 +1,7 @@
 import { type Actor, badRequest, channelOperations, isAdministrator, isGuest, type ParamsOf } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { hasContentAccess } from '@natter/permissions';
-import { type Handlers, handle } from '@natter/service-kit';
+import { type Handlers, handle, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { knownChannel } from '../channel/known-channel.ts';
 import { toChannel } from '../channel-object.ts';
@@ -47,10 +47,10 @@ export function readHandlers(service: Service): Handlers {
           actor,
           !filters.exclude_archived && !filters.include_all_active,
         );
-        const ofOwner = filters.include_owner_subscribed ? await ownersChannels(service, database, actor) : new Set();
+        const wanted = visible.filter((one) => isWanted(one, filters, actor));
+        const ofOwner = filters.include_owner_subscribed ? await ownersChannels(service, database, actor) : [];
         const systemGroups = systemGroupsOf(await directories.read(database, actor.realmId));
-        const streams = visible
-          .filter((one) => isWanted(one, filters, actor) || ofOwner.has(one.channel.id))
+        const streams = [...new Map([...wanted, ...ofOwner].map((one) => [one.channel.id, one])).values()]
           .sort((a, b) => (a.channel.name.toLowerCase() < b.channel.name.toLowerCase() ? -1 : 1))
           .map(({ channel }) => ({
             ...toChannel(channel, systemGroups),
@@ -88,7 +88,7 @@ export function readHandlers(service: Service): Handlers {
 
     handle(channelOperations.getSubscriptionStatus, (context, { user_id, stream_id }) =>
       reading(service, context, async (database) => {
-        await mustExist(service, database, context.actor, user_id);
+        await mustBeKnown(service, database, context, user_id);
         const channel = await knownChannel(database, context.actor, stream_id);
         const subscribed = await channelsOf(database, context.actor.realmId, user_id);
         return { is_subscribed: subscribed.has(channel.id) };
@@ -98,7 +98,7 @@ export function readHandlers(service: Service): Handlers {
     handle(channelOperations.getUserChannels, (context, { user_id }) =>
       reading(service, context, async (database) => {
         const { actor } = context;
-        await mustExist(service, database, actor, user_id);
+        await mustBeKnown(service, database, context, user_id);
         const subscribed = await channelsOf(database, actor.realmId, user_id);
         const visible = await visibleChannels(database, actor.realmId, actor.userId, actor, false);
         const ids = visible.map(({ channel }) => channel.id);
@@ -117,10 +117,13 @@ function isWanted({ channel, isSubscribed }: Visible, filters: Filters, actor: A
   return filters.include_can_access_content && hasContentAccess(channel, actor, isSubscribed);
 }
 
-async function ownersChannels(service: Service, executor: Executor, actor: Actor): Promise<Set<number>> {
-  const directory = await service.directories.read(executor, actor.realmId);
+/** Where the owner of a bot is subscribed, private channels too: the bot may post there. */
+async function ownersChannels({ directories }: Service, executor: Executor, actor: Actor): Promise<Visible[]> {
+  const directory = await directories.read(executor, actor.realmId);
   const owner = directory.people.get(actor.userId)?.botOwnerId;
-  return owner == null ? new Set() : channelsOf(executor, actor.realmId, owner);
+  if (owner == null) return [];
+  const visible = await visibleChannels(executor, actor.realmId, owner, directory.holder(owner), false);
+  return visible.filter(({ isSubscribed }) => isSubscribed);
 }
 
 async function channelsOf(executor: Executor, realmId: number, userId: number): Promise<Set<number>> {
@@ -129,7 +132,16 @@ async function channelsOf(executor: Executor, realmId: number, userId: number): 
   return new Set(rows.map(({ channel_id }) => channel_id));
 }
 
-async function mustExist(service: Service, executor: Executor, actor: Actor, userId: number): Promise<void> {
-  const directory = await service.directories.read(executor, actor.realmId);
-  if (!directory.people.has(userId) && userId !== actor.userId) throw badRequest('No such user');
+/** Whom a guest may not know of is answered like nobody. */
+async function mustBeKnown(
+  { directories, policies, sight }: Service,
+  executor: Executor,
+  { actor, meta }: UserContext,
+  userId: number,
+): Promise<void> {
+  if (userId === actor.userId) return;
+  const directory = await directories.read(executor, actor.realmId);
+  const isHidden = async (): Promise<boolean> =>
+    isGuest(actor) && (await sight.hiddenFrom(actor, meta, await policies.get(meta, true))).has(userId);
+  if (!directory.people.has(userId) || (await isHidden())) throw badRequest('No such user');
 }

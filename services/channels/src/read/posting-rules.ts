@@ -6,9 +6,13 @@ import { subscribersOf } from '../channel-events.ts';
 import { channelColumns, channelRow, namedActive } from '../channel-row.ts';
 import type { Service } from '../deciding.ts';
 
+/** What the column holds. */
+const greatestId = 2 ** 31 - 1;
+
 export function postingRulesHandlers({ owner: { database }, directories }: Service): Handlers {
   return [
     handle(channelOperations.getPostingRules, async ({ meta }, { channel }) => {
+      if (typeof channel === 'number' && Math.abs(channel) > greatestId) throw unknownChannel(channel);
       const which =
         typeof channel === 'number'
           ? sql.fragment`c.realm_id = ${meta.realmId} AND c.id = ${channel}`
