@@ -30,7 +30,8 @@ export interface PermissionSetting {
   allow_nobody_group: boolean;
   /** When false, guests never have the permission, whatever the groups say. */
   allow_everyone_group: boolean;
-  default_group_name: SystemGroupName | 'channel_creator' | 'group_creator';
+  /** A group, or who made it; the name for a channel's creator is that of this feature level. */
+  default_group_name: SystemGroupName | 'stream_creator_or_nobody' | 'group_creator';
   default_for_system_groups: SystemGroupName | null;
   /** Empty: all that the other rules leave. */
   allowed_system_groups: readonly SystemGroupName[];
@@ -89,7 +90,7 @@ export type RealmPermission = keyof typeof realmPermissions;
 
 export const channelPermissions = {
   can_add_subscribers_group: setting('role:nobody'),
-  can_administer_channel_group: setting('channel_creator'),
+  can_administer_channel_group: setting('stream_creator_or_nobody'),
   can_delete_any_message_group: setting('role:nobody', withGuests),
   can_delete_own_message_group: setting('role:nobody', withGuests),
   can_move_messages_out_of_channel_group: setting('role:nobody', withGuests),

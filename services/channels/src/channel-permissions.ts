@@ -34,7 +34,7 @@ export function defaultPermissions(
 ): ChannelPermissions {
   const values = Object.entries(channelPermissions).map(([name, { default_group_name }]): [string, GroupSetting] => [
     name,
-    default_group_name === 'channel_creator'
+    default_group_name === 'stream_creator_or_nobody'
       ? { direct_members: [creatorId], direct_subgroups: [] }
       : systemGroups[default_group_name as SystemGroupName],
   ]);

@@ -6,7 +6,7 @@ import { subscriptionOperations } from './channels/subscriptions.ts';
 
 export { topicsPolicies } from './channels/parameters.ts';
 export { type PostingRules, postingRulesSchema } from './channels/posting-rules.ts';
-export { subscribersChoice } from './channels/subscriptions.ts';
+export { includeSubscribers, subscribersChoice } from './channels/subscriptions.ts';
 
 /** The fetch types of a register that this service answers. */
 export const channelsFetchTypes: readonly string[] = [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { bool, int, json, text, textOrJson } from '../param.ts';
-import { subscribersChoice } from './channels.ts';
+import { includeSubscribers, subscribersChoice } from './channels.ts';
 
 const queueId = text(z.string());
 
@@ -106,9 +106,7 @@ export const eventQueueOperations = {
     summary: 'Register an event queue and fetch the state it starts from (specification 4.21).',
     params: {
       ...queueParams,
-      include_subscribers: textOrJson(
-        z.preprocess((given) => (typeof given === 'boolean' ? String(given) : given), subscribersChoice),
-      ),
+      include_subscribers: includeSubscribers,
       presence_history_limit_days: json(int.min(0).nullish()),
       client_capabilities: json(z.record(z.string(), z.unknown()).nullish()),
       fetch_event_types: json(z.array(z.string()).nullish()),

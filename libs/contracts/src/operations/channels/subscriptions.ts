@@ -15,6 +15,10 @@ const removed = { removed: z.array(z.string()), not_removed: z.array(z.string())
 const subscription = z.looseObject({ stream_id: z.int(), name: z.string() });
 
 export const subscribersChoice = z.enum(['true', 'false', 'partial']).default('false');
+/** As clients write it: a word, a boolean, or the word as JSON. */
+export const includeSubscribers = textOrJson(
+  z.preprocess((given) => (typeof given === 'boolean' ? String(given) : given), subscribersChoice),
+);
 
 export const subscriptionOperations = {
   subscribe: operation({
@@ -76,7 +80,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/users/me/subscriptions' },
     summary: 'The channels the caller is subscribed to.',
-    params: { include_subscribers: text(subscribersChoice) },
+    params: { include_subscribers: includeSubscribers },
     result: z.object({ subscriptions: z.array(subscription) }),
   }),
   updateSubscriptions: operation({
