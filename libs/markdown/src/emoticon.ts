@@ -15,6 +15,9 @@ const NAMES: Record<string, string> = {
 };
 const EMOTICON = /(?<=^|[\s,.;?!()[\]"'])(?:[:;][)(|/DoOpP]|\(:|<3)(?=$|[\s,.;?!()[\]"'])/g;
 
+/** Whether a text may hold one; cheap, for texts that hold none. */
+export const hasEmoticons = (text: string): boolean => text.search(EMOTICON) >= 0;
+
 export function findEmoticons(text: string): { start: number; end: number; name: string }[] {
   return [...text.matchAll(EMOTICON)].flatMap((match) => {
     const name = NAMES[match[0]];

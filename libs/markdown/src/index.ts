@@ -13,10 +13,13 @@ import { parser } from './parser.ts';
 import { unicodeEmoji } from './unicode-emoji.ts';
 
 export type { RenderContext, Rendered } from './context.ts';
+export { hasEmoticons } from './emoticon.ts';
 export { isLinkifierPattern } from './linkifier.ts';
 export { topicLinks } from './topic-links.ts';
 export { emojiNames, unicodeEmoji } from './unicode-emoji.ts';
 
+/** The one emoji that is neither in Unicode nor the realm's own: the server's mark. */
+const extraEmoji = { name: 'zulip', url: '/static/natter-icon.svg' };
 const MAX_FORMULAS = 100;
 const MAX_PREVIEWS = 24;
 
@@ -28,7 +31,8 @@ export const emptyContext: RenderContext = {
   linkifiers: [],
   emoji: (name) => {
     const code = unicodeEmoji(name);
-    return code === undefined ? undefined : { kind: 'unicode', code };
+    if (code !== undefined) return { kind: 'unicode', code };
+    return name === extraEmoji.name ? { kind: 'realm', id: name, url: extraEmoji.url } : undefined;
   },
   translateEmoticons: false,
   defaultCodeLanguage: '',

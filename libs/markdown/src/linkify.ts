@@ -1,5 +1,6 @@
 import type { MarkdownIt, Token } from 'markdown-it';
 import { type Rendered, runOf } from './context.ts';
+import { embeddedUrl } from './embedded-media.ts';
 import { isImagePath } from './media-url.ts';
 import { previewedUrl } from './preview.ts';
 
@@ -34,8 +35,10 @@ export function isSafeUrl(url: string): boolean {
 
 export function collectLinks(tokens: Token[]): Pick<Rendered, 'hasLink' | 'hasImage' | 'links'> {
   const hrefs = tokens.flatMap((block) => {
-    const inline = (block.children ?? []).filter((token) => token.type === 'link_open');
-    return [previewedUrl(block), ...inline.map((token) => String(token.attrGet('href') ?? ''))];
+    const inline = (block.children ?? []).map((token) =>
+      token.type === 'link_open' ? String(token.attrGet('href') ?? '') : embeddedUrl(token),
+    );
+    return [previewedUrl(block), ...inline];
   });
   const links = [...new Set(hrefs.filter((href) => href !== undefined))];
   return { hasLink: links.length > 0, hasImage: links.some(isImagePath), links };

@@ -1,4 +1,5 @@
 const IMAGE = /\.(?:bmp|gif|jpe|jpeg|jpg|png|webp)$/i;
+const AUDIO = /\.(?:aac|flac|m4a|mp3|oga|ogg|opus|wav|weba)$/i;
 const VIDEO = /\.(?:mp4|mov|webm)$/i;
 const YOUTUBE_ID = /^[\w-]{11}$/;
 
@@ -7,6 +8,11 @@ export type Media = { kind: 'image' } | { kind: 'video' } | { kind: 'youtube'; i
 export function isImagePath(url: string): boolean {
   const path = pathOf(url);
   return path !== undefined && IMAGE.test(path);
+}
+
+export function isAudioPath(url: string): boolean {
+  const path = pathOf(url);
+  return path !== undefined && AUDIO.test(path);
 }
 
 export function mediaAt(url: string): Media | undefined {

@@ -2,6 +2,7 @@ import MarkdownIt, { type MarkdownIt as Parser } from 'markdown-it';
 import { channelLink } from './channel-link.ts';
 import { codeBlock } from './code-block.ts';
 import { depthLimit } from './depth-limit.ts';
+import { embeddedMedia } from './embedded-media.ts';
 import { emoji } from './emoji.ts';
 import { emphasis } from './emphasis.ts';
 import { fence } from './fence.ts';
@@ -18,7 +19,7 @@ import { timestamp } from './timestamp.ts';
 
 /** One parser for all renderings: everything that varies travels in the env. */
 export const parser: Parser = new MarkdownIt({ html: false, breaks: true, linkify: true, maxNesting: 100 })
-  .disable(['reference', 'image', 'lheading', 'html_block', 'html_inline'])
+  .disable(['reference', 'lheading', 'html_block', 'html_inline'])
   .use(inlineInQuotes)
   .use(fence)
   .use(codeBlock)
@@ -32,6 +33,7 @@ export const parser: Parser = new MarkdownIt({ html: false, breaks: true, linkif
   .use(channelLink)
   .use(timestamp)
   .use(emoji)
+  .use(embeddedMedia)
   .use(linkify)
   .use(textPieces)
   .use(preview);

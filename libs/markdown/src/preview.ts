@@ -1,6 +1,7 @@
 import type { MarkdownIt, Token } from 'markdown-it';
 import { type RenderRun, runOf } from './context.ts';
 import { type Media, mediaAt } from './media-url.ts';
+import { onOwnLine } from './own-line.ts';
 
 type Preview = {
   href: string;
@@ -21,7 +22,7 @@ export function preview(md: MarkdownIt): void {
       return token;
     });
   });
-  md.renderer.rules.preview = (tokens, index) => html(tokens[index]?.meta as Preview, md);
+  md.renderer.rules.preview = (tokens, index) => onOwnLine(tokens, index, html(tokens[index]?.meta as Preview, md));
 }
 
 /** The URL a preview token shows; its own paragraph may be gone. */
@@ -39,19 +40,14 @@ function withPreviews(tokens: Token[], run: RenderRun, makeToken: (found: Previe
     if (token.type === 'blockquote_close') quoteDepth--;
     const inline = tokens[i + 1];
     const close = tokens[i + 2];
-    if (
-      token.type !== 'paragraph_open' ||
-      token.hidden ||
-      quoteDepth > 0 ||
-      inline === undefined ||
-      close === undefined
-    ) {
+    if (token.type !== 'paragraph_open' || quoteDepth > 0 || inline === undefined || close === undefined) {
       result.push(token);
       continue;
     }
     const found = previewsOf(inline.children ?? []).slice(0, run.previewsLeft);
     run.previewsLeft -= found.length;
-    if (found.length === 0 || !isBareUrl(inline.children ?? [])) result.push(token, inline, close);
+    // In a list an item keeps its text.
+    if (found.length === 0 || token.hidden || !isBareUrl(inline.children ?? [])) result.push(token, inline, close);
     result.push(...found.map(makeToken));
     i += 2;
   }

@@ -53,6 +53,7 @@ export const inlineCases: [string, string][] = [
     ':party_parrot:',
     '<p><img alt=":party_parrot:" class="emoji" src="/user_avatars/1/emoji/images/9.gif" title="party parrot"></p>',
   ],
+  [':zulip:', '<p><img alt=":zulip:" class="emoji" src="/static/natter-icon.svg" title="zulip"></p>'],
   ['👍', `<p>${emoji('+1', '1f44d')}</p>`],
   ['🙂', `<p>${emoji('smile', '1f642')}</p>`],
   ['❤️', `<p>${emoji('heart', '2764')}</p>`],

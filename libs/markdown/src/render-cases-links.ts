@@ -62,6 +62,23 @@ export const linkCases: [string, string][] = [
     '<p><a href="/user_uploads/1/x/a.png">a.png</a></p>\n<div class="message_inline_image"><a href="/user_uploads/1/x/a.png" title="a.png"><img src="/user_uploads/1/x/a.png"></a></div>',
   ],
   [
+    '- [a](https://example.com/a.png)',
+    '<ul>\n<li><a href="https://example.com/a.png">a</a>\n<div class="message_inline_image"><a href="https://example.com/a.png" title="a"><img src="https://example.com/a.png"></a></div>\n</li>\n</ul>',
+  ],
+  [
+    'see ![a "b"](/user_uploads/1/x/a.png) there',
+    '<p>see <img alt="a &quot;b&quot;" class="inline-image" data-original-src="/user_uploads/1/x/a.png" src="/user_uploads/1/x/a.png"> there</p>',
+  ],
+  [
+    '![song](/user_uploads/1/x/a.mp3)',
+    '<p><audio controls preload="metadata" src="/user_uploads/1/x/a.mp3" title="song"></audio></p>',
+  ],
+  [
+    '![v](/user_uploads/1/v.mp4)',
+    '<p>!<a href="/user_uploads/1/v.mp4">v</a></p>\n<div class="message_inline_image message_inline_video"><a href="/user_uploads/1/v.mp4" title="v"><video preload="metadata" src="/user_uploads/1/v.mp4"></video></a></div>',
+  ],
+  ['![x](javascript:alert(1))', '<p>![x](javascript:alert(1))</p>'],
+  [
     '> https://example.com/a.png',
     '<blockquote>\n<p><a href="https://example.com/a.png">https://example.com/a.png</a></p>\n</blockquote>',
   ],

@@ -1,4 +1,4 @@
-import type { LogEntry, QueueRecord } from '@natter/contracts';
+import { emptyTopicDisplayName, type LogEntry, type QueueRecord } from '@natter/contracts';
 
 /** Whether a message lets through all terms of the queue's narrow. A narrow filters what its user gets; it never widens it. */
 export function passesNarrow(queue: QueueRecord, entry: LogEntry, flags: readonly string[]): boolean {
@@ -16,7 +16,7 @@ function holds(message: Record<string, unknown>, flags: readonly string[], opera
     case 'stream':
       return isInChannel && String(message.display_recipient).toLowerCase() === wanted;
     case 'topic':
-      return isInChannel && String(message.subject).toLowerCase() === wanted;
+      return isInChannel && [wanted, emptyIfNamedSo(wanted)].includes(String(message.subject).toLowerCase());
     case 'sender':
     case 'from':
       return String(message.sender_email).toLowerCase() === wanted;
@@ -29,3 +29,6 @@ function holds(message: Record<string, unknown>, flags: readonly string[], opera
       return flags.includes(wanted === 'alerted' ? 'has_alert_word' : wanted);
   }
 }
+
+/** Clients that do not know the empty topic know it by this name. */
+const emptyIfNamedSo = (topic: string): string => (topic === emptyTopicDisplayName ? '' : topic);

@@ -175,6 +175,11 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   async function serve(operation: Operation, asked: Asked): Promise<unknown> {
     const { request, reply, fields, path } = asked;
     const meta = await metaOf(request);
+    // What clients of old say instead of a header.
+    if (fields.client !== undefined && operation.params.client === undefined) {
+      meta.client = nameOf(fields.client);
+      delete fields.client;
+    }
     const isPoll = operation.name === eventQueueOperations.getEvents.name;
     const actor = await actorOf(operation, asked, meta, isPoll);
     const who = actor ? `${isPoll ? 'poll' : 'user'}:${actor.userId}` : `ip:${request.ip}`;
@@ -373,5 +378,7 @@ const headerOf = (request: FastifyRequest, name: string): string | undefined => 
   return Array.isArray(value) ? value[0] : value;
 };
 
+/** Of `Name/1.2 (…)` the name, which may hold spaces. */
 const clientOf = (request: FastifyRequest): string =>
-  /^[^/\s(]+/.exec(request.headers['user-agent'] ?? '')?.[0]?.slice(0, 60) ?? 'Unspecified';
+  nameOf(/^[^/(]+/.exec(request.headers['user-agent'] ?? '')?.[0] ?? '');
+const nameOf = (client: string): string => client.trim().slice(0, 60) || 'Unspecified';

@@ -17,6 +17,8 @@ import { findPeople, findPeopleByEmail, type Person } from './people.ts';
 import { postingRight, requireTopicAllowed } from './sending/posting-rights.ts';
 
 type Params = ParamsOf<typeof messagingOperations.sendMessage>;
+/** Of a channel; no larger one was ever given. */
+const maxId = 2 ** 31 - 1;
 
 /** Where a message goes, and the versions that decision rests on. */
 export type Destination =
@@ -33,6 +35,7 @@ export async function findDestination(
 ): Promise<Destination> {
   if (params.type === 'channel' || params.type === 'stream') {
     const to = singleChannel(params.to);
+    if (typeof to === 'number' && to > maxId) throw unknown(to);
     let channel = await channels.get(to, meta, fresh);
     let right = await postingRight(database, channel, actor);
     if (right !== 'granted' && !fresh) {
@@ -77,9 +80,9 @@ function checkedTopic(topic: string | undefined, channel: PostingRules, policy: 
 }
 
 async function findRecipients(database: Database, actor: Actor, to: Params['to']): Promise<Person[]> {
-  const list: (string | number)[] =
-    typeof to === 'string' ? to.split(',').map((email) => email.trim()) : Array.isArray(to) ? to : [to];
-  if (list.length === 0 || list.every((item) => item === '')) throw badRequest('Message must have recipients');
+  const given: (string | number)[] = typeof to === 'string' ? to.split(',') : Array.isArray(to) ? to : [to];
+  const list = given.map((item) => (typeof item === 'string' ? item.trim() : item)).filter((item) => item !== '');
+  if (list.length === 0) throw badRequest('Message must have recipients');
   const ids = list.filter((item): item is number => typeof item === 'number');
   const emails = list.filter((item): item is string => typeof item === 'string');
   const found =

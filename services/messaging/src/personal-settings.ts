@@ -8,6 +8,7 @@ const usual = {
   send_private_typing_notifications: true,
   receives_typing_notifications: true,
   send_read_receipts: true,
+  translate_emoticons: false,
   automatically_follow_topics_where_mentioned: true,
   automatically_follow_topics_policy: 3,
   automatically_unmute_topics_in_muted_streams_policy: 2,

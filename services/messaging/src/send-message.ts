@@ -12,6 +12,7 @@ import {
 } from '@natter/service-kit';
 import type { ChannelCache } from './channel-cache.ts';
 import { decideSend, type Params } from './sending/decide-send.ts';
+import { linkifiersOf } from './sending/linkifiers.ts';
 import { referredBy } from './sending/render-context.ts';
 
 export function sendHandlers(owner: Owner, channels: ChannelCache, policies: RealmPolicies, sight: Sight): Handlers {
@@ -34,7 +35,9 @@ export function sendHandlers(owner: Owner, channels: ChannelCache, policies: Rea
 
     handle(messagingOperations.renderMessage, async ({ actor, meta }, { content }) => {
       const policy = await policies.get(meta, false);
-      const { context } = await referredBy(owner.database, actor, meta.realmUrl, content, policy, []);
+      const linkifiers = await linkifiersOf(owner.database, actor.realmId);
+      const hidden = await sight.hiddenFrom(actor, meta, policy);
+      const { context } = await referredBy(owner.database, actor, meta.realmUrl, content, policy, linkifiers, hidden);
       return { rendered: render(content, context).html };
     }),
   ];

@@ -28,6 +28,7 @@ import { personalSettingsConsumer } from './personal-settings-consumer.ts';
 import { reactionHandlers } from './reactions/reactions.ts';
 import { realmEmojiConsumer } from './reactions/realm-emoji.ts';
 import { getMessagesHandlers } from './reading/get-messages.ts';
+import { newestMessageHandlers } from './reading/newest-message.ts';
 import { periodsConsumer } from './reading/periods-consumer.ts';
 import { topicHandlers } from './reading/topics.ts';
 import { reportHandlers } from './reports/report-message.ts';
@@ -75,6 +76,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...userTopicHandlers(owner, reach),
     ...getMessagesHandlers(owner, reading),
     ...topicHandlers(owner, reading),
+    ...newestMessageHandlers(owner),
     ...flagHandlers(owner, reading),
     ...draftHandlers(owner, reach),
     ...scheduledMessageHandlers(owner, decideSend, hint),
@@ -86,7 +88,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
       channels: reach,
       messages,
       policies,
-      renderContent: createRenderContent(owner.database, policies),
+      renderContent: createRenderContent(owner.database, policies, sight),
     }),
     ...historyHandlers(owner, messages, policies),
     ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),

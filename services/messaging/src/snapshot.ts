@@ -1,9 +1,9 @@
-import { eventQueueOperations, messageReadingOperations } from '@natter/contracts';
-import { type Executor, inSnapshot, sql } from '@natter/database';
+import { eventQueueOperations } from '@natter/contracts';
+import { type Executor, inSnapshot } from '@natter/database';
 import { type Handlers, handle, type Logger, type Owner } from '@natter/service-kit';
-import { z } from 'zod';
 import { draftsPart } from './drafts/drafts-part.ts';
 import { raiseFloor, recentConversationsPart, starredPart, unreadPart } from './flags/flags-part.ts';
+import { newestReceived } from './reading/newest-message.ts';
 import { remindersPart, scheduledMessagesPart } from './scheduling/scheduled-parts.ts';
 import { mutedTopicsPart, userTopicsPart } from './topics/user-topics.ts';
 
@@ -15,7 +15,7 @@ export interface SnapshotFor {
 
 /** What a register says under a fetch type; each reads tables of this service alone. */
 const parts: Record<string, (executor: Executor, whom: SnapshotFor) => Promise<Record<string, unknown>>> = {
-  message: maxMessageIdPart,
+  message: newestReceived,
   drafts: draftsPart,
   starred_messages: starredPart,
   user_topic: userTopicsPart,
@@ -53,16 +53,5 @@ export function snapshotHandlers({ database }: Owner, log: Logger): Handlers {
         );
       return answer;
     }),
-
-    handle(messageReadingOperations.getMaxMessageId, async ({ meta }) => maxMessageIdPart(database, meta)),
   ];
-}
-
-async function maxMessageIdPart(executor: Executor, { realmId }: Pick<SnapshotFor, 'realmId'>) {
-  const { id } = await executor.one(
-    sql.type(
-      z.object({ id: z.number().nullable() }),
-    )`SELECT max(id) AS id FROM messaging.message WHERE realm_id = ${realmId}`,
-  );
-  return { max_message_id: id ?? -1 };
 }

@@ -68,7 +68,7 @@ test('an edit in a direct message mentions its participants and nobody else', as
   const form = { type: 'direct', to: [realm.member2.user_id], content: 'hello' };
   const { id } = await realm.member.ok('POST', '/messages', form);
   await edit(id, `@**${realm.member2.full_name}** @**${realm.owner.full_name}** @**all**`);
-  expect(await flagsIn(realm.member2, id)).toEqual(['mentioned']);
+  expect(await flagsIn(realm.member2, id)).toEqual(['mentioned', 'stream_wildcard_mentioned', 'wildcard_mentioned']);
   expect(await mentionsOf(realm.owner)).not.toContain(id);
 });
 

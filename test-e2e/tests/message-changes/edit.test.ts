@@ -156,6 +156,24 @@ describe('moving between topics', () => {
     }
   });
 
+  test('tells the links of the new topic', async () => {
+    const own = await openRealm();
+    await own.owner.ok('POST', '/realm/filters', {
+      pattern: 'bug-(?P<id>[0-9]+)',
+      url_template: 'https://bugs.test/{id}',
+    });
+    await own.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'links' }] });
+    const { id } = await own.owner.ok('POST', '/messages', { type: 'channel', to: 'links', topic: 'a', content: 'x' });
+    const queue = await own.owner.queue();
+    await own.owner.ok('PATCH', `/messages/${id}`, { topic: 'on bug-7' });
+    const links = [{ text: 'bug-7', url: 'https://bugs.test/7' }];
+    expect((await queue.next(isUpdate)).topic_links).toEqual(links);
+    expect((await own.owner.ok('GET', `/messages/${id}`)).message.topic_links).toEqual(links);
+    expect((await own.owner.ok('POST', '/messages/render', { content: 'bug-8' })).rendered).toBe(
+      '<p><a href="https://bugs.test/8">bug-8</a></p>',
+    );
+  });
+
   test('is open to members who did not send it', async () => {
     expect((await edit(realm.member2, await send(newTopic()), { topic: newTopic() })).status).toBe(200);
   });
@@ -198,6 +216,10 @@ describe('moving between topics', () => {
     expect((await capable.next(isUpdate)).subject).toBe('');
     expect((await history(realm.member, id)).at(-1)?.topic).toBe('general chat');
     expect((await history(realm.member, id, { allow_empty_topic_name: true })).at(-1)?.topic).toBe('');
+    const changed = async (form: Json) =>
+      (await realm.member.ok('GET', `/messages/${id}`, form)).message.edit_history[0];
+    expect((await changed({})).topic).toBe('general chat');
+    expect((await changed({ allow_empty_topic_name: true })).topic).toBe('');
   });
 });
 
@@ -233,6 +255,27 @@ describe('moving between channels', () => {
     expect(losing.seen.filter(isUpdate)).toEqual([]);
     expect(await staying.next(isUpdate)).toMatchObject({ message_ids: ids, new_stream_id: closedId });
     expect((await realm.member2.get(`/messages/${ids[0]}/history`)).status).toBe(400);
+  });
+
+  test('leaves nothing of them in the state of who lost them', async () => {
+    const topic = newTopic();
+    const ids = [await send(topic), await send(topic)];
+    await realm.member2.ok('POST', '/messages/flags', { messages: ids, op: 'add', flag: 'starred' });
+    await realm.member.ok('PATCH', `/messages/${ids[0]}`, { stream_id: closedId, propagate_mode: 'change_all' });
+    const { starred_messages, unread_msgs } = await realm.member2.ok('POST', '/register');
+    const unread = unread_msgs.streams.flatMap((one: Json) => one.unread_message_ids);
+    for (const id of ids) expect([starred_messages.includes(id), unread.includes(id)]).toEqual([false, false]);
+    const { topics } = await realm.member.ok('GET', `/users/me/${closedId}/topics`);
+    expect(topics.map((one: Json) => one.name)).toContain(topic);
+  });
+
+  test('is told in a private channel with a link to where they went', async () => {
+    const form = { type: 'channel', to: closedId, topic: 'old place', content: 'x' };
+    const { id } = await realm.member.ok('POST', '/messages', form);
+    const queue = await realm.member.queue({ apply_markdown: true });
+    await realm.member.ok('PATCH', `/messages/${id}`, { topic: 'new place' });
+    const { message } = await queue.next(({ type }) => type === 'message');
+    expect(message.content).toContain(`<a class="stream-topic" data-stream-id="${closedId}"`);
   });
 
   test('that one may not read is refused as if it were not there', async () => {

@@ -115,7 +115,25 @@ describe('flags', () => {
     const id = await say(owner, 'elsewhere', 't');
     const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'elsewhere' });
     const { body } = await flags(member2, [id], 'remove', 'read');
-    expect(body.ignored_because_not_subscribed_channels).toEqual([stream_id]);
+    expect(body).toMatchObject({ messages: [], ignored_because_not_subscribed_channels: [stream_id] });
+  });
+  test('of a message that is deleted end for everybody who had set them', async () => {
+    const { owner, member2 } = realm;
+    await subscribe(owner, 'deleted', [owner]);
+    const [one, other] = [await say(owner, 'deleted', 't'), await say(owner, 'deleted', 'all')];
+    await flags(member2, [one, other], 'add', 'starred');
+    const queue = await member2.queue({ client_capabilities: { bulk_message_deletion: true } });
+    await owner.ok('DELETE', `/messages/${one}`);
+    expect(await queue.next((event) => event.type === 'delete_message')).toMatchObject({ message_ids: [one] });
+    const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'deleted' });
+    await owner.ok('POST', `/streams/${stream_id}/delete_topic`, { topic_name: 'all' });
+    expect(await queue.next((event) => event.type === 'update_message_flags')).toMatchObject({
+      op: 'remove',
+      flag: 'starred',
+      messages: [other],
+    });
+    const state = await member2.ok('POST', '/register', { fetch_event_types: ['starred_messages'] });
+    expect(state.starred_messages).toEqual([]);
   });
   test.each([
     ['mentioned', "Flag not editable: 'mentioned'"],
@@ -163,6 +181,15 @@ test('recent conversations are ordered by their newest message', async () => {
     { max_message_id: one, user_ids: [administrator.user_id] },
     { max_message_id: both, user_ids: [administrator.user_id, moderator.user_id] },
   ]);
+});
+
+test('the newest message of a register is the newest that its user received', async () => {
+  const { owner, member, member2 } = realm;
+  const newest = async (who: Client): Promise<number> =>
+    (await who.ok('POST', '/register', { fetch_event_types: ['message'] })).max_message_id;
+  const id = await tell(owner, [member]);
+  const later = await tell(owner, [member2]);
+  expect([await newest(member), await newest(member2), await newest(owner)]).toEqual([id, later, later]);
 });
 
 test('the pointer of old clients is kept, and moves forward only', async () => {

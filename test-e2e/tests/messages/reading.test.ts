@@ -176,6 +176,51 @@ describe('a narrow', () => {
     expect(await within(['is', 'starred'])).toEqual([dm]);
     expect(await within(['is', 'unread'])).toEqual([first, second, dm, group, own].filter((one) => one !== undefined));
   });
+  test('with a message is the conversation that it is in now, whatever one was named', async () => {
+    const { owner, member, member2 } = realm;
+    await channel(owner, 'moving', [member]);
+    const [moved, left] = [await say(owner, 'moving', 'before', 'x'), await say(owner, 'moving', 'before', 'y')];
+    const there = await say(owner, 'moving', 'after', 'z');
+    await owner.ok('PATCH', `/messages/${moved}`, { topic: 'after', send_notification_to_new_thread: false });
+    const named = [
+      ['channel', 'moving'],
+      ['topic', 'before'],
+    ];
+    expect(await ids(member, [...named, ['with', moved]])).toEqual([moved, there]);
+    expect(await ids(member, [['with', moved]])).toEqual([moved, there]);
+    const direct = await tell(owner, [member], 'to you');
+    expect(await ids(member, [...named, ['with', direct]])).toContain(direct);
+    // Out of reach: as it was named.
+    expect(await ids(member2, [...named, ['with', direct]])).toEqual([left]);
+    const form = { anchor: 'newest', num_before: 9, num_after: 0 };
+    for (const id of [direct, 99_999_999])
+      expect((await member2.get('/messages', { ...form, narrow: [['with', id]] })).body).toMatchObject({
+        code: 'BAD_NARROW',
+        desc: "unknown message of 'with'",
+      });
+  });
+  test('against a channel that one may not read answers as against one that does not exist', async () => {
+    await channel(realm.owner, 'no trace', [], { invite_only: true });
+    const form = { anchor: 'newest', num_before: 9, num_after: 0 };
+    const against = async (operand: unknown) =>
+      (await realm.member.get('/messages', { ...form, narrow: [{ operator: 'channel', operand, negated: true }] }))
+        .body;
+    expect(await against('no trace')).toMatchObject({ code: 'BAD_NARROW', desc: 'unknown channel no trace' });
+    expect(await against('no such')).toMatchObject({ code: 'BAD_NARROW', desc: 'unknown channel no such' });
+  });
+  test('finds what one starred without being subscribed, and who is mentioned', async () => {
+    const { owner, member, member2 } = realm;
+    await channel(owner, 'stars', [member]);
+    const id = await say(owner, 'stars', 't', `hello @**${member.full_name}**`);
+    await member2.ok('POST', '/messages/flags', { messages: [id], op: 'add', flag: 'starred' });
+    expect(await ids(member2, [['is', 'starred']])).toEqual([id]);
+    expect(
+      await ids(member, [
+        ['channel', 'stars'],
+        ['mentions', member.user_id],
+      ]),
+    ).toEqual([id]);
+  });
   test('searches words, and shows where they are', async () => {
     await channel(realm.owner, 'search', [realm.member]);
     const id = await say(realm.owner, 'search', 'zoo', 'A herd of walruses & seals');
@@ -183,6 +228,8 @@ describe('a narrow', () => {
     expect(messages.map((message: Json) => message.id)).toEqual([id]);
     expect(messages[0].match_content).toBe('<p>A herd of <span class="highlight">walruses</span> &amp; seals</p>');
     expect(await ids(realm.member2, [['search', 'walrus']])).toEqual([]);
+    expect(await ids(realm.member, [['search', 'walrus or zebra']])).toEqual([]);
+    expect(await ids(realm.member, [['search', '"herd of walruses" seals']])).toEqual([id]);
     const { messages: matches } = await realm.member.ok('GET', '/messages/matches_narrow', {
       msg_ids: [id, id - 1],
       narrow: [['search', 'seals']],

@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -85,6 +85,34 @@ describe('a mention', () => {
     expect((await post(owner, 'talk', 't', '@*quiet*')).status).toBe(200);
     expect((await post(member, 'talk', 't', '@_*quiet*')).status).toBe(200);
   });
+  test('of everybody in a direct message flags it for all of them', async () => {
+    const { owner, member } = realm;
+    const { body } = await owner.post('/messages', { type: 'direct', to: [member.user_id], content: '@**all**' });
+    expect((await seen(member, body.id)).flags).toEqual(['stream_wildcard_mentioned', 'wildcard_mentioned']);
+  });
+  test('of somebody who is not in a private channel tells them nothing, not even its topic', async () => {
+    const { owner, member2 } = realm;
+    await subscribe(owner, 'kept apart', [owner], { invite_only: true });
+    const queue = await member2.queue();
+    await post(owner, 'kept apart', 'a secret topic', `@**${member2.full_name}**`);
+    expect((await queue.settle()).filter((event) => event.type === 'user_topic')).toEqual([]);
+    expect(JSON.stringify(queue.seen)).not.toContain('a secret topic');
+  });
+  test('of a bot reaches it in an open channel where it is not subscribed, and in no other', async () => {
+    const { owner } = realm;
+    const made = await owner.ok('POST', '/bots', { full_name: 'Answering Machine', short_name: 'answering' });
+    const { bots } = await owner.ok('GET', '/bots');
+    const email = bots.find((one: Json) => one.full_name === 'Answering Machine').username;
+    const bot = new Client({ url: owner.url, host: owner.host }, { ...made, email, full_name: 'Answering Machine' });
+    const queue = await bot.queue({ event_types: ['message'] });
+    await subscribe(owner, 'bots keep out', [owner], { invite_only: true });
+    await post(owner, 'bots keep out', 't', '@**Answering Machine** hidden');
+    await post(owner, 'talk', 't', 'not for the machine');
+    const { body } = await post(owner, 'talk', 't', '@**Answering Machine** hello');
+    const event = await queue.next(() => true);
+    expect([event.message.id, [...event.flags].sort()]).toEqual([body.id, ['mentioned', 'read']]);
+    expect((await seen(bot, body.id)).flags).toEqual(['read', 'mentioned', 'historical']);
+  });
   test('in code is none', async () => {
     const { body } = await post(realm.owner, 'talk', 't', `\`@**${realm.member.full_name}**\``);
     expect((await seen(realm.member, body.id)).flags).not.toContain('mentioned');
@@ -146,6 +174,7 @@ describe('direct messages', () => {
     expect(await ids([member.user_id, member.user_id, owner.user_id])).toEqual(both);
     expect(await ids([member.email])).toEqual(both);
     expect(await ids(`${member.email}, ${member2.email}`)).toEqual([...both, member2.user_id]);
+    expect(await ids(`${member.email},`)).toEqual(both);
     expect(await ids(member.user_id)).toEqual(both);
     expect(await ids([owner.user_id])).toEqual([owner.user_id]);
     expect((await tell(owner, [])).body.code).toBe('BAD_REQUEST');
@@ -176,4 +205,46 @@ test('a queue is told the local id of what its client sent', async () => {
   });
   const event = await queue.next((one) => one.message.id === body.id);
   expect(event.local_message_id).toBe('17.5');
+});
+
+test('emoticons become emoji for who wants that', async () => {
+  const { member2 } = realm;
+  const say = async (): Promise<string> => {
+    const { body } = await post(member2, 'talk', 't', 'fine :)');
+    return (await seen(member2, body.id)).content;
+  };
+  expect(await say()).toBe('<p>fine :)</p>');
+  await member2.ok('PATCH', '/settings', { translate_emoticons: true });
+  expect(await say()).toBe(
+    '<p>fine <span aria-label="smile" class="emoji emoji-1f642" role="img" title="smile">:smile:</span></p>',
+  );
+});
+
+test('what is sent next is rendered with new linkifiers and looked through for new alert words', async () => {
+  const { owner, member } = realm;
+  for (const number of [1, 2, 3, 4]) {
+    await owner.ok('POST', '/realm/filters', {
+      pattern: `next${number}-(?P<id>[0-9]+)`,
+      url_template: 'https://next.test/{id}',
+    });
+    const linked = await post(member, 'talk', 't', `next${number}-5`);
+    expect((await seen(member, linked.body.id)).content).toContain('https://next.test/5');
+    await owner.ok('POST', '/users/me/alert_words', { alert_words: [`word${number}`] });
+    const alerting = await post(member, 'talk', 't', `a word${number}`);
+    expect((await seen(owner, alerting.body.id)).flags).toContain('has_alert_word');
+  }
+});
+
+test.each([
+  [{ 'user-agent': 'ZulipTerminal/0.7 (Linux)' }, {}, 'ZulipTerminal', ['read']],
+  [{ 'user-agent': 'My Desktop App/5.0 (Linux)' }, {}, 'My Desktop App', ['read']],
+  [{ 'user-agent': 'MyBot' }, {}, 'MyBot', []],
+  [{ 'user-agent': 'MyBot/1' }, { client: 'website' }, 'website', ['read']],
+  [{ 'user-agent': 'ZulipMobile/27' }, { read_by_sender: false }, 'ZulipMobile', []],
+])('the client %j %j is named %s; what it sends is %j for its user', async (headers, form, client, flags) => {
+  const { member } = realm;
+  const message = { type: 'channel', to: 'talk', topic: 'clients', content: 'x', ...form };
+  const { body } = await member.post('/messages', message, headers as Record<string, string>);
+  expect(body.ignored_parameters_unsupported).toBeUndefined();
+  expect(await seen(member, body.id)).toMatchObject({ client, flags });
 });

@@ -158,7 +158,9 @@ export const messageReadingOperations = {
     name: 'get-max-message-id',
     service: 'messaging',
     caller: 'anyone',
-    summary: 'The ID of the newest message, as a register tells it. Bus only.',
+    summary:
+      'The ID of the newest message that a user received, -1 where there is none; as a register tells it. Bus only.',
+    params: { user_id: json(int) },
     result: z.object({ max_message_id: z.int() }),
     isReadOnly: true,
     deadlineMs: 5_000,

@@ -129,12 +129,12 @@ function requireTopicAllowed(topic: string, channel: PostingRules, policy: Realm
 /** How long ago a message may have been sent for its topic to be changed; undefined: any time. */
 function topicLimit(situation: Situation, channel: PostingRules, change: Change): number | undefined {
   const { policy } = situation;
+  if (channel.is_archived) throw noRight();
   if (change.isResolveToggle) {
     if (!mayInRealmOrChannel(situation, 'can_resolve_topics_group', channel, 'can_resolve_topics_group'))
       throw badRequest("You don't have permission to resolve topics.");
     return undefined;
   }
-  if (channel.is_archived) throw noRight();
   const may = mayInRealmOrChannel(
     situation,
     'can_move_messages_between_topics_group',

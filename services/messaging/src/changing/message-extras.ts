@@ -1,4 +1,4 @@
-import type { UnknownUser } from '@natter/contracts';
+import { emptyTopicDisplayName, type UnknownUser } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import type { EditRow, HistoryPolicy } from './edit-snapshots.ts';
@@ -37,6 +37,7 @@ export async function messageExtras(
   messageIds: readonly number[],
   policy: HistoryPolicy,
   unknown: ReadonlyMap<number, UnknownUser>,
+  allowEmptyTopic: boolean,
 ): Promise<Map<number, MessageExtras>> {
   const ids = sql.array([...messageIds], 'int8');
   const reactions = await executor.any(sql.type(reactionRow)`
@@ -58,6 +59,7 @@ export async function messageExtras(
         ...editParts(
           edits.filter((edit) => edit.message_id === id),
           policy,
+          allowEmptyTopic,
         ),
       },
     ]),
@@ -76,6 +78,7 @@ const toReaction = ({ user_id, email, full_name, ...emoji }: z.infer<typeof reac
 function editParts(
   edits: readonly EditRow[],
   policy: HistoryPolicy,
+  allowEmptyTopic: boolean,
 ): Pick<MessageExtras, 'edit_history' | 'last_edit_timestamp' | 'last_moved_timestamp'> {
   const lastEdit = edits.findLast((edit) => edit.prev_content !== null);
   const lastMove = edits.findLast((edit) => isMove(edit) && !isOnlyResolved(edit));
@@ -85,19 +88,27 @@ function editParts(
   };
   const shown = edits.filter((edit) => isMove(edit) || policy === 'all');
   if (policy === 'none' || shown.length === 0) return times;
-  return { ...times, edit_history: shown.map((edit) => toEntry(edit, policy)).reverse() };
+  return { ...times, edit_history: shown.map((edit) => toEntry(edit, policy, allowEmptyTopic)).reverse() };
 }
 
 const isMove = (edit: EditRow): boolean => edit.prev_topic !== null || edit.prev_channel_id !== null;
 const isOnlyResolved = ({ prev_topic, topic, prev_channel_id }: EditRow): boolean =>
   prev_channel_id === null && prev_topic !== null && topic !== null && isResolveToggle(prev_topic, topic);
 
-const toEntry = (edit: EditRow, policy: HistoryPolicy): Record<string, unknown> => ({
+const toEntry = (edit: EditRow, policy: HistoryPolicy, allowEmptyTopic: boolean): Record<string, unknown> => ({
   user_id: edit.user_id,
   timestamp: Math.floor(edit.edited),
   ...(edit.prev_content !== null && policy === 'all'
     ? { prev_content: edit.prev_content, prev_rendered_content: edit.prev_rendered_content }
     : {}),
-  ...(edit.prev_topic === null ? {} : { prev_topic: edit.prev_topic, topic: edit.topic }),
+  ...(edit.prev_topic === null
+    ? {}
+    : {
+        prev_topic: shownTopic(edit.prev_topic, allowEmptyTopic),
+        topic: shownTopic(edit.topic ?? '', allowEmptyTopic),
+      }),
   ...(edit.prev_channel_id === null ? {} : { prev_stream: edit.prev_channel_id, stream: edit.channel_id }),
 });
+
+const shownTopic = (topic: string, allowEmptyTopic: boolean): string =>
+  topic === '' && !allowEmptyTopic ? emptyTopicDisplayName : topic;

@@ -1,5 +1,7 @@
-import type { Audience } from '@natter/contracts';
+import { type Audience, hasId } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { emitFlags } from '../flags/mark-read.ts';
 import { forgetReferences } from '../uploads/references.ts';
 import { tellWhereChannelBegins } from './channel-begins.ts';
 import { deletionEvents } from './delete-event.ts';
@@ -16,6 +18,7 @@ export async function removeMessages(
 ): Promise<void> {
   if (messageIds.length === 0) return;
   const ids = sql.array([...messageIds], 'int8');
+  const starred = await starsOutside(work, messageIds, audience);
   for (const table of dependents)
     await work.run(
       sql.unsafe`DELETE FROM ${sql.identifier(['messaging', table])} WHERE realm_id = ${work.realmId} AND message_id = ANY(${ids})`,
@@ -24,4 +27,24 @@ export async function removeMessages(
   await work.run(sql.unsafe`DELETE FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
   if (where) await tellWhereChannelBegins(work, where.channelId, messageIds);
   for (const event of deletionEvents(where, messageIds, audience)) work.emit(event);
+  for (const star of starred) emitFlags(work, star.userId, 'remove', 'starred', star.messageIds);
+}
+
+const starredRow = z.object({ user_id: z.number(), message_id: z.number() });
+
+/** Stars of people who do not hear of the deletion: they can still count what they starred. */
+async function starsOutside(
+  work: Work,
+  messageIds: readonly number[],
+  audience: Audience,
+): Promise<{ userId: number; messageIds: number[] }[]> {
+  if (audience === 'realm') return [];
+  const rows = await work.any(sql.type(starredRow)`
+    SELECT user_id, message_id FROM messaging.flag
+    WHERE realm_id = ${work.realmId} AND flag = 'starred' AND message_id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY user_id, message_id`);
+  const byUser = Map.groupBy(
+    rows.filter((row) => !hasId(audience.users, row.user_id)),
+    (row) => row.user_id,
+  );
+  return [...byUser].map(([userId, stars]) => ({ userId, messageIds: stars.map((star) => star.message_id) }));
 }

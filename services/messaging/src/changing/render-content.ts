@@ -1,7 +1,7 @@
 import { idSet } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import { render } from '@natter/markdown';
-import type { RealmPolicies, UserContext } from '@natter/service-kit';
+import type { RealmPolicies, Sight, UserContext } from '@natter/service-kit';
 import type { ReadableMessage } from '../message-reach.ts';
 import { type Mentioned, type MentionedAt, mentionedBy } from '../sending/mention-rights.ts';
 import { referredBy } from '../sending/render-context.ts';
@@ -27,12 +27,13 @@ export type RenderContent = (
 
 /** The edited content, rendered as a send of it would be, under the rights that a send of it would need (semantics 7.2). */
 export const createRenderContent =
-  (database: Database, policies: RealmPolicies): RenderContent =>
+  (database: Database, policies: RealmPolicies, sight: Sight): RenderContent =>
   async ({ actor, meta, attempt }, content, message, topic) => {
     const { linkifiers, alerts } = await senderFacts(database, actor.realmId, actor.userId, content, { key: '' });
     const attemptWith = async (fresh: boolean): Promise<RenderedContent> => {
       const policy = await policies.get(meta, fresh);
-      const { context, groups } = await referredBy(database, actor, meta.realmUrl, content, policy, linkifiers);
+      const hidden = await sight.hiddenFrom(actor, meta, policy);
+      const { context, groups } = await referredBy(database, actor, meta.realmUrl, content, policy, linkifiers, hidden);
       const rendered = render(content, context);
       const receivers = new Set(await receiversOf(database, actor.realmId, message.id));
       const at = placeOf(message, topic);

@@ -13,6 +13,7 @@ interface Changed {
   rendered: { html: string; isMeMessage: boolean } | undefined;
   at: number;
   flags: readonly FlagsOfUsers[];
+  topicLinks: readonly { text: string; url: string }[];
   audience: Audience;
 }
 
@@ -44,7 +45,7 @@ export function updateEvent(changed: Changed): LogEvent {
           orig_subject: anchor.topic,
           propagate_mode: change.mode,
           subject: change.topic ?? anchor.topic,
-          topic_links: [],
+          topic_links: changed.topicLinks,
         }),
     ...(change.target ? { new_stream_id: change.target.channel_id } : {}),
   };

@@ -1,5 +1,6 @@
 import { type Audience, badRequest, hasId, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
 import { type Database, sql, type Work } from '@natter/database';
+import { topicLinks } from '@natter/markdown';
 import {
   type Handlers,
   handle,
@@ -12,8 +13,10 @@ import {
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
 import { type ChannelReach, channelBasis } from '../channel-reach.ts';
+import { forgetFor } from '../flags/mark-read.ts';
 import { audienceOf } from '../message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
+import { linkifiersOf } from '../sending/linkifiers.ts';
 import { guestsAmong } from '../standing.ts';
 import { hasProtectedHistory } from '../subscription-periods.ts';
 import { moveTopicPreferences } from '../topics/user-topics.ts';
@@ -48,12 +51,14 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
           ? undefined
           : await sources.renderContent(context, change.content, message, change.topic ?? anchor.topic);
       const referred = change.content === undefined ? [] : await filesReferredBy(database, actor, meta, change.content);
+      const isMove = change.topic !== undefined || change.target !== undefined;
+      const topic = change.topic ?? anchor.topic;
+      const links = isMove && topic !== '' ? topicLinks(topic, await linkifiersOf(database, actor.realmId)) : [];
       const idempotency = idempotencyOf(context, 'update-message', params);
       return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn({ ...actor.basis, ...basis });
         await lockAnchor(work, anchor);
         const onlySeenBy = message.channel && hasProtectedHistory(message.channel) ? actor.userId : undefined;
-        const isMove = change.topic !== undefined || change.target !== undefined;
         const messageIds = isMove ? await lockMoved(work, anchor, change, onlySeenBy) : [anchor.id];
         // Before it is moved: who saw it where it was.
         const { told, losers } = await receivers(work, message, change);
@@ -61,6 +66,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
         const event = {
           flags,
+          topicLinks: links,
           userId: actor.userId,
           anchor,
           change,
@@ -73,6 +79,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         if (message.channel && losers.length > 0) {
           const where = { channelId: message.channel.channel_id, topic: anchor.topic };
           for (const lost of deletionEvents(where, messageIds, { users: idSet(losers) })) work.emit(lost);
+          await forgetFor(work, losers, messageIds);
         }
         if (message.channel && change.target)
           await tellWhereChannelBegins(work, message.channel.channel_id, messageIds);

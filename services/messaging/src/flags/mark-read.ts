@@ -17,6 +17,18 @@ async function setRead(work: Work, userId: number, messageIds: readonly number[]
     DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND flag = 'unread' AND message_id = ANY(${sql.array([...messageIds], 'int8')})`);
 }
 
+/** Nothing of these messages is theirs any more, who lost them by a move: neither flags, nor that they are unread. */
+export async function forgetFor(work: Work, userIds: readonly number[], messageIds: readonly number[]): Promise<void> {
+  const users = sql.array([...userIds], 'int4');
+  await work.run(sql.unsafe`
+    DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ANY(${users}) AND message_id = ANY(${sql.array([...messageIds], 'int8')})`);
+  for (const { block, bits } of blocksOf(messageIds))
+    await work.run(sql.unsafe`
+      INSERT INTO messaging.read_block AS b (realm_id, user_id, block, bits)
+      SELECT ${work.realmId}, u, ${block}, ${bits}::bit(4096) FROM unnest(${users}) u ORDER BY u
+      ON CONFLICT (realm_id, user_id, block) DO UPDATE SET bits = b.bits | excluded.bits`);
+}
+
 /** Clears the bits, and says so for those that would be read by something else: own ones, muted ones, those below the floor. */
 export async function setUnread(work: Work, userId: number, messageIds: readonly number[]): Promise<void> {
   for (const { block, bits } of blocksOf(messageIds))

@@ -60,8 +60,8 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
         schema: 'messaging',
         idempotency: idempotencyOf(context, 'update-flags', { messages, op, flag }),
       };
-      const { skippedChannels } = await unitOfWork(options, (work) => change(work, actor, op, name, found));
-      return { messages, ignored_because_not_subscribed_channels: skippedChannels };
+      const { changed, skippedChannels } = await unitOfWork(options, (work) => change(work, actor, op, name, found));
+      return { messages: changed, ignored_because_not_subscribed_channels: skippedChannels };
     }),
 
     handle(messageReadingOperations.updateFlagsForNarrow, async ({ actor, meta }, params) => {

@@ -6,8 +6,10 @@ import { messageExtras } from '../changing/message-extras.ts';
 import { whoHidesEmail } from '../email-visibility.ts';
 import { hasFlag, isAlerted, isRead, wasReceived } from '../flags/read-state.ts';
 import { findPeople, type Person } from '../people.ts';
+import { linkifiersOf } from '../sending/linkifiers.ts';
 import { recipientIdOf } from '../sending/recipient-id.ts';
 import type { ChannelCopy } from './channel-copy.ts';
+import { searchQuery } from './search-query.ts';
 
 export interface ShownAs {
   applyMarkdown: boolean;
@@ -40,7 +42,6 @@ const fullRow = z.object({
   match_content: z.string().nullable(),
   match_subject: z.string().nullable(),
 });
-const linkifierRow = z.object({ id: z.number(), pattern: z.string(), urlTemplate: z.string() });
 type FullRow = z.infer<typeof fullRow>;
 
 /** Message objects in ascending order, as their reader sees them. `userId` 0 is somebody without an account. */
@@ -54,7 +55,7 @@ export async function messageObjects(
   shown: ShownAs,
 ): Promise<(Record<string, unknown> & { id: number })[]> {
   if (messageIds.length === 0) return [];
-  const query = sql.fragment`websearch_to_tsquery('english'::regconfig, ${shown.search ?? ''})`;
+  const query = searchQuery(shown.search ?? '');
   const escapedTopic = sql.fragment`replace(replace(replace(m.topic, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')`;
   const matches =
     shown.search === undefined
@@ -82,8 +83,7 @@ export async function messageObjects(
   // Who may know an email makes the picture's address from it, but where one was uploaded.
   const isPictureless = (id: number): boolean =>
     hidden !== undefined && !hidden.has(id) && !unknown.has(id) && !isUploadedAvatar(people.get(id)?.avatar_url);
-  const linkifiers = await executor.any(sql.type(linkifierRow)`
-    SELECT linkifier_id AS id, pattern, url_template AS "urlTemplate" FROM messaging.linkifier WHERE realm_id = ${realmId} ORDER BY ordinal`);
+  const linkifiers = await linkifiersOf(executor, realmId);
   const historyPolicy = policy.settings.message_edit_history_visibility_policy;
   const extras = await messageExtras(
     executor,
@@ -91,6 +91,7 @@ export async function messageObjects(
     rows.map((row) => row.id),
     historyPolicy,
     unknown,
+    shown.allowEmptyTopic,
   );
   const names = new Map(channels.map((channel) => [channel.channel_id, channel.name]));
   return rows.map((row) => {
@@ -101,7 +102,7 @@ export async function messageObjects(
       client: row.client,
       content: shown.applyMarkdown ? row.rendered_content : row.content,
       content_type: shown.applyMarkdown ? 'text/html' : 'text/x-markdown',
-      is_me_message: row.content.startsWith('/me ') && /^<p>/.test(row.rendered_content),
+      is_me_message: row.content.startsWith('/me ') && /^<p>.*<\/p>$/s.test(row.rendered_content),
       sender_id: row.sender_id,
       sender_email: sender?.email ?? '',
       sender_full_name: sender?.full_name ?? '',

@@ -13,6 +13,7 @@ export type Term = { negated: boolean } & (
   | { operator: 'has'; operand: 'link' | 'image' | 'attachment' | 'reaction' }
   | { operator: 'in'; operand: 'home' | 'all' }
   | { operator: 'near' | 'id' | 'with'; operand: number }
+  | { operator: 'mentions'; operand: string | number }
   | { operator: 'search'; operand: string }
 );
 type IsOperand = 'dm' | 'starred' | 'unread' | 'mentioned' | 'alerted' | 'resolved' | 'followed' | 'muted';
@@ -73,6 +74,7 @@ const operands: Record<Term['operator'], z.ZodType> = {
   near: id,
   id,
   with: id,
+  mentions: nameOrId,
   search: text,
 };
 

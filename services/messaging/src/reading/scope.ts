@@ -1,12 +1,13 @@
 import { type Actor, ChatError, type RequestMeta, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
-import { z } from 'zod';
 import type { ChannelReach } from '../channel-reach.ts';
 import { hasFlag, isAlerted, isMentioned, isRead } from '../flags/read-state.ts';
 import { findPeople, findPeopleByEmail } from '../people.ts';
 import { isSeenBy } from '../subscription-periods.ts';
 import type { ChannelCopy } from './channel-copy.ts';
 import { badNarrow, type Term } from './narrow.ts';
+import { searchQuery } from './search-query.ts';
+import { inConversation } from './with-message.ts';
 
 export type Fragment = ReturnType<typeof sql.fragment>;
 
@@ -28,13 +29,18 @@ export interface Reader {
 }
 
 /** The scope of a narrow for a reader: nothing in it that they may not read. */
-export async function scopeOf(reader: Reader, terms: readonly Term[], isByIds = false): Promise<Scope> {
+export async function scopeOf(reader: Reader, given: readonly Term[], isByIds = false): Promise<Scope> {
+  const terms = await inConversation(reader, given);
+  const channels = new Map<Term, ChannelCopy>();
+  for (const term of terms)
+    if (term.operator === 'channel') channels.set(term, await readableChannel(reader, term.operand));
   const conditions = [sql.fragment`m.realm_id = ${reader.meta.realmId}`];
   for (const term of terms) {
-    const condition = await conditionOf(reader, term);
+    const condition = await conditionOf(reader, term, channels);
     if (condition) conditions.push(term.negated ? sql.fragment`NOT coalesce(${condition}, false)` : condition);
   }
-  const named = await namedChannel(reader, terms);
+  // Where a narrow stays in a channel.
+  const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
   conditions.push(isByIds && !named ? accessible(reader) : accessOf(reader, named, terms));
   const search = terms
     .filter((term) => term.operator === 'search' && !term.negated)
@@ -49,16 +55,15 @@ export async function scopeOf(reader: Reader, terms: readonly Term[], isByIds = 
 
 const isPublicTerm = (term: Term): boolean => term.operator === 'channels' && !term.negated;
 
-/** The channel that a narrow stays in, when the reader may read it. */
-async function namedChannel(reader: Reader, terms: readonly Term[]): Promise<ChannelCopy | undefined> {
-  const term = terms.find((one) => one.operator === 'channel' && !one.negated);
-  if (!term) return undefined;
-  const channel = find(reader.channels, term.operand as string | number);
-  if (!channel) throw badNarrow(`unknown channel ${String(term.operand)}`);
+/** A channel that a narrow names, for or against; one that the reader may not read is not there. */
+async function readableChannel(reader: Reader, operand: string | number): Promise<ChannelCopy> {
+  const unknown = () => badNarrow(`unknown channel ${String(operand)}`);
+  const channel = find(reader.channels, operand);
+  if (!channel) throw unknown();
   if (channel.is_web_public) return channel;
-  if (!reader.actor) throw badNarrow(`unknown channel ${String(term.operand)}`);
+  if (!reader.actor) throw unknown();
   await reader.reach.readable(reader.actor, reader.meta, channel.channel_id).catch(() => {
-    throw badNarrow(`unknown channel ${String(term.operand)}`);
+    throw unknown();
   });
   return channel;
 }
@@ -90,9 +95,10 @@ function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonl
       ? sql.fragment`m.channel_id = ${named.channel_id}`
       : sql.fragment`m.channel_id = ${named.channel_id} AND ${isSeenBy(actor.userId)}`;
   }
-  const wantsPublic = terms.some(isPublicTerm);
-  if (wantsPublic && actor.role !== roles.guest)
+  const wanted = terms.filter(isPublicTerm).map((term) => term.operand);
+  if (wanted.length > 0 && actor.role !== roles.guest)
     return sql.fragment`m.channel_id = ANY(${idsOf((channel) => !channel.is_private)})`;
+  if (wanted.includes('web-public')) return openToTheWeb(reader.channels);
   return mine(reader, actor);
 }
 
@@ -115,7 +121,10 @@ export function accessible(reader: Pick<Reader, 'actor' | 'channels'>): Fragment
   )}))`;
 }
 
-/** What was received and may still be read: direct messages, channels one is in, public ones one was in. */
+/**
+ * What was received and may still be read: direct messages, channels one is in, public ones one was in; and of what is open to
+ * everybody, what one flagged or what mentions one (a bot is called also where it is not subscribed).
+ */
 function mine({ channels }: Pick<Reader, 'channels'>, actor: Actor): Fragment {
   const ids = (is: (channel: ChannelCopy) => boolean) =>
     sql.array(
@@ -127,13 +136,19 @@ function mine({ channels }: Pick<Reader, 'channels'>, actor: Actor): Fragment {
   const shared = ids((channel) => channel.history_public);
   return sql.fragment`(EXISTS (SELECT FROM messaging.direct_message dm WHERE dm.realm_id = m.realm_id AND dm.user_id = ${actor.userId} AND dm.message_id = m.id)
     OR (m.channel_id IS NOT NULL AND ${isSeenBy(actor.userId)} AND (m.channel_id = ANY(${stillOpen}) OR ${isSubscribed(actor.userId)}))
-    OR (m.channel_id = ANY(${shared}) AND ${isSubscribed(actor.userId)}))`;
+    OR (m.channel_id = ANY(${shared}) AND ${isSubscribed(actor.userId)})
+    OR (m.channel_id = ANY(${stillOpen}) AND (coalesce(m.mentioned_ids @> ARRAY[${actor.userId}]::int[], false)
+      OR EXISTS (SELECT FROM messaging.flag mf WHERE mf.realm_id = m.realm_id AND mf.user_id = ${actor.userId} AND mf.message_id = m.id))))`;
 }
 
 const isSubscribed = (userId: number): Fragment => sql.fragment`EXISTS (SELECT FROM messaging.subscription_period cp
   WHERE cp.realm_id = m.realm_id AND cp.user_id = ${userId} AND cp.channel_id = m.channel_id AND cp.to_id IS NULL)`;
 
-async function conditionOf(reader: Reader, term: Term): Promise<Fragment | undefined> {
+async function conditionOf(
+  reader: Reader,
+  term: Term,
+  channels: ReadonlyMap<Term, ChannelCopy>,
+): Promise<Fragment | undefined> {
   const { actor } = reader;
   const userId = actor?.userId ?? 0;
   const needsActor =
@@ -142,11 +157,8 @@ async function conditionOf(reader: Reader, term: Term): Promise<Fragment | undef
   if (!actor && needsActor)
     throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
   switch (term.operator) {
-    case 'channel': {
-      const channel = find(reader.channels, term.operand);
-      if (!channel) throw badNarrow(`unknown channel ${String(term.operand)}`);
-      return sql.fragment`m.channel_id = ${channel.channel_id}`;
-    }
+    case 'channel':
+      return sql.fragment`m.channel_id = ${channels.get(term)?.channel_id ?? 0}`;
     case 'channels': {
       const ids = reader.channels
         .filter((channel) => (term.operand === 'public' ? !channel.is_private : channel.is_web_public))
@@ -181,12 +193,16 @@ async function conditionOf(reader: Reader, term: Term): Promise<Fragment | undef
       return term.operand === 'all' ? undefined : inHome(userId);
     case 'id':
       return sql.fragment`m.id = ${term.operand}`;
+    // What it means stands in its place already.
     case 'with':
-      return withMessage(reader, term.operand);
     case 'near':
       return undefined;
+    case 'mentions': {
+      const [person] = await peopleOf(reader, [term.operand]);
+      return sql.fragment`coalesce(m.mentioned_ids @> ARRAY[${person?.user_id ?? 0}]::int[], false)`;
+    }
     case 'search':
-      return sql.fragment`m.search @@ websearch_to_tsquery('english'::regconfig, ${term.operand})`;
+      return sql.fragment`m.search @@ ${searchQuery(term.operand)}`;
   }
 }
 
@@ -220,22 +236,6 @@ export const inHome = (
 ): Fragment => sql.fragment`(m.channel_id IS NULL OR (NOT ${hasPolicy(userId, 1)} AND (
   NOT EXISTS (SELECT FROM messaging.muted_channel mc WHERE mc.realm_id = m.realm_id AND mc.user_id = ${userId} AND mc.channel_id = m.channel_id)
   OR ${hasPolicy(userId, 2)} OR ${hasPolicy(userId, 3)})))`;
-
-const conversationRow = z.object({
-  channel_id: z.number().nullable(),
-  topic: z.string(),
-  conversation: z.string().nullable(),
-});
-
-/** The conversation that a message is in now. */
-async function withMessage({ executor, meta }: Reader, messageId: number): Promise<Fragment> {
-  const found = await executor.maybeOne(sql.type(conversationRow)`
-    SELECT channel_id, topic, conversation FROM messaging.message WHERE realm_id = ${meta.realmId} AND id = ${messageId}`);
-  if (!found) return sql.fragment`false`;
-  return found.channel_id === null
-    ? sql.fragment`m.conversation = ${found.conversation}`
-    : sql.fragment`(m.channel_id = ${found.channel_id} AND lower(m.topic) = lower(${found.topic}))`;
-}
 
 async function peopleOf({ executor, meta }: Reader, operand: readonly (string | number)[]) {
   const ids = operand.flatMap((one) => (typeof one === 'number' ? [one] : /^\d+$/.test(one) ? [Number(one)] : []));

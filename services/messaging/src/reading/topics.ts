@@ -2,7 +2,7 @@ import { badRequest, ChatError, emptyTopicDisplayName, messageReadingOperations 
 import { sql } from '@natter/database';
 import { type Handlers, handleOpen, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { wasReceived } from '../flags/read-state.ts';
+import { isSeenBy } from '../subscription-periods.ts';
 import { channelCopies } from './channel-copy.ts';
 import type { Reading } from './get-messages.ts';
 
@@ -19,7 +19,7 @@ export function topicHandlers({ database }: Owner, { reach, policies }: Reading)
         if (!channel?.is_web_public) throw badRequest('Invalid channel ID');
       } else await reach.readable(actor, meta, stream_id);
       const isOpen = !actor || !channel?.is_private || channel.history_public;
-      const seen = isOpen ? sql.fragment`true` : wasReceived(actor.userId);
+      const seen = isOpen ? sql.fragment`true` : isSeenBy(actor.userId);
       // From topic to topic along the index, one look for each.
       const topics = await database.any(sql.type(topicRow)`
         WITH RECURSIVE found (key, name, max_id) AS (

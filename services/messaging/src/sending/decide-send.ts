@@ -9,7 +9,7 @@ import { emailHiddenFrom } from '../email-visibility.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { filesReferredBy, referencesOfSend } from '../uploads/references.ts';
 import { widgetOfSend } from '../widgets/widget-of-send.ts';
-import { mentionedBy } from './mention-rights.ts';
+import { calledBots, mentionedBy } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
 import { requireDirectAllowed } from './posting-rights.ts';
 import { referredBy } from './render-context.ts';
@@ -55,13 +55,23 @@ export async function decideSend(
       : { key: destination.people.map((person) => person.user_id).join(',') };
   const facts = await senderFacts(database, actor.realmId, actor.userId, content, conversation);
   const isNew = facts.is_new_conversation;
+  const hidden = await sight.hiddenFrom(actor, meta, policy);
   if (destination.kind === 'direct') {
-    if (isNew) requireKnown(destination.people, await sight.hiddenFrom(actor, meta, policy), params.to);
+    if (isNew) requireKnown(destination.people, hidden, params.to);
     await requireDirectAllowed(database, actor, destination.people, policy, isNew);
   }
-  const { context, groups } = await referredBy(database, actor, meta.realmUrl, content, policy, facts.linkifiers);
+  const { context, groups, botIds } = await referredBy(
+    database,
+    actor,
+    meta.realmUrl,
+    content,
+    policy,
+    facts.linkifiers,
+    hidden,
+  );
   const rendered = render(content, context);
   const mentioned = await mentionedBy(database, actor, rendered, groups, destination, policy);
+  const called = await calledBots(database, actor.realmId, destination, rendered.mentions.userIds, botIds);
   const preferences = await topicPreferencesAfter(database, actor, destination, facts, rendered.mentions.userIds);
   const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
   const widget = await widgetOfSend(database, actor.userId, content, params.widget_content);
@@ -80,6 +90,7 @@ export async function decideSend(
     emailHiddenFrom: await emailHiddenFrom(database, actor, facts.email ?? actor.email, destination.audience),
     unknownSender: await unknownActor({ sight, policies }, actor, meta, destination.audience),
     unreadFor,
+    called,
   });
   return {
     basis: { ...actor.basis, ...realmBasis(policy), ...destination.basis },

@@ -15,6 +15,8 @@ import type { Rendered } from '@natter/markdown';
 import { isPermitted } from '@natter/permissions';
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
+import type { Destination } from '../destination.ts';
+import { guestsAmong } from '../standing.ts';
 import { membersOf } from './group-closure.ts';
 import type { NamedGroup } from './render-context.ts';
 
@@ -61,8 +63,8 @@ export async function mentionedBy(
   const userIds = [...new Set([...mentions.userIds, ...inGroups])]
     .filter((id) => receivers.has(id))
     .sort((a, b) => a - b);
-  const nobody: Mentioned = { userIds, topicUserIds: [], mentionsChannel: false };
-  if (destination.kind === 'direct') return nobody;
+  // Among so few nobody needs a right to call everybody.
+  if (destination.kind === 'direct') return { userIds, topicUserIds: [], mentionsChannel: mentions.channelWildcard };
   const mayMentionMany =
     actor.isSystemBot ||
     isPermitted(realmPermissions.can_mention_many_users_group, policy.permissions.can_mention_many_users_group, actor);
@@ -84,6 +86,21 @@ export async function mentionedBy(
     ),
     mentionsChannel: mentions.channelWildcard,
   };
+}
+
+/** Bots hear what mentions them in an open channel also where they are not subscribed: people talk to them so. */
+export async function calledBots(
+  executor: Executor,
+  realmId: number,
+  destination: Destination,
+  mentionedIds: readonly number[],
+  botIds: ReadonlySet<number>,
+): Promise<number[]> {
+  if (destination.kind === 'direct' || destination.channel.is_private) return [];
+  const bots = mentionedIds.filter((id) => botIds.has(id) && !hasId(destination.audience, id));
+  if (bots.length === 0) return [];
+  const guests = destination.channel.is_web_public ? new Set<number>() : await guestsAmong(executor, realmId, bots);
+  return bots.filter((id) => !guests.has(id)).sort((a, b) => a - b);
 }
 
 /** Who wrote in the topic or reacted to something in it. */

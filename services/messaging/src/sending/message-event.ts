@@ -22,6 +22,8 @@ interface Parts {
   submessages: Record<string, unknown>[];
   emailHiddenFrom: IdSet | undefined;
   unknownSender: UnknownActor | undefined;
+  /** Bots that the text calls to a channel which they are not subscribed to. */
+  called: readonly number[];
   /** For everybody else it arrives read. */
   unreadFor: readonly number[] | undefined;
 }
@@ -49,10 +51,17 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
   const alerted = alertedBy(facts.alerts, content).filter(isReceiver);
   const { unreadFor } = parts;
   const readAtOnce = unreadFor ? idsOf(destination.audience).filter((id) => !unreadFor.includes(id)) : [];
-  const read = [...facts.muted_by.filter(isReceiver), ...(isReadBySender ? [actor.userId] : []), ...readAtOnce];
+  const { called } = parts;
+  const read = [
+    ...facts.muted_by.filter(isReceiver),
+    ...(isReadBySender ? [actor.userId] : []),
+    ...readAtOnce,
+    ...called,
+  ];
+  const mentionedIds = [...mentioned.userIds, ...called].sort((a, b) => a - b);
   const flags = [
     { flag: 'read', users: idSet(read) },
-    { flag: 'mentioned', users: idSet(mentioned.userIds) },
+    { flag: 'mentioned', users: idSet(mentionedIds) },
     ...(mentioned.mentionsChannel
       ? ['stream_wildcard_mentioned', 'wildcard_mentioned'].map((flag) => ({ flag, users: destination.audience }))
       : []),
@@ -79,7 +88,9 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
   const event: LogEvent = {
     type: 'message',
     body: { message },
-    audience: { users: destination.audience },
+    audience: {
+      users: called.length === 0 ? destination.audience : idSet([...idsOf(destination.audience), ...called]),
+    },
     message: {
       ...(destination.kind === 'channel' ? { channelId: destination.channel.channel_id } : {}),
       isPublic: destination.kind === 'channel' && !destination.channel.is_private,
@@ -113,7 +124,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
         is_read_by_sender: isReadBySender,
         has_link: rendered.hasLink,
         has_image: rendered.hasImage,
-        mentioned_ids: ids(mentioned.userIds),
+        mentioned_ids: ids(mentionedIds),
         topic_mentioned_ids: ids(mentioned.topicUserIds),
         alerted_ids: ids(alerted),
         mentions_channel: mentioned.mentionsChannel,

@@ -1,26 +1,33 @@
 import { type Actor, type RealmPolicy, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
-import { emptyContext, type RenderContext, unicodeEmoji } from '@natter/markdown';
+import { emptyContext, hasEmoticons, type RenderContext, unicodeEmoji } from '@natter/markdown';
 import { z } from 'zod';
+import { isOn } from '../personal-settings.ts';
 
-const personRow = z.object({ id: z.number(), name: z.string() });
-const groupRow = personRow.extend({ can_mention: z.any(), is_deactivated: z.boolean() });
+const nameRow = z.object({ id: z.number(), name: z.string() });
+const personRow = nameRow.extend({ is_bot: z.boolean() });
+const groupRow = nameRow.extend({ can_mention: z.any(), is_deactivated: z.boolean() });
 export type NamedGroup = z.infer<typeof groupRow>;
 const emojiRow = z.object({ id: z.string(), name: z.string(), source_url: z.string() });
 
 export interface Referred {
   context: RenderContext;
   groups: readonly NamedGroup[];
+  /** Of the people named, those that are bots. */
+  botIds: ReadonlySet<number>;
 }
 
-/** Looks up what a text names, of what its sender may see; a text that names nothing costs nothing. */
+type Author = Pick<Actor, 'realmId' | 'userId' | 'role' | 'isSystemBot'>;
+
+/** Looks up what a text names, of what its sender may see; a text that names nothing costs nothing. `hidden`: people they may not know. */
 export async function referredBy(
   executor: Executor,
-  actor: Pick<Actor, 'realmId' | 'userId' | 'role'>,
+  actor: Author,
   realmUrl: string,
   content: string,
   policy: RealmPolicy,
   linkifiers: RenderContext['linkifiers'],
+  hidden: ReadonlySet<number>,
 ): Promise<Referred> {
   const { realmId } = actor;
   const strong = namesIn(content, /@_?\*\*([^*\n]+)\*\*/g).map((name) => /^(.*?)(?:\|(\d{1,9}))?$/.exec(name));
@@ -29,12 +36,13 @@ export async function referredBy(
   const groupNames = namesIn(content, /@_?\*([^*\n]+)\*/g);
   const channelNames = namesIn(content, /#\*\*([^*\n>]+)/g);
   const emojiNames = namesIn(content, /:([\w+-]+):/g).filter((name) => unicodeEmoji(name) === undefined);
-  const people =
+  const everybody =
     names.length + ids.length === 0
       ? []
       : await executor.any(sql.type(personRow)`
-          SELECT user_id AS id, full_name AS name FROM messaging.person WHERE realm_id = ${realmId} AND is_active
+          SELECT user_id AS id, full_name AS name, is_bot FROM messaging.person WHERE realm_id = ${realmId} AND is_active
             AND (lower(full_name) = ANY(${lowered(names)}) OR user_id = ANY(${sql.array(ids, 'int4')})) ORDER BY user_id`);
+  const people = everybody.filter((person) => !hidden.has(person.id));
   const groups =
     groupNames.length === 0
       ? []
@@ -65,6 +73,7 @@ export async function referredBy(
       ),
     channels: (name) => named(channels, name),
     linkifiers,
+    translateEmoticons: hasEmoticons(content) && (await isOn(executor, realmId, actor.userId, 'translate_emoticons')),
     emoji: (name) => {
       const own = emoji.find((one) => one.name === name);
       return own ? { kind: 'realm', id: own.id, url: own.source_url } : emptyContext.emoji(name);
@@ -72,17 +81,22 @@ export async function referredBy(
     defaultCodeLanguage: policy.settings.default_code_block_language,
     previewMedia: policy.settings.inline_image_preview,
   };
-  return { context, groups };
+  return { context, groups, botIds: new Set(people.filter((person) => person.is_bot).map((person) => person.id)) };
 }
 
 async function channelsSeen(
   executor: Executor,
-  { realmId, userId, role }: Pick<Actor, 'realmId' | 'userId' | 'role'>,
+  { realmId, userId, role, isSystemBot }: Author,
   names: readonly string[],
 ): Promise<{ id: number; name: string }[]> {
-  const open = role === roles.guest ? sql.fragment`c.is_web_public` : sql.fragment`NOT c.is_private`;
+  // The realm's own bots say where something was moved to, whoever may follow.
+  const open = isSystemBot
+    ? sql.fragment`true`
+    : role === roles.guest
+      ? sql.fragment`c.is_web_public`
+      : sql.fragment`NOT c.is_private`;
   return [
-    ...(await executor.any(sql.type(personRow)`
+    ...(await executor.any(sql.type(nameRow)`
       SELECT c.channel_id AS id, c.name FROM messaging.channel c WHERE c.realm_id = ${realmId} AND lower(c.name) = ANY(${lowered(names)})
         AND (${open} OR EXISTS (SELECT FROM messaging.subscription_period p WHERE p.realm_id = c.realm_id AND p.user_id = ${userId}
           AND p.channel_id = c.channel_id AND p.to_id IS NULL)) ORDER BY c.is_archived`)),

@@ -1,4 +1,4 @@
-import type { Actor, LogEvent } from '@natter/contracts';
+import { type Actor, hasId, type LogEvent } from '@natter/contracts';
 import { type Executor, type Query, sql } from '@natter/database';
 import { z } from 'zod';
 import type { Destination } from '../destination.ts';
@@ -44,7 +44,8 @@ export async function topicPreferencesAfter(
   };
   after.own = actor.isBot ? undefined : afterSending(facts, facts.is_new_conversation);
   if (after.own !== undefined) become(actor.userId, after.own, facts.policy);
-  const others = mentionedIds.filter((id) => id !== actor.userId || actor.isBot);
+  // Who does not receive it hears nothing of the topic.
+  const others = mentionedIds.filter((id) => (id !== actor.userId || actor.isBot) && hasId(destination.audience, id));
   if (others.length === 0) return withMutesEnded(after, unmuted);
   const mentioned = await executor.any(sql.type(mentionedRow)`
     SELECT u.id AS user_id, t.policy, (SELECT s.value FROM messaging.personal_setting s

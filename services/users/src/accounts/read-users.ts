@@ -46,7 +46,11 @@ export function readUserHandlers({ database }: Owner, bus: Bus, config: UsersCon
 
     handle(userOperations.getOwnUser, async ({ actor, meta }) => {
       const row = await readAccount(database, actor.realmId, actor.userId);
-      const { max_message_id } = await bus.call(messageReadingOperations.getMaxMessageId, {}, { meta });
+      const { max_message_id } = await bus.call(
+        messageReadingOperations.getMaxMessageId,
+        { user_id: actor.userId },
+        { meta },
+      );
       const profiles = await readProfileData(database, actor.realmId, [actor.userId]);
       return { ...withProfile(toUser(row, actor, false), profiles), max_message_id };
     }),

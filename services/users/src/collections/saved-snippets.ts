@@ -66,13 +66,13 @@ export function savedSnippetHandlers(owner: Owner): Handlers {
 function checkedTitle(given: string): string {
   const title = given.trim();
   if (title === '') throw badRequest('Title cannot be empty.');
-  if (title.length > maxTitle) throw badRequest(`Title is too long (limit: ${maxTitle} characters)`);
+  if ([...title].length > maxTitle) throw badRequest(`Title is too long (limit: ${maxTitle} characters)`);
   return title;
 }
 
 function checkedContent(content: string): string {
   if (content.trim() === '') throw badRequest('Content cannot be empty.');
-  if (content.length > limits.messageLength)
+  if ([...content].length > limits.messageLength)
     throw badRequest(`Content is too long (limit: ${limits.messageLength} characters)`);
   return content;
 }

@@ -70,4 +70,6 @@ export async function announceEmoji(work: Work, id: number, isNew: boolean): Pro
   const only = (is: boolean): Form[] => [{ capability: 'individual_emoji_changes', is: !is, patch: null }];
   work.emit({ type: 'realm_emoji', op: 'update', body: { realm_emoji }, audience: 'realm', forms: only(false) });
   work.emit({ type: 'realm_emoji', ...one, audience: 'realm', forms: only(true), isForClientsOnly: true });
+  // What is sent from now on is rendered with them.
+  work.bump('realm');
 }

@@ -20,6 +20,8 @@ export function linkifierHandlers(owner: Owner): Handlers {
       await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7301, ${work.realmId})`);
       const result = await write(work);
       work.emit(changed(await readLinkifiers(work, work.realmId)));
+      // What is sent from now on is rendered with them.
+      work.bump('realm');
       return result;
     });
   return [

@@ -4,11 +4,20 @@ import type { AccountRow } from '../accounts/account-row.ts';
 import { emitPerson } from '../accounts/announce-account.ts';
 import { languageName } from './stored-settings.ts';
 
+/** What a send of theirs depends on: one that comes next is decided with the new value. */
+const decideSends: ReadonlySet<UserSettingName> = new Set([
+  'translate_emoticons',
+  'automatically_follow_topics_policy',
+  'automatically_unmute_topics_in_muted_streams_policy',
+  'automatically_follow_topics_where_mentioned',
+]);
+
 /** One setting changed: told to the person, to their clients of old in their form, and to others what they see of it. */
 export function announceSetting(work: Work, row: AccountRow, name: UserSettingName, value: unknown): void {
   const audience = { users: idSet([row.id]) };
   const language = name === 'default_language' ? { language_name: languageName(String(value)) } : {};
   work.emit({ type: 'user_settings', op: 'update', body: { property: name, value, ...language }, audience });
+  if (decideSends.has(name)) work.bump('realm');
   const { legacy } = userSettings[name];
   const forms = [{ capability: 'user_settings_object', is: true, patch: null }];
   if (legacy === 'display')

@@ -47,7 +47,11 @@ export function alertWordHandlers(owner: Owner): Handlers {
 async function answer(work: Work, userId: number, isChanged: boolean): Promise<{ alert_words: string[] }> {
   const alert_words = await readWords(work, userId);
   if (alert_words.length > maxWords) throw badRequest(`Too many alert words (limit: ${maxWords})`);
-  if (isChanged) work.emit(toSelf(userId, 'alert_words', undefined, { alert_words }));
+  if (isChanged) {
+    work.emit(toSelf(userId, 'alert_words', undefined, { alert_words }));
+    // What anybody sends from now on is looked through for them.
+    work.bump('realm');
+  }
   return { alert_words };
 }
 
