@@ -137,6 +137,15 @@ describe('an arrival', () => {
 });
 
 describe('who does not want to be seen', () => {
+  test('who hides their address is told of by one that only names the account', async () => {
+    const person = await realm.person();
+    await person.ok('PATCH', '/settings', { email_address_visibility: 4 });
+    const queue = await realm.guest.queue({ event_types: ['presence'], fetch_event_types: [] });
+    await person.ok('POST', '/users/me/presence', { status: 'active' });
+    const told = await queue.next((event) => event.user_id === person.user_id);
+    expect(told.email).toBe(`user${person.user_id}@${realm.host}`);
+  });
+
   test('a realm with presence off shows nobody and tells nothing', async () => {
     const hidden = await openRealm();
     await hidden.member.ok('POST', '/users/me/presence', { status: 'active' });

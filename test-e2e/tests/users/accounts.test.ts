@@ -219,3 +219,22 @@ test('the register of a spectator names the people, as nobody in particular', as
   expect(state).toMatchObject({ queue_id: null, user_id: -1, is_admin: false, can_create_public_streams: false });
   expect(state.cross_realm_bots.length).toBe(2);
 });
+
+test('whoever loses an address is told where the picture is that they made from it', async () => {
+  const person = await realm.person();
+  const pictureFor = async (viewer: Client) => (await memberOf(viewer, person.user_id)).avatar_url;
+  const pictured = (event: Json) => event.person.user_id === person.user_id && event.person.avatar_url !== undefined;
+  expect(await pictureFor(realm.guest)).toBe(null);
+  const queue = await realm.guest.queue({ event_types: ['realm_user'] });
+  await person.ok('PATCH', '/settings', { email_address_visibility: 2 });
+  const { avatar_url } = (await queue.next(pictured)).person;
+  expect(avatar_url).toEqual(expect.stringMatching(/^\/avatar\//));
+  expect(await pictureFor(realm.guest)).toBe(avatar_url);
+
+  const former = await realm.person();
+  expect(await pictureFor(former)).toBe(null);
+  const theirs = await former.queue({ event_types: ['realm_user'] });
+  await realm.owner.ok('PATCH', `/users/${former.user_id}`, { role: 600 });
+  expect((await theirs.next(pictured)).person.avatar_url).toBe(avatar_url);
+  expect(await pictureFor(former)).toBe(avatar_url);
+});

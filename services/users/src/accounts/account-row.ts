@@ -58,6 +58,14 @@ export const avatarUrl = (row: Pictured, size: '' | '/medium' = ''): string =>
 /** G: what a client makes of the address, or we draw; U: uploaded. */
 export const avatarSource = (row: Pictured): 'G' | 'U' => (row.avatar_token === null ? 'G' : 'U');
 
+/** All that is told of a picture when it changes. */
+export const pictureFields = (row: Pictured) => ({
+  avatar_url: avatarUrl(row),
+  avatar_url_medium: avatarUrl(row, '/medium'),
+  avatar_source: avatarSource(row),
+  avatar_version: row.avatar_version,
+});
+
 /** Specification 2.4. `clientGravatar` leaves the picture to clients that can make its address from the email. */
 export function toUser(row: AccountRow, viewer: Viewer, clientGravatar: boolean): User {
   const seesEmail = canSeeEmail(row, viewer);

@@ -1,7 +1,14 @@
 import { type Audience, idSet, roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { type AccountRow, accountColumns, accountRow, canSeeEmail, roleThatSees } from './account-row.ts';
+import {
+  type AccountRow,
+  accountColumns,
+  accountRow,
+  canSeeEmail,
+  pictureFields,
+  roleThatSees,
+} from './account-row.ts';
 
 const idRow = z.object({ id: z.number() });
 
@@ -35,6 +42,9 @@ export async function announceEmail(work: Work, before: AccountRow): Promise<Acc
     work.emit({ type: 'realm_user', op: 'update', body: { person: hidden }, audience: 'realm', variants, note });
   }
   if (row.api_email !== before.api_email) emitPerson(work, { user_id, new_email: row.api_email });
+  // Clients that make the picture's address from the email were told none, and may have lost the email.
+  if (row.visibility !== before.visibility && row.avatar_token === null)
+    emitPerson(work, { user_id, ...pictureFields(row) });
   return row;
 }
 
@@ -49,6 +59,10 @@ export async function announceEmailsTo(work: Work, userId: number, before: numbe
     if (saw === sees) continue;
     const person = { user_id: row.id, delivery_email: sees ? row.email : null };
     const note = { delivery_email: row.email };
-    work.emit({ type: 'realm_user', op: 'update', body: { person }, audience: { users: idSet([userId]) }, note });
+    const audience = { users: idSet([userId]) };
+    work.emit({ type: 'realm_user', op: 'update', body: { person }, audience, note });
+    if (sees || row.avatar_token !== null) continue;
+    const pictured = { user_id: row.id, ...pictureFields(row) };
+    work.emit({ type: 'realm_user', op: 'update', body: { person: pictured }, audience });
   }
 }

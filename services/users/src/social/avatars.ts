@@ -10,7 +10,7 @@ import {
 import { sql, type Work } from '@natter/database';
 import { type Handlers, handle, handleOpen, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
-import { type AccountRow, avatarSource, avatarUrl } from '../accounts/account-row.ts';
+import { type AccountRow, avatarSource, avatarUrl, pictureFields } from '../accounts/account-row.ts';
 import { emitPerson } from '../accounts/announce-account.ts';
 import { findAccount, noSuchUser, readAccount } from '../accounts/find-account.ts';
 import { announceBotChange } from '../bots/announce-bot.ts';
@@ -96,13 +96,7 @@ function write(
       throw badRequest('Avatar changes are disabled in this organization.');
     await store(work, before);
     const row = await readAccount(work, work.realmId, before.id);
-    emitPerson(work, {
-      user_id: row.id,
-      avatar_url: avatarUrl(row),
-      avatar_url_medium: avatarUrl(row, '/medium'),
-      avatar_source: avatarSource(row),
-      avatar_version: row.avatar_version,
-    });
+    emitPerson(work, { user_id: row.id, ...pictureFields(row) });
     if (row.is_bot) await announceBotChange(work, row, { avatar_url: avatarUrl(row) });
     return { avatar_url: avatarUrl(row) };
   });
