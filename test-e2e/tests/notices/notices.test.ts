@@ -87,6 +87,26 @@ test('where there is no topic but the empty one, bots use it too', async () => {
   expect(message.content).toContain('One conversation');
 });
 
+test('a note of a description tells nothing of a channel that its author may not know', async () => {
+  const { owner, member } = realm;
+  const { id: secret } = await owner.ok('POST', '/channels/create', {
+    name: 'vault',
+    subscribers: [],
+    invite_only: true,
+  });
+  const queue = await member.queue({ apply_markdown: true });
+  const texts: string[] = [];
+  for (const name of ['vault', 'no vault']) {
+    const form = { name: `guess of ${name}`, subscribers: [member.user_id], description: `#**${name}** @**all**` };
+    await member.ok('POST', '/channels/create', form);
+    const { message, flags } = await queue.next(isNotice);
+    expect(flags).not.toContain('stream_wildcard_mentioned');
+    texts.push(message.content.replace(name, 'it'));
+  }
+  expect(texts[0]).toBe(texts[1]);
+  expect(texts[0]).not.toContain(`"${secret}"`);
+});
+
 test('a new channel is announced where the realm wants it, if its creator does', async () => {
   await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'news' }] });
   const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'news' });

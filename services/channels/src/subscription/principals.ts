@@ -19,7 +19,7 @@ export function resolvePrincipals(
 }
 
 const unknownPrincipal = (principal: number | string): Error =>
-  badRequest(typeof principal === 'number' ? `Invalid user ID: ${principal}` : `Invalid email '${principal}'`);
+  badRequest(typeof principal === 'number' ? `Invalid user ID ${principal}` : `Invalid email '${principal}'`);
 
 export const isOwnBot = (person: Person | undefined, actor: Actor): boolean =>
   person?.isBot === true && person.botOwnerId === actor.userId;

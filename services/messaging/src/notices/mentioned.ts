@@ -8,8 +8,11 @@ export async function mentionOf(executor: Executor, realmId: number, userId: num
   return `@_**${person?.full_name ?? 'Somebody'}|${userId}**`;
 }
 
-/** Text in a quote, whatever fences it contains. */
+/**
+ * Text in a quote, whatever fences it contains. It names no channels: the realm's own bots see them all, and whoever wrote the
+ * text need not.
+ */
 export function quoted(text: string): string {
   const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
-  return `${fence}quote\n${text}\n${fence}`;
+  return `${fence}quote\n${text.replaceAll('#**', '\\#**')}\n${fence}`;
 }

@@ -75,7 +75,7 @@ async function permissionsOf(
 export async function checkedUsers(work: Work, ids: readonly number[]): Promise<number[]> {
   const active = new Set(await activeUserIds(work, ids));
   const wrong = ids.find((id) => !active.has(id));
-  if (wrong !== undefined) throw badRequest(`Invalid user ID: ${wrong}`);
+  if (wrong !== undefined) throw badRequest(`Invalid user ID ${wrong}`);
   return [...active].sort((a, b) => a - b);
 }
 

@@ -32,7 +32,7 @@ export function memberHandlers(owner: Owner): Handlers {
         )`SELECT id FROM users.account WHERE realm_id = ${actor.realmId} AND id = ${user_id} AND NOT is_system_bot`,
       );
       if (!user || (await hiddenFrom(database, actor.realmId, actor)).has(user_id))
-        throw badRequest(`Invalid user ID: ${user_id}`);
+        throw badRequest(`Invalid user ID ${user_id}`);
       const members = direct_member_only ? group.members : await membersWithin(database, group.id);
       return { is_user_group_member: members.includes(user_id) };
     }),

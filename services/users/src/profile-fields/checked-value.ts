@@ -31,7 +31,7 @@ function checkedPeople(field: ProfileField, value: ProfileEntry['value'], isPers
   if (!Array.isArray(ids) || ids.some((id) => !Number.isInteger(id)))
     throw badRequest(`${field.name} is not a list of user IDs`);
   const wrong = ids.find((id) => !isPerson(id));
-  if (wrong !== undefined) throw badRequest(`Invalid user ID: ${wrong}`);
+  if (wrong !== undefined) throw badRequest(`Invalid user ID ${wrong}`);
   return ids.length === 0 ? '' : JSON.stringify([...new Set(ids)]);
 }
 
