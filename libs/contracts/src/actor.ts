@@ -13,6 +13,8 @@ export const actorSchema = z.object({
   isBot: z.boolean(),
   /** A bot of the realm itself: it may write wherever it has something to say. */
   isSystemBot: z.boolean().optional(),
+  /** A bot that may send, and nothing else. */
+  isWriteOnly: z.boolean().optional(),
   /** Which of the user's API keys was shown; a revoked one ends the actor. */
   keyId: z.string(),
   /** All groups the user is in, directly or through subgroups. */

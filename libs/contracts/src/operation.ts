@@ -38,6 +38,8 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
    * millisecond counts, only before it refuses.
    */
   copies: 'current' | 'current-on-refusal';
+  /** Bots that may only write may ask for it. */
+  isForWriteOnly: boolean;
   /** Pages of any origin may ask: what an app needs before it is logged in. */
   isCrossOrigin: boolean;
   /** The parameter for whose value somebody may be guessing a secret: few attempts each; a right one forgets the wrong ones. */
@@ -65,6 +67,7 @@ export function operation<
     events: [],
     isReadOnly: declared.http?.method === 'GET',
     copies: 'current',
+    isForWriteOnly: false,
     isCrossOrigin: false,
     deadlineMs: 15_000,
     ...declared,

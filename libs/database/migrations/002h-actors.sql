@@ -2,7 +2,7 @@
 -- each that is known. A function, because its plan is then made once per connection and not once per call; stable, so that what it reads
 -- and the versions of that are of one moment. Each look-up is kept to a descent of an index by its LIMIT.
 CREATE FUNCTION users.actors(p_asked json)
-RETURNS TABLE (ordinal bigint, id int, email text, role int, is_active boolean, is_bot boolean, is_system_bot boolean, realm_ended boolean,
+RETURNS TABLE (ordinal bigint, id int, email text, role int, is_active boolean, is_bot boolean, is_system_bot boolean, is_write_only boolean, realm_ended boolean,
   group_ids int[], actor_version int, groups_version int)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -10,7 +10,7 @@ BEGIN
   RETURN QUERY
   -- The address that everybody knows: what is told in the name of an actor shows nobody their real one.
   SELECT q.ordinality, a.id,
-    CASE WHEN coalesce((a.settings->>'email_address_visibility')::int, 1) = 1 THEN a.email ELSE 'user' || a.id || '@' || r.host END, a.role::int, a.is_active, a.is_bot, a.is_system_bot, r.is_deactivated,
+    CASE WHEN coalesce((a.settings->>'email_address_visibility')::int, 1) = 1 THEN a.email ELSE 'user' || a.id || '@' || r.host END, a.role::int, a.is_active, a.is_bot, a.is_system_bot, coalesce(a.bot_type = 2, false), r.is_deactivated,
     ARRAY(
       WITH RECURSIVE reached (id) AS (
         SELECT m.group_id FROM users.group_member m JOIN users.user_group g ON g.id = m.group_id

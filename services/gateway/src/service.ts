@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   type Actor,
+  badRequest,
   ChatError,
   capabilityNames,
   eventQueueOperations,
@@ -182,6 +183,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     }
     const isPoll = operation.name === eventQueueOperations.getEvents.name;
     const actor = await actorOf(operation, asked, meta, isPoll);
+    if (actor?.isWriteOnly && !operation.isForWriteOnly)
+      throw badRequest('This API is not available to incoming webhook bots.');
     const who = actor ? `${isPoll ? 'poll' : 'user'}:${actor.userId}` : `ip:${request.ip}`;
     await count(reply, meta, who, actor ? rates.user : rates.anonymous);
     // Small files travel with the other parameters.

@@ -1,4 +1,4 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -117,4 +117,20 @@ test('bots can be muted, those of the realm itself too', async () => {
   await realm.member2.ok('POST', `/users/me/muted_users/${bot.user_id}`);
   const { muted_users } = await realm.member2.ok('POST', '/register', { fetch_event_types: ['muted_users'] });
   expect(muted_users).toMatchObject([{ id: bot.user_id }]);
+});
+
+test('a bot for incoming webhooks sends, and reads nothing', async () => {
+  const form = { full_name: 'Hook', short_name: 'hook', bot_type: 2 };
+  const made = await realm.member.ok('POST', '/bots', form);
+  const bot = new Client(realm.member, { ...made, email: `hook-bot@${realm.host}`, full_name: 'Hook' });
+  await bot.ok('POST', '/messages', { type: 'direct', to: [realm.member.user_id], content: 'deployed' });
+  await bot.ok('POST', '/typing', { op: 'start', to: [realm.member.user_id] });
+  for (const attempt of [
+    bot.get('/messages', { anchor: 'newest', num_before: 1, num_after: 0 }),
+    bot.post('/register'),
+    bot.get('/users'),
+    bot.get('/users/me'),
+    bot.post('/users/me/subscriptions', { subscriptions: [{ name: 'hooked' }] }),
+  ])
+    expect(refused(await attempt)).toEqual(bad);
 });

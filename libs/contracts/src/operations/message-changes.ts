@@ -118,6 +118,7 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/typing' },
     summary: 'Tell that the caller has started or stopped typing a message.',
+    isForWriteOnly: true,
     params: {
       type: text(z.enum(['direct', 'private', 'channel', 'stream']).default('direct')),
       op: text(z.enum(['start', 'stop'])),

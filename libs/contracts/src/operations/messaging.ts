@@ -22,6 +22,7 @@ export const messagingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/messages' },
     summary: 'Send a message.',
+    isForWriteOnly: true,
     params: {
       type: text(z.enum(['direct', 'private', 'channel', 'stream'])),
       to: textOrJson(z.union([z.int(), z.string(), z.array(z.int()), z.array(z.string())])),

@@ -12,6 +12,8 @@ const actorRow = z.object({
   is_active: z.boolean(),
   is_bot: z.boolean(),
   is_system_bot: z.boolean(),
+  /** A bot for incoming webhooks. */
+  is_write_only: z.boolean(),
   realm_ended: z.boolean(),
   group_ids: z.array(z.number()),
   actor_version: z.number(),
@@ -30,7 +32,7 @@ export function authenticationHandlers({ database }: Owner): Handlers {
   // After a restart of gateways all their clients come at once.
   const find = together(async (asked: Asked[]) => {
     const rows = await database.any(sql.type(actorRow)`
-      SELECT ordinal, id, email, role, is_active, is_bot, is_system_bot, realm_ended, group_ids, actor_version, groups_version
+      SELECT ordinal, id, email, role, is_active, is_bot, is_system_bot, is_write_only, realm_ended, group_ids, actor_version, groups_version
       FROM users.actors(${JSON.stringify(asked)}::json)`);
     const found = new Map(rows.map((row) => [row.ordinal, row]));
     return asked.map((_, index) => found.get(index + 1));
@@ -48,6 +50,7 @@ export function authenticationHandlers({ database }: Owner): Handlers {
       role: account.role,
       isBot: account.is_bot,
       ...(account.is_system_bot && asked.key_hash === undefined ? { isSystemBot: true } : {}),
+      ...(account.is_write_only ? { isWriteOnly: true } : {}),
       keyId: asked.key_hash ?? '',
       groupIds: account.group_ids,
       basis: { [`actor:${account.id}`]: account.actor_version, groups: account.groups_version },
