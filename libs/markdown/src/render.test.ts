@@ -56,6 +56,10 @@ test('links are listed once, previews included, channel links not', () => {
 test('formulas become KaTeX, blocks in display style', () => {
   expect(render('a $$x^2$$', testContext).html).toMatch(/^<p>a <span class="katex">.*<\/span><\/p>$/s);
   expect(render('```math\nx\n```', testContext).html).toMatch(/^<p><span class="katex-display"><span class="katex">/);
+  // Clients that draw formulas themselves know them by these classes.
+  expect(render('$$x^2$$', testContext).html).toMatch(
+    /<span class="base"><span class="strut" style="[^"]*"><\/span>.*<span class="sizing reset-size6 size3 mtight">/s,
+  );
 });
 
 test('the default language applies to fences without a language only', () => {
