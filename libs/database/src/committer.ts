@@ -1,7 +1,9 @@
 import { ChatError, type LogEvent } from '@natter/contracts';
 import { z } from 'zod';
-import { type Database, isConnectionFailure, sql, sqlState } from './database.ts';
+import { type Database, isConnectionFailure, sql } from './database.ts';
 import type { InsertNumbered, Numbered } from './numbered.ts';
+import { isUnprepared } from './prepared.ts';
+import { sqlState } from './sql-state.ts';
 import { traced } from './trace.ts';
 import {
   appendAndCommit,
@@ -168,7 +170,8 @@ export function createCommitter(
   }
 }
 
-const isTransient = (error: unknown): boolean => ['40P01', '40001', '55P03'].includes(sqlState(error) ?? '');
+const isTransient = (error: unknown): boolean =>
+  ['40P01', '40001', '55P03'].includes(sqlState(error) ?? '') || isUnprepared(error);
 
 /** A lost connection, as `connect` tells it. */
 const isOutage = (error: unknown): boolean => error instanceof ChatError && error.status >= 500;

@@ -1,9 +1,14 @@
 import { unavailable } from '@natter/contracts';
 import pg from 'pg';
 import { createSqlTag, type QuerySqlToken } from 'slonik';
+import { isUnprepared, preparedName } from './prepared.ts';
+import { sqlState } from './sql-state.ts';
 
 /** Builds queries: values become parameters, rows are parsed by the zod schema given to `sql.type`. */
 export const sql = createSqlTag();
+
+/** Stands in statements whose best plan depends on the values: they are planned each time. */
+export const plannedEachTime = sql.fragment`/* planned each time */`;
 
 type Parser = QuerySqlToken['parser'];
 type Row<P extends Parser> = NonNullable<P['~standard']['types']>['output'];
@@ -72,7 +77,14 @@ export function createDatabase(options: {
     }
   };
   return {
-    ...executor((query) => connect((client) => client.query(query))),
+    ...executor(async (query) => {
+      try {
+        return await connect((client) => client.query(query));
+      } catch (error) {
+        if (!isUnprepared(error)) throw error;
+        return await connect((client) => client.query({ text: query.text, values: query.values }));
+      }
+    }),
     connect,
     connections: () => ({
       busy: pool.totalCount - pool.idleCount,
@@ -91,12 +103,9 @@ export function isConnectionFailure(error: unknown): boolean {
   return code.startsWith('08') || code.startsWith('57P') || /^E[A-Z]+$/.test(code);
 }
 
-export function sqlState(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : undefined;
-}
-
 interface Sent {
+  /** Under which the statement is prepared. */
+  name?: string;
   text: string;
   values: unknown[];
 }
@@ -127,7 +136,9 @@ function parseRow<P extends Parser>(parser: P, row: unknown): Row<P> {
 
 /** Slonik names its placeholders `$slonik_1`; its own pool speaks only the extended protocol, see ADR 1. */
 function toPg(query: Query): Sent {
-  return { text: query.sql.replaceAll('$slonik_', '$'), values: [...query.values] };
+  const text = query.sql.replaceAll('$slonik_', '$');
+  const name = preparedName(text);
+  return { ...(name === undefined ? {} : { name }), text, values: [...query.values] };
 }
 
 /** A query with its values as escaped literals, to be joined into one simple-protocol message. */

@@ -9,5 +9,6 @@ export * from './database.ts';
 export * from './migrate.ts';
 export * from './numbered.ts';
 export * from './snapshot.ts';
+export * from './sql-state.ts';
 export * from './together.ts';
 export * from './unit-of-work.ts';

@@ -1,6 +1,7 @@
 import { unavailable } from '@natter/contracts';
 import { z } from 'zod';
 import { type Database, type Executor, executor, sql } from './database.ts';
+import { isUnprepared } from './prepared.ts';
 
 export interface ExportedSnapshot extends Executor {
   id: string;
@@ -11,18 +12,20 @@ export async function exportSnapshot<R>(
   database: Database,
   work: (snapshot: ExportedSnapshot) => Promise<R>,
 ): Promise<R> {
-  return database.connect(async (client) => {
-    await client.query(
-      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = '30s'",
-    );
-    try {
-      const run = executor((query) => client.query(query));
-      const { id } = await run.one(sql.type(z.object({ id: z.string() }))`SELECT pg_export_snapshot() AS id`);
-      return await work({ ...run, id });
-    } finally {
-      await client.query('ROLLBACK').catch(() => undefined);
-    }
-  });
+  return onceMore(() =>
+    database.connect(async (client) => {
+      await client.query(
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = '30s'",
+      );
+      try {
+        const run = executor((query) => client.query(query));
+        const { id } = await run.one(sql.type(z.object({ id: z.string() }))`SELECT pg_export_snapshot() AS id`);
+        return await work({ ...run, id });
+      } finally {
+        await client.query('ROLLBACK').catch(() => undefined);
+      }
+    }),
+  );
 }
 
 /** Reads in a snapshot that another transaction exported and still holds. */
@@ -32,14 +35,25 @@ export async function inSnapshot<R>(
   work: (executor: Executor) => Promise<R>,
 ): Promise<R> {
   if (!/^[0-9A-F-]+$/.test(id)) throw unavailable(new Error('Not a snapshot id'));
-  return database.connect(async (client) => {
-    await client.query(
-      `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${id}'; SET LOCAL idle_in_transaction_session_timeout = '30s'`,
-    );
-    try {
-      return await work(executor((query) => client.query(query)));
-    } finally {
-      await client.query('ROLLBACK').catch(() => undefined);
-    }
-  });
+  return onceMore(() =>
+    database.connect(async (client) => {
+      await client.query(
+        `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${id}'; SET LOCAL idle_in_transaction_session_timeout = '30s'`,
+      );
+      try {
+        return await work(executor((query) => client.query(query)));
+      } finally {
+        await client.query('ROLLBACK').catch(() => undefined);
+      }
+    }),
+  );
+}
+
+async function onceMore<R>(read: () => Promise<R>): Promise<R> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isUnprepared(error)) throw error;
+    return await read();
+  }
 }

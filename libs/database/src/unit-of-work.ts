@@ -1,16 +1,10 @@
 import { ChatError, type LogEntry, type LogEvent } from '@natter/contracts';
 import type pg from 'pg';
 import { z } from 'zod';
-import {
-  type Database,
-  type Executor,
-  executor,
-  isConnectionFailure,
-  sql,
-  sqlState,
-  toLiteralSql,
-} from './database.ts';
+import { type Database, type Executor, executor, isConnectionFailure, sql, toLiteralSql } from './database.ts';
 import { type Numbered, numberedQueries } from './numbered.ts';
+import { isUnprepared } from './prepared.ts';
+import { sqlState } from './sql-state.ts';
 import { traced } from './trace.ts';
 
 /** What is being done in one transaction, for one realm. */
@@ -78,7 +72,8 @@ export function createUnitOfWork(database: Database, onAppended: OnAppended): Un
         return await runOnce(database, onAppended, options, handler);
       } catch (error) {
         const state = sqlState(error);
-        if (attempt < 5 && (state === '40P01' || state === '40001' || state === '55P03')) continue;
+        if (attempt < 5 && (state === '40P01' || state === '40001' || state === '55P03' || isUnprepared(error)))
+          continue;
         if (error instanceof ChatError && options.idempotency && error.status < 500)
           await storeError(database, options, options.idempotency, error);
         throw error;

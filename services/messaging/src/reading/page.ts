@@ -1,5 +1,5 @@
 import { badRequest } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { type Executor, plannedEachTime, sql } from '@natter/database';
 import { z } from 'zod';
 import { isRead, unreadSource } from '../flags/read-state.ts';
 import type { Fragment, Reader, Scope } from './scope.ts';
@@ -85,7 +85,7 @@ async function firstSince(reader: Reader, scope: Scope, seconds: number): Promis
 async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Promise<number | undefined> {
   if (!actor) return undefined;
   const row = await executor.maybeOne(sql.type(idRow)`
-    SELECT m.id FROM ${unreadSource(meta.realmId, actor.userId)} m
+    SELECT ${plannedEachTime} m.id FROM ${unreadSource(meta.realmId, actor.userId)} m
     WHERE ${all(scope.conditions)} AND NOT ${isRead(actor.userId)} ORDER BY m.id LIMIT 1`);
   return row?.id;
 }
@@ -101,7 +101,7 @@ async function idsBeside(
   if (!scope.isFeed || !actor) return select(executor, scope, side, order, limit);
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
   const rows = await executor.any(sql.type(idRow)`
-    SELECT m.id FROM (
+    SELECT ${plannedEachTime} m.id FROM (
       SELECT f.id FROM (SELECT DISTINCT channel_id FROM messaging.subscription_period WHERE realm_id = ${meta.realmId} AND user_id = ${actor.userId}) p,
         LATERAL (SELECT m.id FROM messaging.message m
           WHERE m.channel_id = p.channel_id AND ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}) f
@@ -121,7 +121,7 @@ export async function select(
 ): Promise<number[]> {
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
   const rows = await executor.any(sql.type(idRow)`
-    SELECT m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}`);
+    SELECT ${plannedEachTime} m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}`);
   return rows.map((row) => row.id);
 }
 
