@@ -97,7 +97,13 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
     handle(messageReadingOperations.markChannelRead, async ({ actor, meta }, { stream_id }) => {
       await reading.reach.readable(actor, meta, stream_id);
       const conditions = [sql.fragment`m.channel_id = ${stream_id}`];
-      await readAll(actor, () => ({ conditions, isFeed: false, search: undefined }));
+      await readAll(actor, () => ({
+        conditions,
+        narrowing: conditions,
+        isPlain: true,
+        isFeed: false,
+        search: undefined,
+      }));
       return {};
     }),
 

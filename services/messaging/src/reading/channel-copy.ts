@@ -9,6 +9,8 @@ const channelCopyRow = z.object({
   is_web_public: z.boolean(),
   is_archived: z.boolean(),
   history_public: z.boolean(),
+  /** Whether the reader is subscribed; null for who never was. */
+  is_in: z.boolean().nullable(),
 });
 export type ChannelCopy = z.infer<typeof channelCopyRow>;
 
@@ -43,6 +45,11 @@ export async function channelChanged(work: Work, { op, body }: LogEvent): Promis
   }
 }
 
-export const channelCopies = (executor: Executor, realmId: number): Promise<ChannelCopy[]> =>
+/** All channels of a realm, and how a reader stands to each; 0 for a reader without an account. */
+export const channelCopies = (executor: Executor, realmId: number, userId = 0): Promise<ChannelCopy[]> =>
   executor.any(sql.type(channelCopyRow)`
-    SELECT channel_id, name, is_private, is_web_public, is_archived, history_public FROM messaging.channel WHERE realm_id = ${realmId}`);
+    SELECT c.channel_id, c.name, c.is_private, c.is_web_public, c.is_archived, c.history_public, p.is_in
+    FROM messaging.channel c LEFT JOIN (
+      SELECT channel_id, bool_or(to_id IS NULL) AS is_in FROM messaging.subscription_period
+      WHERE realm_id = ${realmId} AND user_id = ${userId} GROUP BY channel_id) p USING (channel_id)
+    WHERE c.realm_id = ${realmId}`);

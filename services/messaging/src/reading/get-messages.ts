@@ -35,7 +35,13 @@ export async function readerOf(
   actor: Actor | undefined,
   meta: RequestMeta,
 ): Promise<Reader> {
-  return { executor: database, meta, actor, reach, channels: await channelCopies(database, meta.realmId) };
+  return {
+    executor: database,
+    meta,
+    actor,
+    reach,
+    channels: await channelCopies(database, meta.realmId, actor?.userId),
+  };
 }
 
 export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {

@@ -2,7 +2,8 @@ import { badRequest } from '@natter/contracts';
 import { type Executor, plannedEachTime, sql } from '@natter/database';
 import { z } from 'zod';
 import { isRead, unreadSource } from '../flags/read-state.ts';
-import type { Fragment, Reader, Scope } from './scope.ts';
+import type { ChannelCopy } from './channel-copy.ts';
+import { type Fragment, isReceived, ownChannels, type Reader, type Scope } from './scope.ts';
 
 /** Larger than the id of any message: the anchor of "newest". */
 export const largerThanAnyId = 10_000_000_000_000_000;
@@ -91,23 +92,31 @@ async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Pro
 }
 
 async function idsBeside(
-  { executor, meta, actor }: Reader,
+  reader: Reader,
   scope: Scope,
   side: Fragment,
   order: 'ASC' | 'DESC',
   limit: number,
 ): Promise<number[]> {
+  const { executor, meta, actor } = reader;
   if (limit === 0) return [];
   if (!scope.isFeed || !actor) return select(executor, scope, side, order, limit);
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
+  const { whole, received } = ownChannels(reader.channels, actor);
+  // What was moved to where one never was is found by its place, not in the feed.
+  const known = received.filter((channel) => channel.is_in !== null);
+  const ofChannels = (channels: readonly ChannelCopy[], condition: Fragment): Fragment => sql.fragment`
+    SELECT f.id FROM unnest(${sql.array(
+      channels.map((channel) => channel.channel_id),
+      'int4',
+    )}) p (channel_id), LATERAL (SELECT m.id FROM messaging.message m
+      WHERE m.channel_id = p.channel_id AND ${all(scope.narrowing)} AND ${condition} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}) f`;
   const rows = await executor.any(sql.type(idRow)`
-    SELECT ${plannedEachTime} m.id FROM (
-      SELECT f.id FROM (SELECT DISTINCT channel_id FROM messaging.subscription_period WHERE realm_id = ${meta.realmId} AND user_id = ${actor.userId}) p,
-        LATERAL (SELECT m.id FROM messaging.message m
-          WHERE m.channel_id = p.channel_id AND ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}) f
-      UNION
-      SELECT d.id FROM (SELECT d.message_id AS id FROM messaging.direct_message d JOIN messaging.message m ON m.realm_id = d.realm_id AND m.id = d.message_id
-        WHERE d.realm_id = ${meta.realmId} AND d.user_id = ${actor.userId} AND ${all(scope.conditions)} AND ${side} ORDER BY d.message_id ${direction} LIMIT ${limit}) d
+    SELECT ${plan(scope)} m.id FROM (
+      ${ofChannels(whole, sql.fragment`true`)}
+      UNION ALL ${ofChannels(known, isReceived(reader.channels, actor))}
+      UNION ALL (SELECT d.message_id AS id FROM messaging.direct_message d JOIN messaging.message m ON m.realm_id = d.realm_id AND m.id = d.message_id
+        WHERE d.realm_id = ${meta.realmId} AND d.user_id = ${actor.userId} AND ${all(scope.narrowing)} AND ${side} ORDER BY d.message_id ${direction} LIMIT ${limit})
     ) m ORDER BY m.id ${direction} LIMIT ${limit}`);
   return rows.map((row) => row.id);
 }
@@ -121,9 +130,11 @@ export async function select(
 ): Promise<number[]> {
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
   const rows = await executor.any(sql.type(idRow)`
-    SELECT ${plannedEachTime} m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}`);
+    SELECT ${plan(scope)} m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}`);
   return rows.map((row) => row.id);
 }
+
+const plan = (scope: Scope): Fragment => (scope.isPlain ? sql.fragment`` : plannedEachTime);
 
 export const all = (conditions: readonly Fragment[]): Fragment =>
   sql.fragment`${sql.join([...conditions], sql.fragment` AND `)}`;

@@ -14,6 +14,10 @@ export type Fragment = ReturnType<typeof sql.fragment>;
 /** Which messages are asked for: conditions over `m`, and whether they are the user's whole feed. */
 export interface Scope {
   conditions: Fragment[];
+  /** Those of them that the narrow makes; the rest is what the reader may read. */
+  narrowing: Fragment[];
+  /** Whether one index serves it, whatever the values are. */
+  isPlain: boolean;
   /** Only what limits the feed as a whole: pages of it are put together from pages of each conversation. */
   isFeed: boolean;
   search: string | undefined;
@@ -39,16 +43,19 @@ export async function scopeOf(reader: Reader, given: readonly Term[], isByIds = 
     const condition = await conditionOf(reader, term, channels);
     if (condition) conditions.push(term.negated ? sql.fragment`NOT coalesce(${condition}, false)` : condition);
   }
+  const narrowing = [...conditions];
   // Where a narrow stays in a channel.
   const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
   conditions.push(isByIds && !named ? accessible(reader) : accessOf(reader, named, terms));
   const search = terms
     .filter((term) => term.operator === 'search' && !term.negated)
     .map((term) => String(term.operand));
-  const narrowing = terms.some((term) => !term.negated && !['in', 'near', 'channels'].includes(term.operator));
+  const isNarrow = terms.some((term) => !term.negated && !['in', 'near', 'channels'].includes(term.operator));
   return {
     conditions,
-    isFeed: !narrowing && reader.actor !== undefined && !terms.some(isPublicTerm),
+    narrowing,
+    isPlain: terms.every((term) => !term.negated && ['channel', 'topic', 'dm', 'near', 'id'].includes(term.operator)),
+    isFeed: !isNarrow && reader.actor !== undefined && !terms.some(isPublicTerm),
     search: search.join(' ') || undefined,
   };
 }
@@ -84,11 +91,6 @@ const find = (channels: readonly ChannelCopy[], operand: string | number): Chann
 function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonly Term[]): Fragment {
   const { actor } = reader;
   if (!actor) return openToTheWeb(reader.channels);
-  const idsOf = (is: (channel: ChannelCopy) => boolean): Fragment =>
-    sql.fragment`${sql.array(
-      reader.channels.filter(is).map((channel) => channel.channel_id),
-      'int4',
-    )}`;
   if (named) {
     const isOpen = !named.is_private || named.history_public;
     return isOpen
@@ -97,16 +99,13 @@ function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonl
   }
   const wanted = terms.filter(isPublicTerm).map((term) => term.operand);
   if (wanted.length > 0 && actor.role !== roles.guest)
-    return sql.fragment`m.channel_id = ANY(${idsOf((channel) => !channel.is_private)})`;
+    return sql.fragment`m.channel_id = ANY(${idsOf(reader.channels.filter((channel) => !channel.is_private))})`;
   if (wanted.includes('web-public')) return openToTheWeb(reader.channels);
   return mine(reader, actor);
 }
 
 const openToTheWeb = (channels: readonly ChannelCopy[]): Fragment =>
-  sql.fragment`coalesce(m.channel_id = ANY(${sql.array(
-    channels.filter((channel) => channel.is_web_public).map((channel) => channel.channel_id),
-    'int4',
-  )}), false)`;
+  sql.fragment`coalesce(m.channel_id = ANY(${idsOf(channels.filter((channel) => channel.is_web_public))}), false)`;
 
 /** All that may be read: what is one's own, and what is open to everybody of the realm. */
 export function accessible(reader: Pick<Reader, 'actor' | 'channels'>): Fragment {
@@ -115,10 +114,28 @@ export function accessible(reader: Pick<Reader, 'actor' | 'channels'>): Fragment
   const open = channels.filter(
     (channel) => channel.is_web_public || (!channel.is_private && actor.role !== roles.guest),
   );
-  return sql.fragment`(${mine(reader, actor)} OR m.channel_id = ANY(${sql.array(
-    open.map((channel) => channel.channel_id),
+  return sql.fragment`(m.channel_id = ANY(${idsOf(open)}) OR ${mine(reader, actor)})`;
+}
+
+const idsOf = (channels: readonly ChannelCopy[]) =>
+  sql.array(
+    channels.map((channel) => channel.channel_id),
     'int4',
-  )}))`;
+  );
+
+const isOpenTo = (actor: Actor, channel: ChannelCopy): boolean =>
+  actor.role === roles.guest ? channel.is_web_public : !channel.is_private;
+
+/**
+ * Channels whose every message the reader may read as theirs, and those of which they may read what they received: what they are
+ * in with a protected history, and what is open to them still, or where what they had received was moved.
+ */
+export function ownChannels(channels: readonly ChannelCopy[], actor: Actor) {
+  const whole = channels.filter((channel) => channel.is_in === true && channel.history_public);
+  const received = channels.filter(
+    (channel) => !whole.includes(channel) && (channel.is_in === true || isOpenTo(actor, channel)),
+  );
+  return { whole, received };
 }
 
 /**
@@ -126,23 +143,18 @@ export function accessible(reader: Pick<Reader, 'actor' | 'channels'>): Fragment
  * everybody, what one flagged or what mentions one (a bot is called also where it is not subscribed).
  */
 function mine({ channels }: Pick<Reader, 'channels'>, actor: Actor): Fragment {
-  const ids = (is: (channel: ChannelCopy) => boolean) =>
-    sql.array(
-      channels.filter(is).map((channel) => channel.channel_id),
-      'int4',
-    );
-  const stillOpen =
-    actor.role === roles.guest ? ids((channel) => channel.is_web_public) : ids((channel) => !channel.is_private);
-  const shared = ids((channel) => channel.history_public);
-  return sql.fragment`(EXISTS (SELECT FROM messaging.direct_message dm WHERE dm.realm_id = m.realm_id AND dm.user_id = ${actor.userId} AND dm.message_id = m.id)
-    OR (m.channel_id IS NOT NULL AND ${isSeenBy(actor.userId)} AND (m.channel_id = ANY(${stillOpen}) OR ${isSubscribed(actor.userId)}))
-    OR (m.channel_id = ANY(${shared}) AND ${isSubscribed(actor.userId)})
-    OR (m.channel_id = ANY(${stillOpen}) AND (coalesce(m.mentioned_ids @> ARRAY[${actor.userId}]::int[], false)
-      OR EXISTS (SELECT FROM messaging.flag mf WHERE mf.realm_id = m.realm_id AND mf.user_id = ${actor.userId} AND mf.message_id = m.id))))`;
+  const { whole, received } = ownChannels(channels, actor);
+  return sql.fragment`(m.channel_id = ANY(${idsOf(whole)})
+    OR (m.channel_id = ANY(${idsOf(received)}) AND ${isReceived(channels, actor)})
+    OR (m.channel_id IS NULL AND EXISTS (SELECT FROM messaging.direct_message dm
+      WHERE dm.realm_id = m.realm_id AND dm.user_id = ${actor.userId} AND dm.message_id = m.id)))`;
 }
 
-const isSubscribed = (userId: number): Fragment => sql.fragment`EXISTS (SELECT FROM messaging.subscription_period cp
-  WHERE cp.realm_id = m.realm_id AND cp.user_id = ${userId} AND cp.channel_id = m.channel_id AND cp.to_id IS NULL)`;
+/** Of a message of channels that may be read in part: whether the reader received it, or it is open and calls or was kept by them. */
+export const isReceived = (channels: readonly ChannelCopy[], actor: Actor): Fragment =>
+  sql.fragment`(${isSeenBy(actor.userId)} OR (m.channel_id = ANY(${idsOf(channels.filter((channel) => isOpenTo(actor, channel)))})
+    AND (coalesce(m.mentioned_ids @> ARRAY[${actor.userId}]::int[], false)
+      OR EXISTS (SELECT FROM messaging.flag mf WHERE mf.realm_id = m.realm_id AND mf.user_id = ${actor.userId} AND mf.message_id = m.id))))`;
 
 async function conditionOf(
   reader: Reader,

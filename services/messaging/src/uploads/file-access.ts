@@ -38,7 +38,7 @@ export async function visibleOf(
   const own = files.filter((file) => file.owner_id === actor?.userId).map((file) => file.id);
   const others = files.filter((file) => file.owner_id !== actor?.userId).map((file) => file.id);
   if (others.length === 0) return new Set(own);
-  const channels = await channelCopies(executor, meta.realmId);
+  const channels = await channelCopies(executor, meta.realmId, actor?.userId);
   const rows = await executor.any(sql.type(idRow)`
     SELECT DISTINCT am.attachment_id AS id FROM messaging.attachment_message am
     JOIN messaging.message m ON m.realm_id = am.realm_id AND m.id = am.message_id
