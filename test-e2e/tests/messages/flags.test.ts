@@ -177,7 +177,11 @@ test('recent conversations are ordered by their newest message', async () => {
   const { recent_private_conversations } = await owner.ok('POST', '/register', {
     fetch_event_types: ['recent_private_conversations'],
   });
-  expect(recent_private_conversations.slice(0, 2)).toEqual([
+  // The welcome may come at any time.
+  const ours = recent_private_conversations.filter((one: { user_ids: number[] }) =>
+    one.user_ids.includes(administrator.user_id),
+  );
+  expect(ours).toEqual([
     { max_message_id: one, user_ids: [administrator.user_id] },
     { max_message_id: both, user_ids: [administrator.user_id, moderator.user_id] },
   ]);
