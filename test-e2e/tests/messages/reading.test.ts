@@ -70,6 +70,10 @@ describe('a page of messages', () => {
     const page = await read(realm.member, { anchor: 'oldest', num_before: 0, num_after: 100, narrow });
     expect(page.messages.map((message: Json) => message.id)).toEqual([1, 3, 5, 7, 9].map((index) => sent[index]));
     expect([page.anchor, page.found_oldest, page.found_newest]).toEqual([0, true, true]);
+    const { anchor } = await read(realm.member, { narrow });
+    expect(anchor).toBe(10_000_000_000_000_000);
+    const again = await read(realm.member, { anchor, num_before: 2, narrow });
+    expect(again.messages.map((message: Json) => message.id)).toEqual([7, 9].map((index) => sent[index]));
   });
   test('starts at the first unread one when asked to', async () => {
     await realm.member.ok('POST', '/messages/flags', { messages: sent.slice(0, 4), op: 'add', flag: 'read' });
@@ -96,6 +100,8 @@ describe('a page of messages', () => {
     [{ anchor: 'soon', num_before: 1, num_after: 1 }, 'BAD_REQUEST'],
     [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['colour', 'red']] }, 'BAD_NARROW'],
     [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['channel', 'nowhere']] }, 'BAD_NARROW'],
+    [{ anchor: 'newest', num_before: 1, num_after: 1, narrow: [['sender', 3_000_000_000]] }, 'BAD_NARROW'],
+    [{ anchor: 1.5, num_before: 1, num_after: 1 }, 'BAD_REQUEST'],
   ])('%j is refused with %s', async (form, code) => {
     const { status, body } = await realm.member.get('/messages', form);
     expect([status, body.code]).toEqual([400, code]);
@@ -230,6 +236,8 @@ describe('a narrow', () => {
     expect(await ids(realm.member2, [['search', 'walrus']])).toEqual([]);
     expect(await ids(realm.member, [['search', 'walrus or zebra']])).toEqual([]);
     expect(await ids(realm.member, [['search', '"herd of walruses" seals']])).toEqual([id]);
+    expect(await ids(realm.member, [['search', '"the herd" seals']])).toEqual([]);
+    expect(await ids(realm.member, [['search', '"herd%walruses"']])).toEqual([]);
     const { messages: matches } = await realm.member.ok('GET', '/messages/matches_narrow', {
       msg_ids: [id, id - 1],
       narrow: [['search', 'seals']],

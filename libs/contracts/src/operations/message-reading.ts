@@ -4,7 +4,9 @@ import { bool, ids, int, json, text, textOrJson } from '../param.ts';
 
 /** What a narrow is, is said by BAD_NARROW; so anything goes here. */
 const narrow = json(z.unknown());
-const anchor = textOrJson(z.union([z.int(), z.string()]));
+/** Beyond what counts as safe: the anchor of "newest", which clients send back, is 10,000,000,000,000,000. */
+const anchorId = z.number().multipleOf(1);
+const anchor = textOrJson(z.union([anchorId, z.string()]));
 const message = z.looseObject({ id: z.int() });
 
 /** What a batch of flag changes answers. */
@@ -19,7 +21,7 @@ export const messageReadingOperations = {
     http: { method: 'GET', path: '/messages' },
     summary: 'Messages around an anchor that match a narrow, or messages by ID.',
     params: {
-      anchor: textOrJson(z.union([z.int(), z.string()]).optional()),
+      anchor: textOrJson(z.union([anchorId, z.string()]).optional()),
       /** With the anchor `date`: ISO 8601; without an offset it is in UTC. */
       anchor_date: text(z.string().optional()),
       include_anchor: json(bool.default(true)),
@@ -33,7 +35,7 @@ export const messageReadingOperations = {
       allow_empty_topic_name: json(bool.default(false)),
     },
     result: z.object({
-      anchor: z.int(),
+      anchor: anchorId,
       found_anchor: z.boolean(),
       found_newest: z.boolean(),
       found_oldest: z.boolean(),

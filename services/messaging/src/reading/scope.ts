@@ -6,7 +6,7 @@ import { findPeople, findPeopleByEmail } from '../people.ts';
 import { isSeenBy } from '../subscription-periods.ts';
 import type { ChannelCopy } from './channel-copy.ts';
 import { badNarrow, type Term } from './narrow.ts';
-import { searchQuery } from './search-query.ts';
+import { holdsPhrases, searchQuery } from './search-query.ts';
 import { inConversation } from './with-message.ts';
 
 export type Fragment = ReturnType<typeof sql.fragment>;
@@ -214,7 +214,7 @@ async function conditionOf(
       return sql.fragment`coalesce(m.mentioned_ids @> ARRAY[${person?.user_id ?? 0}]::int[], false)`;
     }
     case 'search':
-      return sql.fragment`m.search @@ ${searchQuery(term.operand)}`;
+      return sql.fragment`(m.search @@ ${searchQuery(term.operand)} AND ${holdsPhrases(term.operand)})`;
   }
 }
 

@@ -7,13 +7,25 @@ import { sql } from '@natter/database';
 export const searchQuery = (text: string) =>
   sql.fragment`websearch_to_tsquery('english'::regconfig, ${withoutOperators(text)})`;
 
-export function withoutOperators(text: string): string {
-  const parts = text.split('"');
-  // An odd part stands in quotes; a last quote that nothing closes counts as none.
-  const isQuoted = (index: number): boolean => index % 2 === 1 && index < parts.length - 1;
-  return parts
-    .map((part, index) =>
-      isQuoted(index) ? `"${part}"` : part.replace(/(?<=^|\s)-+/g, ' ').replace(/(?<=^|\s)or(?=\s|$)/gi, ' '),
+/** Over a message `m`: whether it holds the phrases of a search to the letter, words that every text has included. */
+export function holdsPhrases(text: string) {
+  const patterns = partsOf(text)
+    .filter((part) => part.isQuoted && part.text.trim() !== '')
+    .map((part) => `%${part.text.trim().replace(/[\\%_]/g, '\\$&')}%`);
+  return patterns.length === 0
+    ? sql.fragment`true`
+    : sql.fragment`(m.content ILIKE ALL (${sql.array(patterns, 'text')}) OR m.topic ILIKE ALL (${sql.array(patterns, 'text')}))`;
+}
+
+export const withoutOperators = (text: string): string =>
+  partsOf(text)
+    .map((part) =>
+      part.isQuoted ? `"${part.text}"` : part.text.replace(/(?<=^|\s)-+/g, ' ').replace(/(?<=^|\s)or(?=\s|$)/gi, ' '),
     )
     .join(' ');
+
+/** A quote that nothing closes counts as none. */
+function partsOf(text: string): { text: string; isQuoted: boolean }[] {
+  const parts = text.split('"');
+  return parts.map((part, index) => ({ text: part, isQuoted: index % 2 === 1 && index < parts.length - 1 }));
 }
