@@ -12,6 +12,7 @@ import { freshName, group, openQuietRealm, systemGroups } from './setting.ts';
 
 interface Known {
   isPrivate: boolean;
+  isWebPublic: boolean;
   isArchived: boolean;
   subscribers: Set<number>;
   permissions: Record<string, Json>;
@@ -27,6 +28,7 @@ let inner: number;
 beforeAll(async () => {
   realm = await openQuietRealm();
   groups = await systemGroups(realm);
+  await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
   inner = await group(realm, []);
   friends = await group(realm, []);
   await realm.owner.ok('POST', `/user_groups/${friends}/subgroups`, { add: [inner] });
@@ -64,9 +66,9 @@ test(`nobody is told of a channel they may not know, and events tell what a regi
     if (value === inner) return members.get(inner)?.has(id) === true;
     return members.get(friends)?.has(id) === true || members.get(inner)?.has(id) === true;
   };
-  const mayKnow = ({ isPrivate, subscribers, permissions }: Known, id: number): boolean => {
+  const mayKnow = ({ isPrivate, isWebPublic, subscribers, permissions }: Known, id: number): boolean => {
     const role = roles.get(id) ?? 600;
-    if (subscribers.has(id) || role <= 200) return true;
+    if (isWebPublic || subscribers.has(id) || role <= 200) return true;
     if (role === 600) return false;
     return !isPrivate || revealing.some((name) => isIn(permissions[name], id));
   };
@@ -103,7 +105,13 @@ test(`nobody is told of a channel they may not know, and events tell what a regi
         ...permissions,
       });
       if (status === 200)
-        channels.set(body.id, { isPrivate, isArchived: false, subscribers: new Set(subscribers), permissions });
+        channels.set(body.id, {
+          isPrivate,
+          isWebPublic: false,
+          isArchived: false,
+          subscribers: new Set(subscribers),
+          permissions,
+        });
     },
     async () => {
       const chosen = anyChannel();
@@ -131,7 +139,19 @@ test(`nobody is told of a channel they may not know, and events tell what a regi
       const [id, known] = chosen;
       const is_private = random() < 0.5;
       const { status } = await pick(people).patch(`/streams/${id}`, { is_private });
-      if (status === 200) known.isPrivate = is_private;
+      if (status !== 200) return;
+      known.isPrivate = is_private;
+      if (is_private) known.isWebPublic = false;
+    },
+    async () => {
+      const chosen = anyChannel();
+      if (!chosen) return;
+      const [id, known] = chosen;
+      const is_web_public = random() < 0.5;
+      const { status } = await pick(people).patch(`/streams/${id}`, { is_web_public });
+      if (status !== 200) return;
+      known.isWebPublic = is_web_public;
+      if (is_web_public) known.isPrivate = false;
     },
     async () => {
       const chosen = anyChannel();
