@@ -94,6 +94,10 @@ describe('a guest', () => {
     expect((await guest.post(`/users/me/muted_users/${stranger.user_id}`)).body.msg).toBe('No such user');
     expect((await guest.delete(`/users/me/muted_users/${stranger.user_id}`)).body.msg).toBe('No such user');
     expect((await guest.get(`/users/${stranger.user_id}/status`)).body.msg).toBe('No such user');
+    const sentBy = (email: string) =>
+      guest.get('/messages', { anchor: 'newest', num_before: 1, num_after: 0, narrow: [['sender', email]] });
+    expect((await sentBy(stranger.email)).body.code).toBe('BAD_NARROW');
+    expect((await sentBy(guest.email)).status).toBe(200);
     const state = await guest.ok('POST', '/register', { fetch_event_types: ['user_status'], event_types: [] });
     expect(state.user_status).toEqual({});
     await stranger.ok('POST', '/messages', { ...direct, to: [guest.user_id] });

@@ -31,7 +31,7 @@ export interface Reading {
 /** Who reads, over one consistent view of the tables. */
 export async function readerOf(
   { database }: Owner,
-  { reach }: Pick<Reading, 'reach'>,
+  { reach, sight, policies }: Pick<Reading, 'reach' | 'sight' | 'policies'>,
   actor: Actor | undefined,
   meta: RequestMeta,
 ): Promise<Reader> {
@@ -40,6 +40,7 @@ export async function readerOf(
     meta,
     actor,
     reach,
+    hidden: async () => (actor ? sight.hiddenFrom(actor, meta, await policies.get(meta, false)) : new Set()),
     channels: await channelCopies(database, meta.realmId, actor?.userId),
   };
 }

@@ -29,6 +29,8 @@ export interface Reader {
   /** Absent: somebody without authentication, who reads what is open to the web alone. */
   actor: Actor | undefined;
   reach: ChannelReach;
+  /** Of whom they may not know. */
+  hidden: () => Promise<ReadonlySet<number>>;
   channels: readonly ChannelCopy[];
 }
 
@@ -249,12 +251,15 @@ export const inHome = (
   NOT EXISTS (SELECT FROM messaging.muted_channel mc WHERE mc.realm_id = m.realm_id AND mc.user_id = ${userId} AND mc.channel_id = m.channel_id)
   OR ${hasPolicy(userId, 2)} OR ${hasPolicy(userId, 3)})))`;
 
-async function peopleOf({ executor, meta }: Reader, operand: readonly (string | number)[]) {
+/** By an address nobody finds whom they may not know. */
+async function peopleOf({ executor, meta, hidden }: Reader, operand: readonly (string | number)[]) {
   const ids = operand.flatMap((one) => (typeof one === 'number' ? [one] : /^\d+$/.test(one) ? [Number(one)] : []));
   const emails = operand.filter((one): one is string => typeof one === 'string' && !/^\d+$/.test(one));
+  const unknown = emails.length > 0 ? await hidden() : new Set<number>();
+  const addressed = emails.length > 0 ? await findPeopleByEmail(executor, meta.realmId, emails) : [];
   const found = [
     ...(ids.length > 0 ? await findPeople(executor, meta.realmId, ids) : []),
-    ...(emails.length > 0 ? await findPeopleByEmail(executor, meta.realmId, emails) : []),
+    ...addressed.filter(({ user_id }) => !unknown.has(user_id)),
   ];
   if (found.length < new Set(operand.map((one) => String(one).toLowerCase())).size)
     throw badNarrow(`unknown user in ${operand.join(', ')}`);
