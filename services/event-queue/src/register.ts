@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Actor,
+  botOperations,
   ChatError,
   catchUpOperations,
   channelsFetchTypes,
@@ -96,6 +97,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   async function registerUser(actor: Actor, meta: RequestMeta, params: Params): Promise<JsonText> {
     await checkRoom(actor);
     const capabilities = capabilitiesOf(params);
+    const follows = await followedBy(actor, meta, params);
     const createdAt = Date.now();
     // The queue starts after the number that all owners saw.
     const { position, state } = await readState(actor.userId, meta, params, capabilities);
@@ -108,8 +110,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
       created_at: createdAt,
       idle_timeout_seconds: idleSeconds(params),
       event_types: eventTypes(params),
-      narrow: params.narrow ?? [],
-      all_public_streams: params.all_public_streams ?? false,
+      ...follows,
       apply_markdown: params.apply_markdown,
       client_gravatar: params.client_gravatar ?? true,
       slim_presence: params.slim_presence,
@@ -121,6 +122,22 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
         make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25))`);
     await remember(redis, record);
     return withQueue(state, record.queue_id);
+  }
+
+  /** What was asked for; of a bot that asked for nothing, what its owner set. */
+  async function followedBy(actor: Actor, meta: RequestMeta, { narrow, all_public_streams }: Params) {
+    const asked = { narrow: narrow ?? [], all_public_streams: all_public_streams ?? false };
+    const isOpen = asked.narrow.length === 0 || typeof all_public_streams !== 'boolean';
+    if (!actor.isBot || !isOpen) return asked;
+    const defaults = await bus.call(botOperations.queueDefaults, { user_id: actor.userId }, { meta });
+    const channel = defaults.default_events_register_stream;
+    return {
+      narrow:
+        asked.narrow.length === 0 && channel !== null
+          ? [{ operator: 'channel', operand: channel, negated: false }]
+          : asked.narrow,
+      all_public_streams: all_public_streams ?? defaults.default_all_public_streams,
+    };
   }
 
   /** Somebody without an account sees what is open to the web, and follows nothing. */

@@ -6,7 +6,6 @@ export function asyncApi(): Record<string, unknown> {
   const entries = Object.entries(eventSchemas).map(([name, schema]) => {
     const [type = name, op] = name.split('/');
     const head = {
-      type: 'object',
       required: ['id', 'type', ...(op === undefined ? [] : ['op'])],
       properties: {
         id: { type: 'integer' },
@@ -15,7 +14,7 @@ export function asyncApi(): Record<string, unknown> {
       },
     };
     const body = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-    return { key: name.replace('/', '.'), message: { name, payload: { allOf: [head, body] } } };
+    return { key: name.replace('/', '.'), message: { name, payload: withHead(body, head) } };
   });
   const reference = (key: string) => `#/components/messages/${key.replaceAll('~', '~0')}`;
   return {
@@ -34,5 +33,23 @@ export function asyncApi(): Record<string, unknown> {
     },
     operations: { follow: { action: 'send', channel: { $ref: '#/channels/queue' } } },
     components: { messages: Object.fromEntries(entries.map(({ key, message }) => [key, message])) },
+  };
+}
+
+interface Head {
+  required: string[];
+  properties: Record<string, unknown>;
+}
+
+/** What every event has beside its body; a body of several forms has it in each. */
+function withHead(body: z.core.JSONSchema.BaseSchema, head: Head): Record<string, unknown> {
+  for (const forms of ['anyOf', 'oneOf'] as const) {
+    const list = body[forms];
+    if (list) return { ...body, [forms]: list.map((form) => withHead(form, head)) };
+  }
+  return {
+    ...body,
+    required: [...head.required, ...(body.required ?? [])],
+    properties: { ...head.properties, ...body.properties },
   };
 }

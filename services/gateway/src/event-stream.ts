@@ -1,6 +1,7 @@
 import { ChatError } from '@natter/contracts';
 import type { FastifyReply } from 'fastify';
 import type { Hangup, PollAnswer } from './polls.ts';
+import { badQueue } from './queue-life.ts';
 
 /**
  * The same queue as server-sent events: the id of each is the event's own, so that `Last-Event-ID` resumes where a connection
@@ -8,6 +9,7 @@ import type { Hangup, PollAnswer } from './polls.ts';
  */
 export async function streamEvents(
   reply: FastifyReply,
+  queueId: string,
   lastEventId: number,
   hangup: Hangup,
   next: (lastEventId: number) => Promise<PollAnswer>,
@@ -29,6 +31,7 @@ export async function streamEvents(
           reply.raw.once('drain', resolve);
           reply.raw.once('close', resolve);
         });
+      if (answer.isGone) throw badQueue(queueId);
       if (answer.wasEnded || hangup.isOver) break;
       answer = await next(answer.lastEventId);
     }

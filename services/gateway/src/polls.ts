@@ -5,10 +5,12 @@ import {
   ChatError,
   eventQueueOperations,
   idsPerNumber,
+  isGuest,
   type LogEntry,
   type QueueRecord,
   queueRecordSchema,
   type RequestMeta,
+  roles,
 } from '@natter/contracts';
 import { generationKey, type LogRedis, queueKey, queueSubject, readStream } from '@natter/event-log';
 import type { Bus } from '@natter/service-kit';
@@ -35,8 +37,10 @@ export interface PollAnswer {
   events: string[];
   /** The cursor after the last of them. */
   lastEventId: number;
-  /** A newer poll, or the end of this process, ended this one. */
+  /** A newer poll, or the end of this process or of the queue, ended this one. */
   wasEnded: boolean;
+  /** The queue ended while it was held. */
+  isGone: boolean;
 }
 
 export interface Polls {
@@ -56,6 +60,10 @@ interface Held {
 
 /** What was heard of a queue since a poll of it came, which may not be held yet. */
 interface Arrival {
+  realmId: number;
+  userId: number;
+  /** A guest follows no channels but their own, whatever their queue was made for. */
+  isGuest: boolean;
   newest: number;
   isGone: boolean;
 }
@@ -143,7 +151,13 @@ export function createPolls(options: {
     const { queueId } = request;
     if (queueId.length > 100) throw badQueue(queueId.slice(0, 100));
     // From before it is counted: a newer poll elsewhere may tell of itself before this one is held.
-    const arrival: Arrival = { newest: 0, isGone: false };
+    const arrival: Arrival = {
+      realmId: actor.realmId,
+      userId: actor.userId,
+      isGuest: isGuest(actor),
+      newest: 0,
+      isGone: false,
+    };
     const here = arrivals.get(queueId) ?? new Set();
     arrivals.set(queueId, here.add(arrival));
     try {
@@ -174,10 +188,14 @@ export function createPolls(options: {
 
     const begunAt = Date.now();
     let isHeld = false;
+    let ended: 'gone' | 'replaced' | undefined = arrival.isGone ? 'gone' : isOlder ? 'replaced' : undefined;
+    const closed = { ...queue, all_public_streams: false };
+    let isOpen = !arrival.isGuest;
     const answer = (events: string[], wasEnded = false): PollAnswer => ({
       events,
       lastEventId: events.length > 0 ? Math.max(eventId(queue, from), cursor) : lastEventId,
       wasEnded,
+      isGone: ended === 'gone',
     });
     const scan = async (): Promise<string[]> => {
       for (;;) {
@@ -186,7 +204,8 @@ export function createPolls(options: {
         const events: string[] = [];
         let bytes = 0;
         for (const entry of page) {
-          const event = renderFor(queue, entry);
+          if (queue.all_public_streams) isOpen = isNoGuestAfter(entry, queue.user_id, isOpen);
+          const event = renderFor(isOpen && !arrival.isGuest ? queue : closed, entry);
           // An answer holds one event at least, whatever its size.
           if (event !== undefined && events.length > 0 && bytes + event.length > maxAnswerBytes) return events;
           from = { number: entry.number, n: entry.n };
@@ -207,7 +226,6 @@ export function createPolls(options: {
     // Armed before reading, so that nothing that comes meanwhile is missed.
     let wake: () => void = () => undefined;
     const disarm = tail.onGrowth(() => wake());
-    let ended: string | undefined = arrival.isGone ? 'gone' : isOlder ? 'replaced' : undefined;
     const me: Held = {
       realmId: actor.realmId,
       userId: actor.userId,
@@ -223,10 +241,11 @@ export function createPolls(options: {
     const until = Date.now() + 45_000 + Math.random() * 10_000;
     try {
       for (;;) {
-        if (ended === 'gone') throw badQueue(queueId);
+        // A poll that was held when its queue ended is done with it; only the next one is told.
+        if (ended === 'gone' && !isHeld) throw badQueue(queueId);
         const events = await scan();
         if (events.length > 0) return answer(events);
-        if (dontBlock || ended === 'replaced' || isStopping) return answer([], ended !== undefined || isStopping);
+        if (dontBlock || ended !== undefined || isStopping) return answer([], ended !== undefined || isStopping);
         const left = until - Date.now();
         isHeld = true;
         if (left <= 0)
@@ -240,7 +259,7 @@ export function createPolls(options: {
           if (ended !== undefined || tail.after(from)?.length !== 0) wake();
         });
         wake = () => undefined;
-        await life.keep(queue, meta).catch(ignoreOutage);
+        if (ended === undefined) await life.keep(queue, meta).catch(ignoreOutage);
       }
     } finally {
       disarm();
@@ -273,11 +292,17 @@ export function createPolls(options: {
 
   return {
     poll,
-    /** A user whose credentials ended is asked to authenticate again at once. */
-    follow(realmId, { event }) {
-      if (event.type !== 'credentials_changed') return;
-      for (const one of held.values())
-        if (one.realmId === realmId && one.userId === event.body.user_id) one.end('replaced');
+    /** A user whose credentials ended is asked to authenticate again at once; one who became a guest sees as one at once. */
+    follow(realmId, { event: { type, op, body } }) {
+      const of = (userId: unknown) =>
+        [...held.values()].filter((one) => one.realmId === realmId && one.userId === userId);
+      if (type === 'credentials_changed') for (const one of of(body.user_id)) one.end('replaced');
+      if (type !== 'realm_user' || op !== 'update') return;
+      const { user_id, role } = body.person as { user_id: number; role?: number };
+      if (role === undefined) return;
+      for (const all of arrivals.values())
+        for (const one of all)
+          if (one.realmId === realmId && one.userId === user_id) one.isGuest = role === roles.guest;
     },
     get held() {
       return held.size;
@@ -303,6 +328,13 @@ export const pollRequestOf = (queueId: string | undefined, lastEventId: number |
   if (lastEventId === undefined) throw badRequest("Missing 'last_event_id' argument");
   return { queueId, lastEventId, dontBlock: false };
 };
+
+/** Whether the user is no guest after this entry. */
+function isNoGuestAfter({ event: { type, op, body } }: LogEntry, userId: number, before: boolean): boolean {
+  if (type !== 'realm_user' || op !== 'update') return before;
+  const person = body.person as { user_id: number; role?: number };
+  return person.user_id !== userId || person.role === undefined ? before : person.role !== roles.guest;
+}
 
 /** A held poll outlives an outage; that its queue is gone is the only news. */
 function ignoreOutage(error: unknown): void {

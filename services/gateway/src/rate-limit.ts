@@ -14,14 +14,20 @@ export interface Rate {
   windowSeconds: number;
 }
 
-/** Counts requests of one caller over all gateways. Without Redis nobody is limited. */
-export async function countRequest(redis: LogRedis, realmId: number, who: string, rate: Rate): Promise<RateState> {
+/** Counts requests of one caller over all gateways; 0 only looks. Without Redis nobody is limited. */
+export async function countRequest(
+  redis: LogRedis,
+  realmId: number,
+  who: string,
+  rate: Rate,
+  by: 0 | 1 = 1,
+): Promise<RateState> {
   const { limit, windowSeconds } = rate;
   const { key, reset } = windowOf(realmId, who, windowSeconds);
   let count = 0;
   try {
-    count = await redis.redis.incr(key);
-    if (count === 1) await redis.redis.expire(key, windowSeconds * 2);
+    count = by === 0 ? Number((await redis.redis.get(key)) ?? 0) : await redis.redis.incr(key);
+    if (by === 1 && count === 1) await redis.redis.expire(key, windowSeconds * 2);
   } catch {
     return { limit, remaining: limit, reset, isOver: false };
   }

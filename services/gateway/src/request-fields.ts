@@ -44,8 +44,10 @@ export function acceptForms(app: FastifyInstance, maxBytes: number): void {
 export function fieldsOf(request: FastifyRequest): Fields {
   const at = request.raw.url?.indexOf('?') ?? -1;
   const query = at < 0 ? {} : parseForm(request.raw.url?.slice(at + 1) ?? '');
-  return { ...query, ...((request.body as Form | undefined)?.fields ?? {}) };
+  return { ...query, ...bodyFieldsOf(request) };
 }
+
+export const bodyFieldsOf = (request: FastifyRequest): Fields => (request.body as Form | undefined)?.fields ?? {};
 
 /** The files of a form, whatever their parts are called. */
 export const filesOf = (request: FastifyRequest): FilePart[] => (request.body as Form | undefined)?.files ?? [];

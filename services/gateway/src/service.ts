@@ -18,6 +18,7 @@ import { connectRedis } from '@natter/event-log';
 import { commonConfig, inSpan, type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { z } from 'zod';
+import { createAdmission } from './admission.ts';
 import { asyncApi } from './async-api.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { docsPage } from './docs-page.ts';
@@ -30,8 +31,9 @@ import { createPolls, type Hangup, type Polls, pollRequestOf } from './polls.ts'
 import { countRequest, forgetRequests, type Rate, type RateState, rateLimitHit } from './rate-limit.ts';
 import { createRealmFinder } from './realm-of-host.ts';
 import { createRealmTails } from './realm-tails.ts';
-import { acceptForms, fieldsOf, filesOf } from './request-fields.ts';
+import { acceptForms, bodyFieldsOf, fieldsOf, filesOf } from './request-fields.ts';
 import { createRouter } from './router.ts';
+import { sendPage, setPageHeaders } from './send-page.ts';
 import { successOf } from './success.ts';
 
 export const gatewayConfig = commonConfig.extend({
@@ -112,6 +114,10 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     frameworkErrors: (error, request, reply) => void sendError(reply, toChatError(error, request)),
   });
   acceptForms(app, maxBodyBytes);
+  const admission = createAdmission(router, async (request, reply) =>
+    actorOfKey({ request, reply }, await metaOf(request)),
+  );
+  app.addHook('preParsing', async (request, reply, payload) => admission.admit(request, reply, payload));
   const served = new WeakMap<FastifyRequest, string>();
   app.addHook('onSend', async (request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
@@ -150,7 +156,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     }
     const fields = fieldsOf(request);
     // A form may name another verb than its request.
-    const override = fields.method?.toUpperCase();
+    const override = request.method === 'POST' ? bodyFieldsOf(request).method?.toUpperCase() : undefined;
     const found = place.operation(override ?? (request.method === 'HEAD' ? 'GET' : request.method));
     if (!found)
       return reply
@@ -220,18 +226,28 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     // A file that a page shows is asked for without a header.
     const keyAlone = operation.page && operation.caller === 'spectator' && !header ? fields.api_key : undefined;
     if (!isAuthenticated && keyAlone === undefined) return undefined;
+    return admission.known(request) ?? actorOfKey({ request, reply }, meta, keyAlone, isPoll);
+  }
+
+  async function actorOfKey(
+    { request, reply }: Pick<Asked, 'request' | 'reply'>,
+    meta: RequestMeta,
+    keyAlone?: string,
+    isPoll = false,
+  ): Promise<Actor> {
     try {
       if (keyAlone !== undefined) return await authenticator.authenticateKey(keyAlone, meta);
-      return await authenticator.authenticate(header, meta, isPoll);
+      return await authenticator.authenticate(request.headers.authorization, meta, isPoll);
     } catch (error) {
+      // Who shows no key guesses none.
       if (error instanceof ChatError && error.status === 401)
-        await count(reply, meta, `ip:${request.ip}`, rates.anonymous);
+        await count(reply, meta, `ip:${request.ip}`, rates.anonymous, error.code === 'UNAUTHORIZED' ? 0 : 1);
       throw error;
     }
   }
 
-  async function count(reply: FastifyReply, meta: RequestMeta, who: string, rate: Rate): Promise<void> {
-    const state = await countRequest(redis, meta.realmId, who, rate);
+  async function count(reply: FastifyReply, meta: RequestMeta, who: string, rate: Rate, by: 0 | 1 = 1): Promise<void> {
+    const state = await countRequest(redis, meta.realmId, who, rate, by);
     setRateHeaders(reply, state);
     if (state.isOver) throw rateLimitHit(state);
   }
@@ -252,7 +268,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     const asked = pollRequestOf(queue_id, from);
     const hangup = hangupOf(reply.raw);
     if (isStream) {
-      await streamEvents(reply, asked.lastEventId, hangup, async (lastEventId, dontBlock = false) => {
+      await streamEvents(reply, asked.queueId, asked.lastEventId, hangup, async (lastEventId, dontBlock = false) => {
         const known = await authenticator.authenticate(request.headers.authorization, meta, true);
         return polls.poll(known, meta, { ...asked, lastEventId, dontBlock }, hangup);
       });
@@ -288,7 +304,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   }
 
   async function metaOf(request: FastifyRequest): Promise<RequestMeta> {
-    const host = request.host;
+    const host = request.host.toLowerCase();
     const meta: RequestMeta = {
       requestId: request.id,
       realmId: 0,
@@ -342,21 +358,6 @@ function sendError(reply: FastifyReply, error: ChatError): FastifyReply {
   if (error.code === 'RATE_LIMIT_HIT') reply.header('retry-after', Math.ceil(Number(error.extra['retry-after'] ?? 1)));
   if (error.status === 503) reply.header('retry-after', 1);
   return reply.code(error.status).send({ result: 'error', msg: error.message, code: error.code, ...error.extra });
-}
-
-function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  setPageHeaders(reply, page);
-  return reply.send(page.is_base64 ? Buffer.from(page.body, 'base64') : page.body);
-}
-
-function setPageHeaders(reply: FastifyReply, page: Page): void {
-  reply.code(page.status).type(page.content_type);
-  if (page.location !== undefined) reply.header('location', page.location);
-  if (page.cache_seconds > 0) reply.header('cache-control', `private, max-age=${page.cache_seconds}`);
-  // What people uploaded must never run as a script of this origin.
-  reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'");
-  reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
-  if (page.disposition !== undefined) reply.header('content-disposition', page.disposition);
 }
 
 function setRateHeaders(reply: FastifyReply, rate: RateState): void {

@@ -19,8 +19,8 @@ const personRow = z.object({
   presence_enabled: z.boolean(),
 });
 
-/** Keeps what presence needs to know of people and realms. */
-export function peopleConsumer(owner: Owner): void {
+/** Keeps what presence needs to know of people and realms; tells of whoever stops sharing theirs. */
+export function peopleConsumer(owner: Owner, onInvisible: (realmId: number, userId: number) => void): void {
   owner.consume({
     name: 'people',
     types: ['realm_user', 'user_settings', 'realm'],
@@ -37,9 +37,11 @@ export function peopleConsumer(owner: Owner): void {
       if (event.type === 'user_settings') {
         const { property, value } = event.body;
         if (property !== 'presence_enabled' || typeof value !== 'boolean' || event.audience === 'realm') return;
-        for (const id of idsOf(event.audience.users))
+        for (const id of idsOf(event.audience.users)) {
           await work.run(sql.unsafe`
             UPDATE presence.person SET presence_enabled = ${value} WHERE realm_id = ${work.realmId} AND user_id = ${id}`);
+          if (!value) onInvisible(work.realmId, id);
+        }
         return;
       }
       const person = event.body.person as Partial<User> & { user_id: number; new_email?: string };

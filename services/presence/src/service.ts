@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type Actor,
   type Audience,
@@ -53,9 +54,10 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
   const events = createPresenceEvents(owner.appender, process.log);
   const policies = createRealmPolicies(process.bus);
   const isLimited = process.config.CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE === 'true';
-  peopleConsumer(owner);
-
   const sight = createSight(process.bus);
+  peopleConsumer(owner, (realmId, userId) => {
+    tellGone(realmId, userId).catch((error: unknown) => process.log.debug({ err: error }, 'presence event dropped'));
+  });
 
   const hiddenFrom = async (actor: Actor, meta: RequestMeta): Promise<ReadonlySet<number>> =>
     isLimited && isGuest(actor) ? sight.hiddenFrom(actor, meta, await policies.get(meta, true)) : nobody;
@@ -80,6 +82,23 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     return { users: idSet((await everybody(database, meta.realmId)).filter((id) => !blind.has(id))) };
   }
 
+  /** Whoever becomes invisible looks to others as if they had left a while ago. */
+  async function tellGone(realmId: number, userId: number): Promise<void> {
+    const presence = await hot.readOne(realmId, userId);
+    const person = await findPerson(database, realmId, String(userId));
+    const { presence_disabled } = await sharingOf({ realmId, userId });
+    const left = Math.floor(Date.now() / 1000) - offlineAfterSeconds - 1;
+    const isHere = presence !== undefined && Math.max(presence.activeAt, presence.connectedAt) > left;
+    if (!person || !isHere || presence_disabled || (await isLarge(realmId))) return;
+    const gone = {
+      ...presence,
+      activeAt: Math.min(presence.activeAt, left),
+      connectedAt: Math.min(presence.connectedAt, left),
+    };
+    const meta = { requestId: randomUUID(), realmId, client: 'presence', realmUrl: '' };
+    events.tell(realmId, person.email, gone, await audienceOf(userId, meta));
+  }
+
   await process.bus.serve('presence', '1.0.0', [
     handle(presenceOperations.updatePresence, async ({ actor, meta }, params) => {
       if (actor.isBot) throw badRequest('Presence is not supported for bot users.');
@@ -98,7 +117,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
       const mirror = { zephyr_mirror_active: false, legacy_mirror_active: false };
       if (params.ping_only) {
         const { lastUpdateId } = await hot.read(realmId, Number.MAX_SAFE_INTEGER);
-        return { presence_last_update_id: Math.max(after, lastUpdateId, -1), ...mirror };
+        return { presence_last_update_id: Math.max(after, lastUpdateId || -1), ...mirror };
       }
       if (sharing.presence_disabled)
         return { presence_last_update_id: after, server_timestamp: Date.now() / 1000, presences: {}, ...mirror };
@@ -110,7 +129,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
         format: params.last_update_id !== undefined || params.slim_presence ? 'modern' : 'legacy',
       });
       return {
-        presence_last_update_id: shown.lastUpdateId === 0 ? -1 : shown.lastUpdateId,
+        presence_last_update_id: shown.lastUpdateId || after,
         server_timestamp: shown.serverTimestamp,
         presences: shown.presences,
         ...mirror,

@@ -1,4 +1,4 @@
-import { openRealm, type Realm } from '@natter/testkit';
+import { type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -57,6 +57,15 @@ describe('telling that one is here', () => {
     });
     expect(ping.presence_last_update_id).toBe(next.presence_last_update_id);
     expect([ping.presences, ping.server_timestamp]).toEqual([undefined, undefined]);
+  });
+
+  test('never gives an id below the one it was given', async () => {
+    const empty = await openRealm();
+    await empty.owner.ok('PATCH', '/realm', { presence_disabled: true });
+    for (const last_update_id of [-1, 0, 5]) {
+      const answer = await empty.member.ok('POST', '/users/me/presence', { status: 'idle', last_update_id });
+      expect(answer.presence_last_update_id).toBe(last_update_id);
+    }
   });
 
   test('takes active and idle alone', async () => {
@@ -144,6 +153,21 @@ describe('who does not want to be seen', () => {
     await person.ok('POST', '/users/me/presence', { status: 'active' });
     const told = await queue.next((event) => event.user_id === person.user_id);
     expect(told.email).toBe(`user${person.user_id}@${realm.host}`);
+  });
+
+  test('becomes invisible: told as long gone, and no longer listed', async () => {
+    const person = await realm.person();
+    const types = { event_types: ['presence'], fetch_event_types: [] };
+    await person.ok('POST', '/users/me/presence', { status: 'active' });
+    const old = await realm.member.queue(types);
+    const modern = await realm.member.queue({ ...types, client_capabilities: { simplified_presence_events: true } });
+    await person.ok('PATCH', '/settings', { presence_enabled: false });
+    const now = Date.now() / 1000;
+    const isGone = (event: Json) => event.user_id === person.user_id && event.presence.website.status === 'idle';
+    const told = await old.next(isGone);
+    expect(now - told.presence.website.timestamp).toBeGreaterThan(199);
+    await modern.next(({ presences }) => now - (presences?.[person.user_id]?.active_timestamp ?? now) > 199);
+    expect((await realm.member.ok('GET', '/realm/presence')).presences).not.toHaveProperty([person.email]);
   });
 
   test('a realm with presence off shows nobody and tells nothing', async () => {

@@ -121,6 +121,28 @@ describe('a path', () => {
       code: 'BAD_EVENT_QUEUE_ID',
       queue_id: id,
     });
+    const inQuery = await member.get('/users/me', { method: 'DELETE' });
+    expect([inQuery.status, inQuery.body.ignored_parameters_unsupported]).toEqual([200, ['method']]);
+  });
+});
+
+describe('a large body', () => {
+  const megabytes = (count: number): string => `content=${'x'.repeat(count * 1024 * 1024)}`;
+
+  test('is read of nobody who is not known', async () => {
+    const none = await raw('POST', '/user_uploads', megabytes(2), { ...form, authorization: '' });
+    expect([none.status, none.body.code]).toEqual([401, 'UNAUTHORIZED']);
+    const wrongKey = `Basic ${Buffer.from(`${member.email}:${'x'.repeat(32)}`).toString('base64')}`;
+    const wrong = await raw('POST', '/user_uploads', megabytes(2), { ...form, authorization: wrongKey });
+    expect([wrong.status, wrong.body.code]).toEqual([401, 'INVALID_API_KEY']);
+    const open = await realm.spectator.post('/fetch_api_key', { username: megabytes(2), password: 'x' });
+    expect([open.status, open.body.code]).toEqual([413, 'REQUEST_TOO_LARGE']);
+    expect((await raw('POST', '/no/such/path', megabytes(2), form)).status).toBe(404);
+  });
+
+  test('of somebody known is read, and refused for what is in it', async () => {
+    const { status, body } = await raw('POST', '/messages', `type=direct&to=[1]&${megabytes(2)}`, form);
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 });
 

@@ -1,38 +1,58 @@
 import { z } from 'zod';
+import { channelPermissionsSchema } from '../permission-settings.ts';
 
-/** Objects that events carry. Loose: more fields may follow, those named must be there. */
+/** What several events are made of. Strict: an event carries what is named here and nothing else. */
 export const int = z.int();
 export const bool = z.boolean();
 export const str = z.string();
-const group = z.union([int, z.object({ direct_members: z.array(int), direct_subgroups: z.array(int) })]);
-const rtype = z.enum(['private', 'stream']);
-const emoji = { emoji_name: str, emoji_code: str, reaction_type: z.string() };
+export const ints = z.array(int);
 
-export const message = z.looseObject({
+/** A change of one property: each with the type of its own value. */
+export const propertyOf = <S extends z.ZodType, R extends z.ZodRawShape = Record<never, never>>(
+  property: string,
+  value: S,
+  rest: R = {} as R,
+) => z.strictObject({ ...rest, property: z.literal(property), value });
+
+const emoji = {
+  emoji_name: str,
+  emoji_code: str,
+  reaction_type: z.enum(['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji']),
+};
+/** Beside the id, older clients read who it was. */
+export const reaction = {
+  ...emoji,
+  user_id: int,
+  user: z.strictObject({ user_id: int, email: str, full_name: str, is_mirror_dummy: bool }),
+};
+
+const participant = z.strictObject({ id: int, email: str, full_name: str, is_mirror_dummy: bool });
+const messageFields = {
   id: int,
   avatar_url: str.nullable(),
   client: str,
   content: str,
   content_type: z.enum(['text/html', 'text/x-markdown']),
-  display_recipient: z.union([
-    str,
-    z.array(z.looseObject({ id: int, email: str, full_name: str, is_mirror_dummy: bool })),
-  ]),
   is_me_message: bool,
-  reactions: z.array(z.looseObject({ ...emoji, user_id: int })),
+  // Nobody has reacted to what has just been sent.
+  reactions: z.tuple([]),
   recipient_id: int,
   sender_email: str,
   sender_full_name: str,
   sender_id: int,
   sender_realm_str: str,
   subject: str,
-  submessages: z.array(z.looseObject({})),
+  submessages: z.array(z.strictObject({ id: int, message_id: int, sender_id: int, msg_type: str, content: str })),
   timestamp: int,
-  topic_links: z.array(z.object({ text: str, url: str })),
-  type: rtype,
-});
+  topic_links: z.array(z.strictObject({ text: str, url: str })),
+};
+/** Without flags, which stand beside it. */
+export const message = z.discriminatedUnion('type', [
+  z.strictObject({ ...messageFields, type: z.literal('stream'), stream_id: int, display_recipient: str }),
+  z.strictObject({ ...messageFields, type: z.literal('private'), display_recipient: z.array(participant) }),
+]);
 
-export const channel = z.looseObject({
+export const channelFields = {
   stream_id: int,
   name: str,
   is_archived: bool,
@@ -42,16 +62,21 @@ export const channel = z.looseObject({
   creator_id: int.nullable(),
   invite_only: bool,
   is_web_public: bool,
-  stream_post_policy: int,
+  stream_post_policy: z.int().min(1).max(4),
+  is_announcement_only: bool,
   message_retention_days: int.nullable(),
   history_public_to_subscribers: bool,
+  topics_policy: z.enum(['inherit', 'allow_empty_topic', 'disable_empty_topic', 'empty_topic_only']),
   first_message_id: int.nullable(),
-  is_announcement_only: bool,
-  can_remove_subscribers_group: group,
-});
-
-export const subscription = channel.extend({
-  subscribers: z.array(int),
+  folder_id: int.nullable(),
+  is_recently_active: bool,
+  stream_weekly_traffic: int.nullable(),
+  subscriber_count: int,
+  ...channelPermissionsSchema.shape,
+};
+/** Specification 2.3, without what is a subscriber's own. */
+export const channel = z.strictObject(channelFields);
+export const ownFields = {
   desktop_notifications: bool.nullable(),
   email_notifications: bool.nullable(),
   push_notifications: bool.nullable(),
@@ -61,62 +86,16 @@ export const subscription = channel.extend({
   is_muted: bool,
   in_home_view: bool,
   color: str,
-});
+};
+export const subscription = z.strictObject({ ...channelFields, ...ownFields, subscribers: ints });
 
-export const user = z.looseObject({
-  user_id: int,
-  email: str,
-  full_name: str,
-  is_active: bool,
-  is_owner: bool,
-  is_admin: bool,
-  is_guest: bool,
-  is_bot: bool,
-  role: z.union([z.literal(100), z.literal(200), z.literal(300), z.literal(400), z.literal(600)]),
-  timezone: str,
-  date_joined: str,
-});
-
-export const userGroup = z.looseObject({
-  id: int,
-  name: str,
-  description: str,
-  members: z.array(int),
-  direct_subgroup_ids: z.array(int),
-  is_system_group: bool,
-});
-
-export const draft = z.looseObject({
-  id: int,
-  type: z.string(),
-  to: z.array(int),
-  topic: str,
-  content: str,
-  timestamp: z.number(),
-});
-export const snippet = z.looseObject({ id: int, title: str, content: str, date_created: int });
-export const scheduledMessage = z.looseObject({
-  scheduled_message_id: int,
-  type: rtype,
-  to: z.union([int, z.array(int)]),
-  content: str,
-  rendered_content: str,
-  scheduled_delivery_timestamp: int,
-  failed: bool,
-});
-export const reminder = z.looseObject({
-  reminder_id: int,
-  content: str,
-  rendered_content: str,
-  scheduled_delivery_timestamp: int,
-  failed: bool,
-  reminder_target_message_id: int,
-});
-export const folder = z.looseObject({
+export const folder = z.strictObject({
   id: int,
   name: str,
   description: str,
   rendered_description: str,
+  date_created: int.nullable(),
+  creator_id: int.nullable(),
+  order: int,
   is_archived: bool,
 });
-export const reaction = emoji;

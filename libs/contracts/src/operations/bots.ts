@@ -4,6 +4,9 @@ import { bool, int, json, text, textOrJson } from '../param.ts';
 
 export const botFetchTypes: readonly string[] = ['realm_bot'];
 
+/** Specification 2.4. */
+export const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, embedded: 4 } as const;
+
 const stream = text(z.string().optional());
 const settings = {
   default_sending_stream: stream,
@@ -98,6 +101,16 @@ export const botOperations = {
     params: owned,
     result: z.object({ api_key: z.string() }),
     errors,
+  }),
+  queueDefaults: operation({
+    name: 'queue-defaults',
+    service: 'users',
+    caller: 'anyone',
+    summary: 'What the queues of a bot follow unless it says otherwise. Bus only.',
+    params: { user_id: json(int) },
+    result: z.object({ default_events_register_stream: z.string().nullable(), default_all_public_streams: bool }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
   }),
   regenerateBotApiKey: operation({
     name: 'regenerate-bot-api-key',

@@ -23,6 +23,14 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
   return [
     ...createBotHandlers(owner, seal),
 
+    handle(botOperations.queueDefaults, async ({ meta }, { user_id }) => {
+      const [bot] = await readBots(database, meta.realmId, sql.fragment`account.id = ${user_id}`);
+      return {
+        default_events_register_stream: bot?.default_events_register_stream ?? null,
+        default_all_public_streams: bot?.default_all_public_streams ?? false,
+      };
+    }),
+
     handle(botOperations.getBots, async ({ actor }) => {
       const { role, isBot } = await holderOf(database, actor.userId);
       if (isBot) throw badRequest('This endpoint does not accept bot requests.');

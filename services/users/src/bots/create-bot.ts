@@ -1,4 +1,4 @@
-import { badRequest, botOperations, roles } from '@natter/contracts';
+import { badRequest, botOperations, botTypes, roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -13,8 +13,6 @@ import { holderOf, mayIn } from '../groups/holder.ts';
 import { lockRealm } from '../realm/read-realm.ts';
 import { announceBot } from './announce-bot.ts';
 import { requireFreeName } from './bots.ts';
-
-const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, embedded: 4 };
 
 export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
   return [
@@ -79,7 +77,7 @@ interface Given {
 
 function checkedServices({ bot_type, payload_url, interface_type }: Given): Record<string, unknown>[] {
   if (bot_type === botTypes.embedded) throw badRequest('Embedded bots are not enabled.');
-  if (!Object.values(botTypes).includes(bot_type)) throw badRequest('Invalid bot type');
+  if (!Object.values(botTypes).some((type) => type === bot_type)) throw badRequest('Invalid bot type');
   if (bot_type !== botTypes.outgoingWebhook) return [];
   if (!payload_url || !/^https?:\/\/[^\s/]+/.test(payload_url)) throw badRequest('payload_url is not a URL');
   if (interface_type !== 1 && interface_type !== 2) throw badRequest('Invalid interface type');

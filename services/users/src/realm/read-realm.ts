@@ -56,7 +56,14 @@ async function read(executor: Executor, realmId: number, lock: ReturnType<typeof
     host: row.host,
     createdAt: row.created_at,
     isDeactivated: row.is_deactivated,
-    settings: { ...realmSettingDefaults, ...row.settings, name: row.name, description: row.description },
+    settings: {
+      ...realmSettingDefaults,
+      ...row.settings,
+      name: row.name,
+      description: row.description,
+      // A realm that ended is open to nobody.
+      ...(row.is_deactivated ? { enable_spectator_access: false } : {}),
+    },
     permissions,
     systemGroups,
   };

@@ -1,0 +1,207 @@
+import { type Client, exchange, type Json, openRealm, type Queue, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+let open: number;
+let own: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  ({ id: open } = await realm.owner.ok('POST', '/channels/create', {
+    name: 'Open',
+    subscribers: [realm.owner.user_id],
+  }));
+  ({ id: own } = await realm.owner.ok('POST', '/channels/create', {
+    name: 'Own',
+    subscribers: [realm.owner.user_id, realm.member.user_id, realm.guest.user_id],
+  }));
+});
+
+const send = (from: Client, to: number | number[], content: string, topic = 'plans'): Promise<Json> =>
+  from.ok(
+    'POST',
+    '/messages',
+    Array.isArray(to) ? { type: 'direct', to, content } : { type: 'stream', to, topic, content },
+  );
+/** What people said, as far as it came; bots greet newcomers when they please. */
+const said = (events: Json[]): string[] =>
+  events
+    .filter((event) => event.type === 'message' && !event.message.sender_email.includes('bot@'))
+    .map((event) => event.message.content);
+const contents = async (queue: Queue): Promise<string[]> => {
+  while ((await queue.poll(true)).length > 0);
+  return said(queue.seen);
+};
+
+describe('a narrow lets through', () => {
+  test.each([
+    [[['channel', 'OWN']], ['in own', 'hello @**all**']],
+    [
+      [
+        ['stream', 'Own'],
+        ['topic', 'PLANS'],
+      ],
+      ['in own'],
+    ],
+    [[['topic', 'other']], ['hello @**all**']],
+    [[['sender', 'OWNER']], ['in own', 'hello @**all**']],
+    [[['is', 'dm']], ['directly']],
+    [[['is', 'private']], ['directly']],
+    [[['is', 'mentioned']], ['hello @**all**']],
+    [[{ operator: 'is', operand: 'dm', negated: true }], ['in own', 'hello @**all**']],
+    [[['channel', 'Open']], []],
+  ])('%j', async (narrow, expected) => {
+    const named = JSON.parse(JSON.stringify(narrow).replace('OWNER', realm.owner.email.toUpperCase())) as Json;
+    const queue = await realm.member.queue({ event_types: ['message'], fetch_event_types: [], narrow: named });
+    const all = await realm.member.queue({ event_types: ['message'], fetch_event_types: [] });
+    await send(realm.owner, open, 'not received');
+    await send(realm.owner, own, 'in own');
+    await send(realm.owner, own, 'hello @**all**', 'other');
+    const { id } = await send(realm.member2, [realm.member.user_id], 'directly');
+    await all.next((event) => event.message?.id === id);
+    expect(await contents(queue)).toEqual(expected);
+  });
+
+  test('nothing that it does not know: unknown operators are refused', async () => {
+    for (const narrow of [
+      [['has', 'link']],
+      [['search', 'x']],
+      [['is', 'followed']],
+      [['channels', 'public']],
+      [['dm', 'x']],
+    ]) {
+      const { status, body } = await realm.member.post('/register', { narrow });
+      expect([status, body.code], JSON.stringify(narrow)).toEqual([400, 'BAD_REQUEST']);
+    }
+  });
+});
+
+describe('all_public_streams', () => {
+  const wide = { event_types: ['message'], fetch_event_types: [], all_public_streams: true };
+
+  test('adds what is sent in public channels, without flags', async () => {
+    const queue = await realm.member2.queue(wide);
+    const { id } = await send(realm.owner, open, 'public');
+    const { message, flags } = await queue.next((event) => event.message?.id === id);
+    expect([message.content, flags]).toEqual(['public', []]);
+    const secret = await realm.owner.ok('POST', '/channels/create', {
+      name: 'Secret',
+      invite_only: true,
+      subscribers: [realm.owner.user_id],
+    });
+    await send(realm.owner, secret.id, 'secret');
+    const last = await send(realm.owner, open, 'public too');
+    await queue.next((event) => event.message?.id === last.id);
+    expect(await contents(queue)).toEqual(['public', 'public too']);
+  });
+
+  test('is nothing for guests, nor for whoever became one', async () => {
+    expect((await realm.guest.post('/register', wide)).body.code).toBe('BAD_REQUEST');
+    const person = await realm.person();
+    await realm.owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'Own' }],
+      principals: [person.user_id],
+    });
+    const queue = await person.queue(wide);
+    const held = queue.poll();
+    await realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: 600 });
+    await send(realm.owner, open, 'no longer for them');
+    await send(realm.owner, own, 'one');
+    await held;
+    await send(realm.owner, open, 'nor this');
+    const { id } = await send(realm.owner, own, 'two');
+    await queue.next((event) => event.message?.id === id);
+    expect(said(queue.seen)).toEqual(['one', 'two']);
+  });
+});
+
+describe('what a client says it can', () => {
+  test('deactivated emoji are told alone to clients that know single changes, else with all', async () => {
+    const types = { event_types: ['realm_emoji'], fetch_event_types: [] };
+    const single = await realm.member.queue({ ...types, client_capabilities: { individual_emoji_changes: true } });
+    const whole = await realm.member.queue(types);
+    const boundary = 'xyz';
+    const png = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    );
+    const body = Buffer.concat([
+      Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="f"; filename="a.png"\r\n\r\n`),
+      png,
+      Buffer.from(`\r\n--${boundary}--\r\n`),
+    ]);
+    const uploaded = await exchange(`${realm.owner.url}/api/v1/realm/emoji/parrot`, 'POST', body, {
+      host: realm.host,
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      authorization: `Basic ${Buffer.from(`${realm.owner.email}:${realm.owner.api_key}`).toString('base64')}`,
+    });
+    expect(uploaded.status).toBe(200);
+    const added = await single.next(() => true);
+    expect(added).toMatchObject({
+      op: 'add',
+      emoji: { name: 'parrot', deactivated: false, author_id: realm.owner.user_id },
+    });
+    expect((await whole.next(() => true)).realm_emoji).toEqual({ [added.emoji.id]: added.emoji });
+    await realm.owner.ok('DELETE', '/realm/emoji/parrot');
+    expect(await single.next((event) => event.op === 'update_one')).toMatchObject({
+      emoji_id: added.emoji.id,
+      data: { deactivated: true },
+    });
+    await whole.next((event) => event.realm_emoji?.[added.emoji.id].deactivated);
+    expect([single.seen.length, whole.seen.length]).toEqual([2, 2]);
+  });
+
+  test('pronouns are a short text to clients that do not know them', async () => {
+    const types = { event_types: ['custom_profile_fields'] };
+    const knowing = await realm.member.queue(types);
+    const other = await realm.member.queue({ ...types, pronouns_field_type_supported: false });
+    await realm.owner.ok('POST', '/realm/profile_fields', { name: 'Pronouns', field_type: 8 });
+    expect((await knowing.next(() => true)).fields[0].type).toBe(8);
+    expect((await other.next(() => true)).fields[0].type).toBe(1);
+    const register = (form: Json) => realm.member.ok('POST', '/register', { ...types, ...form });
+    expect((await register({})).custom_profile_fields[0].type).toBe(8);
+    expect((await register({ pronouns_field_type_supported: false })).custom_profile_fields[0].type).toBe(1);
+  });
+});
+
+test('a bot that asks for nothing else follows what its owner set', async () => {
+  const made = await realm.owner.ok('POST', '/bots', {
+    full_name: 'Listener',
+    short_name: 'listener',
+    default_all_public_streams: true,
+    default_events_register_stream: 'Open',
+  });
+  const Person = Object.getPrototypeOf(realm.owner).constructor as typeof Client;
+  const bot = new Person(realm.owner, { ...made, email: `listener-bot@${realm.host}`, full_name: 'Listener' });
+  const types = { event_types: ['message'], fetch_event_types: [] };
+  const usual = await bot.queue(types);
+  const topic = await bot.queue({ ...types, narrow: [['topic', 'only this']] });
+  const alone = await bot.queue({ ...types, all_public_streams: false });
+  await send(realm.owner, own, 'elsewhere');
+  await send(realm.owner, open, 'there');
+  await send(realm.owner, open, 'last', 'only this');
+  await usual.next((event) => event.message?.content === 'last');
+  expect(await contents(usual)).toEqual(['there', 'last']);
+  expect(await contents(topic)).toEqual(['last']);
+  expect(await contents(alone)).toEqual([]);
+});
+
+test('max_message_id is the newest message that one received oneself, -1 without any', async () => {
+  const person = await realm.person();
+  await send(realm.owner, open, 'not for them');
+  const first = await person.ok('POST', '/register', { fetch_event_types: ['message'] });
+  const { id } = await send(person, [person.user_id], 'to myself');
+  await send(realm.owner, open, 'not for them');
+  const second = await person.ok('POST', '/register', { fetch_event_types: ['message'] });
+  expect(second.max_message_id).toBe(id);
+  expect(first.max_message_id).toBeLessThan(id);
+});
+
+test('a poll without a queue that may not wait makes one; without a cursor it is refused', async () => {
+  const made = await realm.member.ok('GET', '/events', { dont_block: true, event_types: ['message'] });
+  expect(made.events).toEqual([]);
+  const { id } = await send(realm.member, [realm.member.user_id], 'into the new one');
+  const { events } = await realm.member.ok('GET', '/events', { queue_id: made.queue_id, last_event_id: -1 });
+  expect(events.map((event: Json) => event.message.id)).toEqual([id]);
+  for (const form of [{}, { queue_id: made.queue_id }, { queue_id: made.queue_id, dont_block: true }])
+    expect((await realm.member.get('/events', form)).body.code).toBe('BAD_REQUEST');
+});
