@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { render } from './index.ts';
 import { testContext } from './test-context.ts';
 
@@ -7,7 +7,7 @@ const LENGTH = 10_000;
 const MAX_MILLISECONDS = 20_000;
 const VOID_TAGS = new Set(['br', 'hr', 'img', 'path']);
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-zA-Z:-]+(?:="[^"]*")?)*)\s*\/?>/g;
-const SAFE_HREF = /^(?:https?:|mailto:|tel:|sms:|xmpp:|#narrow\/|\/(?![/\\]))/i;
+const SAFE_HREF = /^(?:https?:|mailto:|tel:|sms:|xmpp:|#|\/(?![/\\]))/i;
 
 /** Reads the HTML as a tag stream; throws where the tags do not nest. */
 function checkHtml(html: string): void {
@@ -223,3 +223,16 @@ test('content below the deepest nesting is kept as text', () => {
   expect(render(`${'>'.repeat(200)} deep`, testContext).html).toContain('deep');
   expect(render(`${'- '.repeat(200)} deep`, testContext).html).toContain('deep');
 });
+
+test.each(['\\message{forged}', '\\errmessage{forged}', '\\show x'])(
+  'the formula %s writes nothing to the log',
+  (tex) => {
+    const written = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')];
+    for (const spy of written) spy.mockImplementation(() => undefined);
+    render(`$$${tex}$$`, testContext);
+    for (const spy of written) {
+      expect(spy).not.toHaveBeenCalled();
+      spy.mockRestore();
+    }
+  },
+);

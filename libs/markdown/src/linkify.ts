@@ -6,7 +6,7 @@ import { previewedUrl } from './preview.ts';
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 const SAFE_SCHEMES = new Set(['http', 'https', 'mailto', 'tel', 'sms', 'xmpp']);
-const OWN_PATH = /^(?:#narrow\/|\/(?![/\\]))/;
+const OWN_PATH = /^(?:#|\/(?![/\\]))/;
 const BARE_DOMAIN = /^(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}(?=[/?#:]|$)/u;
 /** Top-level domains that are mostly meant as file names. */
 const FILE_SUFFIX = /^[^/?#]*\.(?:java|md|mov|py|zip)$/i;

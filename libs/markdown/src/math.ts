@@ -7,6 +7,8 @@ import { onOwnLine } from './own-line.ts';
 const INLINE = /\$\$((?:\\\$|[^\n$_])(?:\\\$|[^\n$])*)\$\$(?![\w$])/y;
 const WORD_OR_DOLLAR = /[\w$]/;
 const MAX_TEX_LENGTH = 2000;
+/** Commands that write to the terminal, which here is the log of a service. */
+const PRINTING = ['\\message', '\\errmessage', '\\show'];
 
 /** `$$…$$` in text, and ```math blocks in display style. */
 export function math(md: MarkdownIt): void {
@@ -45,6 +47,8 @@ function typeset(tex: string, displayMode: boolean, run: RenderRun): string | un
       trust: false,
       maxSize: 20,
       maxExpand: 200,
+      // A formula may define macros, so each gets its own.
+      macros: Object.fromEntries(PRINTING.map((name) => [name, '\\relax'])),
     });
   } catch {
     // Faulty or hostile source: the reader sees it as it was typed.

@@ -26,6 +26,7 @@ export const linkCases: [string, string][] = [
   ['[t](sms:+15551234)', '<p><a href="sms:+15551234">t</a></p>'],
   ['[t](xmpp:a@example.com)', '<p><a href="xmpp:a@example.com">t</a></p>'],
   ['[t](#narrow/channel/5-my-team)', '<p><a href="#narrow/channel/5-my-team">t</a></p>'],
+  ['[t](#scheduled)', '<p><a href="#scheduled">t</a></p>'],
   ['[t](/#narrow/channel/5-my-team)', '<p><a href="/#narrow/channel/5-my-team">t</a></p>'],
   ['[t](/user_uploads/1/a.pdf)', '<p><a href="/user_uploads/1/a.pdf">t</a></p>'],
   ['[t](javascript:alert(1))', '<p>[t](javascript:alert(1))</p>'],
