@@ -145,6 +145,28 @@ test('a mute that ends because its owner writes there, or is mentioned, is told 
   expect((await queue.next(isList)).muted_topics).toEqual([]);
 });
 
+test('whatever changes a preference tells the topic by the name it was first given', async () => {
+  const { member, owner } = realm;
+  await member.ok('PATCH', '/settings', { automatically_follow_topics_policy: 1 });
+  const queue = await member.queue({ event_types: ['user_topic'] });
+  const mute = (topic: string) =>
+    member.ok('POST', '/user_topics', { stream_id: channel, topic, visibility_policy: 1 });
+  const named = async (): Promise<[Json, Json[]]> => {
+    const { topic_name, visibility_policy } = await queue.next((event) => event.visibility_policy === 3);
+    const known = (await topics()).filter((one) => one.topic_name.toLowerCase() === topic_name.toLowerCase());
+    return [{ stream_id: channel, topic_name, visibility_policy }, known];
+  };
+  await mute('First Name');
+  await member.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'first name', content: 'I write' });
+  const [written, known] = await named();
+  expect([[written], written.topic_name]).toEqual([known, 'First Name']);
+  await mute('Second Name');
+  const content = `@**${member.full_name}**`;
+  await owner.ok('POST', '/messages', { type: 'channel', to: channel, topic: 'second name', content });
+  const [called, follows] = await named();
+  expect([[called], called.topic_name]).toEqual([follows, 'Second Name']);
+});
+
 test('a mute of the empty topic has its display name for clients that know no empty topic', async () => {
   const { member } = realm;
   const queues = await Promise.all(

@@ -16,6 +16,7 @@ const nothing: After = { events: [], rows: [], own: undefined };
 const mentionedRow = z.object({
   user_id: z.number(),
   policy: z.number().nullable(),
+  topic: z.string().nullable(),
   where_mentioned: z.boolean().nullable(),
 });
 
@@ -36,26 +37,43 @@ export async function topicPreferencesAfter(
   const { channel, topic } = destination;
   const after: After = { events: [], rows: [], own: undefined };
   const unmuted: number[] = [];
-  const become = (userId: number, policy: number, before: number | null): void => {
+  // A preference keeps the name of its topic as it was first written.
+  const become = (userId: number, policy: number, before: number | null, known: string | null | undefined): void => {
     if (before === visibility.muted) unmuted.push(userId);
     const updated = nowSeconds();
     after.rows.push(upsertTopic(actor.realmId, userId, channel.channel_id, topic, policy, updated));
-    after.events.push(...userTopicEvents(userId, channel.channel_id, topic, policy, updated));
+    after.events.push(...userTopicEvents(userId, channel.channel_id, known ?? topic, policy, updated));
   };
   after.own = actor.isBot ? undefined : afterSending(facts, facts.is_new_conversation);
-  if (after.own !== undefined) become(actor.userId, after.own, facts.policy);
+  if (after.own !== undefined) {
+    const known = facts.policy === null ? undefined : await nameKnownTo(executor, actor, channel.channel_id, topic);
+    become(actor.userId, after.own, facts.policy, known);
+  }
   // Who does not receive it hears nothing of the topic.
   const others = mentionedIds.filter((id) => (id !== actor.userId || actor.isBot) && hasId(destination.audience, id));
   if (others.length === 0) return withMutesEnded(after, unmuted);
   const mentioned = await executor.any(sql.type(mentionedRow)`
-    SELECT u.id AS user_id, t.policy, (SELECT s.value FROM messaging.personal_setting s
+    SELECT u.id AS user_id, t.policy, t.topic, (SELECT s.value FROM messaging.personal_setting s
       WHERE s.realm_id = ${actor.realmId} AND s.user_id = u.id AND s.name = 'automatically_follow_topics_where_mentioned')::boolean AS where_mentioned
     FROM unnest(${sql.array(others, 'int4')}) AS u (id)
     JOIN messaging.person p ON p.realm_id = ${actor.realmId} AND p.user_id = u.id AND NOT p.is_bot
     LEFT JOIN messaging.user_topic t ON t.realm_id = ${actor.realmId} AND t.user_id = u.id AND t.channel_id = ${channel.channel_id} AND t.topic_key = lower(${topic})`);
-  for (const { user_id, policy, where_mentioned } of mentioned)
-    if ((where_mentioned ?? true) && policy !== visibility.followed) become(user_id, visibility.followed, policy);
+  for (const { user_id, policy, topic: known, where_mentioned } of mentioned)
+    if ((where_mentioned ?? true) && policy !== visibility.followed)
+      become(user_id, visibility.followed, policy, known);
   return withMutesEnded(after, unmuted);
+}
+
+async function nameKnownTo(
+  executor: Executor,
+  { realmId, userId }: Actor,
+  channelId: number,
+  topic: string,
+): Promise<string | undefined> {
+  const row = await executor.maybeOne(sql.type(z.object({ topic: z.string() }))`
+    SELECT topic FROM messaging.user_topic
+    WHERE realm_id = ${realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic})`);
+  return row?.topic;
 }
 
 /** Told to clients once the preferences are stored. */

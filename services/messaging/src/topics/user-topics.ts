@@ -182,6 +182,12 @@ export async function userTopicsPart(
   };
 }
 
+const movedRow = topicRow.extend({
+  user_id: z.number(),
+  there: z.number().nullable(),
+  there_topic: z.string().nullable(),
+});
+
 /** Preferences go with a topic that is moved whole; where both have one, the one that shows more wins. */
 export async function moveTopicPreferences(
   work: Work,
@@ -189,8 +195,8 @@ export async function moveTopicPreferences(
   to: { channelId: number; topic: string },
   canRead: (userId: number) => boolean,
 ): Promise<void> {
-  const rows = await work.any(sql.type(topicRow.extend({ user_id: z.number(), there: z.number().nullable() }))`
-    SELECT t.user_id, t.channel_id, t.topic, t.policy, 0 AS updated, o.policy AS there FROM messaging.user_topic t
+  const rows = await work.any(sql.type(movedRow)`
+    SELECT t.user_id, t.channel_id, t.topic, t.policy, 0 AS updated, o.policy AS there, o.topic AS there_topic FROM messaging.user_topic t
     LEFT JOIN messaging.user_topic o ON o.realm_id = t.realm_id AND o.user_id = t.user_id AND o.channel_id = ${to.channelId} AND o.topic_key = lower(${to.topic})
     WHERE t.realm_id = ${work.realmId} AND t.channel_id = ${from.channelId} AND t.topic_key = lower(${from.topic}) ORDER BY t.user_id FOR UPDATE OF t`);
   if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
@@ -202,7 +208,8 @@ export async function moveTopicPreferences(
       work.emit(event);
     if (canRead(row.user_id) && row.policy > (row.there ?? visibility.inherit)) {
       await work.run(upsertTopic(work.realmId, row.user_id, to.channelId, to.topic, row.policy, updated));
-      for (const event of userTopicEvents(row.user_id, to.channelId, to.topic, row.policy, updated)) work.emit(event);
+      for (const event of userTopicEvents(row.user_id, to.channelId, row.there_topic ?? to.topic, row.policy, updated))
+        work.emit(event);
     }
     await emitMutedTopics(work, row.user_id);
   }
