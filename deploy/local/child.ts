@@ -33,6 +33,9 @@ const entryOf = (program: ServiceProgram): string =>
 /** Types are stripped and modules compiled once for all processes of this checkout. */
 const compileCache = fileURLToPath(new URL('../../.natter/cache/compile', import.meta.url));
 
+/** Most of what a request needs is garbage when it ends: a small nursery keeps the memory of held polls small. As in the image. */
+const nodeOptions = ['--max-semi-space-size=8'];
+
 export function startChild({ program, index, env, onLine }: ChildOptions): Child {
   let isWanted = true;
   let process_: ChildProcess;
@@ -42,7 +45,7 @@ export function startChild({ program, index, env, onLine }: ChildOptions): Child
   run();
 
   function run(): void {
-    const child = spawn(process.execPath, [entryOf(program)], {
+    const child = spawn(process.execPath, [...nodeOptions, entryOf(program)], {
       env: { NODE_COMPILE_CACHE: compileCache, ...env, NODE_NO_WARNINGS: '1' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
