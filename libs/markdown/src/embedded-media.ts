@@ -32,11 +32,15 @@ export function embeddedUrl(token: Token): string | undefined {
 }
 
 function asLink(token: Token, state: StateCore): Token[] {
-  const mark = new state.Token('text', '', 0);
-  mark.content = '!';
+  const text = (content: string): Token => {
+    const made = new state.Token('text', '', 0);
+    made.content = content;
+    return made;
+  };
   const open = new state.Token('link_open', 'a', 1);
   open.attrSet('href', String(token.attrGet('src') ?? ''));
   const title = token.attrGet('title');
   if (title) open.attrSet('title', String(title));
-  return [mark, open, ...(token.children ?? []), new state.Token('link_close', 'a', -1)];
+  // Its title as it was written: it may hold links and images of its own, which a link may not.
+  return [text('!'), open, text(token.content), new state.Token('link_close', 'a', -1)];
 }

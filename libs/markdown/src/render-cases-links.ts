@@ -78,6 +78,10 @@ export const linkCases: [string, string][] = [
     '![v](/user_uploads/1/v.mp4)',
     '<p>!<a href="/user_uploads/1/v.mp4">v</a></p>\n<div class="message_inline_image message_inline_video"><a href="/user_uploads/1/v.mp4" title="v"><video preload="metadata" src="/user_uploads/1/v.mp4"></video></a></div>',
   ],
+  [
+    '![![a](https://a.test) [b](https://b.test)](https://c.test)',
+    '<p>!<a href="https://c.test">![a](https://a.test) [b](https://b.test)</a></p>',
+  ],
   ['![x](javascript:alert(1))', '<p>![x](javascript:alert(1))</p>'],
   [
     '> https://example.com/a.png',
