@@ -220,3 +220,13 @@ test('logging in is told by mail, unless one does not want it', async () => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(mails.received.length).toBe(before);
 });
+
+test('who is deactivated is mailed what the administrator has to say, and nothing where that is nothing', async () => {
+  const [told, not] = [await person(), await person()];
+  await ok(system.people.owner, 'DELETE', `/users/${not.user_id}`);
+  const form = { deactivation_notification_comment: 'Thank you for everything.' };
+  await ok(system.people.owner, 'DELETE', `/users/${told.user_id}`, form);
+  const mail = await mails.next(told.email);
+  expect(mail.text).toContain('Thank you for everything.');
+  expect(mails.received.filter(({ to, text }) => to.includes(not.email) && /deactivated/.test(text))).toEqual([]);
+});

@@ -42,7 +42,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...authenticationHandlers(owner),
     ...loginHandlers(owner, mailer),
     ...ownKeyHandlers(owner),
-    ...accountHandlers(owner, bus, config, seal),
+    ...accountHandlers(owner, bus, config, seal, mailer),
     ...botHandlers(owner, seal),
     ...settingsHandlers(owner, mailer),
     ...socialHandlers(owner),

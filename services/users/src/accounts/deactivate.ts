@@ -10,31 +10,39 @@ import { change } from '../change.ts';
 import { holderOf, requireAdministrator, requireOwner } from '../groups/holder.ts';
 import { announceLeaving, announceReturn } from '../groups/membership.ts';
 import { revokeInvitesOf } from '../invitations/invitation-row.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { deactivatedMail } from '../mail/mails.ts';
 import { lockRealm } from '../realm/read-realm.ts';
+import { readSettings } from '../settings/stored-settings.ts';
 import { announceStatus } from '../social/user-status.ts';
 import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { isLastOwner } from './change-role.ts';
 import { lockAccount, noSuchUser } from './find-account.ts';
 
-export function deactivateHandlers(owner: Owner, seal: KeySeal): Handlers {
+export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer): Handlers {
   return [
-    handle(userOperations.deactivateUser, async (context, params) =>
-      change(owner, context, userOperations.deactivateUser, params, async (work) => {
+    handle(userOperations.deactivateUser, async (context, params) => {
+      const { to } = await change(owner, context, userOperations.deactivateUser, params, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
-        await lockRealm(work);
+        const realm = await lockRealm(work);
         const row = await lockAccount(work, params.user_id);
         if (!row || row.is_bot) throw noSuchUser();
-        if (!row.is_active) return {};
+        if (!row.is_active) return { to: undefined };
         if (row.role === roles.owner) {
           requireOwner(holder);
           if (await isLastOwner(work, row.id)) throw badRequest('Cannot deactivate the only organization owner');
         }
         await deactivate(work, row);
-        return {};
-      }),
-    ),
+        const { default_language: language } = await readSettings(work, row.id);
+        return { to: { email: row.email, language, realm: realm.settings.name } };
+      });
+      const comment = params.deactivation_notification_comment;
+      if (to && comment !== undefined)
+        mailer.send(to.email, deactivatedMail(to.language, { realm: to.realm, comment: comment.trim() }));
+      return {};
+    }),
 
     handle(userOperations.deactivateSelf, async (context, params) =>
       change(owner, context, userOperations.deactivateSelf, params, async (work) => {

@@ -76,3 +76,18 @@ export const invitationMail = mail({
     text: 'Bonjour,\n\nvous êtes invité à rejoindre {realm}. Ouvrez ce lien pour créer votre compte :\n\n{link}\n',
   },
 });
+
+export const deactivatedMail = mail({
+  en: {
+    subject: 'Your account in {realm} is deactivated',
+    text: 'Hello,\n\nyour account in {realm} was deactivated: you can no longer log in.\n\n{comment}\n',
+  },
+  de: {
+    subject: 'Dein Konto in {realm} ist deaktiviert',
+    text: 'Hallo,\n\ndein Konto in {realm} wurde deaktiviert: Du kannst dich nicht mehr anmelden.\n\n{comment}\n',
+  },
+  fr: {
+    subject: 'Votre compte dans {realm} est désactivé',
+    text: 'Bonjour,\n\nvotre compte dans {realm} a été désactivé : vous ne pouvez plus vous connecter.\n\n{comment}\n',
+  },
+});
