@@ -1,4 +1,4 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -52,6 +52,26 @@ describe('who is subscribed by somebody else', () => {
     expect(message.content).toContain(realm.member.full_name);
     const mine = await realm.member.queue();
     expect((await mine.settle()).filter(isDirect)).toEqual([]);
+  });
+
+  test('is told once of several channels, also where others enter only some of them', async () => {
+    const { owner, member, member2 } = realm;
+    const subscribe = (names: string[], people: Client[]) =>
+      owner.ok('POST', '/users/me/subscriptions', {
+        subscriptions: names.map((name) => ({ name })),
+        principals: people.map(({ user_id }) => user_id),
+      });
+    await subscribe(['kept'], [member]);
+    const queues = await Promise.all([member.queue(), member2.queue()]);
+    await subscribe(['kept', 'fresh'], [member, member2]);
+    const told: string[][] = [];
+    for (const queue of queues) {
+      const isTold = (event: Json) => isNotice(event) && event.message.type === 'private';
+      await queue.next(isTold);
+      await queue.settle();
+      told.push(queue.seen.filter(isTold).map(({ message }) => message.content.replaceAll(/.*you to /g, '')));
+    }
+    expect(told).toEqual([['the channel #**fresh**.'], ['the following channels:\n\n* #**kept**\n* #**fresh**']]);
   });
 
   test('is not told when the caller does not want it', async () => {

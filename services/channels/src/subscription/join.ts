@@ -30,12 +30,18 @@ export interface Joining {
   isNew?: boolean;
 }
 
+interface JoinNote {
+  by: number | null;
+  /** Who is to be told that somebody else subscribed them. */
+  notify: readonly number[];
+}
+
 /** Subscribes people to channels with a number of statements that depends on neither, and tells everybody concerned. */
 export async function join(
   work: Work,
   directory: Directory,
   joinings: readonly Joining[],
-  note: Record<string, unknown>,
+  note: JoinNote,
 ): Promise<void> {
   const real = joinings.filter(({ added }) => added.length > 0);
   if (real.length === 0) return;
@@ -160,9 +166,10 @@ function tellSubscribers(
   directory: Directory,
   joinings: readonly Joining[],
   personal: PersonalOf,
-  note: Record<string, unknown>,
+  note: JoinNote,
 ): void {
-  for (const group of grouped(joinings, ({ channel, added }) => `${channel.is_archived} ${added.join()}`)) {
+  const groups = grouped(joinings, ({ channel, added }) => `${channel.is_archived} ${added.join()}`);
+  for (const [index, group] of groups.entries()) {
     const [first] = group;
     if (!first) continue;
     const subscriptions = group.map(({ channel, subscribers, added }) => {
@@ -180,10 +187,26 @@ function tellSubscribers(
         first.added,
         personal,
       ),
-      note: { ...note, channel_ids: group.map(({ channel }) => channel.id), user_ids: first.added },
+      note: {
+        by: note.by,
+        told: index === 0 ? toldOf(joinings, note.notify) : [],
+        channel_ids: group.map(({ channel }) => channel.id),
+        user_ids: first.added,
+      },
       ...formsOf(first.channel),
     });
   }
+}
+
+/** Whoever is told is told of all their new channels at once. */
+function toldOf(joinings: readonly Joining[], notify: readonly number[]): { user_ids: number[]; names: string[] }[] {
+  const namesOf = (userId: number): string[] =>
+    joinings.filter(({ added }) => added.includes(userId)).map(({ channel }) => channel.name);
+  const people = notify.map((userId) => ({ userId, names: namesOf(userId) })).filter(({ names }) => names.length > 0);
+  return grouped(people, ({ names }) => JSON.stringify(names)).map((group) => ({
+    user_ids: group.map(({ userId }) => userId),
+    names: group[0]?.names ?? [],
+  }));
 }
 
 /** The personal fields of each receiver, those with equal ones together. */
