@@ -1,4 +1,4 @@
-import type { Realm } from '@natter/testkit';
+import type { Client, Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   badRequest,
@@ -132,6 +132,24 @@ describe('POST /users/me/subscriptions (4.3)', () => {
       description: '',
       message_retention_days: null,
     });
+  });
+
+  test.each(['ΟΔΟΣ', 'İstanbul', 'STRASSE', 'ÉTÉ', 'ǅ'])('finds %s again by its name', async (name) => {
+    const { member, member2 } = realm;
+    const subscribe = (who: Client, given: string) =>
+      who.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: given, color: '#123456' }] });
+    expect((await subscribe(member, name)).subscribed).toEqual({ [member.user_id]: [name] });
+    expect((await subscribe(member, name)).already_subscribed).toEqual({ [member.user_id]: [name] });
+    expect((await subscribe(member2, name)).subscribed).toEqual({ [member2.user_id]: [name] });
+    const leave = () => member.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name] });
+    expect([(await leave()).removed, (await leave()).not_removed]).toEqual([[name], [name]]);
+    const id = await idOf(name);
+    expect(refused(await member.post('/channels/create', { name, subscribers: [] }))[1]).toBe('CHANNEL_ALREADY_EXISTS');
+    const group = { group_name: name, description: '', stream_names: [name] };
+    await realm.owner.ok('POST', '/default_stream_groups/create', group);
+    await member2.ok('PATCH', '/users/me/subscriptions/muted_topics', { stream: name, topic: 't', op: 'add' });
+    await realm.owner.ok('DELETE', `/streams/${id}`);
+    expect((await member2.ok('DELETE', '/users/me/subscriptions', { subscriptions: [name] })).removed).toEqual([name]);
   });
 
   test('takes principals as ids or as emails, not mixed', async () => {

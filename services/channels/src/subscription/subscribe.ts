@@ -1,14 +1,12 @@
 import { badRequest, ChatError, channelOperations, isGuest, limits } from '@natter/contracts';
-import { sql } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
 import { announceChannels, type Configuration, createChannels } from '../channel/create.ts';
 import { checkedChannelName, checkedDescription } from '../channel/names.ts';
-import { subscribersOf } from '../channel-events.ts';
-import { channelColumns, channelRow } from '../channel-row.ts';
 import { type Decision, deciding, type Service } from '../deciding.ts';
 import { insufficientPermission, unableToAccess } from '../refusals.ts';
 import { type Entered, mayAdd, mayAddOthers } from './authorization.ts';
 import { colorForm } from './colors.ts';
+import { enter } from './enter.ts';
 import { join } from './join.ts';
 import { resolvePrincipals } from './principals.ts';
 
@@ -47,18 +45,18 @@ export function subscribeHandlers(service: Service): Handlers {
         if (isGuest(decision.actor)) throw badRequest('Not allowed for guest users');
         const name = checkedChannelName(params.name);
         const description = checkedDescription(params.description);
-        const [taken] = await lockByNames(decision, [name]);
+        const [taken] = await enter(decision.work, [name]);
         if (taken)
           throw new ChatError('CHANNEL_ALREADY_EXISTS', `Channel '${name}' already exists`, { channel_name: name });
         const principals =
           params.subscribers.length === 0
             ? []
             : resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
-        const wanted = new Map([[name.toLowerCase(), { name, description, color: undefined }]]);
+        const wanted = [{ name, description, color: undefined }];
         const answer = await subscribe(decision, wanted, principals, params, { refusesAll: true });
-        const [created] = await lockByNames(decision, [name]);
+        const [created] = await enter(decision.work, [name]);
         if (!created) throw new Error('A channel vanished while it was created');
-        return { id: created.id, ...sentOrNot(params, answer) };
+        return { id: created.channel.id, ...sentOrNot(params, answer) };
       }),
     ),
   ];
@@ -70,31 +68,34 @@ const sentOrNot = (
 ): { new_subscription_messages_sent?: boolean } =>
   send_new_subscription_messages === undefined ? {} : { new_subscription_messages_sent: messagesSent };
 
-/** By lower-cased name, so that a name stands once. */
+/** A name stands once, whatever its case. */
 export function wantedOf(
   subscriptions: readonly { name: string; description?: string | undefined; color?: string | undefined }[],
-): Map<string, Wanted> {
+): Wanted[] {
   const wanted = new Map<string, Wanted>();
   for (const { name, description, color } of subscriptions) {
     const checked = checkedChannelName(name);
     if (color !== undefined && !colorForm.test(color)) throw badRequest('color is not a valid hex color code');
     wanted.set(checked.toLowerCase(), { name: checked, description: checkedDescription(description ?? ''), color });
   }
-  return wanted;
+  return [...wanted.values()];
 }
 
 /** Subscribes people to channels by name and creates those that there are not. All or nothing, if `refusesAll`. */
 export async function subscribe(
   decision: Decision,
-  wanted: ReadonlyMap<string, Wanted>,
+  wanted: readonly Wanted[],
   principals: readonly number[],
   configuration: Configuration,
   { refusesAll }: { refusesAll: boolean },
 ): Promise<Answer> {
   const { work, directory, actor } = decision;
   if (isGuest(actor)) throw badRequest('Not allowed for guest users');
-  const existing = await enter(decision, [...wanted.keys()]);
-  const known = new Set(existing.map(({ channel }) => channel.name.toLowerCase()));
+  const existing = await enter(
+    work,
+    wanted.map(({ name }) => name),
+  );
+  const known = new Set(existing.flatMap(({ asked }) => asked));
   const allowed = existing.filter((entered) => mayAdd(decision, entered, principals) === 'allowed');
   const refused = existing.filter((entered) => !allowed.includes(entered));
   if (refusesAll && refused.length > 0) {
@@ -104,10 +105,9 @@ export async function subscribe(
   const created = await createChannels(
     decision,
     // In one order for all: two requests that create the same channels wait for each other only once.
-    [...wanted]
-      .filter(([key]) => !known.has(key))
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, channel]) => channel),
+    wanted
+      .filter(({ name }) => !known.has(name))
+      .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1)),
     configuration,
   );
   const others = principals.filter((id) => id !== actor.userId);
@@ -119,13 +119,14 @@ export async function subscribe(
     configuration,
   );
   const isNew = true;
-  const entered = [...allowed, ...created.map((channel) => ({ channel, subscribers: new Set<number>(), isNew }))];
+  const fresh = created.map((channel) => ({ channel, asked: [channel.name], subscribers: new Set<number>(), isNew }));
+  const entered = [...allowed, ...fresh];
   const joinings = entered.map((one) => {
-    const { channel, subscribers } = one;
+    const { asked, subscribers } = one;
     return {
       ...one,
       added: principals.filter((id) => !subscribers.has(id)),
-      color: wanted.get(channel.name.toLowerCase())?.color,
+      color: wanted.find(({ name }) => asked.includes(name))?.color,
     };
   });
   const count = joinings.reduce((sum, { added }) => sum + added.length, 0);
@@ -153,22 +154,4 @@ function namesByUser(
       else kind[String(id)] = [channel.name];
     }
   return answer;
-}
-
-/** Locks active channels by name, in one order for all, so that two requests cannot deadlock. */
-async function lockByNames({ work }: Decision, names: readonly string[]) {
-  return work.any(sql.type(channelRow)`
-    SELECT ${channelColumns} FROM channels.channel c
-    WHERE c.realm_id = ${work.realmId} AND lower(c.name) = ANY(ARRAY(SELECT lower(n) FROM unnest(${sql.array([...names], 'text')}) n)) AND NOT c.is_archived
-    ORDER BY c.id FOR UPDATE`);
-}
-
-/** Locks active channels by name and says who is subscribed to them. */
-export async function enter(decision: Decision, names: readonly string[]): Promise<Entered[]> {
-  const channels = await lockByNames(decision, names);
-  const subscribers = await subscribersOf(
-    decision.work,
-    channels.map(({ id }) => id),
-  );
-  return channels.map((channel) => ({ channel, subscribers: subscribers.get(channel.id) ?? new Set<number>() }));
 }

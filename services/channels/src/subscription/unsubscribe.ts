@@ -1,15 +1,13 @@
 import { badRequest, channelOperations } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
 import { hasMetadataAccess } from '@natter/permissions';
 import { type Handlers, handle } from '@natter/service-kit';
-import { subscribersOf } from '../channel-events.ts';
-import { channelColumns, channelRow } from '../channel-row.ts';
 import { type Decision, deciding, type Service } from '../deciding.ts';
 import { insufficientPermission, unknownChannelName } from '../refusals.ts';
 import { type Entered, mayRemove } from './authorization.ts';
+import { enter, type Named } from './enter.ts';
 import { type Leaving, leave } from './leave.ts';
 import { resolvePrincipals } from './principals.ts';
-import { enter, subscribe, wantedOf } from './subscribe.ts';
+import { subscribe, wantedOf } from './subscribe.ts';
 
 export function unsubscribeHandlers(service: Service): Handlers {
   return [
@@ -44,16 +42,14 @@ async function unsubscribe(
   principals: readonly number[],
 ): Promise<{ removed: string[]; not_removed: string[] }> {
   const { work, directory, actor } = decision;
-  const wanted = new Map(names.map((name) => [name.trim().toLowerCase(), name.trim()]));
+  const wanted = [...new Map(names.map((name) => [name.trim().toLowerCase(), name.trim()])).values()];
   const isKnown = ({ channel, subscribers }: Entered): boolean =>
     hasMetadataAccess(channel, actor, subscribers.has(actor.userId));
-  const known = (await enter(decision, [...wanted.keys()])).filter(isKnown);
-  const missing = namesOutside(wanted, known);
-  if (missing.size > 0) {
-    const archived = (await enterArchived(work, [...missing.keys()])).filter(isKnown);
-    known.push(...oneOfEachName(archived, principals));
-  }
-  for (const name of namesOutside(missing, known).values()) throw unknownChannelName(name);
+  const known = (await enter(work, wanted)).filter(isKnown);
+  // Archived channels can be left too (level 362).
+  const archived = (await enter(work, namesOutside(wanted, known), true)).filter(isKnown);
+  known.push(...oneOfEachName(archived, principals));
+  for (const name of namesOutside(wanted, known)) throw unknownChannelName(name);
   if (known.some((channel) => !mayRemove(decision, channel, principals))) throw insufficientPermission();
   const leavings = known.map(({ channel, subscribers }) => ({
     channel,
@@ -70,27 +66,12 @@ async function unsubscribe(
   };
 }
 
-const keyOf = ({ channel }: Entered): string => channel.name.toLowerCase();
-
-const namesOutside = (wanted: ReadonlyMap<string, string>, known: readonly Entered[]): Map<string, string> =>
-  new Map([...wanted].filter(([key]) => !known.some((entered) => keyOf(entered) === key)));
-
-/** Locks archived channels by name: they can be left too (level 362). Several may have had one name. */
-async function enterArchived(work: Work, names: readonly string[]): Promise<Entered[]> {
-  const channels = await work.any(sql.type(channelRow)`
-    SELECT ${channelColumns} FROM channels.channel c
-    WHERE c.realm_id = ${work.realmId} AND lower(c.name) = ANY(ARRAY(SELECT lower(n) FROM unnest(${sql.array([...names], 'text')}) n)) AND c.is_archived
-    ORDER BY c.id FOR UPDATE`);
-  const subscribers = await subscribersOf(
-    work,
-    channels.map(({ id }) => id),
-  );
-  return channels.map((channel) => ({ channel, subscribers: subscribers.get(channel.id) ?? new Set<number>() }));
-}
+const namesOutside = (wanted: readonly string[], known: readonly Named[]): string[] =>
+  wanted.filter((name) => !known.some(({ asked }) => asked.includes(name)));
 
 /** Of channels that had one name the latest in which there is somebody who is to leave, or else the latest. */
-function oneOfEachName(archived: readonly Entered[], principals: readonly number[]): Entered[] {
+function oneOfEachName(archived: readonly Named[], principals: readonly number[]): Named[] {
   const isLeft = ({ subscribers }: Entered): boolean => principals.some((id) => subscribers.has(id));
   const inOrder = [...archived.filter((one) => !isLeft(one)), ...archived.filter(isLeft)];
-  return [...new Map(inOrder.map((one) => [keyOf(one), one])).values()];
+  return [...new Map(inOrder.map((one) => [one.asked.join(), one])).values()];
 }
