@@ -18,7 +18,7 @@ export async function streamEvents(
   reply.hijack();
   reply.raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
+    'cache-control': 'no-cache, no-store',
     'x-accel-buffering': 'no',
     'x-request-id': reply.request.id,
   });
