@@ -71,6 +71,16 @@ describe('a mention', () => {
     });
     expect(messages.length).toBe(3);
   });
+  test.each(['İlker Öz', 'ΝΙΚΟΣ', 'Jürgen ẞ'])(
+    'finds %s, whose name is not lowered alike everywhere',
+    async (full_name) => {
+      const person = await realm.person({ full_name });
+      await subscribe(realm.owner, 'talk', [person]);
+      const { body } = await post(realm.owner, 'talk', 'names', `@**${full_name}**`);
+      expect((await seen(person, body.id)).flags).toContain('mentioned');
+    },
+  );
+
   test('of a group by who may not mention it is refused', async () => {
     const { owner, member } = realm;
     const { group_id } = await owner.ok('POST', '/user_groups/create', {

@@ -105,8 +105,6 @@ async function channelsSeen(
 
 const namesIn = (content: string, pattern: RegExp): string[] =>
   [...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()).slice(0, 500);
+/** As the database lowers what it compares with: not every letter is lowered alike elsewhere. */
 const lowered = (names: readonly string[]) =>
-  sql.array(
-    names.map((name) => name.toLowerCase()),
-    'text',
-  );
+  sql.fragment`ARRAY(SELECT lower(n) FROM unnest(${sql.array([...names], 'text')}) n)`;
