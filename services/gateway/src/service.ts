@@ -120,7 +120,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   app.addHook('preParsing', async (request, reply, payload) => admission.admit(request, reply, payload));
   const served = new WeakMap<FastifyRequest, string>();
   app.addHook('onSend', async (request, reply) => {
-    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-cache, no-store, must-revalidate, private');
+    if (!reply.hasHeader('cache-control'))
+      reply.header('cache-control', 'no-cache, no-store, must-revalidate, private');
     reply.header('x-request-id', request.id);
     if (isLeaving) reply.header('connection', 'close');
   });
