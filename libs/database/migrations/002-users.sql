@@ -27,6 +27,7 @@ CREATE TABLE users.account (
   joined_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX account_email ON users.account (realm_id, lower(email));
+CREATE INDEX account_inactive ON users.account (realm_id, id) WHERE NOT is_active;
 
 -- Keys are 32 random characters (190 bits), so one SHA-256 is enough: there is nothing to guess.
 CREATE TABLE users.api_key (

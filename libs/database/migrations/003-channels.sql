@@ -99,6 +99,8 @@ CREATE TABLE channels.person (
   notifications jsonb NOT NULL DEFAULT '{}',
   PRIMARY KEY (realm_id, user_id)
 );
+CREATE INDEX person_inactive ON channels.person (realm_id, user_id) WHERE NOT is_active;
+CREATE INDEX person_bot ON channels.person (realm_id, user_id) WHERE is_bot;
 -- The last day somebody was seen to act.
 CREATE TABLE channels.activity (
   realm_id int NOT NULL,

@@ -20,8 +20,8 @@ export type GroupRow = z.infer<typeof groupRow>;
 
 const columns = sql.fragment`g.id, g.name, g.description, g.is_system, g.is_deactivated, g.creator_id, g.created_at, g.permissions,
   (SELECT n.id FROM users.user_group n WHERE n.realm_id = g.realm_id AND n.name = 'role:nobody') AS nobody_id,
-  coalesce((SELECT json_agg(m.user_id ORDER BY m.user_id) FROM users.group_member m JOIN users.account a ON a.id = m.user_id
-    WHERE m.group_id = g.id AND a.is_active), '[]') AS members,
+  coalesce((SELECT json_agg(m.user_id ORDER BY m.user_id) FROM users.group_member m
+    WHERE m.group_id = g.id AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = g.realm_id AND a.id = m.user_id AND NOT a.is_active)), '[]') AS members,
   coalesce((SELECT array_agg(s.subgroup_id ORDER BY s.subgroup_id) FROM users.group_subgroup s WHERE s.group_id = g.id), '{}') AS subgroups`;
 
 export const readGroups = (executor: Executor, realmId: number): Promise<GroupRow[]> =>
