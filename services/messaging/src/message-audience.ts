@@ -1,4 +1,4 @@
-import { type Audience, hasId, idSet, idsOf } from '@natter/contracts';
+import { type Audience, hasId, type IdSet, idSet, idsOf, type PostingRules } from '@natter/contracts';
 import { BasisChanged, type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { channelBasis } from './channel-reach.ts';
@@ -7,27 +7,44 @@ import { guestsAmong } from './standing.ts';
 import { hasProtectedHistory, whoSees } from './subscription-periods.ts';
 
 /**
- * Who hears of changes to a message: its participants, or who is subscribed to its channel and sees it there; in an open channel
- * also who flagged it without being subscribed.
+ * Who hears of changes to a message, and of others that are changed with it: its participants, or who is subscribed to its channel
+ * and sees it there; in an open channel also who holds something of them without being subscribed.
  */
-export async function audienceOf(executor: Executor, realmId: number, message: ReadableMessage): Promise<Audience> {
+export async function audienceOf(
+  executor: Executor,
+  realmId: number,
+  message: ReadableMessage,
+  messageIds: readonly number[] = [message.id],
+): Promise<Audience> {
   const { channel } = message;
   if (!channel) return { users: idSet(message.recipient_ids ?? []) };
-  if (!channel.is_private) {
-    const others = (await flaggersOf(executor, realmId, message.id)).filter((id) => !hasId(channel.subscribers, id));
-    if (others.length === 0) return { users: channel.subscribers };
-    const shutOut = channel.is_web_public ? new Set<number>() : await guestsAmong(executor, realmId, others);
-    return { users: idSet([...idsOf(channel.subscribers), ...others.filter((id) => !shutOut.has(id))]) };
-  }
-  if (!hasProtectedHistory(channel)) return { users: channel.subscribers };
+  if (!hasProtectedHistory(channel)) return { users: await withHolders(executor, realmId, channel, messageIds) };
   const present = await whoSees(executor, realmId, message.id);
   return { users: idSet(present.filter((id) => hasId(channel.subscribers, id))) };
 }
 
-async function flaggersOf(executor: Executor, realmId: number, messageId: number): Promise<number[]> {
+/**
+ * The subscribers of a channel and, where it is open, who flagged one of these messages of it or received one before it was
+ * moved there: they can read it, and count it where they have not.
+ */
+export async function withHolders(
+  executor: Executor,
+  realmId: number,
+  channel: PostingRules,
+  messageIds: readonly number[],
+): Promise<IdSet> {
+  if (channel.is_private) return channel.subscribers;
+  const ids = sql.array([...messageIds], 'int8');
   const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
-    SELECT DISTINCT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ${messageId}`);
-  return rows.map((row) => row.user_id);
+    SELECT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
+    UNION
+    SELECT p.user_id FROM messaging.message m JOIN messaging.subscription_period p ON p.realm_id = m.realm_id AND p.channel_id = m.sent_channel_id
+      AND p.from_id < m.id AND (p.to_id IS NULL OR p.to_id > m.id)
+    WHERE m.realm_id = ${realmId} AND m.id = ANY(${ids}) AND m.sent_channel_id <> m.channel_id`);
+  const others = rows.map((row) => row.user_id).filter((id) => !hasId(channel.subscribers, id));
+  if (others.length === 0) return channel.subscribers;
+  const shutOut = channel.is_web_public ? new Set<number>() : await guestsAmong(executor, realmId, others);
+  return idSet([...idsOf(channel.subscribers), ...others.filter((id) => !shutOut.has(id))]);
 }
 
 /** Keeps the message until the commit as it was decided on: neither deleted nor moved. */

@@ -257,6 +257,37 @@ describe('moving between channels', () => {
     expect((await realm.member2.get(`/messages/${ids[0]}/history`)).status).toBe(400);
   });
 
+  test('that one is not in, though it is open: later changes of what one received are told, and its deletion', async () => {
+    await realm.owner.ok('DELETE', '/users/me/subscriptions', {
+      subscriptions: ['other'],
+      principals: [realm.member2.user_id],
+    });
+    const [one, two] = [await send(newTopic()), await send(newTopic())];
+    const queue = await realm.member2.queue({ client_capabilities: { bulk_message_deletion: true } });
+    await realm.member.ok('PATCH', `/messages/${one}`, { stream_id: otherId, topic: 'gone there' });
+    await realm.member.ok('PATCH', `/messages/${two}`, { stream_id: otherId, topic: 'and there' });
+    await realm.member.ok('PATCH', `/messages/${one}`, { topic: 'and there' });
+    const isMoveOf = (id: number) => (event: Json) => isUpdate(event) && event.message_id === id;
+    expect(await queue.next((event) => isMoveOf(one)(event) && event.stream_id === otherId)).toMatchObject({
+      subject: 'and there',
+    });
+    const unread = async (): Promise<number[]> =>
+      (await realm.member2.ok('POST', '/register')).unread_msgs.streams
+        .filter((place: Json) => place.stream_id === otherId && place.topic === 'and there')
+        .flatMap((place: Json) => place.unread_message_ids);
+    expect(await unread()).toEqual([one, two]);
+    await realm.owner.ok('DELETE', `/messages/${one}`);
+    expect(await queue.next(({ type }) => type === 'delete_message')).toMatchObject({ message_ids: [one] });
+    await realm.owner.ok('POST', `/streams/${otherId}/delete_topic`, { topic_name: 'and there' });
+    const { message_ids } = await queue.next(({ type }) => type === 'delete_message');
+    expect(message_ids).toContain(two);
+    expect(await unread()).toEqual([]);
+    await realm.owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'other' }],
+      principals: [realm.member2.user_id],
+    });
+  });
+
   test('leaves nothing of them in the state of who lost them', async () => {
     const topic = newTopic();
     const ids = [await send(topic), await send(topic)];

@@ -127,11 +127,22 @@ describe('flags', () => {
     expect(await queue.next((event) => event.type === 'delete_message')).toMatchObject({ message_ids: [one] });
     const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'deleted' });
     await owner.ok('POST', `/streams/${stream_id}/delete_topic`, { topic_name: 'all' });
-    expect(await queue.next((event) => event.type === 'update_message_flags')).toMatchObject({
-      op: 'remove',
-      flag: 'starred',
-      messages: [other],
+    expect(await queue.next((event) => event.type === 'delete_message')).toMatchObject({ message_ids: [other] });
+    // Out of a channel that one may not read any more nothing is told, but that the star is gone.
+    await owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'deleted in private' }],
+      principals: [owner.user_id, member2.user_id],
+      invite_only: true,
     });
+    const hidden = await say(owner, 'deleted in private', 't');
+    await flags(member2, [hidden], 'add', 'starred');
+    await member2.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['deleted in private'] });
+    await owner.ok('DELETE', `/messages/${hidden}`);
+    expect(await queue.next((event) => event.type === 'update_message_flags' && event.op === 'remove')).toMatchObject({
+      flag: 'starred',
+      messages: [hidden],
+    });
+    expect(queue.seen.filter((event) => event.type === 'delete_message')).toHaveLength(2);
     const state = await member2.ok('POST', '/register', { fetch_event_types: ['starred_messages'] });
     expect(state.starred_messages).toEqual([]);
   });

@@ -10,7 +10,7 @@ import { BasisChanged, sql } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
 import { z } from 'zod';
 import { type ChannelReach, channelBasis } from '../channel-reach.ts';
-import { audienceOf } from '../message-audience.ts';
+import { audienceOf, withHolders } from '../message-audience.ts';
 import type { MessageReach } from '../message-reach.ts';
 import { isBotOf } from '../standing.ts';
 import { mayDeleteAny, requireDeletionRight } from './delete-decision.ts';
@@ -68,7 +68,6 @@ export function deleteMessageHandlers({ database, unitOfWork }: Owner, sources: 
         return { channel, basis: { ...realmBasis(policy), ...channelBasis(channel) } };
       };
       const { channel, basis } = await (context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true)));
-      const audience = withActor({ users: channel.subscribers }, actor.userId);
       const given = topic_name.trim();
       const topic = given === emptyTopicDisplayName ? '' : given;
       for (const end = Date.now() + longestMs; Date.now() < end; ) {
@@ -78,6 +77,7 @@ export function deleteMessageHandlers({ database, unitOfWork }: Owner, sources: 
             SELECT id, topic FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${stream_id} AND lower(topic) = lower(${topic})
             ORDER BY id DESC LIMIT ${batchSize} FOR UPDATE`);
           const ids = rows.map(({ id }) => id).reverse();
+          const audience = withActor({ users: await withHolders(work, work.realmId, channel, ids) }, actor.userId);
           await removeMessages(work, { channelId: stream_id, topic: rows[0]?.topic ?? topic }, ids, audience);
           return ids.length;
         });

@@ -4,6 +4,7 @@ import { type RealmPolicies, realmBasis } from '@natter/service-kit';
 import { z } from 'zod';
 import type { ChannelCache } from '../channel-cache.ts';
 import { channelBasis } from '../channel-reach.ts';
+import { withHolders } from '../message-audience.ts';
 import { removeMessages } from './remove-messages.ts';
 
 export interface Retention {
@@ -76,16 +77,12 @@ async function clearPlace(
         for (const group of conversations(rows)) {
           const [first] = group;
           if (!first) continue;
-          const audience: Audience = channel
-            ? { users: channel.subscribers }
-            : { users: idSet(first.recipient_ids ?? []) };
+          const ids = group.map(({ id }) => id);
+          const audience: Audience = {
+            users: channel ? await withHolders(work, realmId, channel, ids) : idSet(first.recipient_ids ?? []),
+          };
           const from = channelId === null ? undefined : { channelId, topic: first.topic };
-          await removeMessages(
-            work,
-            from,
-            group.map(({ id }) => id),
-            audience,
-          );
+          await removeMessages(work, from, ids, audience);
         }
         return rows.length;
       });

@@ -61,7 +61,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         const onlySeenBy = message.channel && hasProtectedHistory(message.channel) ? actor.userId : undefined;
         const messageIds = isMove ? await lockMoved(work, anchor, change, onlySeenBy) : [anchor.id];
         // Before it is moved: who saw it where it was.
-        const { told, losers } = await receivers(work, message, change);
+        const { told, losers } = await receivers(work, message, change, messageIds);
         const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered);
         const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
         const event = {
@@ -149,8 +149,9 @@ async function receivers(
   work: Work,
   message: ReadableMessage,
   { target }: Change,
+  messageIds: readonly number[],
 ): Promise<{ told: Audience; losers: number[] }> {
-  const told = await audienceOf(work, work.realmId, message);
+  const told = await audienceOf(work, work.realmId, message, messageIds);
   if (!message.channel || !target || told === 'realm') return { told, losers: [] };
   const before = idsOf(told.users);
   const guests = await guestsAmong(work, work.realmId, before);
