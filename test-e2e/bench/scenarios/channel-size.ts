@@ -59,8 +59,8 @@ export const channelSize: Scenario = {
         },
       ],
       notes: channelSizes.map((size, index) => {
-        const { transactions = 0, rowsWritten = 0, indexScans = 0, tableScans = 0 } = work[index] ?? {};
-        return `${size.toLocaleString('en')} subscribers: per send ${rowsWritten.toFixed(2)} rows written, ${indexScans.toFixed(2)} index scans, ${tableScans.toFixed(2)} table scans, ${transactions.toFixed(2)} transactions`;
+        const { transactions = 0, rowsWritten = 0, indexScans = 0, tableScans = 0, walBytes = 0 } = work[index] ?? {};
+        return `${size.toLocaleString('en')} subscribers: per send ${rowsWritten.toFixed(2)} rows written, ${indexScans.toFixed(2)} index scans, ${tableScans.toFixed(2)} table scans, ${transactions.toFixed(2)} transactions, ${walBytes.toFixed(0)} bytes of WAL`;
       }),
     };
   },

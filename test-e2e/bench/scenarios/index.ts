@@ -10,6 +10,7 @@ import { hostile } from './hostile.ts';
 import { instances } from './instances.ts';
 import { machine } from './machine.ts';
 import { messages } from './messages.ts';
+import { neighbours } from './neighbours.ts';
 import { presence } from './presence.ts';
 import { realms } from './realms.ts';
 import { register } from './register.ts';
@@ -29,6 +30,7 @@ export const scenarios: readonly Scenario[] = [
   scheduled,
   catchUp,
   realms,
+  neighbours,
   commitDelay,
   fanOut,
   heldPolls,
