@@ -62,7 +62,7 @@ CREATE TABLE channels.subscription (
   wildcard_mentions_notify boolean,
   PRIMARY KEY (channel_id, user_id)
 );
-CREATE INDEX subscription_user ON channels.subscription (realm_id, user_id);
+CREATE INDEX subscription_user ON channels.subscription (realm_id, user_id) INCLUDE (channel_id, is_active);
 
 -- Messages sent to a channel on a day, kept for four weeks.
 CREATE TABLE channels.traffic (

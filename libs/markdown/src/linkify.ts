@@ -22,7 +22,7 @@ export function linkify(md: MarkdownIt): void {
     const { realmUrl } = runOf(state.env).context;
     for (const block of state.tokens) {
       if (block.children === null) continue;
-      block.children = withoutFileNames(block.children);
+      block.children = withoutEmptyLinks(withoutFileNames(block.children));
       for (const token of block.children) if (token.type === 'link_open') makeRelative(token, realmUrl);
     }
   });
@@ -49,6 +49,19 @@ function makeRelative(token: Token, realmUrl: string): void {
   if (realmUrl !== '' && typeof href === 'string' && href.startsWith(`${realmUrl}/#narrow/`)) {
     token.attrSet('href', href.slice(realmUrl.length + 1));
   }
+}
+
+/** A link to nowhere stays as it was typed. */
+function withoutEmptyLinks(tokens: Token[]): Token[] {
+  let isOpen = false;
+  for (const token of tokens) {
+    const opens = token.type === 'link_open' && token.attrGet('href') === '';
+    const closes = token.type === 'link_close' && isOpen;
+    if (!opens && !closes) continue;
+    isOpen = opens;
+    Object.assign(token, { type: 'text', tag: '', attrs: null, nesting: 0, content: opens ? '[' : ']()' });
+  }
+  return tokens;
 }
 
 function withoutFileNames(tokens: Token[]): Token[] {

@@ -29,6 +29,7 @@ export const linkCases: [string, string][] = [
   ['[t](#scheduled)', '<p><a href="#scheduled">t</a></p>'],
   ['[t](/#narrow/channel/5-my-team)', '<p><a href="/#narrow/channel/5-my-team">t</a></p>'],
   ['[t](/user_uploads/1/a.pdf)', '<p><a href="/user_uploads/1/a.pdf">t</a></p>'],
+  ['[t]()', '<p>[t]()</p>'],
   ['[t](javascript:alert(1))', '<p>[t](javascript:alert(1))</p>'],
   ['[t](JAVASCRIPT:x)', '<p>[t](JAVASCRIPT:x)</p>'],
   ['[t](data:text/html,x)', '<p>[t](data:text/html,x)</p>'],

@@ -1,4 +1,4 @@
-import { type Executor, sql } from '@natter/database';
+import { type Executor, plannedEachTime, sql } from '@natter/database';
 import { z } from 'zod';
 import type { ChannelRow } from '../channel-row.ts';
 
@@ -50,7 +50,10 @@ async function readWhole(executor: Executor, realmId: number, channelIds: readon
   );
 }
 
-/** Starts from the people, of whom there are fewer than subscriptions of large channels. */
+/**
+ * Starts from the people, of whom there are fewer than subscriptions of large channels. Planned with its values: a list of channels
+ * that is known to the planner is looked up by hash.
+ */
 async function readPartial(
   executor: Executor,
   realmId: number,
@@ -65,7 +68,7 @@ async function readPartial(
         UNION SELECT user_id FROM channels.person WHERE realm_id = ${realmId} AND is_bot
         UNION SELECT ${asking}::int
         EXCEPT ${deactivated(realmId)})
-      SELECT s.channel_id, json_agg(s.user_id ORDER BY s.user_id) AS users
+      SELECT ${plannedEachTime} s.channel_id, json_agg(s.user_id ORDER BY s.user_id) AS users
       FROM listed l, LATERAL (SELECT channel_id, user_id FROM channels.subscription
         WHERE realm_id = ${realmId} AND user_id = l.user_id AND is_active AND channel_id = ANY(${sql.array([...channelIds], 'int4')}) OFFSET 0) s
       GROUP BY s.channel_id`),
