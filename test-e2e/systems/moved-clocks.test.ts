@@ -8,7 +8,7 @@ import { request } from '../api.ts';
 import { randomOf } from '../kills.ts';
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const rounds = Number(process.env.ROUNDS ?? 3);
+const rounds = Number(process.env.ROUNDS ?? 2);
 const burst = 60;
 /** Time to schedule a burst in, also on a busy machine. */
 const aheadSeconds = 8;
