@@ -46,6 +46,11 @@ export const register: Scenario = {
     const crowded = await registers(bench, realm, `${most} users, 10 in flight`, 10);
     const subscriptions = await registers(bench, realm, 'subscriptions only', 1, {
       fetch_event_types: ['subscription'],
+      include_subscribers: 'false',
+    });
+    const partial = await registers(bench, realm, 'subscriptions only, some subscribers', 1, {
+      fetch_event_types: ['subscription'],
+      include_subscribers: 'partial',
     });
     await changing;
     const floor = await plainRows(bench, realm);
@@ -53,11 +58,12 @@ export const register: Scenario = {
     floorPoints.push([most, floor.latency.p50]);
     const answer = await bench.api.call(realm.host, realm.people[0], 'POST', '/register', client);
     return {
-      measurements: [alone, crowded, subscriptions, floor],
+      measurements: [alone, crowded, subscriptions, partial, floor],
       figures: [
         figure('alone_p50_ms', alone.latency.p50, 'ms'),
         figure('ten_in_flight_p95_ms', crowded.latency.p95, 'ms'),
         figure('subscriptions_p50_ms', subscriptions.latency.p50, 'ms'),
+        figure('subscriptions_partial_p50_ms', partial.latency.p50, 'ms'),
         figure('alone_to_floor', alone.latency.p50 / floor.latency.p50, '× floor time', 'lower'),
       ],
       plots: [
