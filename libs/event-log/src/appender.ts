@@ -27,7 +27,7 @@ export interface Appender {
 
 const portionBytes = 64 * 1024;
 /** How often what another process committed before is waited for, each time twice as long, before the record is read. */
-const gapAttempts = 5;
+const gapAttempts = 8;
 const gapMs = 2;
 const chunk = 500;
 

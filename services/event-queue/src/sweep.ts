@@ -10,7 +10,7 @@ const realmRow = z.object({ realm_id: z.number(), number: z.number(), mark: z.nu
 const settledRow = realmRow.omit({ realm_id: true }).extend({ dropped: z.number() });
 
 /**
- * Keeps every stream complete: realms with recent events whose stream is behind the record are caught up, all realms after
+ * Keeps every stream complete: realms with recent events whose stream is behind the record for a round are caught up, all realms after
  * a reconnect. A stream ahead of the record, or of another history, means that Postgres lost its tail: a new epoch begins.
  */
 export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonConfig>): { stop(): Promise<void> } {
@@ -25,6 +25,8 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
   bus.onReconnect(() => {
     sweepAll = true;
   });
+  /** Where clocks stood at the last sweep: what is younger is on its way from who committed it. */
+  let clocks = new Map<number, number>();
   // Somebody could not append: this realm is looked at closely.
   const doubted = new Set<number>();
   bus.subscribe('natter.log-conflict', (payload) => {
@@ -70,12 +72,15 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     for (const realm of realms) pipeline.hmget(metaKey(realm.realm_id), 'number', 'mark');
     const metas = (await pipeline.exec()) ?? [];
     let behind = 0;
+    const before = clocks;
+    clocks = new Map(realms.map((realm) => [realm.realm_id, realm.number]));
     for (const [index, realm] of realms.entries()) {
       const [error, meta] = metas[index] ?? [];
       if (error) throw error;
       const [number, mark] = (meta ?? []) as (string | null)[];
       behind += Math.max(0, realm.number - Number(number ?? realm.number));
-      await compare(realm, number ? Number(number) : undefined, mark ? Number(mark) : undefined);
+      const due = before.get(realm.realm_id) ?? 0;
+      await compare(realm, number ? Number(number) : undefined, mark ? Number(mark) : undefined, due);
     }
     measured.behind(behind);
   }
@@ -84,11 +89,12 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     realm: z.infer<typeof realmRow>,
     number: number | undefined,
     mark: number | undefined,
+    due: number,
   ): Promise<void> {
     // A stream that Redis lost is rebuilt from its end; what is older is read from the record.
     if (number === undefined)
       return realm.number > 0 ? appender.catchUp(realm.realm_id, Math.max(0, realm.number - 1_000)) : undefined;
-    if (number < realm.number) return appender.catchUp(realm.realm_id, number);
+    if (number < realm.number) return number < due ? appender.catchUp(realm.realm_id, number) : undefined;
     if (number === realm.number && mark === realm.mark) return;
     // It may just have been appended since we read the clock.
     const now = await database.maybeOne(
