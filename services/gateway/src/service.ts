@@ -346,8 +346,11 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     stop: async () => {
       await polls.stop();
       const timer = setTimeout(() => app.server.closeAllConnections(), closeMs);
-      await app.close();
+      // Right after the loop accepted what was waiting: connections that still wait at a port that is shared are reset.
+      await new Promise<void>((resolve) => setImmediate(() => app.server.close(() => resolve())));
       clearTimeout(timer);
+      // Fastify closes once more what is closed.
+      await app.close().catch(() => undefined);
       await tails.stop();
       redis.close();
     },
