@@ -2,8 +2,7 @@ import { ChatError, type LogEvent } from '@natter/contracts';
 import { z } from 'zod';
 import { type Database, isConnectionFailure, sql } from './database.ts';
 import type { InsertNumbered, Numbered } from './numbered.ts';
-import { isUnprepared } from './prepared.ts';
-import { sqlState } from './sql-state.ts';
+import { isTransient } from './prepared.ts';
 import { traced } from './trace.ts';
 import {
   appendAndCommit,
@@ -169,9 +168,6 @@ export function createCommitter(
     return fresh;
   }
 }
-
-const isTransient = (error: unknown): boolean =>
-  ['40P01', '40001', '55P03'].includes(sqlState(error) ?? '') || isUnprepared(error);
 
 /** A lost connection, as `connect` tells it. */
 const isOutage = (error: unknown): boolean => error instanceof ChatError && error.status >= 500;

@@ -20,7 +20,7 @@ export function preparedName(text: string): string | undefined {
   const before = known.get(text);
   if (before?.name !== undefined) return before.name;
   const times = (before?.times ?? 0) + 1;
-  if (known.size >= maxKnown) known.clear();
+  if (known.size >= maxKnown) for (const [other, { name }] of known) if (name === undefined) known.delete(other);
   const isWorthIt = times > timesBefore && prepared < maxPrepared && !text.includes(plannedEachTimeMark);
   if (isWorthIt) prepared++;
   const name = isWorthIt ? { name: `natter_${createHash('sha1').update(text).digest('hex').slice(0, 24)}` } : {};
@@ -38,3 +38,7 @@ export function isUnprepared(error: unknown): boolean {
   if (is) isGivenUp = true;
   return is;
 }
+
+/** A deadlock, a lock that was not had in time, or a statement that is not prepared: a transaction that failed by it is run once more. */
+export const isTransient = (error: unknown): boolean =>
+  ['40P01', '40001', '55P03'].includes(sqlState(error) ?? '') || isUnprepared(error);

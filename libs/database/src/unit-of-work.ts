@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { type Database, type Executor, executor, isConnectionFailure, sql, toLiteralSql } from './database.ts';
 import { type Numbered, numberedQueries } from './numbered.ts';
-import { isUnprepared } from './prepared.ts';
+import { isTransient } from './prepared.ts';
 import { sqlState } from './sql-state.ts';
 import { traced } from './trace.ts';
 
@@ -71,9 +71,7 @@ export function createUnitOfWork(database: Database, onAppended: OnAppended): Un
       try {
         return await runOnce(database, onAppended, options, handler);
       } catch (error) {
-        const state = sqlState(error);
-        if (attempt < 5 && (state === '40P01' || state === '40001' || state === '55P03' || isUnprepared(error)))
-          continue;
+        if (attempt < 5 && isTransient(error)) continue;
         if (error instanceof ChatError && options.idempotency && error.status < 500)
           await storeError(database, options, options.idempotency, error);
         throw error;

@@ -3,7 +3,6 @@ import { type Service, Svcm } from '@nats-io/services';
 import { connect } from '@nats-io/transport-node';
 import {
   type Actor,
-  badRequest,
   ChatError,
   catchUpOperations,
   type ErrorCode,
@@ -17,8 +16,8 @@ import {
   unavailable,
   userOperations,
 } from '@natter/contracts';
-import { sqlState } from '@natter/database';
 import type { CatchUp } from './catch-up.ts';
+import { createFailureLog } from './failure-log.ts';
 import { JsonText } from './json-text.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
@@ -121,7 +120,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   void watchStatus(connection, log, metrics, reconnectListeners);
   const services: Service[] = [];
   let inFlight = 0;
-  const outages = onceASecond();
+  const toChatError = createFailureLog();
   let whenIdle: () => void = () => undefined;
   let catchUp: CatchUp = async () => ({ hasWaited: false, isStale: false });
   const decoder = new TextDecoder();
@@ -335,24 +334,6 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     message.respond(JSON.stringify({ message: text, extra, status }), { headers: h });
   }
 
-  function toChatError(error: unknown, operation: Operation, requestLog: () => Logger): ChatError {
-    // No column holds the number, so there is nothing that it could name.
-    if (sqlState(error) === '22003') {
-      requestLog().info({ err: error }, 'number out of range');
-      return badRequest('A number is out of range');
-    }
-    if (!(error instanceof ChatError)) {
-      requestLog().error({ err: error }, 'request failed');
-      return new ChatError('INTERNAL_ERROR', 'Internal server error');
-    }
-    if (error.status < 500) return error;
-    // In an outage or under too much load thousands fail alike, and telling of each would be the larger load.
-    const cause = error.cause instanceof Error ? error.cause.message : undefined;
-    const alike = outages(`${operation.name} ${cause}`);
-    if (alike !== undefined) requestLog().warn({ err: error, alike, operation: operation.name }, 'request failed');
-    return error;
-  }
-
   async function readReply(reply: Msg, end: number): Promise<string> {
     const code = reply.headers?.get(errorHeader);
     if (code) {
@@ -391,19 +372,4 @@ async function watchStatus(
       for (const listener of listeners) listener();
     }
   }
-}
-
-/** How many of a kind went unsaid since the last that was said; undefined when one was said within a second. */
-function onceASecond(): (kind: string) => number | undefined {
-  const said = new Map<string, { at: number; unsaid: number }>();
-  return (kind) => {
-    const last = said.get(kind);
-    if (last && Date.now() - last.at < 1_000) {
-      last.unsaid++;
-      return undefined;
-    }
-    if (said.size > 1_000) said.clear();
-    said.set(kind, { at: Date.now(), unsaid: 0 });
-    return last?.unsaid ?? 0;
-  };
 }

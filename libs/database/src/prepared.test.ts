@@ -1,0 +1,47 @@
+import { describe, expect, test, vi } from 'vitest';
+
+/** The state is the process's own, so each test has a module of its own. */
+async function fresh() {
+  vi.resetModules();
+  return import('./prepared.ts');
+}
+const failure = (code: string, message = ''): Error => Object.assign(new Error(message), { code });
+
+describe('a statement', () => {
+  test('is named from its fourth time on, and keeps its name when many others come', async () => {
+    const { preparedName } = await fresh();
+    const names = Array.from({ length: 4 }, () => preparedName('SELECT 1'));
+    expect(names.slice(0, 3)).toEqual([undefined, undefined, undefined]);
+    expect(names[3]).toMatch(/^natter_[0-9a-f]{24}$/);
+    for (let index = 0; index < 12_000; index++) preparedName(`SELECT ${index} AS other`);
+    expect(preparedName('SELECT 1')).toBe(names[3]);
+  });
+
+  test('whose best plan depends on the values is never named', async () => {
+    const { preparedName } = await fresh();
+    for (let time = 0; time < 10; time++) expect(preparedName('SELECT /* planned each time */ 1')).toBeUndefined();
+  });
+
+  test('is one of two hundred at most that are named', async () => {
+    const { preparedName } = await fresh();
+    const names = new Set<string | undefined>();
+    for (let index = 0; index < 300; index++)
+      for (let time = 0; time < 4; time++) names.add(preparedName(`SELECT ${index}`));
+    names.delete(undefined);
+    expect(names.size).toBe(200);
+  });
+
+  test.each([
+    ['26000', ''],
+    ['42P05', ''],
+    ['0A000', 'cached plan must not change result type'],
+  ])('has no name any more after %s', async (code, message) => {
+    const { preparedName, isUnprepared, isTransient } = await fresh();
+    for (let time = 0; time < 5; time++) preparedName('SELECT 1');
+    expect(isTransient(failure('40P01'))).toBe(true);
+    expect(isUnprepared(failure('23505'))).toBe(false);
+    expect(preparedName('SELECT 1')).toBeDefined();
+    expect(isUnprepared(failure(code, message))).toBe(true);
+    expect(preparedName('SELECT 1')).toBeUndefined();
+  });
+});

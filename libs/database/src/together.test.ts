@@ -1,0 +1,63 @@
+import { ChatError } from '@natter/contracts';
+import { describe, expect, test, vi } from 'vitest';
+import { together } from './together.ts';
+
+/** Look-ups that are answered when the test says so. */
+function held() {
+  const batches: number[][] = [];
+  const release: (() => void)[] = [];
+  const ask = together((asked: number[]) => {
+    batches.push(asked);
+    return new Promise<number[]>((resolve) => release.push(() => resolve(asked.map((one) => one * 10))));
+  });
+  const next = async (): Promise<void> => {
+    await vi.waitFor(() => expect(release.length).toBeGreaterThan(0), { interval: 1 });
+    release.shift()?.();
+  };
+  return { ask, batches, next };
+}
+const unavailable = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
+
+describe('look-ups of a kind', () => {
+  test('that come at once, or while one is under way, are one, each with its own answer', async () => {
+    const { ask, batches, next } = held();
+    const first = [ask(1), ask(2)];
+    await vi.waitFor(() => expect(batches).toEqual([[1, 2]]));
+    const second = [ask(3), ask(4), ask(5)];
+    await next();
+    expect(await Promise.all(first)).toEqual([10, 20]);
+    await next();
+    expect(await Promise.all(second)).toEqual([30, 40, 50]);
+    expect(batches).toEqual([
+      [1, 2],
+      [3, 4, 5],
+    ]);
+  });
+
+  test('are at most a hundred in one, and of more than ten thousand that wait the rest is refused at once', async () => {
+    const { ask, batches, next } = held();
+    const all = Array.from({ length: 10_001 }, (_, index) => ask(index).catch((error: unknown) => error));
+    expect(await all[10_000]).toEqual(unavailable);
+    expect(await all[10_000]).toBeInstanceOf(ChatError);
+    for (let batch = 0; batch < 100; batch++) await next();
+    expect((await Promise.all(all.slice(0, 10_000))).slice(-1)).toEqual([99_990]);
+    expect(batches.map((batch) => batch.length)).toEqual(Array.from({ length: 100 }, () => 100));
+  });
+
+  test('that waited longer than their askers do are refused, and not made', async () => {
+    const { ask, batches, next } = held();
+    const first = ask(1);
+    await vi.waitFor(() => expect(batches).toEqual([[1]]));
+    const late = ask(2).catch((error: unknown) => error);
+    const later = Date.now() + 11_000;
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(later);
+    const recent = ask(3);
+    await next();
+    await first;
+    expect(await late).toEqual(unavailable);
+    clock.mockRestore();
+    await next();
+    expect(await recent).toBe(30);
+    expect(batches).toEqual([[1], [3]]);
+  });
+});
