@@ -222,6 +222,7 @@ export async function startTail(options: {
         return;
       }
       if (missing.length < 500) {
+        takeEarly();
         currentAt = askedAt;
         return;
       }
