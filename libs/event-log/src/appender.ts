@@ -17,7 +17,7 @@ export interface AppenderOptions {
 }
 
 export interface Appender {
-  /** Brings committed entries into the stream and tells the gateways. Never throws; the sweep does what failed here. */
+  /** Tells consumers of committed entries, brings these into the stream and tells the gateways. Never throws; the sweep does what failed here. */
   append(realmId: number, entries: readonly LogEntry[]): Promise<void>;
   /** Brings the stream up to the record. */
   catchUp(realmId: number, streamLast: number): Promise<void>;
@@ -52,14 +52,15 @@ export function createAppender(options: AppenderOptions): Appender {
     return answer;
   }
 
-  /** To gateways what was committed, in portions; to others that events of their types were. */
+  /** To gateways what was committed, in portions. */
   function announce(realmId: number, entries: readonly LogEntry[], data: string[]): void {
     for (const portion of portions(entries, data)) options.publish(logSubject(realmId), JSON.stringify(portion));
-    for (const type of new Set(entries.map((entry) => entry.event.type)))
-      options.publish(committedSubject(type, realmId), '');
   }
 
   async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
+    // Consumers read the record: they need not wait for Redis, which may be slow or away.
+    for (const type of new Set(entries.map((entry) => entry.event.type)))
+      options.publish(committedSubject(type, realmId), '');
     try {
       for (let attempt = 0; ; attempt++) {
         const [status, number] = await write(realmId, entries, { isFromRecord: false });

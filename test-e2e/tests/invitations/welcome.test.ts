@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
-import { beforeEach, expect, inject, test } from 'vitest';
+import { beforeEach, expect, inject, test, vi } from 'vitest';
 
 let realm: Realm;
 beforeEach(async () => {
@@ -22,6 +22,20 @@ async function join(key: string, form: Json = {}): Promise<Client> {
 const keyOf = (link: string): string => link.split('/').filter(Boolean).at(-1) as string;
 const link = async (client: Client, form: Json): Promise<string> =>
   keyOf((await client.ok('POST', '/invites/multiuse', form)).invite_link);
+
+/** The key in a mail; `npm start` shows mails in its log, which is written a little later than they are sent. */
+const mailedKey = (email: string): Promise<string> =>
+  vi.waitFor(
+    async () => {
+      const lines = (await readFile(inject('natterLog'), 'utf8')).split('\n');
+      const key = lines
+        .map((line) => line.includes(email) && /accounts\/do_confirm\/([a-z0-9]+)/.exec(line)?.[1])
+        .find(Boolean);
+      if (!key) throw new Error(`no mail to ${email}`);
+      return key;
+    },
+    { timeout: 10_000, interval: 50 },
+  );
 
 /** What was written to somebody lately: the messages among the newest events of the realm that they may read. */
 async function greeting(client: Client): Promise<string> {
@@ -58,8 +72,7 @@ test('a welcome text counts as null for others than administrators', async () =>
 test('an invitation by mail works once, for its address; its maker is told who came', async () => {
   const email = `mailed${Math.random()}@natter.example`;
   await realm.member.ok('POST', '/invites', { invitee_emails: email, stream_ids: [] });
-  const line = (await readFile(inject('natterLog'), 'utf8')).split('\n').find((text) => text.includes(email)) ?? '';
-  const key = keyOf(/accounts\/do_confirm\/([a-z0-9]+)/.exec(line)?.[1] ?? '');
+  const key = await mailedKey(email);
   expect((await realm.spectator.get(`//accounts/do_confirm/${key}`)).body).toContain(email);
   const queue = await realm.member.queue({ event_types: ['message'] });
   const newcomer = await join(key, { email: 'another@natter.example', full_name: 'Mailed Person' });
