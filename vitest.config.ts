@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-const timeouts = { testTimeout: 60_000, hookTimeout: 120_000 };
+// Files share what their process has loaded: no module keeps state of a test.
+const common = { testTimeout: 60_000, hookTimeout: 120_000, isolate: false };
 
 export default defineConfig({
   test: {
@@ -11,7 +12,7 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['libs/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'deploy/**/*.test.ts'],
-          ...timeouts,
+          ...common,
         },
       },
       {
@@ -20,12 +21,12 @@ export default defineConfig({
           name: 'behaviour',
           include: ['test-e2e/tests/**/*.test.ts'],
           globalSetup: ['libs/testkit/src/shared-system.ts'],
-          ...timeouts,
+          ...common,
         },
       },
       {
         // Each file starts a system of its own and may kill any part of it.
-        test: { name: 'systems', include: ['test-e2e/systems/**/*.test.ts'], ...timeouts },
+        test: { name: 'systems', include: ['test-e2e/systems/**/*.test.ts'], ...common },
       },
     ],
   },

@@ -67,7 +67,7 @@ export async function underDisturbance(
         }
         if (!isAnswered) await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 100));
       }
-      await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 20));
+      await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 30));
     }
   });
   await disturb(() => inFlightAtDisturbances.push(inFlight));

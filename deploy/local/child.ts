@@ -50,15 +50,20 @@ export function startChild({ program, index, env, onLine }: ChildOptions): Child
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     process_ = child;
+    let lastWords: string[] = [];
     for (const stream of [child.stdout, child.stderr])
-      if (stream) createInterface({ input: stream }).on('line', (line) => onLine?.(line));
+      if (stream)
+        createInterface({ input: stream }).on('line', (line) => {
+          if (stream === child.stderr) lastWords = [...lastWords.slice(-19), line];
+          onLine?.(line);
+        });
     whenReady = new Promise((resolve, reject) => {
       child.on('message', (message: { ready?: boolean; operationsPort?: number }) => {
         operationsPort = message.operationsPort;
         if (message.ready) resolve();
       });
-      child.once('exit', (code, signal) =>
-        reject(new Error(`${program} ended before it was ready (${code ?? signal})`)),
+      child.once('close', (code, signal) =>
+        reject(new Error([`${program} ended before it was ready (${code ?? signal})`, ...lastWords].join('\n'))),
       );
     });
     whenReady.catch(() => undefined);

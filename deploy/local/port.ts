@@ -9,12 +9,16 @@ export async function keptPort(home: string): Promise<number> {
   const file = join(home, 'port');
   const kept = Number(await readFile(file, 'utf8').catch(() => ''));
   if (kept > 0 && (await isFree(kept))) return kept;
+  const port = await freePort();
+  await writeFile(file, String(port));
+  return port;
+}
+
+/** Below the range that outgoing connections take their ports from. */
+export async function freePort(): Promise<number> {
   for (;;) {
-    // Below the range that outgoing connections take their ports from.
     const port = randomInt(20_000, 32_000);
-    if (!(await isFree(port))) continue;
-    await writeFile(file, String(port));
-    return port;
+    if (await isFree(port)) return port;
   }
 }
 

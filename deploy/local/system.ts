@@ -3,11 +3,11 @@
  * realm with its people. Used by `npm start` and by tests.
  */
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
 import { derivedPassword, type NatsUser, natsAuthorization, redisUserName, redisUsers } from '@natter/service-kit';
 import { type Child, type ServiceProgram, startChild } from './child.ts';
+import { freePort } from './port.ts';
 import { keptSecret } from './secret.ts';
 import { type People, seed } from './seed.ts';
 import { bringServers, type Servers } from './servers.ts';
@@ -152,15 +152,4 @@ function withUser(url: string, user: string, password: string): string {
   parsed.username = user;
   parsed.password = password;
   return parsed.href;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

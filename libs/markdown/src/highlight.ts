@@ -1,4 +1,6 @@
-import hljs, { type Emitter } from 'highlight.js';
+// biome-ignore lint/style/noRestrictedImports: loads a library when it is first needed, as an import would at the start.
+import { createRequire } from 'node:module';
+import type { Emitter, HLJSApi } from 'highlight.js';
 import MarkdownIt from 'markdown-it';
 import { grammarName } from './code-language.ts';
 
@@ -108,11 +110,21 @@ class ShortClassEmitter implements Emitter {
   }
 }
 
-hljs.configure({ __emitter: ShortClassEmitter });
+let loaded: HLJSApi | undefined;
+
+/** Its two hundred grammars take a tenth of a second to load: most processes never see code. */
+function grammars(): HLJSApi {
+  if (loaded) return loaded;
+  loaded = createRequire(import.meta.url)('highlight.js') as HLJSApi;
+  loaded.configure({ __emitter: ShortClassEmitter });
+  return loaded;
+}
 
 /** Highlighted, escaped HTML; undefined for an unknown language. */
 export function highlight(code: string, language: string): string | undefined {
   const grammar = grammarName(language) ?? language.toLowerCase();
-  if (code.length > MAX_HIGHLIGHTED_LENGTH || hljs.getLanguage(grammar) === undefined) return undefined;
+  if (code.length > MAX_HIGHLIGHTED_LENGTH) return undefined;
+  const hljs = grammars();
+  if (hljs.getLanguage(grammar) === undefined) return undefined;
   return hljs.highlight(code, { language: grammar, ignoreIllegals: true }).value;
 }

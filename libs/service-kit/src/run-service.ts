@@ -34,7 +34,7 @@ export async function runService<S extends typeof commonConfig>(
   const log = createLogger(name, config.NATTER_LOG_LEVEL);
   const metrics = createMetrics(name);
   log.info({ config: redacted(config) }, 'starting');
-  const endTracing = startTracing(name, {
+  const endTracing = await startTracing(name, {
     endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
     ratio: config.NATTER_TRACE_RATIO,
   });

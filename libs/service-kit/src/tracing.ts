@@ -1,35 +1,16 @@
 import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
 
 /**
- * Sends spans to an OpenTelemetry collector; without an endpoint nothing is recorded and spans cost nothing.
- * Returns what sends the last spans.
+ * Sends spans to an OpenTelemetry collector; without an endpoint nothing is recorded, spans cost nothing, and what would send
+ * them is not loaded. Returns what sends the last spans.
  */
-export function startTracing(
+export async function startTracing(
   service: string,
   { endpoint, ratio }: { endpoint: string | undefined; ratio: number },
-): () => Promise<void> {
+): Promise<() => Promise<void>> {
   if (!endpoint) return async () => undefined;
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': `natter-${service}` }),
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
-    spanProcessors: [
-      new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` }) }),
-    ],
-  });
-  trace.setGlobalTracerProvider(provider);
-  return () => provider.shutdown().catch(() => undefined);
+  const { exportSpans } = await import('./span-exporter.ts');
+  return exportSpans(service, { endpoint, ratio });
 }
 
 const tracer = trace.getTracer('natter');

@@ -14,7 +14,8 @@ export interface RealmTails {
 }
 
 const currentMs = 60_000;
-const idleMs = 300_000;
+/** Starting a tail again is one question; following a realm that nobody uses is three reads in ten seconds. */
+const idleMs = 60_000;
 
 /** One tail per realm that is in use here; together they keep to `maxBytes`, the biggest gives first. */
 export function createRealmTails(options: {
@@ -26,7 +27,7 @@ export function createRealmTails(options: {
 }): RealmTails {
   const { maxBytes, onEntry, ...rest } = options;
   const tails = new Map<number, { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number }>();
-  const sweeper = setInterval(stopIdle, 30_000);
+  const sweeper = setInterval(stopIdle, 15_000);
   sweeper.unref();
 
   const running = (): RealmTail[] => [...tails.values()].flatMap(({ tail }) => (tail ? [tail] : []));

@@ -28,6 +28,7 @@ import { createGatewayMetrics } from './gateway-metrics.ts';
 import { openApi } from './open-api.ts';
 import { parseParams } from './parse-params.ts';
 import { createPolls, type Hangup, type Polls, pollRequestOf } from './polls.ts';
+import { createPort } from './port.ts';
 import { countRequest, forgetRequests, type Rate, type RateState, rateLimitHit } from './rate-limit.ts';
 import { createRealmFinder } from './realm-of-host.ts';
 import { createRealmTails } from './realm-tails.ts';
@@ -332,22 +333,29 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     return new ChatError('INTERNAL_ERROR', 'Internal server error');
   }
 
+  const isPortShared = config.NATTER_REUSE_PORT === 'true';
   await app.listen({
     host: config.NATTER_HTTP_HOST,
     port: config.NATTER_HTTP_PORT,
-    ...(config.NATTER_REUSE_PORT === 'true' ? { reusePort: true } : {}),
+    ...(isPortShared ? { reusePort: true } : {}),
   });
   log.info({ port: (app.server.address() as AddressInfo).port }, 'listening');
+  const port = createPort(app.server);
   return {
-    // A client that keeps its connection is told to open another one, which finds another gateway.
+    // A client that keeps its connection is told to open another one, which finds another gateway. Where the port is shared it
+    // closes before anybody is told, while hardly anybody connects; elsewhere whoever still knows this place is served.
     leave: () => {
-      isLeaving = true;
+      if (isPortShared) void port.close();
+      setImmediate(() => {
+        isLeaving = true;
+      });
     },
     stop: async () => {
       await polls.stop();
       const timer = setTimeout(() => app.server.closeAllConnections(), closeMs);
-      // Right after the loop accepted what was waiting: connections that still wait at a port that is shared are reset.
-      await new Promise<void>((resolve) => setImmediate(() => app.server.close(() => resolve())));
+      const closed = port.close();
+      setImmediate(() => app.server.closeIdleConnections());
+      await closed;
       clearTimeout(timer);
       // Fastify closes once more what is closed.
       await app.close().catch(() => undefined);

@@ -200,3 +200,13 @@ describe('a host', () => {
     expect(answer.status).toBe(401);
   });
 });
+
+test('who is no trusted proxy says nothing of how and from where a request came', async () => {
+  const forwarded = {
+    'x-forwarded-proto': 'https',
+    'x-forwarded-for': '203.0.113.7',
+    'x-forwarded-host': 'chat.example',
+  };
+  const { body } = await realm.spectator.get('/server_settings', {}, forwarded);
+  expect(body.realm_url).toBe(`http://${realm.host}`);
+});

@@ -1,29 +1,7 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createDatabase, sql } from '@natter/database';
-import { type System, startSystem } from '@natter/local/system';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Credentials, request } from '../api.ts';
-import { type MailServer, startMailServer } from '../mail-server.ts';
-
-let mails: MailServer;
-let system: System;
-beforeAll(async () => {
-  mails = await startMailServer();
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  const env = {
-    ...process.env,
-    NATTER_RATE_LIMIT: '1000000',
-    NATTER_RATE_LIMIT_ANONYMOUS: '1000000',
-    NATTER_SMTP_URL: mails.url,
-  };
-  system = await startSystem({ dataDir, env, log: () => undefined });
-});
-afterAll(async () => {
-  await system?.stop();
-  await mails?.stop();
-});
+import { expect, test } from 'vitest';
+import { type Answer, type Credentials, request } from '../../api.ts';
+import { mails, system } from './system.ts';
 
 const nobody: Credentials = { email: '', api_key: '' };
 const password = 'a rather good password';

@@ -1,26 +1,21 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type System, startSystem } from '@natter/local/system';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, request } from '../api.ts';
-import { apply, type ClientState, comparable, stateOf } from '../client-state.ts';
-import { randomOf } from '../kills.ts';
+import { openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+import type { Answer } from '../../api.ts';
+import { apply, type ClientState, comparable, stateOf } from '../../client-state.ts';
+import { randomOf } from '../../kills.ts';
 
-let system: System;
+let realm: Realm;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
-  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+  realm = await openRealm();
 });
-afterAll(() => system?.stop());
 
-type Name = keyof System['people'];
-const names: Name[] = ['owner', 'administrator', 'moderator', 'member', 'member2', 'guest'];
+const names = ['owner', 'administrator', 'moderator', 'member', 'member2', 'guest'] as const;
+type Name = (typeof names)[number];
 const wanted = ['realm_user', 'subscription', 'stream'];
 
 const call = (who: Name, method: string, path: string, form: Record<string, unknown> = {}) =>
-  request(system.url, system.people[who], method, path, form);
+  realm[who].send(method, path, form);
 const register = async (who: Name): Promise<Answer> =>
   (await call(who, 'POST', '/register', { event_types: wanted, include_subscribers: 'true', client_gravatar: false }))
     .body;
@@ -61,7 +56,7 @@ test(`state plus events equals a fresh register, for every user (seed ${seed})`,
     const snapshot = await register(who);
     followings.push({ who, queue: snapshot.queue_id, cursor: snapshot.last_event_id, state: stateOf(snapshot) });
   };
-  const ids = names.map((name) => system.people[name].user_id);
+  const ids = names.map((name) => realm[name].user_id);
   let created = 0;
   const made = await call('owner', 'POST', '/user_groups/create', { name: 'friends', description: '', members: [] });
   const friends: number = made.body.group_id;
@@ -85,12 +80,9 @@ test(`state plus events equals a fresh register, for every user (seed ${seed})`,
         }),
       () => call(pick(names), 'DELETE', '/users/me/subscriptions', { subscriptions: [channel] }),
       () =>
-        call(
-          'owner',
-          'PATCH',
-          `/users/${system.people[pick(['moderator', 'member', 'member2', 'guest'] as const)].user_id}`,
-          { role: pick([200, 300, 400, 600]) },
-        ),
+        call('owner', 'PATCH', `/users/${realm[pick(['moderator', 'member', 'member2', 'guest'] as const)].user_id}`, {
+          role: pick([200, 300, 400, 600]),
+        }),
       async () =>
         call(
           pick(names),

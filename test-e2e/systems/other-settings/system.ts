@@ -1,0 +1,37 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { type MailServer, startMailServer } from '../../mail-server.ts';
+import { type Collector, startCollector } from './collector.ts';
+
+export let system: System;
+export let mails: MailServer;
+export let collector: Collector;
+
+export const anonymousLimit = 1_000;
+
+/** A system that differs from the default in all that it can be told without harm to the rest. */
+export async function start(): Promise<void> {
+  [mails, collector] = await Promise.all([startMailServer(), startCollector()]);
+  system = await startSystem({
+    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+    env: {
+      ...process.env,
+      NATTER_RATE_LIMIT: '1000000',
+      NATTER_RATE_LIMIT_ANONYMOUS: String(anonymousLimit),
+      NATTER_SMTP_URL: mails.url,
+      NATTER_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      NATTER_TRACE_RATIO: '0',
+      CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: 'true',
+    },
+    log: () => undefined,
+  });
+}
+
+export async function stop(): Promise<void> {
+  await system?.stop();
+  await mails?.stop();
+  collector?.stop();
+}
