@@ -1,4 +1,4 @@
-/** Makes `docs/settings.md` from the schemas that the processes read their environment with. */
+/** Makes `docs/settings.md`, or with `--print` shows it, from the schemas that the processes read their environment with. */
 import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { commonConfig } from '@natter/service-kit';
 import { z } from 'zod';
 
 const root = new URL('../../', import.meta.url);
-export const settingsFile = fileURLToPath(new URL('docs/settings.md', root));
+const settingsFile = fileURLToPath(new URL('docs/settings.md', root));
 
 interface Shape {
   type?: string;
@@ -33,7 +33,7 @@ async function schemas(): Promise<Map<string, z.ZodObject>> {
   return found;
 }
 
-export async function settingsPage(): Promise<string> {
+async function settingsPage(): Promise<string> {
   const common = commonConfig.shape;
   const parts = [...(await schemas())].map(([name, schema]) => {
     const own = Object.fromEntries(Object.entries(schema.shape).filter(([key]) => !(key in common)));
@@ -75,4 +75,6 @@ function table(shape: Record<string, unknown>): string {
 const title = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^./, (letter) => letter.toUpperCase());
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(settingsFile, await settingsPage());
+const page = await settingsPage();
+if (process.argv.includes('--print')) process.stdout.write(page);
+else await writeFile(settingsFile, page);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /**
  * Waits until this service's copies hold all that was committed in the realm before the call: what a client was told is done
- * is seen by whatever it asks next, of whichever service. Gives up waiting after a second, since an old answer is better than
+ * is seen by whatever it asks next, of whichever service. Gives up waiting after three seconds, since an old answer is better than
  * none. Tells whether there was anything to wait for, and whether a version of `basis` is no longer true.
  */
 export type CatchUp = (
@@ -11,7 +11,7 @@ export type CatchUp = (
   basis?: Record<string, number>,
 ) => Promise<{ hasWaited: boolean; isStale: boolean }>;
 
-const waitMs = 1_000;
+const waitMs = 3_000;
 const glanceRow = z.object({ number: z.number(), found: z.boolean(), versions: z.record(z.string(), z.number()) });
 const behindRow = z.object({ number: z.number(), behind: z.array(z.string()) });
 

@@ -19,7 +19,7 @@ interface Known {
 }
 const revealing = ['can_administer_channel_group', 'can_subscribe_group', 'can_add_subscribers_group'];
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const steps = Number(process.env.STEPS ?? 60);
+const steps = Number(process.env.STEPS ?? 40);
 
 let realm: Realm;
 let groups: Record<string, number>;
