@@ -36,26 +36,35 @@ export interface Consumer {
   stop(): Promise<void>;
 }
 
-const eventRow = z.object({ number: z.number(), source: z.string(), event: z.any() });
-const clockRow = z.object({ number: z.number(), dropped: z.number() });
-const positionRow = z.object({ position: z.number() });
+const claimRow = z.object({
+  position: z.number(),
+  number: z.number(),
+  dropped: z.number(),
+  events: z.array(z.object({ number: z.number(), source: z.string(), event: z.any() })),
+});
+const behindRow = z.object({ realm_id: z.number(), number: z.number(), is_new: z.boolean(), found: z.boolean() });
 const pollMs = 1_000;
 const usualGatherMs = 15;
 const batchSize = 200;
-const moveEveryMs = 10_000;
+const storeEveryMs = 10_000;
 const maxFailures = 3;
 
 /**
  * Follows the event table of every realm in order. The position moves in the transaction of the effect, so each event
- * takes effect once, whatever is killed. Over events that nobody here acts on it moves now and then, in one step. An event
- * that fails three times is parked and passed.
+ * takes effect once, whatever is killed. Over events that nobody here acts on it moves now and then, for all realms in one
+ * step. An event that fails three times is parked and passed.
  */
 export function startConsumer(database: Database, unitOfWork: UnitOfWork, options: ConsumerOptions): Consumer {
   const table = sql.identifier([options.schema, 'consumer']);
   const types = sql.array([...options.types], 'text');
   const hinted = new Set<number>();
-  /** Per realm: up to here nothing is waiting for us; and when the stored position was last moved. */
-  const looked = new Map<number, { through: number; movedAt: number }>();
+  /** Per realm: up to here nothing is waiting for us. */
+  const looked = new Map<number, number>();
+  /** Those of them that are not stored yet. */
+  const unstored = new Map<number, number>();
+  let storedAt = Date.now();
+  /** Realms where this consumer has a position. */
+  const begun = new Set<number>();
   /** Per realm: the event that failed, and how often. Until it is past, events are taken one by one. */
   const failing = new Map<number, { number: number; count: number }>();
   let stopped = false;
@@ -71,6 +80,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       try {
         for (const realmId of realms.length > 0 ? realms : await realmsBehind())
           while (!stopped && (await consumeSome(realmId)));
+        if (Date.now() - storedAt > storeEveryMs) await storePositions();
       } catch (error) {
         options.onError(error, { consumer: options.name });
         await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 300));
@@ -94,11 +104,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   return {
     name: options.name,
     types: options.types,
-    through: (realmId) => looked.get(realmId)?.through ?? 0,
-    sawNothing: (realmId, number) => {
-      const known = looked.get(realmId);
-      if (!known || known.through < number) looked.set(realmId, { through: number, movedAt: known?.movedAt ?? 0 });
-    },
+    through: (realmId) => looked.get(realmId) ?? 0,
+    sawNothing,
     hint: (realmId, isAwaited = false) => {
       if (isAwaited && !isAwaitedNow) {
         isAwaitedNow = true;
@@ -116,67 +123,97 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     },
   };
 
-  async function realmsBehind(): Promise<number[]> {
-    const rows = await database.any(sql.type(z.object({ realm_id: z.number(), number: z.number() }))`
-      SELECT r.realm_id, r.number FROM log.realms(NULL) r LEFT JOIN ${table} c ON c.realm_id = r.realm_id AND c.name = ${options.name}
-      WHERE r.number > coalesce(c.position, 0)`);
-    return rows.filter((row) => isWorthALook(row.realm_id, row.number)).map((row) => row.realm_id);
+  function sawNothing(realmId: number, number: number): void {
+    if (number <= (looked.get(realmId) ?? 0)) return;
+    looked.set(realmId, number);
+    unstored.set(realmId, number);
   }
 
-  function isWorthALook(realmId: number, clock: number): boolean {
-    const known = looked.get(realmId);
-    return !known || known.through < clock || Date.now() - known.movedAt > moveEveryMs;
+  /** Realms where something is waiting, or that are new to this consumer. One look at all that moved since the last one. */
+  async function realmsBehind(): Promise<number[]> {
+    const rows = await database.any(sql.type(behindRow)`
+      SELECT r.realm_id, r.number, c.position IS NULL AS is_new, EXISTS (SELECT FROM log.read_types(
+        r.realm_id, greatest(coalesce(c.position, 0), coalesce(k.through, 0)), r.number, ${types}, 1)) AS found
+      FROM log.realms(NULL) r LEFT JOIN ${table} c ON c.realm_id = r.realm_id AND c.name = ${options.name}
+      LEFT JOIN ${sql.unnest([...unstored], ['int4', 'int8'])} AS k (realm_id, through) ON k.realm_id = r.realm_id
+      WHERE r.number > greatest(coalesce(c.position, 0), coalesce(k.through, 0))`);
+    for (const row of rows)
+      if (row.is_new) begun.delete(row.realm_id);
+      else if (!row.found) sawNothing(row.realm_id, row.number);
+    return rows.filter((row) => row.is_new || row.found).map((row) => row.realm_id);
+  }
+
+  /** Positions may move over what nobody here acts on at any time. Whose row another process holds is stored next time. */
+  async function storePositions(): Promise<void> {
+    const all = [...unstored];
+    storedAt = Date.now();
+    if (all.length === 0) return;
+    await database.run(sql.unsafe`
+      WITH mine AS (
+        SELECT c.realm_id, k.through FROM ${table} c
+        JOIN ${sql.unnest(all, ['int4', 'int8'])} AS k (realm_id, through) ON k.realm_id = c.realm_id
+        WHERE c.name = ${options.name} AND c.position < k.through ORDER BY c.realm_id FOR UPDATE OF c SKIP LOCKED)
+      UPDATE ${table} c SET position = mine.through FROM mine WHERE c.realm_id = mine.realm_id AND c.name = ${options.name}`);
+    for (const [realmId, number] of all) if (unstored.get(realmId) === number) unstored.delete(realmId);
   }
 
   /** Returns whether more may be waiting. */
   async function consumeSome(realmId: number): Promise<boolean> {
-    const known = looked.get(realmId) ?? { through: 0, movedAt: 0 };
-    const isWaiting = await database.one(sql.type(z.object({ number: z.number(), found: z.boolean() }))`
-      SELECT p.number, EXISTS (SELECT FROM log.read_types(${realmId}, greatest(${known.through}, coalesce(
-        (SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = ${options.name}), 0)), p.number, ${types}, 1)) AS found
-      FROM log.position(${realmId}) p`);
-    if (!isWaiting.found && Date.now() - known.movedAt < moveEveryMs) {
-      looked.set(realmId, { ...known, through: isWaiting.number });
-      return false;
-    }
     const limit = failing.has(realmId) ? 1 : (options.batchSize ?? batchSize);
     let current = 0;
     try {
       const seen = await unitOfWork({ realmId, schema: options.schema }, async (work) => {
         current = 0;
-        await work.run(
-          sql.unsafe`INSERT INTO ${table} (realm_id, name, position) VALUES (${realmId}, ${options.name}, 0) ON CONFLICT DO NOTHING`,
-        );
-        const mine = await work.maybeOne(sql.type(positionRow)`
-          SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = ${options.name} FOR UPDATE SKIP LOCKED`);
-        // Another process is at it.
+        // Another process is at it where nothing is found.
+        const mine = (await claim(work, limit)) ?? (begun.has(realmId) ? undefined : await begin(work, limit));
         if (!mine) return undefined;
-        const clock = await work.one(
-          sql.type(clockRow)`SELECT number, log.dropped(${realmId}) AS dropped FROM log.position(${realmId})`,
-        );
-        if (mine.position < clock.dropped) await tellMissing(work, clock.dropped);
-        const events = await work.any(sql.type(eventRow)`
-          SELECT number, source, event FROM log.read_types(${realmId}, ${mine.position}, ${clock.number}, ${types}, ${limit})`);
+        const { position, number, dropped, events } = mine;
+        if (position < dropped) await tellMissing(work, dropped);
         for (const row of events) {
           current = row.number;
           const event = row.event as LogEvent;
           if (!event.isForClientsOnly) await options.handle(work, { number: row.number, source: row.source, event });
         }
         if (events.length > 0) await options.finish?.(work);
-        const last = events.length < limit ? clock.number : (events.at(-1)?.number ?? clock.number);
-        await work.run(
-          sql.unsafe`UPDATE ${table} SET position = ${last} WHERE realm_id = ${realmId} AND name = ${options.name}`,
-        );
-        return { through: last, isFull: events.length === limit };
+        const isFull = events.length === limit;
+        const through = Math.max(position, isFull ? (events.at(-1)?.number ?? 0) : number);
+        const isMoved = events.length > 0 || position < dropped;
+        if (isMoved)
+          work.numbered(
+            sql.unsafe`UPDATE ${table} SET position = ${through} WHERE realm_id = ${realmId} AND name = ${options.name}`,
+          );
+        return { through, isFull, isMoved };
       });
+      begun.add(realmId);
       if (!seen) return false;
       if (seen.through >= (failing.get(realmId)?.number ?? 0)) failing.delete(realmId);
-      looked.set(realmId, { through: seen.through, movedAt: Date.now() });
+      if (seen.isMoved) {
+        looked.set(realmId, seen.through);
+        unstored.delete(realmId);
+      } else sawNothing(realmId, seen.through);
       return seen.isFull;
     } catch (error) {
       await countFailure(realmId, current, error);
       throw error;
     }
+  }
+
+  /** Holds the position against other processes, and reads what comes after it. */
+  function claim(work: Work, limit: number) {
+    return work.maybeOne(sql.type(claimRow)`
+      WITH mine AS (
+        SELECT position FROM ${table} WHERE realm_id = ${work.realmId} AND name = ${options.name} FOR UPDATE SKIP LOCKED)
+      SELECT mine.position, p.number, log.dropped(${work.realmId}) AS dropped, coalesce((
+        SELECT json_agg(json_build_object('number', e.number, 'source', e.source, 'event', e.event) ORDER BY e.number)
+        FROM log.read_types(${work.realmId}, mine.position, p.number, ${types}, ${limit}) e), '[]') AS events
+      FROM mine, log.position(${work.realmId}) p`);
+  }
+
+  async function begin(work: Work, limit: number) {
+    const begunHere = await work.run(
+      sql.unsafe`INSERT INTO ${table} (realm_id, name, position) VALUES (${work.realmId}, ${options.name}, 0) ON CONFLICT DO NOTHING`,
+    );
+    return begunHere === 1 ? claim(work, limit) : undefined;
   }
 
   /** Nothing goes that a consumer has not read, so this one is new in a realm that is old: its copies lack what was before. */

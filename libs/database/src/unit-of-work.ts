@@ -16,7 +16,10 @@ export interface Work extends Executor {
   restOn(basis: Record<string, number>): void;
   /** Ends what others decided on this key's version. */
   bump(key: string): void;
-  /** A row that carries a number of the log; written after the clock was taken, with `log.last_number(realm)`. */
+  /**
+   * A row that carries a number of the log; written with the commit: after the clock was taken, if anything is announced, with
+   * `log.last_number(realm)`.
+   */
   numbered(row: Numbered): void;
 }
 
@@ -143,7 +146,8 @@ export async function appendAndCommit(
 ): Promise<Appended> {
   const { realmId, events, basis, bumps, numbered } = unit;
   if (events.length === 0 && bumps.length === 0 && Object.keys(basis).length === 0) {
-    if (before === undefined) await client.query('COMMIT');
+    const last = numberedQueries(realmId, numbered).map(toLiteralSql);
+    if (before === undefined) await client.query([...last, 'COMMIT'].join('; '));
     return { realmId, entries: [] };
   }
   const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::json) AS appended`;

@@ -6,6 +6,8 @@ import { expireQueues } from './expiry.ts';
 import { createSweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
+/** Every so many sweeps streams are looked at that were as they should be, and whose clocks stand still. */
+const fullEvery = 20;
 const realmRow = z.object({ realm_id: z.number(), number: z.number(), mark: z.number(), epoch: z.number() });
 const settledRow = realmRow.omit({ realm_id: true }).extend({ dropped: z.number() });
 
@@ -27,6 +29,8 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
   });
   /** Where clocks stood at the last sweep: what is younger is on its way from who committed it. */
   let clocks = new Map<number, number>();
+  /** Where a stream was seen to end where its clock stands. */
+  const settled = new Map<number, number>();
   // Somebody could not append: this realm is looked at closely.
   const doubted = new Set<number>();
   bus.subscribe('natter.log-conflict', (payload) => {
@@ -63,17 +67,19 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
       doubted.delete(realmId);
     }
     const within = sweepAll ? sql.fragment`NULL::interval` : sql.fragment`interval '10 minutes'`;
+    if (sweepAll || round % fullEvery === 0) settled.clear();
     sweepAll = false;
-    const realms = await database.any(
+    const recent = await database.any(
       sql.type(realmRow)`SELECT realm_id, number, mark, epoch FROM log.realms(${within})`,
     );
-    if (realms.length === 0) return;
+    const realms = recent.filter((realm) => settled.get(realm.realm_id) !== realm.number);
+    if (realms.length === 0) return measured.behind(0);
     const pipeline = redis.redis.pipeline();
     for (const realm of realms) pipeline.hmget(metaKey(realm.realm_id), 'number', 'mark');
     const metas = (await pipeline.exec()) ?? [];
     let behind = 0;
     const before = clocks;
-    clocks = new Map(realms.map((realm) => [realm.realm_id, realm.number]));
+    clocks = new Map(recent.map((realm) => [realm.realm_id, realm.number]));
     for (const [index, realm] of realms.entries()) {
       const [error, meta] = metas[index] ?? [];
       if (error) throw error;
@@ -95,7 +101,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     if (number === undefined)
       return realm.number > 0 ? appender.catchUp(realm.realm_id, Math.max(0, realm.number - 1_000)) : undefined;
     if (number < realm.number) return number < due ? appender.catchUp(realm.realm_id, number) : undefined;
-    if (number === realm.number && mark === realm.mark) return;
+    if (number === realm.number && mark === realm.mark) return void settled.set(realm.realm_id, number);
     // It may just have been appended since we read the clock.
     const now = await database.maybeOne(
       sql.type(realmRow.omit({ realm_id: true }))`SELECT number, mark, epoch FROM log.position(${realm.realm_id})`,
