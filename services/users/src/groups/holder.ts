@@ -6,15 +6,10 @@ import type { Realm } from '../realm/read-realm.ts';
 
 /** Ids of all groups a user is in, directly or through subgroups. Deactivated groups contribute nothing. */
 export async function groupIdsOf(executor: Executor, userId: number): Promise<number[]> {
-  const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
-    WITH RECURSIVE reached (id) AS (
-      SELECT m.group_id FROM users.group_member m JOIN users.user_group g ON g.id = m.group_id
-        WHERE m.user_id = ${userId} AND NOT g.is_deactivated
-      UNION
-      SELECT s.group_id FROM users.group_subgroup s JOIN reached r ON r.id = s.subgroup_id
-        JOIN users.user_group g ON g.id = s.group_id WHERE NOT g.is_deactivated
-    ) SELECT id FROM reached ORDER BY id`);
-  return rows.map((row) => row.id);
+  const { ids } = await executor.one(
+    sql.type(z.object({ ids: z.array(z.number()) }))`SELECT users.group_ids(${userId}) AS ids`,
+  );
+  return ids;
 }
 
 /**
