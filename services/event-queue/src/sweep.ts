@@ -8,8 +8,9 @@ import { createSweepMetrics } from './sweep-metrics.ts';
 const sweepMs = 250;
 /** Every so many sweeps streams are looked at that were as they should be, and whose clocks stand still. */
 const fullEvery = 20;
-const realmRow = z.object({ realm_id: z.number(), number: z.number(), mark: z.number(), epoch: z.number() });
-const settledRow = realmRow.omit({ realm_id: true }).extend({ dropped: z.number() });
+const positionRow = z.object({ number: z.number(), mark: z.number(), epoch: z.number() });
+const realmRow = positionRow.extend({ realm_id: z.number(), is_recent: z.boolean() });
+const settledRow = positionRow.extend({ dropped: z.number() });
 
 /**
  * Keeps every stream complete: realms with recent events whose stream is behind the record for a round are caught up, all realms after
@@ -66,20 +67,24 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
       await settle(realmId);
       doubted.delete(realmId);
     }
-    const within = sweepAll ? sql.fragment`NULL::interval` : sql.fragment`interval '10 minutes'`;
+    const recently = sql.fragment`log.realms(interval '10 minutes')`;
     if (sweepAll || round % fullEvery === 0) settled.clear();
-    sweepAll = false;
-    const recent = await database.any(
-      sql.type(realmRow)`SELECT realm_id, number, mark, epoch FROM log.realms(${within})`,
+    const all = await database.any(
+      sweepAll
+        ? sql.type(realmRow)`
+          SELECT r.realm_id, r.number, r.mark, r.epoch, n.realm_id IS NOT NULL AS is_recent
+          FROM log.realms(NULL) r LEFT JOIN ${recently} n ON n.realm_id = r.realm_id`
+        : sql.type(realmRow)`SELECT realm_id, number, mark, epoch, true AS is_recent FROM ${recently}`,
     );
-    const realms = recent.filter((realm) => settled.get(realm.realm_id) !== realm.number);
+    sweepAll = false;
+    const realms = all.filter((realm) => settled.get(realm.realm_id) !== realm.number);
     if (realms.length === 0) return measured.behind(0);
     const pipeline = redis.redis.pipeline();
     for (const realm of realms) pipeline.hmget(metaKey(realm.realm_id), 'number', 'mark');
     const metas = (await pipeline.exec()) ?? [];
     let behind = 0;
     const before = clocks;
-    clocks = new Map(recent.map((realm) => [realm.realm_id, realm.number]));
+    clocks = new Map(all.map((realm) => [realm.realm_id, realm.number]));
     for (const [index, realm] of realms.entries()) {
       const [error, meta] = metas[index] ?? [];
       if (error) throw error;
@@ -97,14 +102,17 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     mark: number | undefined,
     due: number,
   ): Promise<void> {
-    // A stream that Redis lost is rebuilt from its end; what is older is read from the record.
+    // A stream that Redis lost is rebuilt from its end; what is older is read from the record. Where nothing happens nobody
+    // misses it: who commits next does it.
     if (number === undefined)
-      return realm.number > 0 ? appender.catchUp(realm.realm_id, Math.max(0, realm.number - 1_000)) : undefined;
+      return realm.number > 0 && realm.is_recent
+        ? appender.catchUp(realm.realm_id, Math.max(0, realm.number - 1_000))
+        : undefined;
     if (number < realm.number) return number < due ? appender.catchUp(realm.realm_id, number) : undefined;
     if (number === realm.number && mark === realm.mark) return void settled.set(realm.realm_id, number);
     // It may just have been appended since we read the clock.
     const now = await database.maybeOne(
-      sql.type(realmRow.omit({ realm_id: true }))`SELECT number, mark, epoch FROM log.position(${realm.realm_id})`,
+      sql.type(positionRow)`SELECT number, mark, epoch FROM log.position(${realm.realm_id})`,
     );
     if (!now || now.number > number || (now.number === number && now.mark === mark)) return;
     await beginEpoch(realm.realm_id, number, now.epoch);
@@ -126,7 +134,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
       number === position.number
         ? position
         : await database.maybeOne(
-            sql.type(realmRow.pick({ number: true, mark: true }))`
+            sql.type(positionRow.pick({ number: true, mark: true }))`
               SELECT number, mark FROM log.read(${realmId}, ${number - 1}, 1)`,
           );
     const isSame = recorded?.number === number && recorded.mark === Number(mark);
