@@ -63,6 +63,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   /** Those of them that are not stored yet. */
   const unstored = new Map<number, number>();
   let storedAt = Date.now();
+  let polledAt = 0;
   /** Realms where this consumer has a position. */
   const begun = new Set<number>();
   /** Per realm: the event that failed, and how often. Until it is past, events are taken one by one. */
@@ -74,12 +75,16 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
 
   const loop = (async () => {
     while (!stopped) {
-      const realms = [...hinted];
+      const realms = new Set(hinted);
       hinted.clear();
       isAwaitedNow = false;
       try {
-        for (const realmId of realms.length > 0 ? realms : await realmsBehind())
-          while (!stopped && (await consumeSome(realmId)));
+        // Also where hints never end: one that was lost is missed by nobody else.
+        if (realms.size === 0 || Date.now() - polledAt > pollMs) {
+          polledAt = Date.now();
+          for (const realmId of await realmsBehind()) realms.add(realmId);
+        }
+        for (const realmId of realms) while (!stopped && (await consumeSome(realmId)));
         if (Date.now() - storedAt > storeEveryMs) await storePositions();
       } catch (error) {
         options.onError(error, { consumer: options.name });

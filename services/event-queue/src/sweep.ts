@@ -13,8 +13,8 @@ const realmRow = positionRow.extend({ realm_id: z.number(), is_recent: z.boolean
 const settledRow = positionRow.extend({ dropped: z.number() });
 
 /**
- * Keeps every stream complete: realms with recent events whose stream is behind the record for a round are caught up, all realms after
- * a reconnect. A stream ahead of the record, or of another history, means that Postgres lost its tail: a new epoch begins.
+ * Keeps streams complete: realms with recent events whose stream is behind the record for a round are caught up; after a reconnect all
+ * realms are, whose stream is there. A stream ahead of the record, or of another history, means that Postgres lost its tail: a new epoch begins.
  */
 export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonConfig>): { stop(): Promise<void> } {
   const { database, redis, appender } = owner;
@@ -67,16 +67,18 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
       await settle(realmId);
       doubted.delete(realmId);
     }
+    // Before anything is waited for: a reconnect meanwhile asks for another one.
+    const isOfAll = sweepAll;
+    sweepAll = false;
     const recently = sql.fragment`log.realms(interval '10 minutes')`;
-    if (sweepAll || round % fullEvery === 0) settled.clear();
+    if (isOfAll || round % fullEvery === 0) settled.clear();
     const all = await database.any(
-      sweepAll
+      isOfAll
         ? sql.type(realmRow)`
           SELECT r.realm_id, r.number, r.mark, r.epoch, n.realm_id IS NOT NULL AS is_recent
           FROM log.realms(NULL) r LEFT JOIN ${recently} n ON n.realm_id = r.realm_id`
         : sql.type(realmRow)`SELECT realm_id, number, mark, epoch, true AS is_recent FROM ${recently}`,
     );
-    sweepAll = false;
     const realms = all.filter((realm) => settled.get(realm.realm_id) !== realm.number);
     if (realms.length === 0) return measured.behind(0);
     const pipeline = redis.redis.pipeline();

@@ -1,6 +1,6 @@
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { bringServers, type Servers } from '@natter/local';
+import { freePort } from '@natter/local/port';
 import type { Address } from '../load/connection.ts';
 import type { LoadResult } from '../load/job.ts';
 import type { ProcessGroups } from '../processes.ts';
@@ -87,15 +87,4 @@ export function createFloors(directory: string, log: (line: string) => void): Fl
       if (servers) await (await servers).stop();
     },
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
