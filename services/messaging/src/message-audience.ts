@@ -25,7 +25,8 @@ export async function audienceOf(
 
 /**
  * The subscribers of a channel and, where it is open, who flagged one of these messages of it or received one before it was
- * moved there: they can read it, and count it where they have not.
+ * moved: they can read it, and count it where they have not. That holds also for a message that came back to where it was sent,
+ * for who left the channel in the meantime.
  */
 export async function withHolders(
   executor: Executor,
@@ -38,9 +39,10 @@ export async function withHolders(
   const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
     SELECT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
     UNION
-    SELECT p.user_id FROM messaging.message m JOIN messaging.subscription_period p ON p.realm_id = m.realm_id AND p.channel_id = m.sent_channel_id
+    SELECT p.user_id FROM messaging.message m JOIN messaging.arrival a ON a.realm_id = m.realm_id AND a.message_id = m.id
+    JOIN messaging.subscription_period p ON p.realm_id = m.realm_id AND p.channel_id = m.sent_channel_id
       AND p.from_id < m.id AND (p.to_id IS NULL OR p.to_id > m.id)
-    WHERE m.realm_id = ${realmId} AND m.id = ANY(${ids}) AND m.sent_channel_id <> m.channel_id`);
+    WHERE m.realm_id = ${realmId} AND m.id = ANY(${ids})`);
   const others = rows.map((row) => row.user_id).filter((id) => !hasId(channel.subscribers, id));
   if (others.length === 0) return channel.subscribers;
   const shutOut = channel.is_web_public ? new Set<number>() : await guestsAmong(executor, realmId, others);

@@ -288,6 +288,23 @@ describe('moving between channels', () => {
     });
   });
 
+  test('and back, to one that was left in the meantime: the deletion is told to who still counts it as unread', async () => {
+    const id = await send(newTopic());
+    const queue = await realm.member2.queue({ client_capabilities: { bulk_message_deletion: true } });
+    await realm.member.ok('PATCH', `/messages/${id}`, { stream_id: otherId, topic: 'for a while' });
+    const open = { principals: [realm.member2.user_id] };
+    await realm.owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['open'], ...open });
+    await queue.next((event) => event.type === 'subscription' && event.op === 'remove');
+    await realm.member.ok('PATCH', `/messages/${id}`, { stream_id: openId, topic: 'back' });
+    await queue.next((event) => isUpdate(event) && event.subject === 'back');
+    await realm.owner.ok('DELETE', `/messages/${id}`);
+    expect(await queue.next(({ type }) => type === 'delete_message')).toMatchObject({
+      message_ids: [id],
+      stream_id: openId,
+    });
+    await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }], ...open });
+  });
+
   test('leaves nothing of them in the state of who lost them', async () => {
     const topic = newTopic();
     const ids = [await send(topic), await send(topic)];
