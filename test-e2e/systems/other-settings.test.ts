@@ -5,6 +5,7 @@ import './other-settings/limited-presence.ts';
 import './other-settings/mails.ts';
 import './other-settings/proxies.ts';
 import './other-settings/traces.ts';
+import './other-settings/large-organisation.ts';
 
 beforeAll(start);
 afterAll(stop);

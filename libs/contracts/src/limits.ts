@@ -12,8 +12,8 @@ export const limits = {
   passwordMinLength: 6,
   passwordMaxLength: 100,
   bodyBytes: 26 * 1024 * 1024,
-  /** A bus reply above this travels in numbered parts. */
-  busPartBytes: 256 * 1024,
+  /** What is larger travels on the bus in blocks of this size. */
+  busBlockBytes: 256 * 1024,
 } as const;
 
 export const featureLevel = 421;

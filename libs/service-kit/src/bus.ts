@@ -16,12 +16,12 @@ import {
   unavailable,
   userOperations,
 } from '@natter/contracts';
+import { createBlocks } from './blocks.ts';
 import type { CatchUp } from './catch-up.ts';
 import { createFailureLog } from './failure-log.ts';
-import { JsonText } from './json-text.ts';
+import { JsonPieces, type Piece } from './json-pieces.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
-import { collect, offer } from './parts.ts';
 import { activeTrace, inSpan } from './tracing.ts';
 
 export interface Context {
@@ -42,7 +42,7 @@ export type Handlers = { operation: Operation; run: (context: any, params: any) 
 /** Pairs an operation with its handler; the types of both must agree. */
 export function handle<O extends Operation<never, never> | Operation>(
   operation: O,
-  run: (context: UserContext, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonText>,
+  run: (context: UserContext, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
 ): Handlers[number] {
   return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
 }
@@ -50,7 +50,7 @@ export function handle<O extends Operation<never, never> | Operation>(
 /** As `handle`, for operations that spectators may call: the actor may be absent. */
 export function handleOpen<O extends Operation<never, never> | Operation>(
   operation: O,
-  run: (context: Context, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonText>,
+  run: (context: Context, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
 ): Handlers[number] {
   return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
 }
@@ -67,8 +67,10 @@ export interface Bus {
    * serves it, after the deadline when the outcome is unknown. Read-only operations are tried once more.
    */
   call<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<ResultOf<O>>;
-  /** As `call`; the result as it came, as JSON. */
-  callText<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<string>;
+  /** As `call`; the result as it came, as JSON, of which blocks may not have been fetched yet: to be passed on, or given to `fetch`. */
+  callPieces<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<Piece[]>;
+  /** What pieces hold. */
+  fetch(pieces: readonly Piece[]): Promise<Uint8Array[]>;
   serve(name: ServiceName, version: string, handlers: Handlers): Promise<void>;
   /** How this process brings its copies of others' data up to date before it answers. */
   useCatchUp(catchUp: CatchUp): void;
@@ -95,6 +97,8 @@ const traceHeader = 'traceparent';
 const maxBasisAttempts = 6;
 /** More than a process can answer before their callers give up. */
 const maxInFlight = 20_000;
+/** How long what was offered may take. */
+const fetchMs = 10_000;
 /** How long requests in flight hold up a process that stops. */
 const retireMs = 10_000;
 
@@ -125,17 +129,21 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   let catchUp: CatchUp = async () => ({ hasWaited: false, isStale: false });
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
+  const blocks = createBlocks(connection, options.name);
 
   const bus: Bus = {
     async call(operation, params, options) {
-      return JSON.parse(await bus.callText(operation, params, options)) as never;
+      const end = Date.now() + (options.timeoutMs ?? operation.deadlineMs);
+      return (await parsed(await bus.callPieces(operation, params, options), end)) as never;
     },
 
-    callText(operation, params, options) {
+    callPieces(operation, params, options) {
       return inSpan(`call ${operation.service}.${operation.name}`, { kind: 'client' }, () =>
         request(operation, params, options),
       );
     },
+
+    fetch: (pieces) => blocks.fetch(pieces, Date.now() + fetchMs),
 
     async serve(name, version, handlers) {
       const service = await new Svcm(connection).add({
@@ -201,6 +209,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           whenIdle = resolve;
           setTimeout(resolve, retireMs).unref();
         });
+      await blocks.settled();
     },
     drain: async () => {
       await bus.retire();
@@ -208,6 +217,11 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     },
   };
   return bus;
+
+  async function parsed(pieces: readonly Piece[], end: number): Promise<unknown> {
+    const fetched = await blocks.fetch(pieces, end);
+    return JSON.parse(decoder.decode(fetched.length === 1 ? fetched[0] : Buffer.concat(fetched)));
+  }
 
   function settle(): void {
     inFlight--;
@@ -218,23 +232,23 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     operation: O,
     params: ParamsOf<O>,
     { actor, meta, timeoutMs = operation.deadlineMs }: CallOptions,
-  ): Promise<string> {
+  ): Promise<Piece[]> {
     const payload = encoder.encode(JSON.stringify({ actor, meta, params } satisfies Envelope));
     if (payload.length > 2 * limits.bodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
     const end = Date.now() + timeoutMs;
     for (let attempt = 0; ; attempt++) {
       const remaining = end - Date.now();
       const h = headers();
-      const offered = offer(connection, options.name, payload, h);
+      const offered = blocks.offer([payload], h);
       try {
         h.set(deadlineHeader, String(remaining));
         const traceparent = activeTrace();
         if (traceparent) h.set(traceHeader, traceparent);
-        const reply = await connection.request(subjectOf(operation, options.name), offered.first, {
+        const reply = await connection.request(subjectOf(operation, options.name), offered.payload, {
           timeout: Math.max(remaining, 1),
           headers: h,
         });
-        return await readReply(reply, end);
+        return readReply(reply);
       } catch (error) {
         if (error instanceof ChatError) throw error;
         const isUnserved = error instanceof RequestError && error.isNoResponders();
@@ -253,7 +267,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     let requestLog = (): Logger => log;
     try {
       const deadline = Date.now() + Number(message.headers?.get(deadlineHeader) || 15_000);
-      const envelope = JSON.parse(await collect(connection, message, deadline)) as Envelope;
+      const envelope = (await parsed(blocks.read(message), deadline)) as Envelope;
       // Only the gateway knows who is asking; NATS lets nobody ask in its name.
       const caller = message.subject.split('.').at(-1);
       if (envelope.actor && operation.caller !== 'anyone' && caller !== 'gateway')
@@ -268,7 +282,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           operation: operation.name,
         });
       const result = await runOnBasis(envelope, operation, run, requestLog);
-      respond(message, result instanceof JsonText ? result.text : JSON.stringify(result ?? {}));
+      respond(message, result instanceof JsonPieces ? result.pieces : [encoder.encode(JSON.stringify(result ?? {}))]);
       stop({ outcome: 'success' });
     } catch (error) {
       const chatError = toChatError(error, operation, requestLog);
@@ -323,9 +337,9 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     return {};
   }
 
-  function respond(message: Msg, text: string): void {
+  function respond(message: Msg, pieces: readonly Piece[]): void {
     const h = headers();
-    message.respond(offer(connection, options.name, encoder.encode(text), h).first, { headers: h });
+    message.respond(blocks.offer(pieces, h).payload, { headers: h });
   }
 
   function refuse(message: Msg, { code, message: text, extra, status }: ChatError): void {
@@ -334,7 +348,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     message.respond(JSON.stringify({ message: text, extra, status }), { headers: h });
   }
 
-  async function readReply(reply: Msg, end: number): Promise<string> {
+  function readReply(reply: Msg): Piece[] {
     const code = reply.headers?.get(errorHeader);
     if (code) {
       const { message, extra, status } = JSON.parse(decoder.decode(reply.data)) as {
@@ -345,7 +359,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       if (!(code in errorStatus)) throw new ChatError('INTERNAL_ERROR', message, extra);
       throw new ChatError(code as ErrorCode, message, extra, undefined, status);
     }
-    return collect(connection, reply, end);
+    return blocks.read(reply);
   }
 }
 

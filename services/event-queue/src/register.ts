@@ -21,9 +21,10 @@ import {
   createRealmPolicies,
   type Handlers,
   handleOpen,
-  JsonText,
+  JsonPieces,
   joinObjects,
   type Owner,
+  type Piece,
 } from '@natter/service-kit';
 import { z } from 'zod';
 import { checkRegister } from './check-register.ts';
@@ -89,12 +90,12 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
       const owners = [snapshotUsers, snapshotChannels, snapshotMessaging, snapshotPresence].filter((owner) =>
         concerns(owner.service, fetchTypes),
       );
-      const parts = await Promise.all(owners.map((owner) => bus.callText(owner, part, { meta })));
-      return { position, state: joinObjects([JSON.stringify(identity), ...parts]) };
+      const parts = await Promise.all(owners.map((owner) => bus.callPieces(owner, part, { meta })));
+      return { position, state: [identity, ...parts] };
     });
   }
 
-  async function registerUser(actor: Actor, meta: RequestMeta, params: Params): Promise<JsonText> {
+  async function registerUser(actor: Actor, meta: RequestMeta, params: Params): Promise<JsonPieces> {
     await checkRoom(actor);
     const capabilities = capabilitiesOf(params);
     const follows = await followedBy(actor, meta, params);
@@ -141,7 +142,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   }
 
   /** Somebody without an account sees what is open to the web, and follows nothing. */
-  async function registerSpectator(meta: RequestMeta, params: Params): Promise<JsonText> {
+  async function registerSpectator(meta: RequestMeta, params: Params): Promise<JsonPieces> {
     const policy = await policies.get(meta, true);
     if (!policy.settings.enable_spectator_access)
       throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
@@ -163,8 +164,8 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   ];
 }
 
-const withQueue = (state: string, queue_id: string | null): JsonText =>
-  new JsonText(joinObjects([state, JSON.stringify({ queue_id, last_event_id: -1 })]));
+const withQueue = (state: (string | Piece[])[], queue_id: string | null): JsonPieces =>
+  new JsonPieces(joinObjects([...state, JSON.stringify({ queue_id, last_event_id: -1 })]));
 
 const tooMany = (message: string, seconds: number): ChatError =>
   new ChatError('RATE_LIMIT_HIT', message, { 'retry-after': seconds });
@@ -179,13 +180,13 @@ const typesOf: Record<string, readonly string[]> = {
 const concerns = (service: string, types: string[] | null): boolean =>
   types === null || (typesOf[service] ?? []).some((type) => types.includes(type));
 
-const identity = {
+const identity = JSON.stringify({
   zulip_version: serverVersion,
   service_version: serverVersion,
   zulip_merge_base: serverVersion,
   zulip_feature_level: featureLevel,
   service_feature_level: featureLevel,
-};
+});
 
 /** The specification (section 6) names events of groups after the key of their state. */
 const eventTypes = ({ event_types }: Params): string[] | null =>

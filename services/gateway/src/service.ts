@@ -35,7 +35,7 @@ import { createRealmTails } from './realm-tails.ts';
 import { acceptForms, bodyFieldsOf, fieldsOf, filesOf } from './request-fields.ts';
 import { createRouter } from './router.ts';
 import { sendPage, setPageHeaders } from './send-page.ts';
-import { successOf } from './success.ts';
+import { sendSuccess } from './success.ts';
 
 export const gatewayConfig = commonConfig.extend({
   NATTER_HTTP_HOST: z.string().default('127.0.0.1').describe('Where the API listens'),
@@ -204,16 +204,16 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     if (isPoll && actor) return poll(actor, meta, params as PollParams, ignored, asked);
     const guessed = operation.guessedFor && `login:${String(params[operation.guessedFor]).toLowerCase().slice(0, 200)}`;
     if (guessed) await count(reply, meta, guessed, rates.login);
-    const text = await bus.callText(operation, params as never, { actor, meta });
+    const pieces = await bus.callPieces(operation, params as never, { actor, meta });
     if (guessed) await forgetRequests(redis, meta.realmId, guessed, rates.login);
     if (operation.page) {
-      const page = JSON.parse(text) as Page;
+      const page = JSON.parse(Buffer.concat(await bus.fetch(pieces)).toString()) as Page;
       if (!page.file) return sendPage(reply, page);
       setPageHeaders(reply, page);
       const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
       return sendFile(bus, operation, page.file, meta, { reply, range, isHead });
     }
-    return reply.type('application/json; charset=utf-8').send(successOf(text, ignored));
+    return sendSuccess(reply, await bus.fetch(pieces), ignored);
   }
 
   /** Who asks. A wrong key counts against the address it came from. */

@@ -1,6 +1,6 @@
 import { eventQueueOperations, roles } from '@natter/contracts';
 import { type Executor, inSnapshot, sql } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner, toJson } from '@natter/service-kit';
 import { z } from 'zod';
 import {
   type AccountRow,
@@ -11,8 +11,10 @@ import {
   toUser,
   type Viewer,
 } from './accounts/account-row.ts';
+import { readAccount } from './accounts/find-account.ts';
 import { forSpectators } from './accounts/read-users.ts';
 import { groupIdsOf } from './groups/holder.ts';
+import { createPeopleBlocks, type Viewpoint } from './people-blocks.ts';
 import { readProfileData } from './profile-fields/profile-data.ts';
 import { readRealm } from './realm/read-realm.ts';
 import { rightsOf } from './realm/rights.ts';
@@ -24,7 +26,7 @@ export function snapshotHandlers({ database }: Owner, parts: readonly SnapshotPa
   return [
     handle(eventQueueOperations.snapshotUsers, async ({ meta }, { snapshot, user_id, types, ...params }) => {
       const wanted = parts.filter((part) => types === null || part.types.some((type) => types.includes(type)));
-      if (wanted.length === 0) return {};
+      if (wanted.length === 0) return toJson({});
       const userId = user_id === 0 ? undefined : user_id;
       const request: Omit<SnapshotRequest, 'viewer'> = {
         realmId: meta.realmId,
@@ -37,7 +39,7 @@ export function snapshotHandlers({ database }: Owner, parts: readonly SnapshotPa
         const viewer = userId === undefined ? undefined : await viewerOf(executor, userId);
         const answer: Record<string, unknown> = {};
         for (const part of wanted) Object.assign(answer, await part.read(executor, { ...request, viewer }));
-        return answer;
+        return toJson(answer);
       });
     }),
   ];
@@ -50,36 +52,24 @@ const viewerOf = async (executor: Executor, userId: number): Promise<Viewer> =>
     )`SELECT id AS "userId", role FROM users.account WHERE id = ${userId}`,
   );
 
+const everybody = createPeopleBlocks();
+
 export const peopleSnapshot: SnapshotPart = {
   types: ['realm_user'],
-  read: async (executor, { realmId, userId, realmUrl, capabilities, clientGravatar }) => {
-    const rows = await executor.any(
-      sql.type(
-        accountRow,
-      )`SELECT ${accountColumns} FROM users.account WHERE account.realm_id = ${realmId} ORDER BY account.id`,
-    );
-    const own = rows.find((row) => row.id === userId);
-    if (!own) return spectatorsView(rows, new URL(realmUrl).host);
-    const viewer = { userId: own.id, role: own.role };
-    const hidden = await hiddenFrom(executor, realmId, viewer);
+  read: async (executor, { realmId, viewer, realmUrl, capabilities, clientGravatar }) => {
     const host = new URL(realmUrl).host;
+    if (!viewer) return spectatorsView(await readAccounts(executor, realmId), host);
+    const own = await readAccount(executor, realmId, viewer.userId);
+    const hidden = await hiddenFrom(executor, realmId, viewer);
+    const viewpoint = { realmId, host, own, clientGravatar };
     const isIncomplete = capabilities.user_list_incomplete === true;
-    const users = rows
-      .filter((row) => !isIncomplete || !hidden.has(row.id))
-      .map((row) => (hidden.has(row.id) ? stubOf(row.id, host) : toUser(row, viewer, clientGravatar)));
-    const profiles = await readProfileData(executor, realmId);
-    const people = users
-      .filter((user) => !user.is_system_bot)
-      .map((user) =>
-        user.is_bot
-          ? user
-          : { ...user, profile_data: hidden.has(user.user_id) ? {} : (profiles.get(user.user_id) ?? {}) },
-      );
+    const people =
+      hidden.size === 0
+        ? await everybody(executor, viewpoint)
+        : await somePeople(executor, { ...viewpoint, hidden, isIncomplete });
     const holder = { userId: own.id, role: own.role, groupIds: await groupIdsOf(executor, own.id) };
     return {
-      realm_users: people.filter((user) => user.is_active),
-      realm_non_active_users: people.filter((user) => !user.is_active),
-      cross_realm_bots: users.filter((user) => user.is_system_bot),
+      ...people,
       avatar_source: avatarSource(own),
       avatar_url: avatarUrl(own),
       avatar_url_medium: avatarUrl(own, '/medium'),
@@ -95,6 +85,39 @@ export const peopleSnapshot: SnapshotPart = {
     };
   },
 };
+
+const readAccounts = (executor: Executor, realmId: number): Promise<readonly AccountRow[]> =>
+  executor.any(
+    sql.type(
+      accountRow,
+    )`SELECT ${accountColumns} FROM users.account WHERE account.realm_id = ${realmId} ORDER BY account.id`,
+  );
+
+interface Limited extends Viewpoint {
+  hidden: ReadonlySet<number>;
+  isIncomplete: boolean;
+}
+
+/** For a guest who may not know of everybody. */
+async function somePeople(executor: Executor, { realmId, host, own, clientGravatar, hidden, isIncomplete }: Limited) {
+  const viewer = { userId: own.id, role: own.role };
+  const users = (await readAccounts(executor, realmId))
+    .filter((row) => !isIncomplete || !hidden.has(row.id))
+    .map((row) => (hidden.has(row.id) ? stubOf(row.id, host) : toUser(row, viewer, clientGravatar)));
+  const profiles = await readProfileData(executor, realmId);
+  const people = users
+    .filter((user) => !user.is_system_bot)
+    .map((user) =>
+      user.is_bot
+        ? user
+        : { ...user, profile_data: hidden.has(user.user_id) ? {} : (profiles.get(user.user_id) ?? {}) },
+    );
+  return {
+    realm_users: people.filter((user) => user.is_active),
+    realm_non_active_users: people.filter((user) => !user.is_active),
+    cross_realm_bots: users.filter((user) => user.is_system_bot),
+  };
+}
 
 /** Who is here, for somebody without an account: no addresses, nothing that people say of themselves. */
 function spectatorsView(rows: readonly AccountRow[], host: string): Record<string, unknown> {

@@ -1,0 +1,126 @@
+import { type Msg, type MsgHdrs, type NatsConnection, nuid } from '@nats-io/nats-core';
+import { limits, unavailable } from '@natter/contracts';
+import { LRUCache } from 'lru-cache';
+import { Block, nameOf, type Piece } from './json-pieces.ts';
+
+/**
+ * What is larger than a message of NATS may be (snapshots of whole realms, uploaded files) travels in blocks: the message lists the
+ * pieces, short ones as text and blocks by their names, and the receiver asks the process that offers them for each block. A process
+ * that only passes pieces on never sees what is in them, and a block that comes again is fetched once.
+ */
+export interface Blocks {
+  /** What to send for these pieces; `end` takes back what was not fetched. */
+  offer(pieces: readonly Piece[], headers: MsgHdrs): { payload: Uint8Array; end: () => void };
+  /** The pieces of a message, without fetching any. */
+  read(message: Msg): Piece[];
+  /** The bytes of all pieces; by `end` (milliseconds since 1970) it has them or rejects. */
+  fetch(pieces: readonly Piece[], end: number): Promise<Uint8Array[]>;
+  /** Resolves when what was offered last can be expected to have been fetched. */
+  settled(): Promise<void>;
+}
+
+const header = 'Natter-Pieces';
+/** Shorter ones go with the message. */
+const inlineBytes = 8 * 1024;
+/** How long a receiver has. */
+const offeredMs = 30_000;
+const settleMs = 1_000;
+/** Of what other processes offered, for answers to come. */
+const keptBytes = 64 * 1024 * 1024;
+const offeredBytes = 256 * 1024 * 1024;
+
+type Listed = string | { subject: string; name: string; isKept: boolean };
+
+export function createBlocks(connection: NatsConnection, user: string): Blocks {
+  const subject = `natter-parts.${user}.${nuid.next()}`;
+  const offered = new LRUCache<string, { bytes: Uint8Array; isKept: boolean }>({
+    maxSize: offeredBytes,
+    ttl: offeredMs,
+    sizeCalculation: ({ bytes }) => bytes.length,
+  });
+  const kept = new LRUCache<string, Uint8Array>({ maxSize: keptBytes, sizeCalculation: ({ length }) => length });
+  let lastOffer = 0;
+  connection.subscribe(subject, {
+    callback: (error, request) => {
+      if (error) return;
+      const name = request.string();
+      const block = offered.get(name);
+      request.respond(block?.bytes);
+      takeBack(name);
+    },
+  });
+
+  function put(name: string, bytes: Uint8Array, isKept: boolean): Listed {
+    offered.set(name, { bytes, isKept });
+    lastOffer = Date.now();
+    return { subject, name, isKept };
+  }
+
+  /** Unless others may have been told of it too. */
+  function takeBack(name: string): void {
+    if (offered.peek(name)?.isKept === false) offered.delete(name);
+  }
+
+  function list(piece: Piece): Listed[] {
+    if (piece instanceof Block)
+      return piece.bytes.length <= inlineBytes ? [textOf(piece.bytes)] : [put(piece.name, piece.bytes, true)];
+    if (!(piece instanceof Uint8Array)) return [piece];
+    if (piece.length <= inlineBytes) return [textOf(piece)];
+    // The first and the last byte stay with the message: who joins objects takes off their braces.
+    const end = piece.length - 1;
+    const blocks: Listed[] = [];
+    for (let at = 1; at < end; at += limits.busBlockBytes)
+      blocks.push(put(nuid.next(), piece.subarray(at, Math.min(at + limits.busBlockBytes, end)), false));
+    return [textOf(piece.subarray(0, 1)), ...blocks, textOf(piece.subarray(end))];
+  }
+
+  async function ask({ subject, name, isKept }: Exclude<Listed, string>, end: number): Promise<Uint8Array> {
+    const known = isKept ? kept.get(name) : undefined;
+    if (known) return known;
+    const timeout = Math.max(end - Date.now(), 1);
+    const { data } = await connection.request(subject, name, { timeout }).catch((error: unknown) => {
+      throw unavailable(error);
+    });
+    if (data.length === 0) throw unavailable(new Error('What was offered is gone'));
+    if (!isKept) return data;
+    if (nameOf(data) !== name) throw unavailable(new Error('A block is not what its name says'));
+    kept.set(name, data);
+    return data;
+  }
+
+  return {
+    offer(pieces, headers) {
+      const [only] = pieces;
+      if (pieces.length === 1 && only instanceof Uint8Array && only.length <= limits.busBlockBytes)
+        return { payload: only, end: () => undefined };
+      const listed = pieces.flatMap(list);
+      headers.set(header, '1');
+      const end = (): void => {
+        for (const one of listed) if (typeof one !== 'string') takeBack(one.name);
+      };
+      return { payload: Buffer.from(JSON.stringify(listed)), end };
+    },
+
+    read(message) {
+      if (!message.headers?.has(header)) return [message.data];
+      return (JSON.parse(message.string()) as Listed[]).map((one) =>
+        typeof one === 'string' ? Buffer.from(one) : one,
+      );
+    },
+
+    fetch: (pieces, end) =>
+      Promise.all(
+        pieces.map((piece) => {
+          if (piece instanceof Uint8Array) return piece;
+          return piece instanceof Block ? piece.bytes : ask(piece, end);
+        }),
+      ),
+
+    settled: () =>
+      new Promise((resolve) => {
+        setTimeout(resolve, Math.max(lastOffer + settleMs - Date.now(), 0));
+      }),
+  };
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
