@@ -9,17 +9,10 @@ const choice = (realmId: number) =>
   sql.fragment`FROM messaging.personal_setting v WHERE v.realm_id = ${realmId} AND v.name = 'email_address_visibility'`;
 
 /** Of these people those whose real address the viewer may not know; bots hide none. */
-export async function whoHidesEmail(
-  executor: Executor,
-  realmId: number,
-  userIds: readonly number[],
-  viewer: Pick<Actor, 'userId' | 'role'> | undefined,
-): Promise<Set<number>> {
-  const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
+export const whoHidesEmail = (realmId: number, userIds: readonly number[], viewer: Pick<Actor, 'userId' | 'role'>) =>
+  sql.type(z.object({ user_id: z.number() }))`
     SELECT v.user_id ${choice(realmId)} AND v.user_id = ANY(${sql.array([...userIds], 'int4')})
-      AND v.user_id <> ${viewer?.userId ?? 0} AND ${viewer?.role ?? roles.guest} > ${leastRole}`);
-  return new Set(rows.map((row) => row.user_id));
-}
+      AND v.user_id <> ${viewer.userId} AND ${viewer.role} > ${leastRole}`;
 
 /**
  * Who of the receivers may not know the sender's real address; undefined where everybody may. Nothing is looked up for an

@@ -38,13 +38,16 @@ export function peopleConsumer(owner: Owner): void {
 /** No larger id was ever given to anybody. */
 const maxId = 2 ** 31 - 1;
 
-export const findPeople = (executor: Executor, realmId: number, userIds: readonly number[]): Promise<Person[]> =>
-  executor.any(sql.type(personRow)`
+export const peopleById = (realmId: number, userIds: readonly number[]) =>
+  sql.type(personRow)`
     SELECT user_id, email, full_name, is_active, is_bot, avatar_url FROM messaging.person
     WHERE realm_id = ${realmId} AND user_id = ANY(${sql.array(
       userIds.filter((id) => Math.abs(id) <= maxId),
       'int4',
-    )}) ORDER BY user_id`);
+    )}) ORDER BY user_id`;
+
+export const findPeople = (executor: Executor, realmId: number, userIds: readonly number[]): Promise<Person[]> =>
+  executor.any(peopleById(realmId, userIds));
 
 export const findPeopleByEmail = (executor: Executor, realmId: number, emails: readonly string[]): Promise<Person[]> =>
   executor.any(sql.type(personRow)`

@@ -1,5 +1,5 @@
 import { emptyTopicDisplayName, type UnknownUser } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { sql } from '@natter/database';
 import { z } from 'zod';
 import type { EditRow, HistoryPolicy } from './edit-snapshots.ts';
 import { editsOf } from './message-history.ts';
@@ -30,40 +30,42 @@ export interface MessageExtras {
   last_moved_timestamp?: number;
 }
 
-/** What was added to messages after they were sent, as message objects carry it. Three statements for a page. */
-export async function messageExtras(
-  executor: Executor,
-  realmId: number,
-  messageIds: readonly number[],
+/** What was added to messages after they were sent: statements to be read at once. */
+export function extrasOf(realmId: number, messageIds: readonly number[]) {
+  const ids = sql.array([...messageIds], 'int8');
+  return {
+    reactions: sql.type(reactionRow)`
+      SELECT r.message_id, r.user_id, r.emoji_name, r.emoji_code, r.reaction_type, p.email, p.full_name
+      FROM messaging.reaction r LEFT JOIN messaging.person p ON p.realm_id = r.realm_id AND p.user_id = r.user_id
+      WHERE r.realm_id = ${realmId} AND r.message_id = ANY(${ids}) ORDER BY r.reacted_at`,
+    submessages: sql.type(submessageRow)`
+      SELECT id, message_id, sender_id, msg_type, content FROM messaging.submessage
+      WHERE realm_id = ${realmId} AND message_id = ANY(${ids}) ORDER BY id`,
+    edits: editsOf(realmId, messageIds),
+  };
+}
+
+export interface ExtraRows {
+  reactions: z.infer<typeof reactionRow>[];
+  submessages: z.infer<typeof submessageRow>[];
+  edits: EditRow[];
+}
+
+/** By message, as its object carries it. */
+export function messageExtras(
+  rows: ExtraRows,
   policy: HistoryPolicy,
   unknown: ReadonlyMap<number, UnknownUser>,
   allowEmptyTopic: boolean,
-): Promise<Map<number, MessageExtras>> {
-  const ids = sql.array([...messageIds], 'int8');
-  const reactions = await executor.any(sql.type(reactionRow)`
-    SELECT r.message_id, r.user_id, r.emoji_name, r.emoji_code, r.reaction_type, p.email, p.full_name
-    FROM messaging.reaction r LEFT JOIN messaging.person p ON p.realm_id = r.realm_id AND p.user_id = r.user_id
-    WHERE r.realm_id = ${realmId} AND r.message_id = ANY(${ids}) ORDER BY r.reacted_at`);
-  const submessages = await executor.any(sql.type(submessageRow)`
-    SELECT id, message_id, sender_id, msg_type, content FROM messaging.submessage
-    WHERE realm_id = ${realmId} AND message_id = ANY(${ids}) ORDER BY id`);
-  const edits = await editsOf(executor, realmId, messageIds);
-  return new Map(
-    messageIds.map((id) => [
-      id,
-      {
-        reactions: reactions
-          .filter((row) => row.message_id === id)
-          .map((row) => toReaction({ ...row, ...unknown.get(row.user_id) })),
-        submessages: submessages.filter((row) => row.message_id === id),
-        ...editParts(
-          edits.filter((edit) => edit.message_id === id),
-          policy,
-          allowEmptyTopic,
-        ),
-      },
-    ]),
-  );
+): (messageId: number) => MessageExtras {
+  const reactions = Map.groupBy(rows.reactions, (row) => row.message_id);
+  const submessages = Map.groupBy(rows.submessages, (row) => row.message_id);
+  const edits = Map.groupBy(rows.edits, (row) => row.message_id);
+  return (id) => ({
+    reactions: (reactions.get(id) ?? []).map((row) => toReaction({ ...row, ...unknown.get(row.user_id) })),
+    submessages: submessages.get(id) ?? [],
+    ...editParts(edits.get(id) ?? [], policy, allowEmptyTopic),
+  });
 }
 
 const toReaction = ({ user_id, email, full_name, ...emoji }: z.infer<typeof reactionRow>): Record<string, unknown> => ({

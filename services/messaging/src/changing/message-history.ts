@@ -1,9 +1,9 @@
 import { badRequest, emptyTopicDisplayName, messageChangeOperations } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner, type RealmPolicies } from '@natter/service-kit';
 import { z } from 'zod';
 import type { MessageReach } from '../message-reach.ts';
-import { type EditRow, editRow, editSnapshots } from './edit-snapshots.ts';
+import { editRow, editSnapshots } from './edit-snapshots.ts';
 
 const currentRow = z.object({
   sender_id: z.number(),
@@ -24,7 +24,7 @@ export function historyHandlers({ database }: Owner, reach: MessageReach, polici
         SELECT sender_id, extract(epoch FROM sent_at)::float8 AS sent, topic, content, rendered_content
         FROM messaging.message WHERE realm_id = ${actor.realmId} AND id = ${id}`);
       if (!current) throw badRequest('Invalid message(s)');
-      const snapshots = editSnapshots(current, await editsOf(database, actor.realmId, [id]), policy);
+      const snapshots = editSnapshots(current, await database.any(editsOf(actor.realmId, [id])), policy);
       if (params.allow_empty_topic_name) return { message_history: snapshots };
       const shown = (topic: string): string => (topic === '' ? emptyTopicDisplayName : topic);
       return {
@@ -39,8 +39,8 @@ export function historyHandlers({ database }: Owner, reach: MessageReach, polici
 }
 
 /** The changes of messages, oldest first. */
-export const editsOf = (executor: Executor, realmId: number, messageIds: readonly number[]): Promise<EditRow[]> =>
-  executor.any(sql.type(editRow)`
+export const editsOf = (realmId: number, messageIds: readonly number[]) =>
+  sql.type(editRow)`
     SELECT message_id, user_id, extract(epoch FROM edited_at)::float8 AS edited, prev_content, prev_rendered_content, prev_topic, topic,
       prev_channel_id, channel_id
-    FROM messaging.message_edit WHERE realm_id = ${realmId} AND message_id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY message_id, id`);
+    FROM messaging.message_edit WHERE realm_id = ${realmId} AND message_id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY message_id, id`;

@@ -1,12 +1,12 @@
-import { emptyTopicDisplayName, isUploadedAvatar, type RealmPolicy, type UnknownUser } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { emptyTopicDisplayName, isUploadedAvatar, type RealmPolicy, roles, type UnknownUser } from '@natter/contracts';
+import { type Executor, readAtOnce, sql } from '@natter/database';
 import { topicLinks } from '@natter/markdown';
 import { z } from 'zod';
-import { messageExtras } from '../changing/message-extras.ts';
+import { extrasOf, messageExtras } from '../changing/message-extras.ts';
 import { whoHidesEmail } from '../email-visibility.ts';
 import { hasFlag, isAlerted, isRead, wasReceived } from '../flags/read-state.ts';
-import { findPeople, type Person } from '../people.ts';
-import { linkifiersOf } from '../sending/linkifiers.ts';
+import { type Person, peopleById } from '../people.ts';
+import { linkifiers } from '../sending/linkifiers.ts';
 import { recipientIdOf } from '../sending/recipient-id.ts';
 import type { ChannelCopy } from './channel-copy.ts';
 import { searchQuery } from './search-query.ts';
@@ -72,27 +72,21 @@ export async function messageObjects(
     FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
   const ids = new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]));
   const unknown = shown.unknown ?? new Map<number, UnknownUser>();
-  const found = (await findPeople(executor, realmId, [...ids])).map((person) => ({
-    ...person,
-    ...unknown.get(person.user_id),
-  }));
-  const people = new Map(found.map((person) => [person.user_id, person]));
-  const hidden = shown.clientGravatar
-    ? await whoHidesEmail(executor, realmId, [...ids], { userId, ...shown.clientGravatar })
-    : undefined;
+  const beside = await readAtOnce(executor, {
+    people: peopleById(realmId, [...ids]),
+    hidden: whoHidesEmail(realmId, [...ids], { userId, role: roles.guest, ...shown.clientGravatar }),
+    linkifiers: linkifiers(realmId),
+    ...extrasOf(realmId, messageIds),
+  });
+  const people = new Map(
+    beside.people.map((person) => [person.user_id, { ...person, ...unknown.get(person.user_id) }]),
+  );
+  const hidden = shown.clientGravatar ? new Set(beside.hidden.map((row) => row.user_id)) : undefined;
   // Who may know an email makes the picture's address from it, but where one was uploaded.
   const isPictureless = (id: number): boolean =>
     hidden !== undefined && !hidden.has(id) && !unknown.has(id) && !isUploadedAvatar(people.get(id)?.avatar_url);
-  const linkifiers = await linkifiersOf(executor, realmId);
   const historyPolicy = policy.settings.message_edit_history_visibility_policy;
-  const extras = await messageExtras(
-    executor,
-    realmId,
-    rows.map((row) => row.id),
-    historyPolicy,
-    unknown,
-    shown.allowEmptyTopic,
-  );
+  const extras = messageExtras(beside, historyPolicy, unknown, shown.allowEmptyTopic);
   const names = new Map(channels.map((channel) => [channel.channel_id, channel.name]));
   return rows.map((row) => {
     const sender = people.get(row.sender_id);
@@ -110,9 +104,9 @@ export async function messageObjects(
       subject:
         row.topic === '' && row.channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : row.topic,
       timestamp: Math.floor(row.sent),
-      topic_links: row.topic === '' ? [] : topicLinks(row.topic, linkifiers),
+      topic_links: row.topic === '' ? [] : topicLinks(row.topic, beside.linkifiers),
       ...recipientOf(row, names, people),
-      ...extras.get(row.id),
+      ...extras(row.id),
       flags: flagsOf(row),
       ...(row.match_content === null
         ? {}
