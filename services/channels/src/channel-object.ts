@@ -34,6 +34,20 @@ export function toChannel(
   };
 }
 
+const texts = new WeakMap<ChannelRow, { groups: string; text: string }>();
+
+/** The same as JSON; written once for each row that was read. */
+export function channelTexts(systemGroups: SystemGroups): (row: ChannelRow) => string {
+  const groups = JSON.stringify(systemGroups);
+  return (row) => {
+    const written = texts.get(row);
+    if (written?.groups === groups) return written.text;
+    const text = JSON.stringify(toChannel(row, systemGroups));
+    texts.set(row, { groups, text });
+    return text;
+  };
+}
+
 /** The deprecated reading of who may post: 1 everyone, 2 administrators, 3 full members, 4 moderators; any other group reads as 1. */
 export function streamPostPolicy({ permissions }: Pick<ChannelRow, 'permissions'>, systemGroups: SystemGroups): number {
   switch (permissions.can_send_message_group) {

@@ -1,7 +1,7 @@
 import { type Actor, badRequest, channelOperations, isAdministrator, isGuest, type ParamsOf } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { hasContentAccess } from '@natter/permissions';
-import { type Handlers, handle, type UserContext } from '@natter/service-kit';
+import { type Handlers, handle, toJson, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { knownChannel } from '../channel/known-channel.ts';
 import { toChannel } from '../channel-object.ts';
@@ -31,7 +31,7 @@ export function readHandlers(service: Service): Handlers {
           include_subscribers,
           { withNulls: true },
         );
-        return { subscriptions: subscriptions as { stream_id: number; name: string }[] };
+        return toJson({ subscriptions });
       }),
     ),
 

@@ -1,12 +1,12 @@
 import { eventQueueOperations } from '@natter/contracts';
 import { type Executor, inSnapshot } from '@natter/database';
-import { type Handlers, handle } from '@natter/service-kit';
-import { toChannel } from '../channel-object.ts';
+import { Block, type Handlers, handle, JsonPieces, listOf, toJson } from '@natter/service-kit';
+import { channelTexts } from '../channel-object.ts';
 import type { Service } from '../deciding.ts';
 import { defaultChannels, defaultGroups } from '../default-channels/default-events.ts';
 import { type Directory, systemGroupsOf } from '../directory/directory.ts';
 import { foldersOf, toFolder } from '../folder/folder-row.ts';
-import { toSubscription, withoutNulls } from '../subscription/personal.ts';
+import { toPersonalFields, withoutNulls } from '../subscription/personal.ts';
 import { type SubscribersChoice, subscriberLists } from './subscriber-lists.ts';
 import { type Visible, visibleChannels } from './visible-channels.ts';
 
@@ -32,8 +32,8 @@ export function snapshotHandlers({ owner, directories, noteSeen }: Service): Han
             holder,
             asked.capabilities.archived_channels ?? false,
           );
-          const systemGroups = systemGroupsOf(directory);
-          if (wants('stream')) state.streams = visible.map(({ channel }) => toChannel(channel, systemGroups));
+          const textOf = channelTexts(systemGroupsOf(directory));
+          if (wants('stream')) state.streams = listOf(blocksOf(visible.map(({ channel }) => textOf(channel))));
           if (wants('subscription'))
             Object.assign(
               state,
@@ -47,16 +47,16 @@ export function snapshotHandlers({ owner, directories, noteSeen }: Service): Han
         if (wants('default_stream_groups'))
           state.realm_default_stream_groups = isNonGuest ? await defaultGroups(executor, realmId) : [];
         if (wants('channel_folders')) state.channel_folders = (await foldersOf(executor, realmId, true)).map(toFolder);
-        return state;
+        return toJson(state);
       }),
     ),
   ];
 }
 
 export interface SubscriptionKinds {
-  subscriptions: Record<string, unknown>[];
-  unsubscribed: Record<string, unknown>[];
-  never_subscribed: Record<string, unknown>[];
+  subscriptions: JsonPieces;
+  unsubscribed: JsonPieces;
+  never_subscribed: JsonPieces;
 }
 
 /** Channels by how somebody stands to them, each with what clients show of it. */
@@ -70,7 +70,7 @@ export async function subscriptionKinds(
   { withNulls }: { withNulls: boolean },
 ): Promise<SubscriptionKinds> {
   const person = directory.people.get(userId);
-  const systemGroups = systemGroupsOf(directory);
+  const textOf = channelTexts(systemGroupsOf(directory));
   const lists = await subscriberLists(
     executor,
     realmId,
@@ -78,16 +78,41 @@ export async function subscriptionKinds(
     choice,
     userId,
   );
-  const kinds: SubscriptionKinds = { subscriptions: [], unsubscribed: [], never_subscribed: [] };
+  const kinds: Record<keyof SubscriptionKinds, string[]> = {
+    subscriptions: [],
+    unsubscribed: [],
+    never_subscribed: [],
+  };
   for (const { channel, isSubscribed, personal } of visible) {
+    const shared = [textOf(channel), JSON.stringify(lists(channel.id))];
     if (!personal) {
-      kinds.never_subscribed.push({ ...toChannel(channel, systemGroups), ...lists(channel.id) });
+      kinds.never_subscribed.push(joinTexts(shared));
       continue;
     }
     const told = withNulls ? personal : { ...personal, ...withoutNulls(personal, person) };
-    (isSubscribed ? kinds.subscriptions : kinds.unsubscribed).push(
-      toSubscription(channel, systemGroups, told, lists(channel.id)),
-    );
+    const text = joinTexts([...shared, JSON.stringify(toPersonalFields(told))]);
+    (isSubscribed ? kinds.subscriptions : kinds.unsubscribed).push(text);
   }
-  return kinds;
+  return {
+    subscriptions: listOfTexts(kinds.subscriptions),
+    unsubscribed: listOfTexts(kinds.unsubscribed),
+    never_subscribed: listOfTexts(kinds.never_subscribed),
+  };
 }
+
+/** Most people see the same channels: gateways have these blocks already. */
+const blocksOf = (texts: readonly string[]): Block[] =>
+  Array.from(
+    { length: Math.ceil(texts.length / blockSize) },
+    (_, index) => new Block(texts.slice(index * blockSize, (index + 1) * blockSize).join(',')),
+  );
+const blockSize = 128;
+
+const listOfTexts = (texts: readonly string[]): JsonPieces => new JsonPieces([Buffer.from(`[${texts.join(',')}]`)]);
+
+/** One object of the members of several, which have no name in common. */
+const joinTexts = (objects: readonly string[]): string =>
+  `{${objects
+    .map((object) => object.slice(1, -1))
+    .filter((members) => members !== '')
+    .join(',')}}`;

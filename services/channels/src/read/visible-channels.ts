@@ -1,10 +1,13 @@
 import { type Executor, sql } from '@natter/database';
 import { type Holder, hasMetadataAccess } from '@natter/permissions';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type ChannelRow, channelColumns, channelRow } from '../channel-row.ts';
 import { type Personal, personalColumns } from '../subscription/personal.ts';
 
-const visibleRow = channelRow.extend({
+const standingRow = z.object({
+  id: z.number(),
+  version: z.string(),
   is_subscribed: z.boolean().nullable(),
   color: z.string().nullable(),
   is_muted: z.boolean().nullable(),
@@ -15,6 +18,12 @@ const visibleRow = channelRow.extend({
   audible_notifications: z.boolean().nullable(),
   wildcard_mentions_notify: z.boolean().nullable(),
 });
+const versionedRow = channelRow.extend({ version: z.string() });
+
+/** Who wrote a row says its version, for as long as this Postgres runs. */
+const version = sql.fragment`(SELECT extract(epoch FROM pg_postmaster_start_time())::text) || ' ' || c.xmin::text AS version`;
+/** Rows as they were read, by id and version: a list of a thousand channels is mostly what the list before it was. */
+const known = new LRUCache<string, ChannelRow>({ max: 20_000 });
 
 /** A channel that somebody may know, and how they stand to it; without personal settings they never were subscribed. */
 export interface Visible {
@@ -23,7 +32,10 @@ export interface Visible {
   personal: Personal | undefined;
 }
 
-/** All channels that somebody may know, by id; without a holder, only what is open to the whole web. */
+/**
+ * All channels that somebody may know, by id; without a holder, only what is open to the whole web. Reads what is committed: not for a
+ * transaction that has itself changed channels.
+ */
 export async function visibleChannels(
   executor: Executor,
   realmId: number,
@@ -31,38 +43,41 @@ export async function visibleChannels(
   holder: Holder | undefined,
   withArchived: boolean,
 ): Promise<Visible[]> {
-  const rows = await executor.any(sql.type(visibleRow)`
-    SELECT ${channelColumns}, s.is_active AS is_subscribed, ${personalColumns} FROM channels.channel c
+  const standings = await executor.any(sql.type(standingRow)`
+    SELECT c.id, ${version}, s.is_active AS is_subscribed, ${personalColumns} FROM channels.channel c
     LEFT JOIN channels.subscription s ON s.channel_id = c.id AND s.user_id = ${userId}
     WHERE c.realm_id = ${realmId} AND (${withArchived} OR NOT c.is_archived) ORDER BY c.id`);
-  return rows.flatMap(
-    ({
-      is_subscribed,
-      color,
-      is_muted,
-      pin_to_top,
-      desktop_notifications,
-      email_notifications,
-      push_notifications,
-      audible_notifications,
-      wildcard_mentions_notify,
-      ...channel
-    }): Visible[] => {
-      const isSubscribed = is_subscribed === true;
-      const isKnown = holder ? hasMetadataAccess(channel, holder, isSubscribed) : isSubscribed || channel.is_web_public;
-      if (!isKnown) return [];
-      if (color === null) return [{ channel, isSubscribed, personal: undefined }];
-      const personal = {
-        color,
-        is_muted: is_muted ?? false,
-        pin_to_top: pin_to_top ?? false,
-        desktop_notifications,
-        email_notifications,
-        push_notifications,
-        audible_notifications,
-        wildcard_mentions_notify,
-      };
-      return [{ channel, isSubscribed, personal }];
-    },
-  );
+  const channels = await readChannels(executor, standings);
+  return standings.flatMap(({ id, version: _, is_subscribed, color, ...own }): Visible[] => {
+    const channel = channels.get(id);
+    if (!channel) return [];
+    const isSubscribed = is_subscribed === true;
+    const isKnown = holder ? hasMetadataAccess(channel, holder, isSubscribed) : isSubscribed || channel.is_web_public;
+    if (!isKnown) return [];
+    if (color === null) return [{ channel, isSubscribed, personal: undefined }];
+    const { is_muted, pin_to_top, ...notifications } = own;
+    const personal = { color, is_muted: is_muted ?? false, pin_to_top: pin_to_top ?? false, ...notifications };
+    return [{ channel, isSubscribed, personal }];
+  });
+}
+
+async function readChannels(
+  executor: Executor,
+  wanted: readonly { id: number; version: string }[],
+): Promise<Map<number, ChannelRow>> {
+  const channels = new Map<number, ChannelRow>();
+  const missing: number[] = [];
+  for (const { id, version } of wanted) {
+    const channel = known.get(`${id} ${version}`);
+    if (channel) channels.set(id, channel);
+    else missing.push(id);
+  }
+  if (missing.length === 0) return channels;
+  const rows = await executor.any(sql.type(versionedRow)`
+    SELECT ${channelColumns}, ${version} FROM channels.channel c WHERE c.id = ANY(${sql.array(missing, 'int4')})`);
+  for (const { version, ...channel } of rows) {
+    known.set(`${channel.id} ${version}`, channel);
+    channels.set(channel.id, channel);
+  }
+  return channels;
 }
