@@ -102,4 +102,6 @@ export interface RequestMeta {
   client: string;
   idempotencyKey?: string | undefined;
   realmUrl: string;
+  /** The realm's version when the request was begun to be served, where copies are brought up to date before. */
+  realmVersion?: number | undefined;
 }

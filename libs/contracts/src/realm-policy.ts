@@ -15,6 +15,7 @@ export const realmPolicySchema = z.object({
   system_groups: z.record(z.enum(systemGroupNames), z.int()),
   permissions: z.object(permission),
   name: z.string(),
+  host: z.string(),
   settings: z.object({
     allow_message_editing: z.boolean(),
     message_content_edit_limit_seconds: z.int().nullable(),

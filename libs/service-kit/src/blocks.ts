@@ -84,8 +84,10 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     if (data.length === 0) throw unavailable(new Error('What was offered is gone'));
     if (!isKept) return data;
     if (nameOf(data) !== name) throw unavailable(new Error('A block is not what its name says'));
-    kept.set(name, data);
-    return data;
+    // What came may be a view of a larger buffer, which would be kept with it.
+    const block = data.slice();
+    kept.set(name, block);
+    return block;
   }
 
   return {

@@ -67,10 +67,10 @@ export interface Bus {
    * serves it, after the deadline when the outcome is unknown. Read-only operations are tried once more.
    */
   call<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<ResultOf<O>>;
-  /** As `call`; the result as it came, as JSON, of which blocks may not have been fetched yet: to be passed on, or given to `fetch`. */
+  /** As `call`; the result as it came, as JSON. */
+  callBytes<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<Uint8Array[]>;
+  /** As `call`; the result as it came, to be passed on: blocks in it are not fetched. */
   callPieces<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<Piece[]>;
-  /** What pieces hold. */
-  fetch(pieces: readonly Piece[]): Promise<Uint8Array[]>;
   serve(name: ServiceName, version: string, handlers: Handlers): Promise<void>;
   /** How this process brings its copies of others' data up to date before it answers. */
   useCatchUp(catchUp: CatchUp): void;
@@ -97,8 +97,6 @@ const traceHeader = 'traceparent';
 const maxBasisAttempts = 6;
 /** More than a process can answer before their callers give up. */
 const maxInFlight = 20_000;
-/** How long what was offered may take. */
-const fetchMs = 10_000;
 /** How long requests in flight hold up a process that stops. */
 const retireMs = 10_000;
 
@@ -126,15 +124,27 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   let inFlight = 0;
   const toChatError = createFailureLog();
   let whenIdle: () => void = () => undefined;
-  let catchUp: CatchUp = async () => ({ hasWaited: false, isStale: false });
+  let catchUp: CatchUp = async () => ({ isStale: false, realmVersion: undefined });
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   const blocks = createBlocks(connection, options.name);
 
   const bus: Bus = {
     async call(operation, params, options) {
+      return parsed(await bus.callBytes(operation, params, options)) as never;
+    },
+
+    async callBytes(operation, params, options) {
       const end = Date.now() + (options.timeoutMs ?? operation.deadlineMs);
-      return (await parsed(await bus.callPieces(operation, params, options), end)) as never;
+      const pieces = await bus.callPieces(operation, params, options);
+      try {
+        return await blocks.fetch(pieces, end);
+      } catch (error) {
+        // Who offered the blocks is gone since; another answers as well.
+        if (!operation.isReadOnly) throw error;
+        const timeoutMs = Math.max(end - Date.now(), 1);
+        return blocks.fetch(await bus.callPieces(operation, params, { ...options, timeoutMs }), end);
+      }
     },
 
     callPieces(operation, params, options) {
@@ -142,8 +152,6 @@ export async function connectBus(options: { url: string; name: string; log: Logg
         request(operation, params, options),
       );
     },
-
-    fetch: (pieces) => blocks.fetch(pieces, Date.now() + fetchMs),
 
     async serve(name, version, handlers) {
       const service = await new Svcm(connection).add({
@@ -218,9 +226,8 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   };
   return bus;
 
-  async function parsed(pieces: readonly Piece[], end: number): Promise<unknown> {
-    const fetched = await blocks.fetch(pieces, end);
-    return JSON.parse(decoder.decode(fetched.length === 1 ? fetched[0] : Buffer.concat(fetched)));
+  function parsed(bytes: readonly Uint8Array[]): unknown {
+    return JSON.parse(decoder.decode(bytes.length === 1 ? bytes[0] : Buffer.concat(bytes)));
   }
 
   function settle(): void {
@@ -267,7 +274,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     let requestLog = (): Logger => log;
     try {
       const deadline = Date.now() + Number(message.headers?.get(deadlineHeader) || 15_000);
-      const envelope = (await parsed(blocks.read(message), deadline)) as Envelope;
+      const envelope = parsed(await blocks.fetch(blocks.read(message), deadline)) as Envelope;
       // Only the gateway knows who is asking; NATS lets nobody ask in its name.
       const caller = message.subject.split('.').at(-1);
       if (envelope.actor && operation.caller !== 'anyone' && caller !== 'gateway')
@@ -301,8 +308,11 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     let { actor } = envelope;
     const isAsked = operation.http !== undefined || operation.page !== undefined;
     // A read commits nothing that would compare what its actor rests on; so it is compared here.
-    if (isAsked && operation.copies === 'current' && (await catchUp(envelope.meta.realmId, actor?.basis)).isStale)
-      actor = await refreshed(actor, envelope.meta);
+    if (isAsked && operation.copies === 'current') {
+      const { isStale, realmVersion } = await catchUp(envelope.meta.realmId, actor?.basis);
+      envelope.meta.realmVersion = realmVersion;
+      if (isStale) actor = await refreshed(actor, envelope.meta);
+    }
     for (let attempt = 0; ; attempt++) {
       try {
         const context: Context = {
@@ -315,8 +325,10 @@ export async function connectBus(options: { url: string; name: string; log: Logg
         };
         return await run(context, envelope.params);
       } catch (error) {
-        if (isAsked && attempt === 0 && operation.copies === 'current-on-refusal' && isRefusal(error))
-          if ((await catchUp(envelope.meta.realmId)).hasWaited) continue;
+        if (isAsked && attempt === 0 && operation.copies === 'current-on-refusal' && isRefusal(error)) {
+          await catchUp(envelope.meta.realmId);
+          continue;
+        }
         if (!(error instanceof Error) || error.name !== 'BasisChanged') throw error;
         if (attempt + 1 >= maxBasisAttempts) throw unavailable(error);
         requestLog().debug({ err: error, operation: operation.name }, 'basis changed, deciding anew');

@@ -4,12 +4,12 @@ import { z } from 'zod';
 /**
  * Waits until this service's copies hold all that was committed in the realm before the call: what a client was told is done
  * is seen by whatever it asks next, of whichever service. Gives up waiting after three seconds, since an old answer is better than
- * none. Tells whether there was anything to wait for, and whether a version of `basis` is no longer true.
+ * none. Tells whether a version of `basis` is no longer true, and the realm's own version.
  */
 export type CatchUp = (
   realmId: number,
   basis?: Record<string, number>,
-) => Promise<{ hasWaited: boolean; isStale: boolean }>;
+) => Promise<{ isStale: boolean; realmVersion: number | undefined }>;
 
 const waitMs = 3_000;
 const glanceRow = z.object({ number: z.number(), found: z.boolean(), versions: z.record(z.string(), z.number()) });
@@ -41,15 +41,14 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
 
   return async (realmId, basis = {}) => {
     const all = consumers();
-    if (all.length === 0 && Object.keys(basis).length === 0) return { hasWaited: false, isStale: false };
-    const quick = await glance({ realmId, keys: Object.keys(basis) });
+    const quick = await glance({ realmId, keys: [...Object.keys(basis), 'realm'] });
+    const realmVersion = quick.versions.realm;
     const isStale = Object.entries(basis).some(([key, version]) => quick.versions[key] !== version);
     if (!quick.found) {
       for (const consumer of all) consumer.sawNothing(realmId, quick.number);
-      return { hasWaited: false, isStale };
+      return { isStale, realmVersion };
     }
     let target: number | undefined;
-    let hasWaited = false;
     for (const end = Date.now() + waitMs; ; ) {
       const looks = all.map(({ name, types, through }) => ({ name, types, through: through(realmId) }));
       const { number, behind } = await database.one(sql.type(behindRow)`
@@ -62,9 +61,8 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
       for (const consumer of all)
         if (behind.includes(consumer.name)) consumer.hint(realmId, true);
         else consumer.sawNothing(realmId, number);
-      if (behind.length === 0 || Date.now() > end) return { hasWaited, isStale };
+      if (behind.length === 0 || Date.now() > end) return { isStale, realmVersion };
       target ??= number;
-      hasWaited = true;
       await new Promise((resolve) => setTimeout(resolve, 4));
     }
   };

@@ -3,8 +3,9 @@ import type { Bus } from './bus.ts';
 
 export interface RealmPolicies {
   /**
-   * The realm's permissions and settings. A copy that may be stale: whoever decides with it commits on `realm@<version>`, and
-   * never refuses on it before asking once more with `fresh`.
+   * The realm's permissions and settings: as they are, where the request says their version, as all do whose copies are brought up
+   * to date before. Else a copy that may be stale: whoever decides with it commits on `realm@<version>`, and never refuses on it
+   * before asking once more with `fresh`.
    */
   get(meta: RequestMeta, fresh: boolean): Promise<RealmPolicy>;
 }
@@ -16,7 +17,7 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
   return {
     async get(meta, fresh) {
       const cached = known.get(meta.realmId);
-      if (cached && !fresh) return cached;
+      if (cached && !fresh && cached.version >= (meta.realmVersion ?? 0)) return cached;
       const policy = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
       if (known.size >= maxEntries) known.clear();
       known.set(meta.realmId, policy);

@@ -63,13 +63,30 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
   };
 
   async function sweep(): Promise<void> {
-    for (const realmId of doubted) {
-      await settle(realmId);
-      doubted.delete(realmId);
-    }
     // Before anything is waited for: a reconnect meanwhile asks for another one.
     const isOfAll = sweepAll;
     sweepAll = false;
+    const failures: unknown[] = [];
+    const keep = (error: unknown): void => void failures.push(error);
+    await settleDoubted().catch(keep);
+    await sweepRealms(isOfAll).catch(keep);
+    if (failures.length === 0) return;
+    sweepAll ||= isOfAll;
+    throw failures[0];
+  }
+
+  async function settleDoubted(): Promise<void> {
+    for (const realmId of inAnyOrder([...doubted])) {
+      // Before: who doubts it again meanwhile is heard.
+      doubted.delete(realmId);
+      await settle(realmId).catch((error: unknown) => {
+        doubted.add(realmId);
+        throw error;
+      });
+    }
+  }
+
+  async function sweepRealms(isOfAll: boolean): Promise<void> {
     const recently = sql.fragment`log.realms(interval '10 minutes')`;
     if (isOfAll || round % fullEvery === 0) settled.clear();
     const all = await database.any(
@@ -87,7 +104,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     let behind = 0;
     const before = clocks;
     clocks = new Map(all.map((realm) => [realm.realm_id, realm.number]));
-    for (const [index, realm] of realms.entries()) {
+    for (const [index, realm] of inAnyOrder([...realms.entries()])) {
       const [error, meta] = metas[index] ?? [];
       if (error) throw error;
       const [number, mark] = (meta ?? []) as (string | null)[];
@@ -161,3 +178,10 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     bus.publish(queueSubject(realmId), JSON.stringify({ epoch }));
   }
 }
+
+/** Each time another one: a realm that always fails, and ends a round by it, does not keep the same ones waiting. */
+const inAnyOrder = <T>(list: readonly T[]): T[] =>
+  list
+    .map((one) => ({ one, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ one }) => one);

@@ -31,4 +31,5 @@ function holds(message: Record<string, unknown>, flags: readonly string[], opera
 }
 
 /** Clients that do not know the empty topic know it by this name. */
-const emptyIfNamedSo = (topic: string): string => (topic === emptyTopicDisplayName ? '' : topic);
+const emptyIfNamedSo = (topic: string): string =>
+  topic === emptyTopicDisplayName || topic === '(no topic)' ? '' : topic;

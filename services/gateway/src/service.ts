@@ -191,10 +191,10 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     }
     const isPoll = operation.name === eventQueueOperations.getEvents.name;
     const actor = await actorOf(operation, asked, meta, isPoll);
-    if (actor?.isWriteOnly && !operation.isForWriteOnly)
-      throw badRequest('This API is not available to incoming webhook bots.');
     const who = actor ? `${isPoll ? 'poll' : 'user'}:${actor.userId}` : `ip:${request.ip}`;
     await count(reply, meta, who, actor ? rates.user : rates.anonymous);
+    if (actor?.isWriteOnly && !operation.isForWriteOnly)
+      throw badRequest('This API is not available to incoming webhook bots.');
     // Small files travel with the other parameters.
     const small = operation.params.file?.encoding === 'text' ? filesOf(request).at(-1) : undefined;
     if (small) fields.file = small.bytes.toString('base64');
@@ -204,16 +204,16 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
     if (isPoll && actor) return poll(actor, meta, params as PollParams, ignored, asked);
     const guessed = operation.guessedFor && `login:${String(params[operation.guessedFor]).toLowerCase().slice(0, 200)}`;
     if (guessed) await count(reply, meta, guessed, rates.login);
-    const pieces = await bus.callPieces(operation, params as never, { actor, meta });
+    const bytes = await bus.callBytes(operation, params as never, { actor, meta });
     if (guessed) await forgetRequests(redis, meta.realmId, guessed, rates.login);
     if (operation.page) {
-      const page = JSON.parse(Buffer.concat(await bus.fetch(pieces)).toString()) as Page;
+      const page = JSON.parse(Buffer.concat(bytes).toString()) as Page;
       if (!page.file) return sendPage(reply, page);
       setPageHeaders(reply, page);
       const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
       return sendFile(bus, operation, page.file, meta, { reply, range, isHead });
     }
-    return sendSuccess(reply, await bus.fetch(pieces), ignored);
+    return sendSuccess(reply, bytes, ignored);
   }
 
   /** Who asks. A wrong key counts against the address it came from. */
@@ -263,7 +263,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   ): Promise<unknown> {
     const isStream = request.headers.accept?.includes('text/event-stream') ?? false;
     const { queue_id, dont_block } = params;
-    if (queue_id === undefined && dont_block) return openQueue(actor, meta, params);
+    if (queue_id === undefined && dont_block) return openQueue(actor, meta, params, ignored);
     const resumed = headerOf(request, 'last-event-id');
     const from =
       isStream && resumed !== undefined && /^-?\d{1,15}$/.test(resumed) ? Number(resumed) : params.last_event_id;
@@ -284,11 +284,16 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
   }
 
   /** A poll that may not wait and names no queue gets a new one. */
-  async function openQueue(actor: Actor, meta: RequestMeta, params: PollParams): Promise<unknown> {
+  async function openQueue(
+    actor: Actor,
+    meta: RequestMeta,
+    params: PollParams,
+    ignored: readonly string[],
+  ): Promise<unknown> {
     const named = capabilityNames.flatMap((name) =>
       params[name] === undefined ? [] : [[name, params[name]] as const],
     );
-    const { queue_id, last_event_id, dont_block, ...given } = params;
+    const { queue_id: _, last_event_id: __, dont_block, ...given } = params;
     const made = await bus.call(
       eventQueueOperations.register,
       {
@@ -302,7 +307,9 @@ export async function startGateway({ config, log, bus, metrics }: Process<Config
       },
       { actor, meta },
     );
-    return { result: 'success', msg: '', events: [], queue_id: made.queue_id, last_event_id: made.last_event_id };
+    const { queue_id, last_event_id } = made;
+    const rest = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+    return { result: 'success', msg: '', events: [], queue_id, last_event_id, ...rest };
   }
 
   async function metaOf(request: FastifyRequest): Promise<RequestMeta> {

@@ -15,18 +15,20 @@ export const whoHidesEmail = (realmId: number, userIds: readonly number[], viewe
       AND v.user_id <> ${viewer.userId} AND ${viewer.role} > ${leastRole}`;
 
 /**
- * Who of the receivers may not know the sender's real address; undefined where everybody may. Nothing is looked up for an
+ * Who of the receivers, or of all where an open channel is read beyond them, may not know the sender's real address; undefined where everybody may. Nothing is looked up for an
  * address that is told to everybody: one that is not only names the account.
  */
 export async function emailHiddenFrom(
   executor: Executor,
   { realmId, userId, isBot }: Pick<Actor, 'realmId' | 'userId' | 'isBot'>,
   email: string,
-  receivers: IdSet,
+  receivers: IdSet | 'realm',
 ): Promise<IdSet | undefined> {
   if (isBot || !email.startsWith(`user${userId}@`)) return undefined;
+  const among =
+    receivers === 'realm' ? sql.fragment`true` : sql.fragment`s.user_id = ANY(${sql.array(idsOf(receivers), 'int4')})`;
   const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
     SELECT s.user_id FROM messaging.standing s, (SELECT ${leastRole} AS least ${choice(realmId)} AND v.user_id = ${userId}) l
-    WHERE s.realm_id = ${realmId} AND s.role > l.least AND s.user_id <> ${userId} AND s.user_id = ANY(${sql.array(idsOf(receivers), 'int4')})`);
+    WHERE s.realm_id = ${realmId} AND s.role > l.least AND s.user_id <> ${userId} AND ${among}`);
   return rows.length === 0 ? undefined : idSet(rows.map((row) => row.user_id));
 }

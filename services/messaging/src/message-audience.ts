@@ -19,7 +19,7 @@ export async function audienceOf(
   const { channel } = message;
   if (!channel) return { users: idSet(message.recipient_ids ?? []) };
   if (!hasProtectedHistory(channel)) return { users: await withHolders(executor, realmId, channel, messageIds) };
-  const present = await whoSees(executor, realmId, message.id);
+  const present = await whoSees(executor, realmId, messageIds);
   return { users: idSet(present.filter((id) => hasId(channel.subscribers, id))) };
 }
 

@@ -13,15 +13,15 @@ export const isSeenBy = (userId: number) => sql.fragment`(${wasReceived(userId)}
   WHERE ar.realm_id = m.realm_id AND ar.message_id = m.id AND ap.user_id = ${userId} AND ap.channel_id = m.channel_id
     AND ap.from_id < ar.number AND (ap.to_id IS NULL OR ap.to_id > ar.number)))`;
 
-/** Everybody for whom that holds. */
-export async function whoSees(executor: Executor, realmId: number, messageId: number): Promise<number[]> {
+/** Everybody for whom that holds with any of the messages. */
+export async function whoSees(executor: Executor, realmId: number, messageIds: readonly number[]): Promise<number[]> {
   const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
     SELECT DISTINCT p.user_id FROM messaging.message m
     LEFT JOIN messaging.arrival ar ON ar.realm_id = m.realm_id AND ar.message_id = m.id
     JOIN messaging.subscription_period p ON p.realm_id = m.realm_id AND (
       (p.channel_id = m.sent_channel_id AND p.from_id < m.id AND (p.to_id IS NULL OR p.to_id > m.id))
       OR (p.channel_id = m.channel_id AND p.from_id < ar.number AND (p.to_id IS NULL OR p.to_id > ar.number)))
-    WHERE m.realm_id = ${realmId} AND m.id = ${messageId}`);
+    WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')})`);
   return rows.map((row) => row.user_id);
 }
 

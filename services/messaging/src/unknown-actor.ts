@@ -23,10 +23,8 @@ export async function unknownActor(
   receivers: IdSet,
 ): Promise<UnknownActor | undefined> {
   if (actor.isSystemBot || hasId(receivers, actor.userId)) return undefined;
-  const blind = await sight.blindTo(actor.userId, meta, await policies.get(meta, false));
+  const policy = await policies.get(meta, false);
+  const blind = await sight.blindTo(actor.userId, meta, policy);
   const to = [...blind].filter((id) => hasId(receivers, id));
-  return to.length === 0 ? undefined : { to: idSet(to), shown: shownAs(actor.userId, meta) };
+  return to.length === 0 ? undefined : { to: idSet(to), shown: unknownUser(actor.userId, policy.host) };
 }
-
-export const shownAs = (userId: number, { realmUrl }: Pick<RequestMeta, 'realmUrl'>): UnknownUser =>
-  unknownUser(userId, new URL(realmUrl).host);

@@ -41,7 +41,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...invitationHandlers(owner, bus, config, seal, mailInvitation(owner.database, mailer)),
     ...authenticationHandlers(owner),
     ...loginHandlers(owner, mailer),
-    ...ownKeyHandlers(owner),
+    ...ownKeyHandlers(owner, seal),
     ...accountHandlers(owner, bus, config, seal, mailer),
     ...botHandlers(owner, seal),
     ...settingsHandlers(owner, mailer),

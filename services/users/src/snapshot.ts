@@ -56,8 +56,9 @@ const everybody = createPeopleBlocks();
 
 export const peopleSnapshot: SnapshotPart = {
   types: ['realm_user'],
-  read: async (executor, { realmId, viewer, realmUrl, capabilities, clientGravatar }) => {
-    const host = new URL(realmUrl).host;
+  read: async (executor, { realmId, viewer, capabilities, clientGravatar }) => {
+    const realm = await readRealm(executor, realmId);
+    const { host } = realm;
     if (!viewer) return spectatorsView(await readAccounts(executor, realmId), host);
     const own = await readAccount(executor, realmId, viewer.userId);
     const hidden = await hiddenFrom(executor, realmId, viewer);
@@ -81,7 +82,7 @@ export const peopleSnapshot: SnapshotPart = {
       email: own.api_email,
       delivery_email: own.email,
       full_name: own.full_name,
-      ...rightsOf(await readRealm(executor, realmId), holder),
+      ...rightsOf(realm, holder),
     };
   },
 };

@@ -243,3 +243,16 @@ describe('channel folders', () => {
     expect(refused(await realm.owner.post('/channel_folders/create', long))).toEqual(badRequest);
   });
 });
+
+test('clients that know no inheriting are told what a user set for all channels', async () => {
+  const person = await realm.person();
+  const id = await channel(person, [person]);
+  const told = async (): Promise<boolean> => {
+    const { subscriptions } = await person.ok('POST', '/register', { fetch_event_types: ['subscription'] });
+    return subscriptions.find((one: Json) => one.stream_id === id).desktop_notifications;
+  };
+  for (const value of [true, false, true]) {
+    await person.ok('PATCH', '/settings', { enable_stream_desktop_notifications: value });
+    expect(await told()).toBe(value);
+  }
+});

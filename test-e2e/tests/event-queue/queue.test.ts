@@ -43,3 +43,11 @@ describe('a realm', () => {
 
 /** Without apply_markdown a queue gives the source. */
 const source = (html: string): string => html.replace(/<\/?p>/g, '');
+
+test('a queue that is opened by polling is told what was ignored', async () => {
+  const { queue_id, ignored_parameters_unsupported } = await realm.member.ok('GET', '/events', {
+    dont_block: true,
+    wrong: 1,
+  });
+  expect([typeof queue_id, ignored_parameters_unsupported]).toEqual(['string', ['wrong']]);
+});

@@ -90,3 +90,10 @@ test('a realm that ended is open to nobody', async () => {
   expect((await ended.spectator.get('/users')).status).toBe(401);
   expect((await ended.member.post('/register')).body.code).toBe('REALM_DEACTIVATED');
 });
+
+test('a spectator is told no more of a bot than the day it came', async () => {
+  await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
+  const { cross_realm_bots } = await realm.spectator.ok('POST', '/register', { fetch_event_types: ['realm_user'] });
+  expect(cross_realm_bots.length).toBeGreaterThan(0);
+  for (const bot of cross_realm_bots) expect(bot.date_joined).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+});

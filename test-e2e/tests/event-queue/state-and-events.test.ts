@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import type { Answer } from '../../api.ts';
 import { apply, type ClientState, comparable, stateOf } from '../../client-state.ts';
 import { randomOf } from '../../kills.ts';
+import { expectFreshStates, type Follower, follower } from '../followers.ts';
 
 let realm: Realm;
 beforeAll(async () => {
@@ -16,45 +16,17 @@ const wanted = ['realm_user', 'subscription', 'stream'];
 
 const call = (who: Name, method: string, path: string, form: Record<string, unknown> = {}) =>
   realm[who].send(method, path, form);
-const register = async (who: Name): Promise<Answer> =>
-  (await call(who, 'POST', '/register', { event_types: wanted, include_subscribers: 'true', client_gravatar: false }))
-    .body;
-
-interface Following {
-  who: Name;
-  queue: string;
-  cursor: number;
-  state: ClientState;
-}
-
-async function drain(following: Following, counts: Map<string, number>): Promise<void> {
-  for (;;) {
-    const { body } = await call(following.who, 'GET', '/events', {
-      queue_id: following.queue,
-      last_event_id: following.cursor,
-      dont_block: true,
-    });
-    expect(body.result).toBe('success');
-    if (body.events.length === 0) return;
-    for (const event of body.events) {
-      following.cursor = event.id;
-      apply(following.state, event);
-      const kind = `${event.type}/${event.op}`;
-      counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    }
-  }
-}
+const form = { event_types: wanted, include_subscribers: 'true', client_gravatar: false };
+const keeping = { stateOf, apply, comparable };
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 test(`state plus events equals a fresh register, for every user (seed ${seed})`, { timeout: 180_000 }, async () => {
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  const followings: Following[] = [];
+  const followers: Follower<ClientState>[] = [];
   const follow = async (): Promise<void> => {
-    const who = pick(names);
-    const snapshot = await register(who);
-    followings.push({ who, queue: snapshot.queue_id, cursor: snapshot.last_event_id, state: stateOf(snapshot) });
+    followers.push(await follower(realm[pick(names)], form, keeping));
   };
   const ids = names.map((name) => realm[name].user_id);
   let created = 0;
@@ -111,22 +83,7 @@ test(`state plus events equals a fresh register, for every user (seed ${seed})`,
   for (let round = 0; round < 40; round++)
     await Promise.all([operate(), operate(), operate(), random() < 0.5 ? follow() : undefined]);
 
-  const counts = new Map<string, number>();
-  for (const following of followings) {
-    // What follows from an event in another service arrives shortly after it.
-    const deadline = Date.now() + 10_000;
-    for (;;) {
-      const fresh = comparable(stateOf(await register(following.who)));
-      await drain(following, counts);
-      if (isDeepStrictEqual(comparable(following.state), fresh)) break;
-      if (Date.now() > deadline)
-        expect({ who: following.who, state: comparable(following.state) }).toEqual({
-          who: following.who,
-          state: fresh,
-        });
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-  console.log(`${followings.length} followers`, Object.fromEntries(counts));
-  expect(followings.length).toBeGreaterThan(5);
+  const counts = await expectFreshStates(followers, keeping);
+  console.log(`${followers.length} followers`, counts);
+  expect(followers.length).toBeGreaterThan(5);
 });

@@ -1,6 +1,9 @@
 import { type Client, type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
+import { expectFreshStates, follower } from '../followers.ts';
 import { follow, shown, stateOf } from './message-state.ts';
+
+const keeping = { stateOf, apply: follow, comparable: shown };
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const steps = Number(process.env.MESSAGE_STATE_STEPS ?? 250);
@@ -37,12 +40,7 @@ test(`state plus events equals a fresh register for messages, whatever is sent, 
     });
     channels.push((await owner.ok('GET', '/get_stream_id', { stream: name })).stream_id);
   }
-  const followed = await Promise.all(
-    people.map(async (person) => {
-      const queue = await person.queue(register);
-      return { person, queue, state: stateOf(queue.state) };
-    }),
-  );
+  const followers = await Promise.all(people.map((person) => follower(person, register, keeping)));
 
   const sent: number[] = [];
   const content = () => pick(['x', '@**all**', '@**topic**', `@**${pick(people).full_name}**`]);
@@ -84,17 +82,5 @@ test(`state plus events equals a fresh register for messages, whatever is sent, 
     if (body.id !== undefined) sent.push(body.id);
   }
 
-  for (const { person, queue, state } of followed) {
-    // What follows from the last steps in other services may still come; a register and what came before it are compared.
-    await expect
-      .poll(
-        async () => {
-          const fresh = stateOf(await person.ok('POST', '/register', register));
-          for (const event of await queue.poll(true)) follow(state, event);
-          return { followed: shown(state), fresh: shown(fresh) };
-        },
-        { timeout: 10_000, interval: 300 },
-      )
-      .toSatisfy((both: Json) => JSON.stringify(both.followed) === JSON.stringify(both.fresh));
-  }
+  await expectFreshStates(followers, keeping);
 });

@@ -175,3 +175,11 @@ test('clients that know no pronouns take them for a short text', async () => {
   const state = await realm.guest.ok('POST', '/register', fetch);
   expect(state.custom_profile_fields).toMatchObject([{ id, type: 8 }]);
 });
+
+test.each(['constructor', 'toString', '__proto__'])(
+  'an external account of the kind %s does not exist',
+  async (subtype) => {
+    const form = { name: 'Account', field_type: 7, field_data: { subtype } };
+    expect((await realm.owner.post('/realm/profile_fields', form)).status).toBe(400);
+  },
+);

@@ -134,3 +134,52 @@ test('a bot for incoming webhooks sends, and reads nothing', async () => {
   ])
     expect(refused(await attempt)).toEqual(bad);
 });
+
+test('a bot can give itself a new key, which its owner can be shown', async () => {
+  const made = await realm.member.ok('POST', '/bots', { full_name: 'Locksmith', short_name: 'locksmith', bot_type: 1 });
+  const bot = new Client(realm.member, { ...made, email: `locksmith-bot@${realm.host}`, full_name: 'Locksmith' });
+  const queue = await realm.member.queue({ event_types: ['realm_bot'] });
+  const { api_key } = await bot.ok('POST', '/users/me/api_key/regenerate');
+  expect(api_key).not.toBe(made.api_key);
+  expect((await queue.next((event) => event.op === 'update')).bot).toMatchObject({ user_id: made.user_id, api_key });
+  expect((await realm.member.ok('GET', `/bots/${made.user_id}/api_key`)).api_key).toBe(api_key);
+  expect((await bot.get('/users/me')).status).toBe(401);
+  bot.api_key = api_key;
+  await bot.ok('GET', '/users/me');
+});
+
+test('whom a bot is given to is named by the address that everybody knows', async () => {
+  const { member, administrator } = realm;
+  const shy = await realm.person();
+  await shy.ok('PATCH', '/settings', { email_address_visibility: 4 });
+  const { user_id } = await member.ok('POST', '/bots', { full_name: 'Present', short_name: 'present', bot_type: 1 });
+  const { bot_owner } = await administrator.ok('PATCH', `/bots/${user_id}`, { bot_owner_id: shy.user_id });
+  expect(bot_owner).toBe(`user${shy.user_id}@${realm.host}`);
+});
+
+test('where names are to be unique, bots bear no name of a person either', async () => {
+  const { owner, member, member2 } = realm;
+  const form = { full_name: member2.full_name, short_name: 'double', bot_type: 1 };
+  await owner.ok('PATCH', '/realm', { require_unique_names: true });
+  expect(refused(await member.post('/bots', form))).toEqual(bad);
+  await owner.ok('PATCH', '/realm', { require_unique_names: false });
+  const { user_id } = await member.ok('POST', '/bots', form);
+  await owner.ok('PATCH', '/realm', { require_unique_names: true });
+  expect(refused(await member.patch(`/bots/${user_id}`, { full_name: member.full_name }))).toEqual(bad);
+  await member.ok('PATCH', `/bots/${user_id}`, { full_name: 'Quite its own' });
+  await owner.ok('PATCH', '/realm', { require_unique_names: false });
+});
+
+test('limits count characters, not what they are stored as', async () => {
+  const { member } = realm;
+  await member.ok('POST', '/users/me/status', { status_text: '🌳'.repeat(60) });
+  expect(refused(await member.post('/users/me/status', { status_text: '🌳'.repeat(61) }))).toEqual(bad);
+  expect(refused(await member.patch('/settings', { full_name: '🌳' }))).toEqual(bad);
+});
+
+test('a bot for incoming webhooks is told its rate also where it is refused', async () => {
+  const made = await realm.member.ok('POST', '/bots', { full_name: 'Counted', short_name: 'counted', bot_type: 2 });
+  const bot = new Client(realm.member, { ...made, email: `counted-bot@${realm.host}`, full_name: 'Counted' });
+  const { status, headers } = await bot.get('/users');
+  expect([status, Number(headers['x-ratelimit-limit']) > 0]).toEqual([400, true]);
+});

@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
-import { type Client, type Json, openRealm, type Queue } from '@natter/testkit';
+import { type Client, type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 import { randomOf } from '../../kills.ts';
+import { expectFreshStates, type Follower, follower } from '../followers.ts';
 import { uploadTo } from '../upload.ts';
 import { apply, comparable, fetched, followed, type State, stateOf } from './people-state.ts';
 
@@ -83,13 +83,13 @@ test(`state plus events equals a fresh register for people, bots, status, mutes 
     () => realm.person({ role: pick(['member', 'guest'] as const) }),
   ];
 
-  const followings: { client: Client; form: Json; queue: Queue; state: State }[] = [];
+  const keeping = { stateOf, apply, comparable };
+  const followers: Follower<State>[] = [];
   const follow = async (): Promise<void> => {
     const client = anybody();
     const client_capabilities = { user_settings_object: random() < 0.7 };
     const form = { event_types: followed, fetch_event_types: fetched, client_gravatar: false, client_capabilities };
-    const queue = await client.queue(form);
-    followings.push({ client, form, queue, state: stateOf(queue.state) });
+    followers.push(await follower(client, form, keeping));
   };
   for (let round = 0; round < 80; round++)
     await Promise.all([
@@ -99,22 +99,7 @@ test(`state plus events equals a fresh register for people, bots, status, mutes 
       round % 5 === 0 ? follow() : undefined,
     ]);
 
-  const counts = new Map<string, number>();
-  for (const { client, form, queue, state } of followings) {
-    const deadline = Date.now() + 10_000;
-    for (;;) {
-      const fresh = comparable(stateOf(await client.ok('POST', '/register', form)));
-      for (let events = await queue.poll(true); events.length > 0; events = await queue.poll(true))
-        for (const event of events) {
-          apply(state, event);
-          const kind = `${event.type}/${event.op ?? ''}`;
-          counts.set(kind, (counts.get(kind) ?? 0) + 1);
-        }
-      if (isDeepStrictEqual(comparable(state), fresh)) break;
-      if (Date.now() > deadline) expect(comparable(state)).toEqual(fresh);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-  console.log(`${followings.length} followers`, Object.fromEntries(counts));
-  expect(followings.length).toBe(16);
+  const counts = await expectFreshStates(followers, keeping);
+  console.log(`${followers.length} followers`, counts);
+  expect(followers.length).toBe(16);
 });

@@ -1,4 +1,4 @@
-import type { LogEvent, User } from '@natter/contracts';
+import { idsOf, type LogEvent, type User } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -143,15 +143,12 @@ async function applySettings(work: Work, directory: Directory, event: LogEvent):
       ON CONFLICT (realm_id) DO UPDATE SET notifications = d.notifications || excluded.notifications`);
     return;
   }
-  for (const userId of receivers(event)) {
+  if (event.audience === 'realm') return;
+  for (const userId of idsOf(event.audience.users)) {
     const person = directory.people.get(userId);
     if (!person) continue;
     const after = { ...person, notifications: { ...person.notifications, [setting]: value } };
     await storePerson(work, after);
     directory.setPerson(after);
   }
-}
-
-function receivers({ audience }: LogEvent): number[] {
-  return audience === 'realm' || !('ids' in audience.users) ? [] : audience.users.ids;
 }

@@ -1,5 +1,6 @@
-import { type Actor, badRequest } from '@natter/contracts';
+import { type Actor, badRequest, isGuest } from '@natter/contracts';
 import type { Directory, Person } from '../directory/directory.ts';
+import { insufficientPermission } from '../refusals.ts';
 
 /** The users a request is about, by id or by email, each once and in order; the caller when none is named. */
 export function resolvePrincipals(
@@ -12,6 +13,8 @@ export function resolvePrincipals(
   const found = principals.map((principal: number | string) => {
     if (principal === actor.userId || principal === actor.email) return actor.userId;
     const person = typeof principal === 'number' ? directory.people.get(principal) : directory.personByEmail(principal);
+    // Guests do this to nobody else; whether there is somebody they are not told.
+    if (isGuest(actor) && !isOwnBot(person, actor)) throw insufficientPermission();
     if (!person || (mustBeActive && !person.isActive)) throw unknownPrincipal(principal);
     return person.userId;
   });

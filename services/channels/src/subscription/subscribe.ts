@@ -27,6 +27,7 @@ export function subscribeHandlers(service: Service): Handlers {
   return [
     handle(channelOperations.subscribe, (context, params) =>
       deciding(service, context, 'subscribe', params, async (decision) => {
+        if (isGuest(decision.actor)) throw badRequest('Not allowed for guest users');
         const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, true);
         const answer = await subscribe(decision, wantedOf(params.subscriptions), principals, params, {
           refusesAll: params.authorization_errors_fatal,

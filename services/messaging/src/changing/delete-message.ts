@@ -1,17 +1,11 @@
-import {
-  type Audience,
-  badRequest,
-  emptyTopicDisplayName,
-  idSet,
-  idsOf,
-  messageChangeOperations,
-} from '@natter/contracts';
+import { type Audience, badRequest, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
 import { BasisChanged, sql } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
 import { z } from 'zod';
 import { type ChannelReach, channelBasis } from '../channel-reach.ts';
 import { audienceOf, withHolders } from '../message-audience.ts';
 import type { MessageReach } from '../message-reach.ts';
+import { emptyIfNamedSo } from '../reading/narrow.ts';
 import { isBotOf } from '../standing.ts';
 import { mayDeleteAny, requireDeletionRight } from './delete-decision.ts';
 import { removeMessages } from './remove-messages.ts';
@@ -68,8 +62,7 @@ export function deleteMessageHandlers({ database, unitOfWork }: Owner, sources: 
         return { channel, basis: { ...realmBasis(policy), ...channelBasis(channel) } };
       };
       const { channel, basis } = await (context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true)));
-      const given = topic_name.trim();
-      const topic = given === emptyTopicDisplayName ? '' : given;
+      const topic = emptyIfNamedSo(topic_name.trim());
       for (const end = Date.now() + longestMs; Date.now() < end; ) {
         const removed = await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, async (work) => {
           work.restOn({ ...actor.basis, ...basis });

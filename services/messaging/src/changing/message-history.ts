@@ -7,6 +7,7 @@ import { editRow, editSnapshots } from './edit-snapshots.ts';
 
 const currentRow = z.object({
   sender_id: z.number(),
+  channel_id: z.number().nullable(),
   sent: z.number(),
   topic: z.string(),
   content: z.string(),
@@ -21,11 +22,11 @@ export function historyHandlers({ database }: Owner, reach: MessageReach, polici
       if (policy === 'none') throw badRequest('Message edit history is disabled in this organization');
       const { id } = await reach.readable(database, actor, meta, params.message_id);
       const current = await database.maybeOne(sql.type(currentRow)`
-        SELECT sender_id, extract(epoch FROM sent_at)::float8 AS sent, topic, content, rendered_content
+        SELECT sender_id, channel_id, extract(epoch FROM sent_at)::float8 AS sent, topic, content, rendered_content
         FROM messaging.message WHERE realm_id = ${actor.realmId} AND id = ${id}`);
       if (!current) throw badRequest('Invalid message(s)');
       const snapshots = editSnapshots(current, await database.any(editsOf(actor.realmId, [id])), policy);
-      if (params.allow_empty_topic_name) return { message_history: snapshots };
+      if (params.allow_empty_topic_name || current.channel_id === null) return { message_history: snapshots };
       const shown = (topic: string): string => (topic === '' ? emptyTopicDisplayName : topic);
       return {
         message_history: snapshots.map((snapshot) => ({

@@ -16,6 +16,7 @@ import { type ChannelReach, channelBasis } from '../channel-reach.ts';
 import { forgetFor } from '../flags/mark-read.ts';
 import { audienceOf } from '../message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
+import { holdersAmong } from '../sending/group-closure.ts';
 import { linkifiersOf } from '../sending/linkifiers.ts';
 import { guestsAmong } from '../standing.ts';
 import { hasProtectedHistory } from '../subscription-periods.ts';
@@ -84,7 +85,9 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         if (message.channel && change.target)
           await tellWhereChannelBegins(work, message.channel.channel_id, messageIds);
         const isWhole =
-          isMove && message.channel !== undefined && !(await hasOthers(work, message.channel.channel_id, anchor.topic));
+          isMove &&
+          message.channel !== undefined &&
+          !(await hasOthers(work, message.channel.channel_id, anchor.topic, messageIds));
         if (message.channel && isWhole) await takePreferencesAlong(work, message.channel, anchor.topic, change);
         if (message.channel && isMove)
           await queueMoveNotices(work, {
@@ -154,13 +157,27 @@ async function receivers(
   const told = await audienceOf(work, work.realmId, message, messageIds);
   if (!message.channel || !target || told === 'realm') return { told, losers: [] };
   const before = idsOf(told.users);
-  const guests = await guestsAmong(work, work.realmId, before);
-  const isOpenTo = (id: number): boolean =>
-    hasId(target.subscribers, id) || target.is_web_public || (!target.is_private && !guests.has(id));
+  const readers = await readersAmong(work, target, before);
   return {
-    told: { users: idSet([...before.filter(isOpenTo), ...idsOf(target.subscribers)]) },
-    losers: before.filter((id) => !isOpenTo(id)),
+    told: { users: idSet([...before.filter((id) => readers.has(id)), ...idsOf(target.subscribers)]) },
+    losers: before.filter((id) => !readers.has(id)),
   };
+}
+
+/** Those of the users who may read what is in a channel. */
+async function readersAmong(work: Work, channel: PostingRules, userIds: readonly number[]): Promise<Set<number>> {
+  const others = userIds.filter((id) => !hasId(channel.subscribers, id));
+  const subscribed = userIds.filter((id) => hasId(channel.subscribers, id));
+  if (others.length === 0 || channel.is_web_public) return new Set(userIds);
+  const guests = await guestsAmong(work, work.realmId, others);
+  const members = others.filter((id) => !guests.has(id));
+  if (!channel.is_private) return new Set([...subscribed, ...members]);
+  const { can_subscribe_group, can_add_subscribers_group } = channel.permissions;
+  const allowed = [
+    ...(await holdersAmong(work, work.realmId, can_subscribe_group, members)),
+    ...(await holdersAmong(work, work.realmId, can_add_subscribers_group, members)),
+  ];
+  return new Set([...subscribed, ...allowed]);
 }
 
 async function nameOf(work: Work, userId: number): Promise<string> {
@@ -169,9 +186,15 @@ async function nameOf(work: Work, userId: number): Promise<string> {
   return person?.full_name ?? '';
 }
 
-async function hasOthers(work: Work, channelId: number, topic: string): Promise<boolean> {
+async function hasOthers(
+  work: Work,
+  channelId: number,
+  topic: string,
+  messageIds: readonly number[],
+): Promise<boolean> {
   const { found } = await work.one(sql.type(z.object({ found: z.boolean() }))`
-    SELECT EXISTS (SELECT FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND lower(topic) = lower(${topic})) AS found`);
+    SELECT EXISTS (SELECT FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND lower(topic) = lower(${topic})
+        AND id <> ALL(${sql.array([...messageIds], 'int8')})) AS found`);
   return found;
 }
 
@@ -182,6 +205,6 @@ function takePreferencesAlong(work: Work, from: PostingRules, topic: string, cha
     work,
     { channelId: from.channel_id, topic },
     { channelId: to.channel_id, topic: change.topic ?? topic },
-    (userId) => !to.is_private || hasId(to.subscribers, userId),
+    (userIds) => readersAmong(work, to, userIds),
   );
 }

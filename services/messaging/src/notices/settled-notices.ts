@@ -10,13 +10,13 @@ const longestWaitMs = 500;
  */
 export function catchUpWithNotices(owner: Owner, hint: (dueSeconds: number) => void): Owner['catchUp'] {
   return async (realmId, basis) => {
-    const { hasWaited, isStale } = await owner.catchUp(realmId, basis);
+    const caughtUp = await owner.catchUp(realmId, basis);
     for (const end = Date.now() + longestWaitMs; await isSpeaking(owner.database, realmId); ) {
-      if (Date.now() > end) return { hasWaited: true, isStale };
+      if (Date.now() > end) break;
       hint(Date.now() / 1000);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    return { hasWaited, isStale };
+    return caughtUp;
   };
 }
 

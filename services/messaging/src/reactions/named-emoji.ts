@@ -23,6 +23,12 @@ export function emojiByName(name: string, realm: RealmEmoji): Emoji {
   return { emoji_name: name, emoji_code: code, reaction_type: 'unicode_emoji' };
 }
 
+/** An emoji that is given by its code may have a name that means none any more. */
+export function typeByName(name: string, realm: RealmEmoji): string {
+  if (realm.byName(name)) return 'realm_emoji';
+  return name === 'zulip' ? 'zulip_extra_emoji' : 'unicode_emoji';
+}
+
 /** An emoji given by name, code and type, which must be those of one emoji. */
 export function checkedEmoji(name: string, code: string, type: string, realm: RealmEmoji): Emoji {
   switch (type) {

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { audienceOf, holdMessage } from '../message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
 import { type UnknownActor, unknownActor } from '../unknown-actor.ts';
-import { checkedEmoji, type Emoji, emojiByName } from './named-emoji.ts';
+import { checkedEmoji, type Emoji, emojiByName, typeByName } from './named-emoji.ts';
 import { readRealmEmoji } from './realm-emoji.ts';
 
 const emojiRow = z.object({
@@ -36,12 +36,11 @@ export function reactionHandlers(
       return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn(actor.basis);
         await holdMessage(work, message);
-        const { emoji_name: name, emoji_code: code, reaction_type: type } = params;
-        const emoji =
-          code === undefined
-            ? emojiByName(name, realmEmoji)
-            : ((await alreadyThere(work, message.id, code, type ?? 'unicode_emoji')) ??
-              checkedEmoji(name, code, type ?? 'unicode_emoji', realmEmoji));
+        const { emoji_name: name } = params;
+        // What is not said follows from the name.
+        const code = params.emoji_code ?? emojiByName(name, realmEmoji).emoji_code;
+        const type = params.reaction_type || typeByName(name, realmEmoji);
+        const emoji = (await alreadyThere(work, message.id, code, type)) ?? checkedEmoji(name, code, type, realmEmoji);
         const added = await work.run(sql.unsafe`
           INSERT INTO messaging.reaction (realm_id, message_id, user_id, emoji_name, emoji_code, reaction_type)
           VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${emoji.emoji_name}, ${emoji.emoji_code}, ${emoji.reaction_type})

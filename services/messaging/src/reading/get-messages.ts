@@ -6,12 +6,12 @@ import {
   type ParamsOf,
   type RealmPolicy,
   type RequestMeta,
+  unknownUser,
 } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, handleOpen, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
 import type { ChannelReach } from '../channel-reach.ts';
 import type { MessageReach } from '../message-reach.ts';
-import { shownAs } from '../unknown-actor.ts';
 import { channelCopies } from './channel-copy.ts';
 import { messageObjects } from './message-object.ts';
 import { parseNarrow, type Term } from './narrow.ts';
@@ -50,7 +50,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
   /** Whom the reader may not know of, and what stands for them. */
   const unknownOf = async (actor: Actor | undefined, meta: RequestMeta, policy: RealmPolicy) => {
     const ids = actor ? await reading.sight.hiddenFrom(actor, meta, policy) : [];
-    return new Map([...ids].map((id) => [id, shownAs(id, meta)]));
+    return new Map([...ids].map((id) => [id, unknownUser(id, policy.host)]));
   };
   return [
     handleOpen(messageReadingOperations.getMessages, async ({ actor, meta }, params) => {
@@ -133,7 +133,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
             String(message.id),
             {
               match_content: String(message.match_content ?? message.content),
-              match_subject: String(message.match_subject ?? message.subject),
+              match_subject: String(message.match_subject ?? escaped(String(message.subject))),
             },
           ]),
         ),
@@ -207,3 +207,5 @@ async function refuseStrangers({ policies }: Reading, meta: RequestMeta, terms: 
   );
   if (!policy.settings.enable_spectator_access || !isOpen) throw unauthorized;
 }
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -39,8 +39,9 @@ const aliases: Record<string, string> = {
   dm_including: 'dm-including',
 };
 
-/** A topic as a reader names it, who may know the empty one by its display name alone. */
-export const emptyIfNamedSo = (topic: string): string => (topic === emptyTopicDisplayName ? '' : topic);
+/** A topic as a reader names it, who may know the empty one by its display name alone, or by what it was before. */
+export const emptyIfNamedSo = (topic: string): string =>
+  topic === emptyTopicDisplayName || topic === '(no topic)' ? '' : topic;
 
 const text = z.string();
 const id = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)]);

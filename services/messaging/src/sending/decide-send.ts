@@ -1,10 +1,10 @@
-import type { Actor, messagingOperations, ParamsOf, RequestMeta } from '@natter/contracts';
+import type { Actor, IdSet, messagingOperations, ParamsOf, RequestMeta } from '@natter/contracts';
 import type { Database, Decided, Idempotency } from '@natter/database';
 import { render } from '@natter/markdown';
 import { type RealmPolicies, realmBasis, type Sight } from '@natter/service-kit';
 import { acquainted, requireKnown } from '../acquaintance.ts';
 import type { ChannelCache } from '../channel-cache.ts';
-import { findDestination } from '../destination.ts';
+import { type Destination, findDestination } from '../destination.ts';
 import { emailHiddenFrom } from '../email-visibility.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { filesReferredBy, referencesOfSend } from '../uploads/references.ts';
@@ -87,7 +87,7 @@ export async function decideSend(
     mentioned,
     linkifiers: facts.linkifiers,
     submessages: widget.submessages,
-    emailHiddenFrom: await emailHiddenFrom(database, actor, facts.email ?? actor.email, destination.audience),
+    emailHiddenFrom: await emailHiddenFrom(database, actor, facts.email ?? actor.email, readersOf(destination)),
     unknownSender: await unknownActor({ sight, policies }, actor, meta, destination.audience),
     unreadFor,
     called,
@@ -110,3 +110,7 @@ export async function decideSend(
     newVisibilityPolicy: preferences.own,
   };
 }
+
+/** Who may get the message: of an open channel also who follows all of them, and bots that are called. */
+const readersOf = (destination: Destination): IdSet | 'realm' =>
+  destination.kind === 'channel' && !destination.channel.is_private ? 'realm' : destination.audience;

@@ -193,7 +193,7 @@ export async function moveTopicPreferences(
   work: Work,
   from: { channelId: number; topic: string },
   to: { channelId: number; topic: string },
-  canRead: (userId: number) => boolean,
+  readersAmong: (userIds: readonly number[]) => Promise<ReadonlySet<number>>,
 ): Promise<void> {
   const rows = await work.any(sql.type(movedRow)`
     SELECT t.user_id, t.channel_id, t.topic, t.policy, 0 AS updated, o.policy AS there, o.topic AS there_topic FROM messaging.user_topic t
@@ -201,12 +201,13 @@ export async function moveTopicPreferences(
     WHERE t.realm_id = ${work.realmId} AND t.channel_id = ${from.channelId} AND t.topic_key = lower(${from.topic}) ORDER BY t.user_id FOR UPDATE OF t`);
   if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
   const updated = nowSeconds();
+  const readers = await readersAmong(rows.map((row) => row.user_id));
   for (const row of rows) {
     await work.run(sql.unsafe`
       DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${row.user_id} AND channel_id = ${from.channelId} AND topic_key = lower(${from.topic})`);
     for (const event of userTopicEvents(row.user_id, from.channelId, row.topic, visibility.inherit, updated))
       work.emit(event);
-    if (canRead(row.user_id) && row.policy > (row.there ?? visibility.inherit)) {
+    if (readers.has(row.user_id) && row.policy > (row.there ?? visibility.inherit)) {
       await work.run(upsertTopic(work.realmId, row.user_id, to.channelId, to.topic, row.policy, updated));
       for (const event of userTopicEvents(row.user_id, to.channelId, row.there_topic ?? to.topic, row.policy, updated))
         work.emit(event);

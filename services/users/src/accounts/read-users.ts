@@ -26,7 +26,7 @@ export function readUserHandlers({ database }: Owner, bus: Bus, config: UsersCon
       const known = actor ? () => readProfileData(database, meta.realmId, user_ids) : async () => nothing;
       const profiles = include_custom_profile_fields ? await known() : undefined;
       const hidden = await hiddenFrom(database, meta.realmId, actor);
-      const host = hostOf(meta.realmUrl);
+      const { host } = await readRealm(database, meta.realmId);
       const users = rows.map((row) =>
         hidden.has(row.id)
           ? withProfile(stubOf(row.id, host), profiles && nothing)
@@ -61,15 +61,9 @@ const nothing: Map<number, ProfileData> = new Map();
 const withProfile = (user: User, profiles: Map<number, ProfileData> | undefined): User =>
   profiles && !user.is_bot ? { ...user, profile_data: profiles.get(user.user_id) ?? {} } : user;
 
-/** Nobody's address, and the day they joined alone. */
-export const forSpectators = (user: User, host: string): User =>
-  user.is_bot
-    ? user
-    : {
-        ...user,
-        delivery_email: null,
-        email: `user${user.user_id}@${host}`,
-        date_joined: user.date_joined.slice(0, 10),
-      };
-
-const hostOf = (realmUrl: string): string => new URL(realmUrl).host;
+/** Nobody's address but a bot's, and the day they joined alone. */
+export const forSpectators = (user: User, host: string): User => ({
+  ...user,
+  ...(user.is_bot ? {} : { delivery_email: null, email: `user${user.user_id}@${host}` }),
+  date_joined: user.date_joined.slice(0, 10),
+});

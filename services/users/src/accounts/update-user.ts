@@ -32,6 +32,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal): Handlers {
           if (row.is_bot) await announceBotChange(work, row, { full_name: name });
         }
         if (role !== undefined) await changeRole(work, holder, row, role, seal);
+        if (profile_data && row.is_bot) throw badRequest('Bots have no custom profile fields.');
         if (profile_data) await changeProfileData(work, holder, row.id, profile_data);
         if (new_email !== undefined && new_email !== row.email) {
           await checkNewEmail(work, realm, new_email, row.id);

@@ -2,14 +2,17 @@ import { badRequest, userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { readBots } from '../bots/bot-row.ts';
+import { giveKey } from '../bots/bots.ts';
 import { change } from '../change.ts';
 import { credentialsChanged, insertKey } from './authentication.ts';
+import type { KeySeal } from './key-seal.ts';
 import { createApiKey } from './passwords.ts';
 
 const keyRow = z.object({ id: z.number(), client: z.string(), created_at: z.date(), hash: z.string() });
 
 /** A person has a key per login; each ends alone, or all at once. */
-export function ownKeyHandlers(owner: Owner): Handlers {
+export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
   return [
     handle(userOperations.getApiKeys, async ({ actor }) => {
       const rows = await owner.database.any(sql.type(keyRow)`
@@ -41,6 +44,8 @@ export function ownKeyHandlers(owner: Owner): Handlers {
       const key = createApiKey();
       await owner.unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
         work.restOn(actor.basis);
+        const [bot] = actor.isBot ? await readBots(work, work.realmId, sql.fragment`account.id = ${actor.userId}`) : [];
+        if (bot) return giveKey(work, bot, { api_key: key, sealed_key: seal.seal(key) });
         await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${actor.userId}`);
         await insertKey(work, actor.realmId, actor.userId, key, meta.client);
         work.bump(`actor:${actor.userId}`);

@@ -20,9 +20,9 @@ const commonest = new Set([
 /** Long enough, and not what everybody tries first. */
 export function checkPassword(password: string): void {
   const isOneLetter = new Set(password).size === 1;
-  if (password.length < passwordMinLength || isOneLetter || commonest.has(password.toLowerCase()))
+  if ([...password].length < passwordMinLength || isOneLetter || commonest.has(password.toLowerCase()))
     throw badRequest('The password is too weak.');
-  if (password.length > passwordMaxLength) throw badRequest('The password is too long.');
+  if ([...password].length > passwordMaxLength) throw badRequest('The password is too long.');
 }
 
 export async function hashPassword(password: string): Promise<string> {

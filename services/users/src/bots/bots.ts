@@ -5,7 +5,7 @@ import { avatarUrl } from '../accounts/account-row.ts';
 import { changeRole } from '../accounts/change-role.ts';
 import { deactivate } from '../accounts/deactivate.ts';
 import { readAccount } from '../accounts/find-account.ts';
-import { changeFullName, checkedFullName } from '../accounts/full-name.ts';
+import { changeFullName, checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
 import { credentialsChanged, insertKey } from '../authentication/authentication.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import { createApiKey } from '../authentication/passwords.ts';
@@ -53,12 +53,13 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
 
     handle(botOperations.updateBot, async (context, { bot_id, ...params }) =>
       change(owner, context, botOperations.updateBot, { bot_id, ...params }, async (work) => {
-        await lockRealm(work);
+        const realm = await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
         const holder = await holderOf(work, context.actor.userId);
         const name = params.full_name === undefined ? bot.full_name : checkedFullName(params.full_name);
         if (name !== bot.full_name) {
-          await requireFreeName(work, name);
+          await requireFreeName(work, name, bot.id);
+          await requireUniqueName(work, realm, name, bot.id);
           await changeFullName(work, bot.id, name);
           await announceBotChange(work, bot, { full_name: name });
         }
@@ -93,17 +94,22 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       const kept = await change(owner, context, botOperations.regenerateBotApiKey, params, async (work) => {
         await lockRealm(work);
         const bot = await ownBot(work, context, params.bot_id);
-        await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${bot.id}`);
-        await insertKey(work, work.realmId, bot.id, api_key, 'bot');
-        await work.run(sql.unsafe`UPDATE users.bot SET sealed_key = ${sealed_key} WHERE user_id = ${bot.id}`);
-        work.bump(`actor:${bot.id}`);
-        work.emit(credentialsChanged(bot.id));
-        await announceBotChange(work, bot, { api_key });
+        await giveKey(work, bot, { api_key, sealed_key });
         return { sealed_key };
       });
       return { api_key: seal.open(kept.sealed_key) };
     }),
   ];
+}
+
+/** The only key of a bot from now on; its owner's clients hear of it. */
+export async function giveKey(work: Work, bot: BotRow, key: { api_key: string; sealed_key: string }): Promise<void> {
+  await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${bot.id}`);
+  await insertKey(work, work.realmId, bot.id, key.api_key, 'bot');
+  await work.run(sql.unsafe`UPDATE users.bot SET sealed_key = ${key.sealed_key} WHERE user_id = ${bot.id}`);
+  work.bump(`actor:${bot.id}`);
+  work.emit(credentialsChanged(bot.id));
+  await announceBotChange(work, bot, { api_key: key.api_key });
 }
 
 /** The bot, if the caller owns it or is an administrator. */
@@ -120,11 +126,11 @@ async function ownBot(executor: Executor, { actor }: UserContext, botId: number)
   return bot;
 }
 
-export async function requireFreeName(work: Work, name: string): Promise<void> {
+export async function requireFreeName(work: Work, name: string, ownId = 0): Promise<void> {
   const same = await readBots(
     work,
     work.realmId,
-    sql.fragment`account.is_active AND lower(account.full_name) = lower(${name})`,
+    sql.fragment`account.is_active AND account.id <> ${ownId} AND lower(account.full_name) = lower(${name})`,
   );
   if (same.length > 0) throw badRequest('Name is already in use!');
 }
@@ -166,6 +172,8 @@ async function storeDefaults(
 function changedServices(bot: BotRow, params: Params): Record<string, unknown>[] {
   const { service_payload_url: url, service_interface } = params;
   if (url === undefined && service_interface === undefined) return bot.services;
+  if (service_interface !== undefined && service_interface !== 1 && service_interface !== 2)
+    throw badRequest('Invalid service_interface');
   if (url !== undefined && !/^https?:\/\/[^\s/]+/.test(url)) throw badRequest('service_payload_url is not a URL');
   return bot.services.map((service) => ({
     ...service,
@@ -183,7 +191,7 @@ async function answer(work: Work, botId: number, newOwner: number | undefined) {
     avatar_url: avatarUrl(bot),
     ...botDefaults(bot),
     ...(service ? { service_interface: service.interface, service_payload_url: service.base_url } : {}),
-    ...(newOwner === undefined ? {} : { bot_owner: (await readAccount(work, work.realmId, newOwner)).email }),
+    ...(newOwner === undefined ? {} : { bot_owner: (await readAccount(work, work.realmId, newOwner)).api_email }),
   };
 }
 

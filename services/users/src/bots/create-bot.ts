@@ -3,7 +3,7 @@ import { sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { administratorsAnd } from '../accounts/announce-account.ts';
-import { checkedFullName } from '../accounts/full-name.ts';
+import { checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
 import { insertAccount } from '../accounts/insert-account.ts';
 import { insertKey } from '../authentication/authentication.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
@@ -39,6 +39,7 @@ export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
             (isWriteOnly && mayIn(realm, 'can_create_write_only_bots_group', holder));
           if (!mayCreate || holder.role === roles.guest) throw badRequest('Insufficient permission');
           await requireFreeName(work, full_name);
+          await requireUniqueName(work, realm, full_name);
           const email = `${short_name.toLowerCase()}-bot@${realm.host}`;
           await requireFreeAddress(work, email);
           const bot = await insertAccount(work, {

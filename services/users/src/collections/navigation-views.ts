@@ -29,7 +29,8 @@ export function navigationViewHandlers(owner: Owner): Handlers {
       const { userId } = context.actor;
       const fragment = params.fragment.trim();
       if (fragment === '') throw badRequest('fragment cannot be blank');
-      if (fragment.length > maxFragment) throw badRequest(`fragment is too long (limit: ${maxFragment} characters)`);
+      if ([...fragment].length > maxFragment)
+        throw badRequest(`fragment is too long (limit: ${maxFragment} characters)`);
       const name = checkedName(fragment, params.name);
       if (name === undefined && !builtIn.has(fragment)) throw badRequest('Custom views must have a valid name.');
       return change(owner, context, collectionOperations.addNavigationView, params, async (work) => {
@@ -84,7 +85,7 @@ function checkedName(fragment: string, given: string | undefined): string | unde
   if (builtIn.has(fragment)) throw badRequest('Built-in views cannot have a custom name.');
   const name = given.trim();
   if (name === '') throw badRequest('name cannot be blank');
-  if (name.length > maxName) throw badRequest(`name is too long (limit: ${maxName} characters)`);
+  if ([...name].length > maxName) throw badRequest(`name is too long (limit: ${maxName} characters)`);
   return name;
 }
 

@@ -2,7 +2,7 @@ import { badRequest, ChatError, invitationOperations, type ParamsOf, type Reques
 import { sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { checkedFullName } from '../accounts/full-name.ts';
+import { checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
 import { insertAccount } from '../accounts/insert-account.ts';
 import { insertKey } from '../authentication/authentication.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
@@ -69,6 +69,7 @@ async function join({ database, unitOfWork }: Owner, seal: KeySeal, meta: Reques
     const realm = await readRealm(work, realmId);
     if (realm.isDeactivated) throw new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');
     await checkEmailDomain(work, realm, email);
+    await requireUniqueName(work, realm, full_name);
     const note = {
       default_channels: invitation.default_channels,
       channel_ids: invitation.channel_ids,

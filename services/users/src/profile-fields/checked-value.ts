@@ -22,7 +22,7 @@ export function checkedValue(
   if (field.type === types.SELECT.id && !Object.hasOwn(JSON.parse(field.field_data), text))
     throw badRequest(`'${text}' is not a valid choice for '${field.name}'.`);
   const limit = field.type === types.LONG_TEXT.id ? longText : field.type === types.URL.id ? 2000 : shortText;
-  if (text.length > limit) throw badRequest(`${field.name} is too long (limit: ${limit} characters)`);
+  if ([...text].length > limit) throw badRequest(`${field.name} is too long (limit: ${limit} characters)`);
   return text;
 }
 

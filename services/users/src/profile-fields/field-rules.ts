@@ -20,8 +20,8 @@ export function checkedField(
   const known = knownAccount(given.type, data);
   const field = { ...given, field_data, ...(known ? { name: known.name, hint: known.hint } : {}) };
   if (field.name === '') throw badRequest('Label cannot be blank.');
-  if (field.name.length > maxName) throw badRequest(`name is too long (limit: ${maxName} characters)`);
-  if (field.hint.length > maxHint) throw badRequest(`hint is too long (limit: ${maxHint} characters)`);
+  if ([...field.name].length > maxName) throw badRequest(`name is too long (limit: ${maxName} characters)`);
+  if ([...field.hint].length > maxHint) throw badRequest(`hint is too long (limit: ${maxHint} characters)`);
   if (others.some((other) => other.name === field.name)) throw badRequest('A field with that label already exists.');
   if (field.display_in_profile_summary) checkSummary(field, others);
   return field;
@@ -66,13 +66,15 @@ function checkedAccount(data: Record<string, unknown>): string {
     if (!isWebUrl(url_pattern.replace('%(username)s', 'username'))) throw badRequest('Malformed URL pattern.');
     return JSON.stringify({ subtype, url_pattern });
   }
-  if (!(subtype in externalAccounts)) throw badRequest('Invalid external account type');
+  if (!Object.hasOwn(externalAccounts, subtype)) throw badRequest('Invalid external account type');
   return JSON.stringify({ subtype });
 }
 
 function knownAccount(type: number, data: Record<string, unknown> | undefined) {
   const subtype = type === EXTERNAL_ACCOUNT.id ? String(data?.subtype) : '';
-  return (externalAccounts as Record<string, { name: string; hint: string }>)[subtype];
+  return Object.hasOwn(externalAccounts, subtype)
+    ? (externalAccounts as Record<string, { name: string; hint: string }>)[subtype]
+    : undefined;
 }
 
 export function isWebUrl(text: string): boolean {

@@ -25,6 +25,7 @@ export function realmPolicyHandlers({ database }: Owner, config: UsersConfig): H
         system_groups: realm.systemGroups,
         permissions: realm.permissions,
         name: realm.settings.name,
+        host: realm.host,
         settings,
       };
     }),

@@ -17,7 +17,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
 
     handle(socialOperations.addAlertWords, async (context, params) => {
       const words = params.alert_words.map((word) => word.trim()).filter((word) => word !== '');
-      if (words.some((word) => word.length > maxLength))
+      if (words.some((word) => [...word].length > maxLength))
         throw badRequest(`alert_words is too long (limit: ${maxLength} characters)`);
       return change(owner, context, socialOperations.addAlertWords, params, async (work) => {
         const { userId } = context.actor;

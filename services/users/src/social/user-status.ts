@@ -62,7 +62,7 @@ async function update(work: Work, userId: number, given: Given): Promise<Record<
   if (Object.values({ ...given, user_id: undefined }).every((value) => value === undefined))
     throw badRequest('Client did not pass any new values.');
   const status_text = given.status_text?.trim();
-  if (status_text !== undefined && status_text.length > maxText)
+  if (status_text !== undefined && [...status_text].length > maxText)
     throw badRequest(`status_text is too long (limit: ${maxText} characters)`);
   const emoji = await checkedEmoji(work, given);
   const row = await lockAccount(work, userId);

@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Client, Json, Queue } from '@natter/testkit';
+import { expect } from 'vitest';
+
+/** What a client keeps of what a register and events told it; knows nothing of Natter's code. */
+export interface Keeping<S> {
+  stateOf(snapshot: Json): S;
+  apply(state: S, event: Json): void;
+  /** What two states have in common that are the same to a client. */
+  comparable(state: S): unknown;
+}
+
+export interface Follower<S> {
+  client: Client;
+  form: Json;
+  queue: Queue;
+  state: S;
+}
+
+export async function follower<S>(client: Client, form: Json, keeping: Keeping<S>): Promise<Follower<S>> {
+  const queue = await client.queue(form);
+  return { client, form, queue, state: keeping.stateOf(queue.state) };
+}
+
+/** The state of each after all events is that of a fresh register; gives how many events of each kind there were. */
+export async function expectFreshStates<S>(
+  followers: readonly Follower<S>[],
+  { stateOf, apply, comparable }: Keeping<S>,
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { client, form, queue, state } of followers) {
+    // What follows from an event in another service arrives shortly after it.
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      const fresh = comparable(stateOf(await client.ok('POST', '/register', form)));
+      for (let events = await queue.poll(true); events.length > 0; events = await queue.poll(true))
+        for (const event of events) {
+          apply(state, event);
+          const kind = `${event.type}/${event.op ?? ''}`;
+          counts[kind] = (counts[kind] ?? 0) + 1;
+        }
+      if (isDeepStrictEqual(comparable(state), fresh)) break;
+      if (Date.now() > deadline) expect(comparable(state)).toEqual(fresh);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+  return counts;
+}
