@@ -127,6 +127,31 @@ test('a preference goes along when its whole topic is moved', async () => {
   expect(names).toEqual(['after']);
 });
 
+test.each([
+  [1, 0, 0],
+  [0, 1, 0],
+  [1, 1, 1],
+  [2, 1, 2],
+  [1, 3, 3],
+  [3, 2, 3],
+])('of a topic with %i that is moved into one with %i it is %i', async (here, there, after) => {
+  const { owner, member } = realm;
+  const [from, to] = [`merged from ${here} ${there}`, `merged into ${here} ${there}`];
+  const send = async (topic: string): Promise<number> =>
+    (await owner.ok('POST', '/messages', { type: 'channel', to: channel, topic, content: 'x' })).id;
+  const [id] = [await send(from), await send(to)];
+  for (const [topic, visibility_policy] of [
+    [from, here],
+    [to, there],
+  ])
+    if (visibility_policy !== 0)
+      await member.ok('POST', '/user_topics', { stream_id: channel, topic, visibility_policy });
+  await owner.ok('PATCH', `/messages/${id}`, { topic: to, propagate_mode: 'change_all' });
+  const found = (await topics()).filter(({ topic_name }) => [from, to].includes(topic_name));
+  await member.ok('POST', '/user_topics', { stream_id: channel, topic: to, visibility_policy: 0 });
+  expect(found).toEqual(after === 0 ? [] : [{ stream_id: channel, topic_name: to, visibility_policy: after }]);
+});
+
 test('a mute that ends because its owner writes there, or is mentioned, is told to clients that know only mutes', async () => {
   const { member, owner } = realm;
   const queue = await member.queue({ event_types: ['muted_topics', 'message'] });

@@ -88,7 +88,8 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
           isMove &&
           message.channel !== undefined &&
           !(await hasOthers(work, message.channel.channel_id, anchor.topic, messageIds));
-        if (message.channel && isWhole) await takePreferencesAlong(work, message.channel, anchor.topic, change);
+        if (message.channel && isWhole)
+          await takePreferencesAlong(work, message.channel, anchor.topic, change, messageIds);
         if (message.channel && isMove)
           await queueMoveNotices(work, {
             mover: { id: actor.userId, name: await nameOf(work, actor.userId) },
@@ -199,12 +200,20 @@ async function hasOthers(
 }
 
 /** What people chose for a topic goes with it, for those who can follow it. */
-function takePreferencesAlong(work: Work, from: PostingRules, topic: string, change: Change): Promise<void> {
+async function takePreferencesAlong(
+  work: Work,
+  from: PostingRules,
+  topic: string,
+  change: Change,
+  messageIds: readonly number[],
+): Promise<void> {
   const to = change.target ?? from;
+  const newTopic = change.topic ?? topic;
   return moveTopicPreferences(
     work,
     { channelId: from.channel_id, topic },
-    { channelId: to.channel_id, topic: change.topic ?? topic },
+    { channelId: to.channel_id, topic: newTopic },
+    await hasOthers(work, to.channel_id, newTopic, messageIds),
     (userIds) => readersAmong(work, to, userIds),
   );
 }

@@ -89,15 +89,19 @@ async function setTopic(work: Work, userId: number, channelId: number, topic: st
     SELECT channel_id, topic, policy, 0 AS updated FROM messaging.user_topic
     WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) FOR UPDATE`);
   if ((known?.policy ?? visibility.inherit) === policy) return;
-  const name = known?.topic ?? topic;
+  await writeTopic(work, userId, { channelId, topic: known?.topic ?? topic }, policy);
+  await emitMutedTopics(work, userId);
+}
+
+/** With its events; the list for clients that know only mutes is left to the caller. */
+async function writeTopic(work: Work, userId: number, { channelId, topic }: Place, policy: number): Promise<void> {
   const updated = nowSeconds();
   await work.run(
     policy === visibility.inherit
       ? sql.unsafe`DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic})`
-      : upsertTopic(work.realmId, userId, channelId, name, policy, updated),
+      : upsertTopic(work.realmId, userId, channelId, topic, policy, updated),
   );
-  for (const event of userTopicEvents(userId, channelId, name, policy, updated)) work.emit(event);
-  await emitMutedTopics(work, userId);
+  for (const event of userTopicEvents(userId, channelId, topic, policy, updated)) work.emit(event);
 }
 
 /** The second in which a preference changes, as its event and every later state tell it. */
@@ -182,36 +186,46 @@ export async function userTopicsPart(
   };
 }
 
-const movedRow = topicRow.extend({
-  user_id: z.number(),
-  there: z.number().nullable(),
-  there_topic: z.string().nullable(),
-});
+const heldRow = z.object({ user_id: z.number(), topic: z.string(), policy: z.number() });
+interface Place {
+  channelId: number;
+  topic: string;
+}
 
-/** Preferences go with a topic that is moved whole; where both have one, the one that shows more wins. */
+/** Preferences go with a topic that is moved whole. Where there was another, `isMerge`, the one that shows more wins. */
 export async function moveTopicPreferences(
   work: Work,
-  from: { channelId: number; topic: string },
-  to: { channelId: number; topic: string },
+  from: Place,
+  to: Place,
+  isMerge: boolean,
   readersAmong: (userIds: readonly number[]) => Promise<ReadonlySet<number>>,
 ): Promise<void> {
-  const rows = await work.any(sql.type(movedRow)`
-    SELECT t.user_id, t.channel_id, t.topic, t.policy, 0 AS updated, o.policy AS there, o.topic AS there_topic FROM messaging.user_topic t
-    LEFT JOIN messaging.user_topic o ON o.realm_id = t.realm_id AND o.user_id = t.user_id AND o.channel_id = ${to.channelId} AND o.topic_key = lower(${to.topic})
-    WHERE t.realm_id = ${work.realmId} AND t.channel_id = ${from.channelId} AND t.topic_key = lower(${from.topic}) ORDER BY t.user_id FOR UPDATE OF t`);
   if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
-  const updated = nowSeconds();
-  const readers = await readersAmong(rows.map((row) => row.user_id));
-  for (const row of rows) {
-    await work.run(sql.unsafe`
-      DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${row.user_id} AND channel_id = ${from.channelId} AND topic_key = lower(${from.topic})`);
-    for (const event of userTopicEvents(row.user_id, from.channelId, row.topic, visibility.inherit, updated))
-      work.emit(event);
-    if (readers.has(row.user_id) && row.policy > (row.there ?? visibility.inherit)) {
-      await work.run(upsertTopic(work.realmId, row.user_id, to.channelId, to.topic, row.policy, updated));
-      for (const event of userTopicEvents(row.user_id, to.channelId, row.there_topic ?? to.topic, row.policy, updated))
-        work.emit(event);
-    }
-    await emitMutedTopics(work, row.user_id);
+  const [here, there] = [await held(work, from), await held(work, to)];
+  const readers = await readersAmong([...here.keys()]);
+  for (const userId of [...new Set([...here.keys(), ...there.keys()])].sort((a, b) => a - b)) {
+    const [own, other] = [here.get(userId), there.get(userId)];
+    const [policy, before] = [own?.policy ?? visibility.inherit, other?.policy ?? visibility.inherit];
+    if (own) await writeTopic(work, userId, { ...from, topic: own.topic }, visibility.inherit);
+    const after = isMerge ? merged(policy, before) : Math.max(policy, before);
+    // Who had none here may read there, or had none to lose.
+    const isChanged = after !== before && (!own || readers.has(userId));
+    if (isChanged) await writeTopic(work, userId, { ...to, topic: other?.topic ?? to.topic }, after);
+    if (own || isChanged) await emitMutedTopics(work, userId);
   }
+}
+
+async function held(work: Work, { channelId, topic }: Place): Promise<Map<number, z.infer<typeof heldRow>>> {
+  const rows = await work.any(sql.type(heldRow)`
+    SELECT user_id, topic, policy FROM messaging.user_topic
+    WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) ORDER BY user_id FOR UPDATE`);
+  return new Map(rows.map((row) => [row.user_id, row]));
+}
+
+/** Followed, else unmuted, else as the channel is; muted only what was muted in both places. */
+function merged(one: number, other: number): number {
+  const { inherit, muted } = visibility;
+  if (one === other) return one;
+  const strongest = Math.max(one, other);
+  return strongest === muted ? inherit : strongest;
 }
