@@ -32,9 +32,13 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
   function glanceAt(realmId: number, keys: string[]) {
     const all = consumers();
     const types = [...new Set(all.flatMap((consumer) => consumer.types))];
-    const through = all.length > 0 ? Math.min(...all.map((consumer) => consumer.through(realmId))) : 0;
+    const through = Math.min(...all.map((consumer) => consumer.through(realmId)));
+    const found =
+      all.length === 0
+        ? sql.fragment`false`
+        : sql.fragment`EXISTS (SELECT FROM log.read_types(${realmId}, ${through}, p.number, ${sql.array(types, 'text')}, 1))`;
     return database.one(sql.type(glanceRow)`
-      SELECT p.number, EXISTS (SELECT FROM log.read_types(${realmId}, ${through}, p.number, ${sql.array(types, 'text')}, 1)) AS found,
+      SELECT p.number, ${found} AS found,
         coalesce((SELECT json_object_agg(v.key, v.version) FROM log.versions(${realmId}, ${sql.array(keys, 'text')}) v), '{}') AS versions
       FROM log.position(${realmId}) p`);
   }

@@ -38,6 +38,17 @@ test('a move to a private channel is told to who may read there by a group, and 
   expect(lost).toMatchObject([{ type: 'delete_message', message_ids: [id], stream_id: from }]);
   expect((await member.ok('POST', '/register')).starred_messages).toContain(id);
   expect((await member.get(`/messages/${id}`)).status).toBe(200);
+  const { user_ids } = await owner.ok('GET', `/messages/${id}/read_receipts`);
+  expect(user_ids).not.toContain(member2.user_id);
+  // By what they may read, not by what they are subscribed to.
+  const flag = { messages: [id], op: 'remove', flag: 'starred' };
+  expect([
+    (await member.post('/messages/flags', flag)).status,
+    (await member2.post('/messages/flags', flag)).status,
+  ]).toEqual([200, 400]);
+  const foundBy = async (who: Client): Promise<number[]> =>
+    (await who.ok('GET', '/messages', { message_ids: [id] })).messages.map((message: Json) => message.id);
+  expect([await foundBy(member), await foundBy(member2)]).toEqual([[id], []]);
 });
 
 test('a preference goes along with a topic for whom the channel exists, and for no guest', async () => {

@@ -62,7 +62,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'GET', path: '/messages/matches_narrow' },
     summary: 'Which of these messages match a narrow.',
-    params: { msg_ids: json(ids), narrow },
+    params: { msg_ids: json(ids), narrow: json(z.unknown().refine((given) => given !== undefined)) },
     result: z.object({
       messages: z.record(z.string(), z.object({ match_content: z.string(), match_subject: z.string() })),
     }),

@@ -23,6 +23,12 @@ const hasRead = sql.fragment`(NOT EXISTS (SELECT FROM messaging.flag u WHERE u.r
       AND b.block = (m.id / ${blockSize})::int AND get_bit(b.bits, (m.id % ${blockSize})::int) = 1)
     OR (m.sender_id = r.user_id AND m.is_read_by_sender)))`;
 
+/** Over a message `m` and a receiver `r`: whether a move took it from them. Nothing says of such a one that they read it. */
+const hasLost = sql.fragment`(m.channel_id <> m.sent_channel_id
+  AND EXISTS (SELECT FROM messaging.channel c WHERE c.realm_id = m.realm_id AND c.channel_id = m.channel_id AND c.is_private)
+  AND NOT EXISTS (SELECT FROM messaging.subscription_period lp
+    WHERE lp.realm_id = m.realm_id AND lp.user_id = r.user_id AND lp.channel_id = m.channel_id AND lp.to_id IS NULL))`;
+
 /** Who has read a message, without those who muted the one that asks or are muted by them. */
 export async function readersOf(
   executor: Executor,
@@ -32,7 +38,7 @@ export async function readersOf(
 ): Promise<number[]> {
   const rows = await executor.any(sql.type(userRow)`
     WITH ${message(realmId, messageId)}, r AS ${receivers}
-    SELECT r.user_id FROM r CROSS JOIN m WHERE ${hasRead} AND r.user_id <> m.sender_id
+    SELECT r.user_id FROM r CROSS JOIN m WHERE ${hasRead} AND r.user_id <> m.sender_id AND NOT ${hasLost}
       AND NOT EXISTS (SELECT FROM messaging.mute_period x WHERE x.realm_id = m.realm_id AND x.to_id IS NULL
         AND ((x.user_id = r.user_id AND x.muted_id = ${askedBy}) OR (x.user_id = ${askedBy} AND x.muted_id = r.user_id)))
     ORDER BY r.user_id`);

@@ -45,8 +45,8 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
       const { actor, meta } = context;
       const name = checkedFlag(flag);
       const reader = await readerOf(owner, reading, actor, meta);
-      const scope = await scopeOf(reader, [], true);
       const wanted = [...new Set(messages)];
+      const scope = await scopeOf(reader, [], wanted);
       const found = await select(
         database,
         scope,

@@ -58,7 +58,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       const terms = parseNarrow(params.narrow);
       if (!actor) await refuseStrangers(reading, meta, terms);
       const reader = await readerOf(owner, reading, actor, meta);
-      const scope = await scopeOf(reader, terms, params.message_ids !== undefined);
+      const scope = await scopeOf(reader, terms, params.message_ids);
       const page = params.message_ids
         ? await byIds(reader, scope, params.message_ids, params)
         : await pageOf(reader, scope, wantedOf(params, terms));
@@ -111,7 +111,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
 
     handle(messageReadingOperations.matchNarrow, async ({ actor, meta }, { msg_ids, narrow }) => {
       const reader = await readerOf(owner, reading, actor, meta);
-      const scope = await scopeOf(reader, parseNarrow(narrow), true);
+      const scope = await scopeOf(reader, parseNarrow(narrow), msg_ids);
       const ids = await select(
         database,
         scope,

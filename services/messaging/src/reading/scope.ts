@@ -1,5 +1,6 @@
 import { type Actor, ChatError, type RequestMeta, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
 import type { ChannelReach } from '../channel-reach.ts';
 import { hasFlag, isAlerted, isMentioned, isRead } from '../flags/read-state.ts';
 import { findPeople, findPeopleByEmail } from '../people.ts';
@@ -34,8 +35,8 @@ export interface Reader {
   channels: readonly ChannelCopy[];
 }
 
-/** The scope of a narrow for a reader: nothing in it that they may not read. */
-export async function scopeOf(reader: Reader, given: readonly Term[], isByIds = false): Promise<Scope> {
+/** The scope of a narrow for a reader: nothing in it that they may not read. `among`: only of these messages, which are all that may be. */
+export async function scopeOf(reader: Reader, given: readonly Term[], among?: readonly number[]): Promise<Scope> {
   const terms = await inConversation(reader, given);
   const channels = new Map<Term, ChannelCopy>();
   for (const term of terms)
@@ -48,7 +49,7 @@ export async function scopeOf(reader: Reader, given: readonly Term[], isByIds = 
   const narrowing = [...conditions];
   // Where a narrow stays in a channel.
   const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
-  conditions.push(isByIds && !named ? accessible(reader) : accessOf(reader, named, terms));
+  conditions.push(among && !named ? await accessibleAmong(reader, among) : accessOf(reader, named, terms));
   const search = terms
     .filter((term) => term.operator === 'search' && !term.negated)
     .map((term) => String(term.operand));
@@ -117,6 +118,28 @@ export function accessible(reader: Pick<Reader, 'actor' | 'channels'>): Fragment
     (channel) => channel.is_web_public || (!channel.is_private && actor.role !== roles.guest),
   );
   return sql.fragment`(m.channel_id = ANY(${idsOf(open)}) OR ${mine(reader, actor)})`;
+}
+
+const channelIdRow = z.object({ channel_id: z.number() });
+
+/** As `accessible`, and what a right of the reader's groups alone opens to them: asked for the channels of these messages. */
+async function accessibleAmong(reader: Reader, messageIds: readonly number[]): Promise<Fragment> {
+  const { executor, meta, actor, channels, reach } = reader;
+  const shut = channels.filter((channel) => channel.is_private && channel.is_in !== true);
+  if (!actor || shut.length === 0) return accessible(reader);
+  const rows = await executor.any(sql.type(channelIdRow)`
+    SELECT DISTINCT channel_id FROM messaging.message
+    WHERE realm_id = ${meta.realmId} AND id = ANY(${sql.array([...messageIds], 'int8')}) AND channel_id = ANY(${idsOf(shut)})`);
+  const opened = new Set<number>();
+  for (const { channel_id } of rows)
+    await reach.readable(actor, meta, channel_id).then(
+      () => opened.add(channel_id),
+      () => undefined,
+    );
+  if (opened.size === 0) return accessible(reader);
+  const those = shut.filter((channel) => opened.has(channel.channel_id));
+  return sql.fragment`(${accessible(reader)} OR m.channel_id = ANY(${idsOf(those.filter((one) => one.history_public))})
+    OR (m.channel_id = ANY(${idsOf(those)}) AND ${isSeenBy(actor.userId)}))`;
 }
 
 const idsOf = (channels: readonly ChannelCopy[]) =>
