@@ -4,15 +4,19 @@ import { LRUCache } from 'lru-cache';
 import { Block, nameOf, type Piece } from './json-pieces.ts';
 
 /**
- * What is larger than a message of NATS may be (snapshots of whole realms, uploaded files) travels in blocks: the message lists the
- * pieces, short ones as text and blocks by their names, and the receiver asks the process that offers them for each block. A process
- * that only passes pieces on never sees what is in them, and a block that comes again is fetched once.
+ * What is larger than a message of NATS may be (snapshots of whole realms, uploaded files) travels in two ways. Plain bytes go in
+ * numbered parts: the first with the message, which names a subject where each of the others is had by its number. Of a result that
+ * consists of pieces the message lists them, short ones as text and blocks by their names, and the receiver asks the process that
+ * offers them for each block: who only passes pieces on never sees what is in them, and a block that comes again is fetched once.
+ * Results come in pieces only to callers who say that they know them: versions from before run beside this one while it is rolled out.
  */
 export interface Blocks {
-  /** What to send for these pieces; `end` takes back what was not fetched. */
-  offer(pieces: readonly Piece[], headers: MsgHdrs): { payload: Uint8Array; end: () => void };
-  /** The pieces of a message, without fetching any. */
-  read(message: Msg): Piece[];
+  /** What to send for these pieces. */
+  offer(pieces: readonly Piece[], headers: MsgHdrs): Uint8Array;
+  /** What to send for these bytes; `end` takes back what was not fetched. */
+  offerBytes(bytes: Uint8Array, headers: MsgHdrs): { payload: Uint8Array; end: () => void };
+  /** The pieces of a message; blocks of a result are not fetched. */
+  read(message: Msg, end: number): Promise<Piece[]>;
   /** The bytes of all pieces; by `end` (milliseconds since 1970) it has them or rejects. */
   fetch(pieces: readonly Piece[], end: number): Promise<Uint8Array[]>;
   /** Resolves when what was offered last can be expected to have been fetched. */
@@ -20,6 +24,8 @@ export interface Blocks {
 }
 
 const header = 'Natter-Pieces';
+const partsHeader = 'Natter-Parts';
+const partsSubjectHeader = 'Natter-Parts-Subject';
 /** Shorter ones go with the message. */
 const inlineBytes = 8 * 1024;
 /** How long a receiver has. */
@@ -46,7 +52,8 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
       const name = request.string();
       const block = offered.get(name);
       request.respond(block?.bytes);
-      takeBack(name);
+      // Nobody else was told of it.
+      if (block?.isKept === false) offered.delete(name);
     },
   });
 
@@ -54,11 +61,6 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     offered.set(name, { bytes, isKept });
     lastOffer = Date.now();
     return { subject, name, isKept };
-  }
-
-  /** Unless others may have been told of it too. */
-  function takeBack(name: string): void {
-    if (offered.peek(name)?.isKept === false) offered.delete(name);
   }
 
   function list(piece: Piece): Listed[] {
@@ -93,21 +95,39 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
   return {
     offer(pieces, headers) {
       const [only] = pieces;
-      if (pieces.length === 1 && only instanceof Uint8Array && only.length <= limits.busBlockBytes)
-        return { payload: only, end: () => undefined };
-      const listed = pieces.flatMap(list);
+      if (pieces.length === 1 && only instanceof Uint8Array && only.length <= limits.busBlockBytes) return only;
       headers.set(header, '1');
-      const end = (): void => {
-        for (const one of listed) if (typeof one !== 'string') takeBack(one.name);
-      };
-      return { payload: Buffer.from(JSON.stringify(listed)), end };
+      return Buffer.from(JSON.stringify(pieces.flatMap(list)));
     },
 
-    read(message) {
-      if (!message.headers?.has(header)) return [message.data];
-      return (JSON.parse(message.string()) as Listed[]).map((one) =>
-        typeof one === 'string' ? Buffer.from(one) : one,
-      );
+    offerBytes(bytes, headers) {
+      if (bytes.length <= limits.busBlockBytes) return { payload: bytes, end: () => undefined };
+      const subject = `natter-parts.${user}.${nuid.next()}`;
+      const part = (index: number): Uint8Array =>
+        bytes.subarray(index * limits.busBlockBytes, (index + 1) * limits.busBlockBytes);
+      const subscription = connection.subscribe(subject, {
+        callback: (_, request) => void request.respond(part(Number(request.string()))),
+      });
+      const timer = setTimeout(() => subscription.unsubscribe(), offeredMs);
+      subscription.closed.then(() => clearTimeout(timer));
+      headers.set(partsHeader, String(Math.ceil(bytes.length / limits.busBlockBytes)));
+      headers.set(partsSubjectHeader, subject);
+      lastOffer = Date.now();
+      return { payload: part(0), end: () => subscription.unsubscribe() };
+    },
+
+    async read(message, end) {
+      const { headers } = message;
+      if (headers?.has(header))
+        return (JSON.parse(message.string()) as Listed[]).map((one) =>
+          typeof one === 'string' ? Buffer.from(one) : one,
+        );
+      const parts = Number(headers?.get(partsHeader) || 1);
+      if (parts === 1) return [message.data];
+      const subject = headers?.get(partsSubjectHeader) ?? '';
+      const numbers = Array.from({ length: parts - 1 }, (_, index) => String(index + 1));
+      const rest = await Promise.all(numbers.map((name) => ask({ subject, name, isKept: false }, end)));
+      return [Buffer.concat([message.data, ...rest])];
     },
 
     fetch: (pieces, end) =>

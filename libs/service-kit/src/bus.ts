@@ -94,6 +94,8 @@ interface Envelope {
 const errorHeader = 'Natter-Error';
 const deadlineHeader = 'Natter-Deadline-Ms';
 const traceHeader = 'traceparent';
+/** What the caller can read beside plain bytes. */
+const knownHeader = 'Natter-Knows';
 const maxBasisAttempts = 6;
 /** More than a process can answer before their callers give up. */
 const maxInFlight = 20_000;
@@ -246,16 +248,17 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     for (let attempt = 0; ; attempt++) {
       const remaining = end - Date.now();
       const h = headers();
-      const offered = blocks.offer([payload], h);
+      const offered = blocks.offerBytes(payload, h);
       try {
         h.set(deadlineHeader, String(remaining));
+        h.set(knownHeader, 'pieces');
         const traceparent = activeTrace();
         if (traceparent) h.set(traceHeader, traceparent);
         const reply = await connection.request(subjectOf(operation, options.name), offered.payload, {
           timeout: Math.max(remaining, 1),
           headers: h,
         });
-        return readReply(reply);
+        return await readReply(reply, end);
       } catch (error) {
         if (error instanceof ChatError) throw error;
         const isUnserved = error instanceof RequestError && error.isNoResponders();
@@ -274,7 +277,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     let requestLog = (): Logger => log;
     try {
       const deadline = Date.now() + Number(message.headers?.get(deadlineHeader) || 15_000);
-      const envelope = parsed(await blocks.fetch(blocks.read(message), deadline)) as Envelope;
+      const envelope = parsed(await blocks.fetch(await blocks.read(message, deadline), deadline)) as Envelope;
       // Only the gateway knows who is asking; NATS lets nobody ask in its name.
       const caller = message.subject.split('.').at(-1);
       if (envelope.actor && operation.caller !== 'anyone' && caller !== 'gateway')
@@ -289,7 +292,11 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           operation: operation.name,
         });
       const result = await runOnBasis(envelope, operation, run, requestLog);
-      respond(message, result instanceof JsonPieces ? result.pieces : [encoder.encode(JSON.stringify(result ?? {}))]);
+      await respond(
+        message,
+        result instanceof JsonPieces ? result.pieces : [encoder.encode(JSON.stringify(result ?? {}))],
+        deadline,
+      );
       stop({ outcome: 'success' });
     } catch (error) {
       const chatError = toChatError(error, operation, requestLog);
@@ -349,9 +356,14 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     return {};
   }
 
-  function respond(message: Msg, pieces: readonly Piece[]): void {
+  async function respond(message: Msg, pieces: readonly Piece[], end: number): Promise<void> {
     const h = headers();
-    message.respond(blocks.offer(pieces, h).payload, { headers: h });
+    if (message.headers?.get(knownHeader) === 'pieces') {
+      message.respond(blocks.offer(pieces, h), { headers: h });
+      return;
+    }
+    const bytes = Buffer.concat(await blocks.fetch(pieces, end));
+    message.respond(blocks.offerBytes(bytes, h).payload, { headers: h });
   }
 
   function refuse(message: Msg, { code, message: text, extra, status }: ChatError): void {
@@ -360,7 +372,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     message.respond(JSON.stringify({ message: text, extra, status }), { headers: h });
   }
 
-  function readReply(reply: Msg): Piece[] {
+  async function readReply(reply: Msg, end: number): Promise<Piece[]> {
     const code = reply.headers?.get(errorHeader);
     if (code) {
       const { message, extra, status } = JSON.parse(decoder.decode(reply.data)) as {
@@ -371,7 +383,7 @@ export async function connectBus(options: { url: string; name: string; log: Logg
       if (!(code in errorStatus)) throw new ChatError('INTERNAL_ERROR', message, extra);
       throw new ChatError(code as ErrorCode, message, extra, undefined, status);
     }
-    return blocks.read(reply);
+    return blocks.read(reply, end);
   }
 }
 

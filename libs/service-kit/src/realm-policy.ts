@@ -18,7 +18,9 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
     async get(meta, fresh) {
       const cached = known.get(meta.realmId);
       if (cached && !fresh && cached.version >= (meta.realmVersion ?? 0)) return cached;
-      const policy = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
+      const asked = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
+      // Versions from before, which run beside this one while it is rolled out, say no host.
+      const policy = { ...asked, host: asked.host ?? new URL(meta.realmUrl).host };
       if (known.size >= maxEntries) known.clear();
       known.set(meta.realmId, policy);
       return policy;
