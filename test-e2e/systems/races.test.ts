@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-const rounds = Number(process.env.ROUNDS ?? 40);
+const rounds = Number(process.env.ROUNDS ?? 25);
 
 describe(`nothing is accepted on a decision that was revoked before (${rounds} rounds each, seed ${seed})`, () => {
   test.each([
