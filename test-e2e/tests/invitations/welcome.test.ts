@@ -39,7 +39,7 @@ const mailedKey = (email: string): Promise<string> =>
 
 /** What was written to somebody lately: the messages among the newest events of the realm that they may read. */
 async function greeting(client: Client): Promise<string> {
-  for (let attempt = 0; attempt < 100; attempt++) {
+  for (let attempt = 0; attempt < 400; attempt++) {
     const { max_message_id } = await client.ok('GET', '/users/me');
     const ids = Array.from({ length: 30 }, (_, index) => max_message_id - index);
     const answers = await Promise.all(ids.map((id) => client.get(`/messages/${id}/history`)));
