@@ -44,6 +44,8 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   isCrossOrigin: boolean;
   /** The parameter for whose value somebody may be guessing a secret: few attempts each; a right one forgets the wrong ones. */
   guessedFor?: string | undefined;
+  /** Weight of one request against the caller's rate limit. */
+  cost: number;
   /** Time the caller waits, in milliseconds. */
   deadlineMs: number;
 }
@@ -69,6 +71,7 @@ export function operation<
     copies: 'current',
     isForWriteOnly: false,
     isCrossOrigin: false,
+    cost: 1,
     deadlineMs: 15_000,
     ...declared,
   } as Operation<P, R> & { http: H };

@@ -51,6 +51,7 @@ export const botOperations = {
     service: 'users',
     http: { method: 'POST', path: '/bots' },
     summary: 'Create a bot of the caller.',
+    cost: 3,
     params: {
       full_name: text(z.string()),
       short_name: text(z.string()),

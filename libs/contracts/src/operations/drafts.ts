@@ -36,6 +36,7 @@ export const draftOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/drafts' },
     summary: 'Store drafts.',
+    cost: 3,
     params: { drafts: json(z.array(writtenDraftSchema)) },
     result: z.object({ ids: z.array(z.int()) }),
     errors: ['BAD_REQUEST'],

@@ -104,6 +104,7 @@ export const eventQueueOperations = {
     http: { method: 'POST', path: '/register' },
     caller: 'spectator',
     summary: 'Register an event queue and fetch the state it starts from (specification 4.21).',
+    cost: 10,
     params: {
       ...queueParams,
       include_subscribers: includeSubscribers,

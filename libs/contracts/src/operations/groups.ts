@@ -68,6 +68,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'POST', path: '/user_groups/create' },
     summary: 'Create a user group.',
+    cost: 3,
     params: {
       name: text(z.string()),
       description: text(z.string()),
@@ -126,6 +127,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'POST', path: `${path}/members` },
     summary: 'Add and remove members and subgroups.',
+    cost: 3,
     params: {
       user_group_id,
       add: json(ids.default([])),
@@ -159,6 +161,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'POST', path: `${path}/subgroups` },
     summary: 'Add and remove subgroups (specification 4.16).',
+    cost: 3,
     params: { user_group_id, add: json(ids.default([])), delete: json(ids.default([])) },
     errors,
     events,

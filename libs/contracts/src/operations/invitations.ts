@@ -61,6 +61,7 @@ export const invitationOperations = {
     service: 'users',
     http: { method: 'POST', path: '/invites' },
     summary: 'Invite people by mail.',
+    cost: 20,
     params: {
       ...shared,
       stream_ids: json(ids),
@@ -100,6 +101,7 @@ export const invitationOperations = {
     service: 'users',
     http: { method: 'POST', path: '/invites/{invite_id}/resend' },
     summary: 'Send an invitation by mail once more.',
+    cost: 5,
     params: { invite_id },
     errors,
     events,
@@ -110,6 +112,7 @@ export const invitationOperations = {
     http: { method: 'POST', path: '/join' },
     caller: 'anyone',
     summary: 'Make an account with an invitation. The address is needed where the invitation does not name it.',
+    cost: 5,
     params: { key, ...joining },
     result: z.object({ user_id: int, email: z.string(), api_key: z.string() }),
     errors,
@@ -141,6 +144,7 @@ export const invitationOperations = {
     page: { method: 'POST', path: '/join/{key}' },
     caller: 'anyone',
     summary: 'What the page of an invitation link sends.',
+    cost: 5,
     /** The key is what a page that is sent twice names itself by; a header takes its place. */
     params: { key, ...joining, idempotency_key: text(z.string().max(100).optional()) },
     result: pageSchema,

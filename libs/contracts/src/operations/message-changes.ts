@@ -27,6 +27,7 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'PATCH', path: '/messages/{message_id}' },
     summary: "Change a message's content, topic or channel.",
+    cost: 2,
     params: {
       message_id: messageId,
       topic: text(z.string().optional(), 'subject'),
@@ -70,6 +71,7 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/streams/{stream_id}/delete_topic' },
     summary: 'Delete all messages of a topic, as many at a time as one call may take.',
+    cost: 10,
     params: { stream_id: json(int), topic_name: text(z.string()) },
     result: z.object({ complete: bool }),
     errors: ['BAD_REQUEST'],
@@ -143,6 +145,7 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/messages/{message_id}/report' },
     summary: 'Report a message to the moderators.',
+    cost: 3,
     params: {
       message_id: messageId,
       report_type: text(z.enum(['spam', 'harassment', 'inappropriate', 'norms', 'other'])),

@@ -20,6 +20,7 @@ export const messageReadingOperations = {
     caller: 'spectator',
     http: { method: 'GET', path: '/messages' },
     summary: 'Messages around an anchor that match a narrow, or messages by ID.',
+    cost: 2,
     params: {
       anchor: textOrJson(z.union([anchorId, z.string()]).optional()),
       /** With the anchor `date`: ISO 8601; without an offset it is in UTC. */
@@ -62,6 +63,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'GET', path: '/messages/matches_narrow' },
     summary: 'Which of these messages match a narrow.',
+    cost: 2,
     params: { msg_ids: json(ids), narrow: json(z.unknown().refine((given) => given !== undefined)) },
     result: z.object({
       messages: z.record(z.string(), z.object({ match_content: z.string(), match_subject: z.string() })),
@@ -83,6 +85,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/messages/flags/narrow' },
     summary: 'Add or remove a personal flag of the messages around an anchor that match a narrow.',
+    cost: 5,
     params: {
       anchor,
       include_anchor: json(bool.default(true)),
@@ -109,6 +112,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/mark_all_as_read' },
     summary: 'Mark everything as read.',
+    cost: 5,
     result: done,
     events: ['update_message_flags'],
     deadlineMs: 60_000,
@@ -118,6 +122,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/mark_stream_as_read' },
     summary: 'Mark a channel as read.',
+    cost: 2,
     params: { stream_id: json(int) },
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],

@@ -48,6 +48,7 @@ export const messagingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/messages/render' },
     summary: 'What a text would look like as a message.',
+    cost: 2,
     params: { content: text(z.string()) },
     result: z.object({ rendered: z.string() }),
     isReadOnly: true,

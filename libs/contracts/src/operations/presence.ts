@@ -30,6 +30,7 @@ export const presenceOperations = {
     service: 'presence',
     http: { method: 'GET', path: '/realm/presence' },
     summary: 'Who is here, of all users (specification 4.18).',
+    cost: 3,
     result: z.object({ server_timestamp: z.number(), presences: z.record(z.string(), legacyPresence) }),
   }),
   getUserPresence: operation({

@@ -21,6 +21,7 @@ export const uploadOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/user_uploads' },
     summary: 'Upload a file, to be linked from messages.',
+    cost: 3,
     params: { file: file() },
     result: z.object({ url: z.string(), uri: z.string(), filename: z.string() }),
     errors: ['BAD_REQUEST', 'REALM_UPLOAD_QUOTA'],

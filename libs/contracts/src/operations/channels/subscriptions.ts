@@ -26,6 +26,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'POST', path: '/users/me/subscriptions' },
     summary: 'Subscribe users to channels, creating those that do not exist (specification 4.3).',
+    cost: 5,
     params: {
       subscriptions: json(z.array(wantedChannel)),
       principals: json(principals.optional()),
@@ -45,6 +46,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'POST', path: '/channels/create' },
     summary: 'Create a channel (specification 4.5).',
+    cost: 5,
     params: {
       name: text(z.string()),
       description: text(z.string().default('')),
@@ -60,6 +62,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'DELETE', path: '/users/me/subscriptions' },
     summary: 'Unsubscribe oneself or others from channels.',
+    cost: 5,
     params: { subscriptions: json(z.array(z.string())), principals: json(principals.optional()) },
     result: z.object(removed),
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
@@ -70,6 +73,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'PATCH', path: '/users/me/subscriptions' },
     summary: 'Subscribe and unsubscribe oneself in one request.',
+    cost: 5,
     params: { add: json(z.array(wantedChannel).default([])), delete: json(z.array(z.string()).default([])) },
     result: z.object({ ...subscribed, ...removed }),
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
@@ -88,6 +92,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'POST', path: '/users/me/subscriptions/properties' },
     summary: "Change the caller's own settings of channels.",
+    cost: 2,
     params: {
       subscription_data: json(
         z.array(z.looseObject({ stream_id: z.int(), property: z.string(), value: z.union([bool, z.string()]) })),
