@@ -7,6 +7,7 @@ import { loginHandlers } from './authentication/login.ts';
 import { operatorKeyHandlers } from './authentication/operator-keys.ts';
 import { ownKeyHandlers } from './authentication/own-keys.ts';
 import { botHandlers, botsSnapshot } from './bots/bots.ts';
+import { defaultChannelNamesConsumer } from './bots/default-channel-names.ts';
 import { collectionHandlers, collectionSnapshots } from './collections/index.ts';
 import type { UsersConfig } from './config.ts';
 import { startFullMembers } from './groups/full-members.ts';
@@ -31,6 +32,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const owner = { ...opened, unitOfWork: limitingSight(opened.unitOfWork) };
   const { bus, config, log } = process;
   acquaintanceConsumer(owner);
+  defaultChannelNamesConsumer(owner);
   const mailer = createMailer({ url: config.NATTER_SMTP_URL, from: config.NATTER_MAIL_FROM, log });
   const seal = createKeySeal(config.NATTER_BOT_KEY_SECRET || config.NATTER_POSTGRES_URL || '');
   await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [

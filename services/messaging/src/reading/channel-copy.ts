@@ -22,7 +22,7 @@ const columnOf: Record<string, string> = {
   history_public_to_subscribers: 'history_public',
 };
 
-/** Keeps the copy. A channel that appears to somebody may have been known for long. */
+/** Applies an event to the copy. `stream/create` may repeat a known channel: it also tells that somebody gained access. */
 export async function channelChanged(work: Work, { op, body }: LogEvent): Promise<void> {
   if (op === 'create')
     for (const channel of body.streams as Record<string, unknown>[])
@@ -33,11 +33,12 @@ export async function channelChanged(work: Work, { op, body }: LogEvent): Promis
         ON CONFLICT (realm_id, channel_id) DO UPDATE SET name = excluded.name, is_private = excluded.is_private,
           is_web_public = excluded.is_web_public, is_archived = excluded.is_archived, history_public = excluded.history_public`);
   if (op !== 'update') return;
-  // A change of privacy brings the other two along.
-  const changes = { [String(body.property)]: body.value, ...body };
+  // The body also holds the name before the change, and a change of privacy carries the properties that follow from it.
+  const { name: _, ...others } = body;
+  const changes: Record<string, unknown> = { ...others, [String(body.property)]: body.value };
   for (const [property, column] of Object.entries(columnOf)) {
     const value = changes[property];
-    if (value === undefined || (property === 'name' && body.property !== 'name')) continue;
+    if (value === undefined) continue;
     const written = property === 'name' ? sql.fragment`${String(value)}` : sql.fragment`${value === true}`;
     await work.run(sql.unsafe`
       UPDATE messaging.channel SET ${sql.identifier([column])} = ${written}

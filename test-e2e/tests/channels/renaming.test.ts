@@ -1,0 +1,106 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+let owner: Client;
+
+const create = async (name: string): Promise<number> => {
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name }],
+    principals: [owner.user_id, realm.member.user_id],
+  });
+  return (await owner.ok('GET', '/get_stream_id', { stream: name })).stream_id;
+};
+const rename = (id: number, new_name: string): Promise<Json> => owner.ok('PATCH', `/streams/${id}`, { new_name });
+const say = async (to: string | number, topic: string, content: string): Promise<number> =>
+  (await owner.ok('POST', '/messages', { type: 'channel', to, topic, content })).id;
+const page = async (who: Client, narrow: unknown): Promise<Json[]> =>
+  (await who.ok('GET', '/messages', { anchor: 'newest', num_before: 50, num_after: 0, narrow })).messages;
+const content = async (id: number): Promise<string> =>
+  (await owner.ok('GET', `/messages/${id}`, { apply_markdown: true })).message.content;
+
+beforeAll(async () => {
+  realm = await openRealm();
+  owner = realm.owner;
+});
+
+describe('after a channel was renamed', () => {
+  let id: number;
+  let first: number;
+  beforeAll(async () => {
+    id = await create('before');
+    first = await say('before', 'topic', 'hello');
+    await realm.member.ok('PATCH', '/users/me/subscriptions/muted_topics', {
+      stream_id: id,
+      topic: 'topic',
+      op: 'add',
+    });
+    await rename(id, 'after');
+  });
+
+  test('history carries the new name', async () => {
+    const [message] = await page(realm.member, [['id', first]]);
+    expect(message).toMatchObject({ id: first, stream_id: id, display_recipient: 'after' });
+  });
+
+  test('a narrow finds it by the new name and not by the old one', async () => {
+    const found = await page(realm.member, [['channel', 'after']]);
+    expect(found.map((message) => message.id)).toContain(first);
+    const old = await realm.member.get('/messages', {
+      anchor: 'newest',
+      num_before: 5,
+      num_after: 0,
+      narrow: [['channel', 'before']],
+    });
+    expect(old.body.code).toBe('BAD_NARROW');
+  });
+
+  test('a link by the new name leads to it, and one by the old name to nothing', async () => {
+    expect(await content(await say(id, 'topic', '#**after** #**before**'))).toMatch(
+      /<a class="stream" data-stream-id="\d+" href="[^"]+">#after<\/a> #<strong>before<\/strong>|#after<\/a> #\*\*before\*\*/,
+    );
+  });
+
+  test('mutes of its topics carry the new name', async () => {
+    const { muted_topics } = await realm.member.ok('POST', '/register', { fetch_event_types: ['muted_topics'] });
+    expect(muted_topics.map(([name, topic]: Json[]) => [name, topic])).toEqual([['after', 'topic']]);
+  });
+
+  test('another channel may take the freed name, and each keeps its own', async () => {
+    const other = await create('before');
+    const said = await say('before', 'topic', 'in the other one');
+    expect((await page(realm.member, [['channel', 'before']])).map((message) => message.id)).toContain(said);
+    expect((await page(realm.member, [['channel', 'after']])).map((message) => message.id)).not.toContain(said);
+    const [mine, theirs] = [await page(realm.member, [['id', first]]), await page(realm.member, [['id', said]])];
+    expect([mine[0]?.display_recipient, theirs[0]?.display_recipient]).toEqual(['after', 'before']);
+    const links = await content(await say(id, 'topic', '#**after** #**before**'));
+    expect([...links.matchAll(/data-stream-id="(\d+)"/g)].map(([, channel]) => Number(channel))).toEqual([id, other]);
+  });
+
+  test('two channels can exchange their names', async () => {
+    const [one, two] = [await create('left'), await create('right')];
+    const [inOne, inTwo] = [await say(one, 't', 'one'), await say(two, 't', 'two')];
+    await rename(one, 'aside');
+    await rename(two, 'left');
+    await rename(one, 'right');
+    const shown = await Promise.all([inOne, inTwo].map((message) => page(realm.member, [['id', message]])));
+    expect(shown.map(([message]) => message?.display_recipient)).toEqual(['right', 'left']);
+  });
+});
+
+test('the default channels of a bot follow a rename, and its owner hears of it', async () => {
+  const id = await create('feed');
+  const bot = await realm.member.ok('POST', '/bots', {
+    full_name: 'Feeder',
+    short_name: 'feeder',
+    bot_type: 1,
+    default_sending_stream: 'feed',
+  });
+  const queue = await realm.member.queue({ event_types: ['realm_bot'], fetch_event_types: ['realm_bot'] });
+  await rename(id, 'river');
+  const event = await queue.next(({ type, op }) => type === 'realm_bot' && op === 'update');
+  expect(event.bot).toMatchObject({ user_id: bot.user_id, default_sending_stream: 'river' });
+  const { realm_bots } = await realm.member.ok('POST', '/register', { fetch_event_types: ['realm_bot'] });
+  const shown = realm_bots.find(({ user_id }: Json) => user_id === bot.user_id);
+  expect(shown.default_sending_stream).toBe('river');
+});
