@@ -1,4 +1,5 @@
 import { runService } from '@natter/service-kit';
-import { gatewayConfig, startGateway } from './service.ts';
+import { gatewayConfig } from './config.ts';
+import { startGateway } from './service.ts';
 
 await runService('gateway', gatewayConfig, startGateway);

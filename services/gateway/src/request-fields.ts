@@ -97,6 +97,8 @@ function parseMultipart(contentType: string, body: Buffer): Promise<Form> {
       });
       parser.on('file', (_, stream, name, __, contentType) => {
         const chunks: Buffer[] = [];
+        // A body that ends inside a file fails its stream; without a listener that would end the process.
+        stream.on('error', fail);
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('end', () => {
           files.push({ name: name ?? '', contentType, bytes: Buffer.concat(chunks) });

@@ -1,0 +1,66 @@
+import { type Actor, capabilityNames, eventQueueOperations, type ParamsOf, type RequestMeta } from '@natter/contracts';
+import type { Bus } from '@natter/service-kit';
+import type { Authenticator } from './authenticator.ts';
+import type { Exchange } from './caller.ts';
+import { streamEvents } from './event-stream.ts';
+import { type Polls, pollRequestOf } from './polls.ts';
+import { hangupOf, headerOf } from './request-meta.ts';
+
+export type PollParams = ParamsOf<typeof eventQueueOperations.getEvents>;
+
+interface PollCall extends Exchange {
+  actor: Actor;
+  meta: RequestMeta;
+  params: PollParams;
+  ignored: readonly string[];
+}
+
+/** `GET /events`: an answer, a stream of server-sent events, or a new queue. */
+export async function answerPoll(
+  { bus, polls, authenticator }: { bus: Bus; polls: Polls; authenticator: Authenticator },
+  call: PollCall,
+): Promise<unknown> {
+  const { actor, meta, params, ignored, request, reply } = call;
+  const isStream = request.headers.accept?.includes('text/event-stream') ?? false;
+  const { queue_id, dont_block } = params;
+  if (queue_id === undefined && dont_block) return openQueue(bus, call);
+  const resumed = headerOf(request, 'last-event-id');
+  const from =
+    isStream && resumed !== undefined && /^-?\d{1,15}$/.test(resumed) ? Number(resumed) : params.last_event_id;
+  const asked = pollRequestOf(queue_id, from);
+  const hangup = hangupOf(reply.raw);
+  if (isStream) {
+    await streamEvents(reply, asked.queueId, asked.lastEventId, hangup, async (lastEventId, dontBlock = false) => {
+      const known = await authenticator.authenticate(request.headers.authorization, meta, true);
+      return polls.poll(known, meta, { ...asked, lastEventId, dontBlock }, hangup);
+    });
+    return reply;
+  }
+  const { events } = await polls.poll(actor, meta, { ...asked, dontBlock: dont_block }, hangup);
+  const rest = ignored.length > 0 ? `,"ignored_parameters_unsupported":${JSON.stringify(ignored)}` : '';
+  // Queues share the text of events.
+  const body = `{"result":"success","msg":"","events":[${events.join(',')}],"queue_id":${JSON.stringify(queue_id)}${rest}}`;
+  return reply.type('application/json; charset=utf-8').send(body);
+}
+
+/** A poll that may not wait and names no queue gets a new one. */
+async function openQueue(bus: Bus, { actor, meta, params, ignored }: PollCall): Promise<unknown> {
+  const named = capabilityNames.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]] as const]));
+  const { queue_id: _, last_event_id: __, dont_block, ...given } = params;
+  const made = await bus.call(
+    eventQueueOperations.register,
+    {
+      ...given,
+      include_subscribers: 'false',
+      presence_history_limit_days: undefined,
+      client_capabilities: Object.fromEntries(named),
+      fetch_event_types: [],
+      pronouns_field_type_supported: undefined,
+      user_client: undefined,
+    },
+    { actor, meta },
+  );
+  const { queue_id, last_event_id } = made;
+  const rest = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+  return { result: 'success', msg: '', events: [], queue_id, last_event_id, ...rest };
+}

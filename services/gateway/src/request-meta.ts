@@ -1,0 +1,41 @@
+import type { ServerResponse } from 'node:http';
+import type { RequestMeta } from '@natter/contracts';
+import type { FastifyRequest } from 'fastify';
+import type { Hangup } from './polls.ts';
+
+/** What the gateway tells services about a request; the realm is found by the request's host. */
+export async function metaOf(
+  request: FastifyRequest,
+  findRealm: (host: string, meta: RequestMeta) => Promise<number>,
+): Promise<RequestMeta> {
+  const host = request.host.toLowerCase();
+  const meta: RequestMeta = {
+    requestId: request.id,
+    realmId: 0,
+    client: clientOf(request),
+    realmUrl: `${request.protocol}://${host}`,
+    idempotencyKey: headerOf(request, 'idempotency-key'),
+  };
+  return { ...meta, realmId: await findRealm(host, meta) };
+}
+
+export const headerOf = (request: FastifyRequest, name: string): string | undefined => {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+export const hangupOf = (response: ServerResponse): Hangup => ({
+  get isOver() {
+    return response.closed || response.destroyed;
+  },
+  onOver: (listener) => {
+    response.once('close', listener);
+    return () => response.off('close', listener);
+  },
+});
+
+/** The name in `Name/1.2 (…)`; it may contain spaces. */
+const clientOf = (request: FastifyRequest): string =>
+  nameOf(/^[^/(]+/.exec(request.headers['user-agent'] ?? '')?.[0] ?? '');
+
+export const nameOf = (client: string): string => client.trim().slice(0, 60) || 'Unspecified';

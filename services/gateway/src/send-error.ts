@@ -1,0 +1,37 @@
+import { ChatError } from '@natter/contracts';
+import type { Logger } from '@natter/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { fileParamOf, tooLarge } from './files.ts';
+import type { Router } from './router.ts';
+
+export function sendError(reply: FastifyReply, error: ChatError): FastifyReply {
+  if (error.status === 401) reply.header('www-authenticate', 'Basic realm="zulip"');
+  if (error.code === 'RATE_LIMIT_HIT') reply.header('retry-after', Math.ceil(Number(error.extra['retry-after'] ?? 1)));
+  if (error.status === 503) reply.header('retry-after', 1);
+  return reply.code(error.status).send({ result: 'error', msg: error.message, code: error.code, ...error.extra });
+}
+
+/** Errors of the framework as errors of the API. Everything unknown is logged and answered as INTERNAL_ERROR. */
+export function createErrorMapper(options: {
+  log: Logger;
+  router: Router;
+  maxUploadBytes: number;
+}): (error: unknown, request: FastifyRequest) => ChatError {
+  const { log, router, maxUploadBytes } = options;
+
+  const takesFile = (request: FastifyRequest): boolean => {
+    const found = router.find(request.url.split('?')[0] ?? '')?.operation(request.method);
+    return found !== undefined && fileParamOf(found.operation) !== undefined;
+  };
+
+  return (error, request) => {
+    if (error instanceof ChatError) return error;
+    const code = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (code === 413 && takesFile(request)) return tooLarge(maxUploadBytes);
+    if (code === 413) return new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+    if (code >= 400 && code < 500)
+      return new ChatError('BAD_REQUEST', error instanceof Error ? error.message : 'Bad request');
+    log.error({ err: error, requestId: request.id, url: request.url.split('?')[0] }, 'request failed');
+    return new ChatError('INTERNAL_ERROR', 'Internal server error');
+  };
+}
