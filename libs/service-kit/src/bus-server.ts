@@ -1,0 +1,169 @@
+import { headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
+import { type Service, Svcm } from '@nats-io/services';
+import { type ChatError, catchUpOperations, type Operation, type ServiceName, unavailable } from '@natter/contracts';
+import type { Blocks } from './blocks.ts';
+import type { CatchUp } from './catch-up.ts';
+import { createFailureLog } from './failure-log.ts';
+import type { Context, Handlers } from './handlers.ts';
+import { JsonPieces, type Piece } from './json-pieces.ts';
+import type { Logger } from './logging.ts';
+import type { Metrics } from './metrics.ts';
+import { type Freshness, runOnCurrentVersions } from './retry-on-changed-versions.ts';
+import { inSpan } from './tracing.ts';
+import {
+  deadlineHeader,
+  decodeJson,
+  type Envelope,
+  encodeJson,
+  errorHeader,
+  knownHeader,
+  subjectOf,
+  traceHeader,
+} from './wire.ts';
+
+/** The serving side of the bus. */
+export interface BusServer {
+  serve(name: ServiceName, version: string, handlers: Handlers): Promise<void>;
+  /** How this process brings its copies of others' data up to date before it answers. */
+  useCatchUp(catchUp: CatchUp): void;
+  /** Takes no more requests; resolves when those that were taken are answered. Calls to others still work. */
+  retire(): Promise<void>;
+}
+
+interface Parts {
+  nats: NatsConnection;
+  blocks: Blocks;
+  log: Logger;
+  metrics: Metrics;
+  refreshActor: Freshness['refreshActor'];
+}
+
+/** More than a process can answer before their callers give up. */
+const maxInFlight = 20_000;
+/** How long requests in flight hold up a process that stops. */
+const retireMs = 10_000;
+const usualDeadlineMs = 15_000;
+
+export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Parts): BusServer {
+  const services: Service[] = [];
+  const toChatError = createFailureLog();
+  const freshness: Freshness = {
+    catchUp: async () => ({ isStale: false, realmVersion: undefined }),
+    refreshActor,
+  };
+  let inFlight = 0;
+  let whenIdle: () => void = () => undefined;
+
+  return {
+    async serve(name, version, handlers) {
+      const service = await new Svcm(nats).add({
+        name: `natter-${name}`,
+        version,
+        description: `Natter ${name} service`,
+        queue: name,
+      });
+      services.push(service);
+      const own = catchUpOperations.find((operation) => operation.service === name);
+      const all = own ? [...handlers, { operation: own, run: catchUpFor }] : handlers;
+      for (const handler of all)
+        service.addEndpoint(handler.operation.name, {
+          subject: subjectOf(handler.operation, '*'),
+          handler: (error, message) => {
+            if (error) log.warn({ err: error }, 'endpoint error');
+            else admit(message, handler);
+          },
+        });
+      await nats.flush();
+    },
+
+    useCatchUp: (catchUp) => {
+      freshness.catchUp = catchUp;
+    },
+
+    retire: async () => {
+      await Promise.all(services.splice(0).map((service) => service.stop().catch(() => undefined)));
+      if (inFlight > 0)
+        await new Promise<void>((resolve) => {
+          whenIdle = resolve;
+          setTimeout(resolve, retireMs).unref();
+        });
+      await blocks.settled();
+    },
+  };
+
+  function admit(message: Msg, handler: Handlers[number]): void {
+    const { operation } = handler;
+    if (inFlight >= maxInFlight) {
+      const busy = unavailable(new Error('too many requests in flight'));
+      refuse(
+        message,
+        toChatError(busy, operation, () => log),
+      );
+      return;
+    }
+    inFlight++;
+    const parent = message.headers?.get(traceHeader) || undefined;
+    void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
+      answer(message, handler),
+    ).finally(() => {
+      inFlight--;
+      if (inFlight === 0) whenIdle();
+    });
+  }
+
+  async function answer(message: Msg, handler: Handlers[number]): Promise<void> {
+    const { operation } = handler;
+    const stop = metrics.requestSeconds.startTimer({ operation: operation.name });
+    // Created lazily: most requests never log.
+    let requestLog = (): Logger => log;
+    try {
+      const deadline = Date.now() + Number(message.headers?.get(deadlineHeader) || usualDeadlineMs);
+      const envelope = decodeJson(await blocks.fetch(await blocks.read(message, deadline), deadline)) as Envelope;
+      checkCaller(message, operation, envelope);
+      requestLog = () =>
+        log.child({
+          requestId: envelope.meta.requestId,
+          realm: envelope.meta.realmId,
+          user: envelope.actor?.userId,
+          operation: operation.name,
+        });
+      const result = await runOnCurrentVersions(envelope, handler, freshness, requestLog);
+      await respond(message, result instanceof JsonPieces ? result.pieces : [encodeJson(result ?? {})], deadline);
+      stop({ outcome: 'success' });
+    } catch (error) {
+      const chatError = toChatError(error, operation, requestLog);
+      refuse(message, chatError);
+      stop({ outcome: chatError.code });
+    }
+  }
+
+  async function catchUpFor({ meta }: Context): Promise<object> {
+    await freshness.catchUp(meta.realmId);
+    return {};
+  }
+
+  async function respond(message: Msg, pieces: readonly Piece[], end: number): Promise<void> {
+    const h = headers();
+    if (message.headers?.get(knownHeader) === 'pieces') {
+      message.respond(blocks.offer(pieces, h), { headers: h });
+      return;
+    }
+    const bytes = Buffer.concat(await blocks.fetch(pieces, end));
+    message.respond(blocks.offerBytes(bytes, h).payload, { headers: h });
+  }
+}
+
+/** Only the gateway knows the actor; NATS permissions keep others from publishing in its name. */
+function checkCaller(message: Msg, operation: Operation, { actor }: Envelope): void {
+  const caller = message.subject.split('.').at(-1);
+  if (actor && operation.caller !== 'anyone' && caller !== 'gateway')
+    throw new Error(`${caller} asked for ${operation.name} in the name of a user`);
+  if (operation.caller === 'operator' && caller !== 'operator')
+    throw new Error(`${caller} asked for ${operation.name}, which is the operator's`);
+}
+
+function refuse(message: Msg, { code, message: text, extra, status }: ChatError): void {
+  const h = headers();
+  h.set(errorHeader, code);
+  message.respond(JSON.stringify({ message: text, extra, status }), { headers: h });
+}

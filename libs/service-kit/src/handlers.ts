@@ -1,0 +1,34 @@
+import type { Actor, Operation, ParamsOf, RequestMeta, ResultOf } from '@natter/contracts';
+import type { JsonPieces } from './json-pieces.ts';
+import type { Logger } from './logging.ts';
+
+export interface Context {
+  /** Absent only for operations that anyone may call. */
+  actor: Actor | undefined;
+  meta: RequestMeta;
+  log: Logger;
+  /** 0 at first; higher when the handler runs again because expected versions had changed: caches must be refreshed. */
+  attempt: number;
+}
+
+/** A context whose caller is known. */
+export type UserContext = Context & { actor: Actor };
+
+// biome-ignore lint/suspicious/noExplicitAny: handlers of different operations share a table; `handle` checks each pair.
+export type Handlers = { operation: Operation; run: (context: any, params: any) => Promise<unknown> }[];
+
+/** Pairs an operation with its handler; the types of both must agree. */
+export function handle<O extends Operation<never, never> | Operation>(
+  operation: O,
+  run: (context: UserContext, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
+): Handlers[number] {
+  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
+}
+
+/** As `handle`, for operations that spectators may call: the actor may be absent. */
+export function handleOpen<O extends Operation<never, never> | Operation>(
+  operation: O,
+  run: (context: Context, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
+): Handlers[number] {
+  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
+}

@@ -1,0 +1,27 @@
+import type { Actor, Operation, RequestMeta } from '@natter/contracts';
+
+/** The body of a request on the bus. */
+export interface Envelope {
+  actor: Actor | undefined;
+  meta: RequestMeta;
+  params: unknown;
+}
+
+export const errorHeader = 'Natter-Error';
+/** Time that the caller still waits, in milliseconds. */
+export const deadlineHeader = 'Natter-Deadline-Ms';
+export const traceHeader = 'traceparent';
+/** What the caller can read beside plain bytes. */
+export const knownHeader = 'Natter-Knows';
+
+/** Ends with the name of the caller, which NATS verifies. */
+export const subjectOf = (operation: Pick<Operation, 'service' | 'name'>, caller: string): string =>
+  `natter.${operation.service}.${operation.name}.${caller}`;
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+export const encodeJson = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
+
+export const decodeJson = (bytes: readonly Uint8Array[]): unknown =>
+  JSON.parse(decoder.decode(bytes.length === 1 ? bytes[0] : Buffer.concat(bytes)));
