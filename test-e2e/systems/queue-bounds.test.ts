@@ -74,7 +74,7 @@ describe('expiry', () => {
     const seconds = 4;
     const short = { queue_lifespan_secs: seconds };
     const [polled, left] = [(await register('member', short)).body, (await register('member', short)).body];
-    const outage = 25_000;
+    const outage = 10_000;
     await system.servers.postgres.kill('SIGKILL');
     await pause(outage);
     await system.servers.postgres.start();

@@ -30,7 +30,8 @@ const rights: Record<NatsUser, RedisRights> = {
   // Records of queues are named to a script, which counts as writing; it has no command that could write one.
   gateway: {
     keys: [`%R~${log}`, `~${queues}`, `~${polls}`, `~${rates}`],
-    commands: [...scripting, ...counting, 'xrange', 'get', 'hget', 'hset', 'hincrby'],
+    // `hget` and `hincrby` serve gateways of the previous release during an upgrade.
+    commands: [...scripting, ...counting, 'xrange', 'get', 'hmget', 'hset', 'time', 'hget', 'hincrby'],
   },
   users: { keys: [...appending.keys, `~${rates}`], commands: [...appending.commands, ...counting] },
   channels: appending,

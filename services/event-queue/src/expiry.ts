@@ -4,8 +4,8 @@ import type { Bus, Owner } from '@natter/service-kit';
 import { z } from 'zod';
 
 const endedRow = z.object({ realm_id: z.number(), queue_id: z.string() });
-/** Longer without a mark is an outage. Marks come every second or so. */
-export const outageSeconds = 15;
+/** Longer without a mark is an outage. Marks come every second; queues that live longer than asked for do no harm. */
+export const outageSeconds = 3;
 
 /**
  * Marks that the system works, and deletes the queues that nobody polled for their time. Nobody could poll in an outage, of

@@ -55,6 +55,8 @@ interface Held {
   realmId: number;
   userId: number;
   generation: number;
+  /** Order of arrival at this gateway. */
+  order: number;
   end: (reason: 'replaced' | 'gone') => void;
 }
 
@@ -64,6 +66,7 @@ interface Arrival {
   userId: number;
   /** A guest follows no channels but their own, whatever their queue was made for. */
   isGuest: boolean;
+  order: number;
   newest: number;
   isGone: boolean;
 }
@@ -92,6 +95,7 @@ export function createPolls(options: {
   /** Records as they were last read, by their text. */
   const records = new Map<string, { text: string; record: QueueRecord }>();
   const gatewayId = randomUUID();
+  let arrived = 0;
   let isStopping = false;
 
   bus.subscribe(queueSubject('*'), (payload, subject) => {
@@ -117,8 +121,8 @@ export function createPolls(options: {
   });
 
   /**
-   * The queue's record and the number of this poll, counted over all gateways so that the newest of two survives; without Redis
-   * by the clock. Whoever held a poll of it elsewhere is told.
+   * The queue's record and the number of this poll: microseconds of the clock of Redis, or of this process without Redis. Numbers
+   * grow over all gateways, so that the newest of two polls survives. A gateway that may hold an older poll is notified.
    */
   async function begin(actor: Actor, meta: RequestMeta, queueId: string): Promise<[QueueRecord, number]> {
     const { realmId } = actor;
@@ -133,7 +137,7 @@ export function createPolls(options: {
     if (queue.user_id !== actor.userId) throw badQueue(queueId);
     await life.keep(queue, meta);
     if (!counted?.[1]) counted = await count();
-    const generation = counted?.[1] || Date.now();
+    const generation = counted?.[1] || Date.now() * 1_000;
     if (counted?.[2] !== gatewayId) bus.publish(queueSubject(realmId), JSON.stringify({ queueId, generation }));
     return [queue, generation];
   }
@@ -155,6 +159,7 @@ export function createPolls(options: {
       realmId: actor.realmId,
       userId: actor.userId,
       isGuest: isGuest(actor),
+      order: ++arrived,
       newest: 0,
       isGone: false,
     };
@@ -182,8 +187,9 @@ export function createPolls(options: {
     if (known?.cursor === lastEventId) from = known.through;
     if (from.number > tail.position.number) await checkNotAhead(meta, tail, from, queue);
     const other = held.get(queueId);
-    // Of two that came at once the later one waits, whichever is here first.
-    const isOlder = Math.max(other?.generation ?? 0, arrival.newest) > generation;
+    // Of two polls the later one waits. Those of this gateway are compared by arrival: numbers of a clock that was set back, or of
+    // another server's clock, would end the later one at once, and its client would ask again without a pause.
+    const isOlder = (other?.order ?? 0) > arrival.order || arrival.newest > generation;
     if (!isOlder) other?.end('replaced');
 
     const begunAt = Date.now();
@@ -230,6 +236,7 @@ export function createPolls(options: {
       realmId: actor.realmId,
       userId: actor.userId,
       generation,
+      order: arrival.order,
       end: (reason) => {
         ended = ended === 'gone' ? ended : reason;
         wake();

@@ -1,0 +1,75 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, request } from '../api.ts';
+
+let system: System;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({
+    dataDir,
+    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
+    log: () => undefined,
+  });
+});
+afterAll(async () => {
+  await system?.stop();
+});
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const ask = (method: string, path: string, form: Record<string, unknown> = {}) =>
+  request(system.url, system.people.member, method, path, form);
+const register = async (): Promise<Answer> =>
+  (await ask('POST', '/register', { event_types: ['message'], fetch_event_types: [] })).body;
+const poll = ({ queue_id, last_event_id }: Answer, form: Record<string, unknown> = {}) =>
+  ask('GET', '/events', { queue_id, last_event_id, ...form });
+
+/** Polls until one is held for a second, and gives it with the number of polls that were answered at once. */
+async function untilHeld(queue: Answer): Promise<{ held: ReturnType<typeof poll>; answeredAtOnce: number }> {
+  for (let answeredAtOnce = 0; answeredAtOnce < 50; answeredAtOnce++) {
+    const held = poll(queue);
+    const first = await Promise.race([held, pause(1_000).then(() => 'held' as const)]);
+    if (first === 'held') return { held, answeredAtOnce };
+  }
+  throw new Error('No poll was held');
+}
+
+const send = async (content: string): Promise<void> => {
+  const form = { type: 'channel', to: 'general', topic: 'polls', content };
+  await expect.poll(async () => (await ask('POST', '/messages', form)).status, { timeout: 20_000 }).toBe(200);
+};
+
+test('a poll is held, though an older one with a higher number was held when Redis lost its data', async () => {
+  const queue = await register();
+  for (let count = 0; count < 30; count++) await poll(queue, { dont_block: true });
+  const older = poll(queue);
+  await pause(500);
+  const redis = new Redis(system.servers.redisUrl);
+  await redis.flushall();
+  redis.disconnect();
+  const { held, answeredAtOnce } = await untilHeld(queue);
+  expect(answeredAtOnce).toBe(0);
+  await send('after the loss');
+  const contents = (await held).body.events.map((event: Answer) => event.message.content);
+  expect(contents).toEqual(['after the loss']);
+  await older;
+});
+
+test('a poll is held after Redis came back, though an older one was held that began without Redis', async () => {
+  const queue = await register();
+  await poll(queue, { dont_block: true });
+  await system.servers.redis.kill('SIGKILL');
+  const older = poll(queue);
+  await pause(1_000);
+  await system.servers.redis.start();
+  await pause(1_000);
+  const { held, answeredAtOnce } = await untilHeld(queue);
+  expect(answeredAtOnce).toBe(0);
+  await send('after the outage');
+  const contents = (await held).body.events.map((event: Answer) => event.message.content);
+  expect(contents).toEqual(['after the outage']);
+  await older;
+});
