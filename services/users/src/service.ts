@@ -6,6 +6,7 @@ import { createKeySeal } from './authentication/key-seal.ts';
 import { loginHandlers } from './authentication/login.ts';
 import { operatorKeyHandlers } from './authentication/operator-keys.ts';
 import { ownKeyHandlers } from './authentication/own-keys.ts';
+import { startBotRanks } from './bots/bot-rank.ts';
 import { botHandlers, botsSnapshot } from './bots/bots.ts';
 import { defaultChannelNamesConsumer } from './bots/default-channel-names.ts';
 import { collectionHandlers, collectionSnapshots } from './collections/index.ts';
@@ -62,11 +63,15 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ]),
   ]);
   const stopFullMembers = startFullMembers(owner, (error) => log.warn({ err: error }, 'full members not looked for'));
+  const stopBotRanks = startBotRanks(owner, seal, (error) =>
+    log.warn({ err: error }, 'bots not lowered to the role of their owners'),
+  );
   const stopLimits = startLimits(owner, bus, (error) => log.warn({ err: error }, 'guests not limited yet'));
   return {
     stop: async () => {
       stopFullMembers();
       stopLimits();
+      stopBotRanks();
       await mailer.close();
       await owner.close();
     },

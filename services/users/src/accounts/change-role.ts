@@ -4,6 +4,8 @@ import type { Holder } from '@natter/permissions';
 import { z } from 'zod';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import { announceBotsTo } from '../bots/announce-bot.ts';
+import { renewLeakedKeys } from '../bots/bot-key.ts';
+import { lowerBots, requireBotRole } from '../bots/bot-rank.ts';
 import { moveToRole } from '../groups/membership.ts';
 import { hiddenPeople, limitsGuests } from '../sight/sight.ts';
 import { tellGained, tellLost } from '../sight/tell-sight.ts';
@@ -17,8 +19,15 @@ export async function changeRole(work: Work, holder: Holder, row: AccountRow, ro
   if ((role === roles.owner || row.role === roles.owner) && holder.role !== roles.owner)
     throw badRequest('Must be an organization owner');
   if (row.role === roles.guest && role <= roles.administrator) throw badRequest('Guests cannot be made administrators');
-  if (row.role === roles.owner && row.is_active && (await isLastOwner(work, row.id)))
+  if (row.role === roles.owner && row.is_active && !row.is_bot && (await isLastOwner(work, row.id)))
     throw badRequest('The owner permission cannot be removed from the only organization owner.');
+  if (row.is_bot) await requireBotRole(work, holder, row, role);
+  await setRole(work, row, role, seal);
+  await renewLeakedKeys(work, seal);
+}
+
+/** Sets a role that was checked; a person's bots go down with them. */
+export async function setRole(work: Work, row: AccountRow, role: number, seal: KeySeal): Promise<void> {
   const sawFewer = await hiddenOf(work, row.id);
   await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
   emitPerson(work, { user_id: row.id, role });
@@ -29,7 +38,8 @@ export async function changeRole(work: Work, holder: Holder, row: AccountRow, ro
   const wasAdministrator = row.role <= roles.administrator;
   const isAdministrator = role <= roles.administrator;
   if (wasAdministrator !== isAdministrator)
-    await announceBotsTo(work, { users: idSet([row.id]) }, row.id, isAdministrator, seal);
+    await announceBotsTo(work, { users: idSet([row.id]) }, row.id, isAdministrator);
+  if (!row.is_bot) await lowerBots(work, row.id, role, seal);
 }
 
 /** Only guests are hidden anybody from. */

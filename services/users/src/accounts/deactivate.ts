@@ -3,8 +3,11 @@ import { sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { credentialsChanged } from '../authentication/authentication.ts';
+import { endCredentials, endLinks } from '../authentication/end-credentials.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import { announceBotChange } from '../bots/announce-bot.ts';
+import { renewKey, renewLeakedKeys } from '../bots/bot-key.ts';
+import { requireRank } from '../bots/bot-rank.ts';
 import { moveBot } from '../bots/move-bot.ts';
 import { change } from '../change.ts';
 import { holderOf, requireAdministrator, requireOwner } from '../groups/holder.ts';
@@ -34,7 +37,7 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
           requireOwner(holder);
           if (await isLastOwner(work, row.id)) throw badRequest('Cannot deactivate the only organization owner');
         }
-        await deactivate(work, row);
+        await deactivate(work, row, seal);
         const { default_language: language } = await readSettings(work, row.id);
         return { to: { email: row.email, language, realm: realm.settings.name } };
       });
@@ -51,7 +54,7 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
         if (!row || row.is_bot) throw badRequest('This endpoint does not accept bot requests.');
         if (row.role === roles.owner && (await isLastOwner(work, row.id))) throw lastOne(true, 'organization owner');
         if (await isLastUser(work, row.id)) throw lastOne(false, 'user');
-        await deactivate(work, row);
+        await deactivate(work, row, seal);
         return {};
       }),
     ),
@@ -65,20 +68,21 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
         if (!row) throw noSuchUser();
         if (row.is_active) return {};
         if (row.role === roles.owner) requireOwner(holder);
+        if (row.is_bot) requireRank(holder, row);
+        await endCredentials(work, row.id);
         await work.run(sql.unsafe`UPDATE users.account SET is_active = true WHERE id = ${row.id}`);
         emitPerson(work, { user_id: row.id, is_active: true });
         await announceStatus(work, row.id, true);
         if (row.is_bot) await returnBot(work, row, holder.userId, seal);
         await announceReturn(work, row.id);
-        work.emit(credentialsChanged(row.id));
         return {};
       }),
     ),
   ];
 }
 
-/** The person's bots end with them; the keys are refused at once. */
-export async function deactivate(work: Work, row: AccountRow): Promise<void> {
+/** The person's bots end with them; the keys are refused at once, and so are those of other people's bots that they know. */
+export async function deactivate(work: Work, row: AccountRow, seal: KeySeal): Promise<void> {
   const bots = row.is_bot
     ? []
     : await work.any(sql.type(accountRow)`
@@ -91,16 +95,18 @@ export async function deactivate(work: Work, row: AccountRow): Promise<void> {
     if (each.is_bot) await announceBotChange(work, each, { is_active: false });
     await announceLeaving(work, each.id);
     await revokeInvitesOf(work, each.id);
+    await endLinks(work, each.id);
     work.emit(credentialsChanged(each.id));
   }
+  await renewLeakedKeys(work, seal);
 }
 
 /** A bot whose owner is gone belongs to who brings it back. */
 async function returnBot(work: Work, row: AccountRow, actingId: number, seal: KeySeal): Promise<void> {
   const owner = row.bot_owner_id === null ? undefined : await lockAccount(work, row.bot_owner_id);
-  if (owner?.is_active) return announceBotChange(work, row, { is_active: true });
   await announceBotChange(work, row, { is_active: true });
-  await moveBot(work, row, actingId, seal);
+  if (owner?.is_active) await renewKey(work, row, seal);
+  else await moveBot(work, row, actingId, seal);
 }
 
 async function isLastUser(work: Work, userId: number): Promise<boolean> {

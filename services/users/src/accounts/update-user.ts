@@ -4,6 +4,7 @@ import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import { announceBotChange } from '../bots/announce-bot.ts';
+import { requireRank } from '../bots/bot-rank.ts';
 import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import { changeProfileData } from '../profile-fields/profile-data.ts';
@@ -25,6 +26,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal): Handlers {
         const lock = sql.fragment`FOR NO KEY UPDATE OF account`;
         const row = await findAccount(work, work.realmId, user_id_or_email, holder, lock);
         if (row.is_system_bot) throw noSuchUser();
+        if (row.is_bot) requireRank(holder, row);
         if (new_email !== undefined) await requireEmailChanger(work, holder);
         if (name !== undefined && name !== row.full_name) {
           await requireUniqueName(work, realm, name, row.id);

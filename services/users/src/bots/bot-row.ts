@@ -30,12 +30,16 @@ export const botDefaults = (row: BotRow) => ({
   default_all_public_streams: row.default_all_public_streams,
 });
 
-export const toBot = (row: BotRow, seal: KeySeal): Bot => ({
+/** The key of a bot for its owner, and nothing for anybody else or where the bot outranks the viewer. */
+export const keyFor = (viewer: { userId: number; role: number }, row: BotRow, seal: KeySeal): string =>
+  row.bot_owner_id === viewer.userId && row.role >= viewer.role ? seal.open(row.sealed_key) : '';
+
+export const toBot = (row: BotRow, api_key: string): Bot => ({
   user_id: row.id,
   full_name: row.full_name,
   email: row.email,
   bot_type: row.bot_type ?? 1,
-  api_key: seal.open(row.sealed_key),
+  api_key,
   ...botDefaults(row),
   avatar_url: avatarUrl(row),
   owner_id: row.bot_owner_id,

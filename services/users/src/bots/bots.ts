@@ -6,7 +6,6 @@ import { changeRole } from '../accounts/change-role.ts';
 import { deactivate } from '../accounts/deactivate.ts';
 import { readAccount } from '../accounts/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
-import { credentialsChanged, insertKey } from '../authentication/authentication.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import { createApiKey } from '../authentication/passwords.ts';
 import { change } from '../change.ts';
@@ -14,7 +13,9 @@ import { holderOf } from '../groups/holder.ts';
 import { lockRealm } from '../realm/read-realm.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
 import { announceBotChange } from './announce-bot.ts';
-import { type BotRow, botDefaults, everyBot, ownedBy, readBots, toBot } from './bot-row.ts';
+import { giveKey, noteReader } from './bot-key.ts';
+import { requireRank } from './bot-rank.ts';
+import { type BotRow, botDefaults, everyBot, keyFor, ownedBy, readBots, toBot } from './bot-row.ts';
 import { createBotHandlers } from './create-bot.ts';
 import { moveBot } from './move-bot.ts';
 
@@ -44,7 +45,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
         bots: rows.map((row) => ({
           username: row.email,
           full_name: row.full_name,
-          api_key: seal.open(row.sealed_key),
+          api_key: keyFor({ userId: actor.userId, role }, row, seal),
           avatar_url: avatarUrl(row),
           ...botDefaults(row),
         })),
@@ -63,13 +64,11 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
           await changeFullName(work, bot.id, name);
           await announceBotChange(work, bot, { full_name: name });
         }
-        if (params.role !== undefined && params.role !== bot.role) {
-          if (holder.role > roles.administrator && params.role < holder.role)
-            throw badRequest('Insufficient permission');
-          await changeRole(work, holder, bot, params.role, seal);
-        }
+        // The owner first: a role is checked against the owner that the bot is to have.
+        const moved = params.bot_owner_id === undefined ? bot : await moveBot(work, bot, params.bot_owner_id, seal);
+        if (params.role !== undefined && params.role !== moved.role)
+          await changeRole(work, holder, moved, params.role, seal);
         await storeDefaults(work, bot, params);
-        if (params.bot_owner_id !== undefined) await moveBot(work, bot, params.bot_owner_id, seal);
         return answer(work, bot.id, params.bot_owner_id);
       }),
     ),
@@ -78,14 +77,24 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       change(owner, context, botOperations.deactivateBot, params, async (work) => {
         await lockRealm(work);
         const bot = await ownBot(work, context, params.bot_id);
-        if (bot.is_active) await deactivate(work, bot);
+        if (bot.is_active) await deactivate(work, bot, seal);
         return {};
       }),
     ),
 
-    handle(botOperations.getBotApiKey, async (context, { bot_id }) => ({
-      api_key: seal.open((await ownBot(database, context, bot_id)).sealed_key),
-    })),
+    handle(botOperations.getBotApiKey, async (context, { bot_id }) => {
+      const { realmId, userId } = context.actor;
+      const own = await ownBot(database, context, bot_id);
+      if (own.bot_owner_id === userId) return { api_key: seal.open(own.sealed_key) };
+      // Noted in the transaction that reads the key, under the lock of changes of roles.
+      const read = await owner.unitOfWork({ realmId, schema: 'users' }, async (work) => {
+        await lockRealm(work);
+        const bot = await ownBot(work, context, bot_id);
+        await work.run(noteReader(bot, userId));
+        return bot;
+      });
+      return { api_key: seal.open(read.sealed_key) };
+    }),
 
     handle(botOperations.regenerateBotApiKey, async (context, params) => {
       const api_key = createApiKey();
@@ -95,6 +104,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
         await lockRealm(work);
         const bot = await ownBot(work, context, params.bot_id);
         await giveKey(work, bot, { api_key, sealed_key });
+        await work.run(noteReader(bot, context.actor.userId));
         return { sealed_key };
       });
       return { api_key: seal.open(kept.sealed_key) };
@@ -102,17 +112,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
   ];
 }
 
-/** The only key of a bot from now on; its owner's clients hear of it. */
-export async function giveKey(work: Work, bot: BotRow, key: { api_key: string; sealed_key: string }): Promise<void> {
-  await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${bot.id}`);
-  await insertKey(work, work.realmId, bot.id, key.api_key, 'bot');
-  await work.run(sql.unsafe`UPDATE users.bot SET sealed_key = ${key.sealed_key} WHERE user_id = ${bot.id}`);
-  work.bump(`actor:${bot.id}`);
-  work.emit(credentialsChanged(bot.id));
-  await announceBotChange(work, bot, { api_key: key.api_key });
-}
-
-/** The bot, if the caller owns it or is an administrator. */
+/** The bot, if the caller owns it or is an administrator, and ranks no lower than it. */
 async function ownBot(executor: Executor, { actor }: UserContext, botId: number): Promise<BotRow> {
   const [bot] = await readBots(
     executor,
@@ -123,6 +123,7 @@ async function ownBot(executor: Executor, { actor }: UserContext, botId: number)
   const holder = await holderOf(executor, actor.userId);
   if (holder.role > roles.administrator && (bot.bot_owner_id !== actor.userId || holder.isBot))
     throw badRequest('Insufficient permission');
+  requireRank(holder, bot);
   return bot;
 }
 
@@ -201,6 +202,6 @@ export const botsSnapshot = (seal: KeySeal): SnapshotPart => ({
     if (userId === undefined) return { realm_bots: [] };
     const { role } = await holderOf(executor, userId);
     const rows = await readBots(executor, realmId, role <= roles.administrator ? everyBot : ownedBy(userId));
-    return { realm_bots: rows.map((row) => toBot(row, seal)) };
+    return { realm_bots: rows.map((row) => toBot(row, keyFor({ userId, role }, row, seal))) };
   },
 });

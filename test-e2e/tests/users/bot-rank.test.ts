@@ -1,0 +1,158 @@
+import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+const refused = ({ status, body }: Json): Json => [status, body.code];
+const bad = [400, 'BAD_REQUEST'];
+
+let count = 0;
+async function botOf(owner: Client, role?: number): Promise<Client> {
+  const short_name = `rank${++count}`;
+  const full_name = `Rank ${count}`;
+  const made = await owner.ok('POST', '/bots', { full_name, short_name });
+  if (role !== undefined) await owner.ok('PATCH', `/bots/${made.user_id}`, { role });
+  const { api_key } = await owner.ok('GET', `/bots/${made.user_id}/api_key`);
+  return new Client(realm.owner, { ...made, api_key, full_name, email: `${short_name}-bot@${realm.host}` });
+}
+const roleOf = async ({ user_id }: { user_id: number }): Promise<number> =>
+  (await realm.guest.ok('GET', `/users/${user_id}`)).user.role;
+const status = async (bot: Client): Promise<number> => (await bot.get('/users/me')).status;
+const realmBots = async (who: Client): Promise<Json[]> =>
+  (await who.ok('POST', '/register', { fetch_event_types: ['realm_bot'] })).realm_bots;
+
+test('an administrator neither reads the key of a bot with the role of an owner, nor changes it', async () => {
+  const { owner, administrator } = realm;
+  const queue = await administrator.queue({ event_types: ['realm_bot', 'message'] });
+  const bot = await botOf(owner, 100);
+  const at = `/bots/${bot.user_id}`;
+  for (const attempt of [
+    administrator.get(`${at}/api_key`),
+    administrator.post(`${at}/api_key/regenerate`),
+    administrator.patch(at, { full_name: 'Taken Over' }),
+    administrator.patch(at, { role: 400 }),
+    administrator.patch(at, { bot_owner_id: administrator.user_id }),
+    administrator.delete(at),
+    administrator.patch(`/users/${bot.user_id}`, { full_name: 'Taken Over' }),
+    administrator.patch(`/users/${bot.email}`, { role: 400 }),
+  ])
+    expect(refused(await attempt)).toEqual(bad);
+  expect(await status(bot)).toBe(200);
+  expect(JSON.stringify(await realmBots(administrator))).not.toContain(bot.api_key);
+  expect(JSON.stringify(await queue.settle())).not.toContain(bot.api_key);
+  await owner.ok('DELETE', at);
+  expect(refused(await administrator.post(`/users/${bot.user_id}/reactivate`))).toEqual(bad);
+  expect((await owner.get(`${at}/api_key`)).status).toBe(200);
+});
+
+test('a bot is never put above its owner or above who promotes it', async () => {
+  const { owner, administrator, member } = realm;
+  const bot = await botOf(member);
+  for (const role of [100, 200, 300]) {
+    for (const who of [owner, administrator, member]) {
+      expect(refused(await who.patch(`/bots/${bot.user_id}`, { role }))).toEqual(bad);
+      expect(refused(await who.patch(`/users/${bot.user_id}`, { role }))).toEqual(bad);
+    }
+  }
+  const { user_id } = await botOf(owner);
+  expect(refused(await administrator.patch(`/bots/${user_id}`, { role: 100 }))).toEqual(bad);
+  expect(refused(await administrator.patch(`/users/${user_id}`, { role: 100 }))).toEqual(bad);
+  expect(await roleOf({ user_id })).toBe(400);
+  // One request that also gives the bot away is measured by the new owner.
+  const both = { role: 100, bot_owner_id: administrator.user_id };
+  expect(refused(await owner.patch(`/bots/${user_id}`, both))).toEqual(bad);
+  await owner.ok('PATCH', `/bots/${user_id}`, { role: 200, bot_owner_id: administrator.user_id });
+  expect(await roleOf({ user_id })).toBe(200);
+});
+
+test('who is demoted takes their bots with them, also deactivated ones, and all hear of it', async () => {
+  const person = await realm.person({ role: 'owner' });
+  const [bot, sleeping] = [await botOf(person, 100), await botOf(person, 200)];
+  await person.ok('DELETE', `/bots/${sleeping.user_id}`);
+  const queue = await realm.member.queue({ event_types: ['realm_user'] });
+  await realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: 400 });
+  for (const { user_id } of [bot, sleeping])
+    await queue.next((event) => event.person.user_id === user_id && event.person.role === 400);
+  expect([await roleOf(bot), await roleOf(sleeping)]).toEqual([400, 400]);
+  expect(refused(await bot.patch('/realm', { description: 'by a bot' }))).toEqual(bad);
+  await realm.owner.ok('POST', `/users/${sleeping.user_id}/reactivate`);
+  expect(await roleOf(sleeping)).toBe(400);
+});
+
+test('a bot that is given to somebody lower is lowered, and its former owner has no key to it', async () => {
+  const { owner, administrator, member, member2 } = realm;
+  const bot = await botOf(owner, 100);
+  const queue = await member.queue({ event_types: ['realm_bot'] });
+  await owner.ok('PATCH', `/bots/${bot.user_id}`, { bot_owner_id: member.user_id });
+  expect([await roleOf(bot), await status(bot)]).toEqual([400, 401]);
+  const { api_key } = await member.ok('GET', `/bots/${bot.user_id}/api_key`);
+  await queue.next((event) => event.op === 'update' && event.bot.api_key === api_key);
+
+  // A member plants a bot with an owner, who promotes it later.
+  const planted = await botOf(member2);
+  await member2.ok('PATCH', `/bots/${planted.user_id}`, { bot_owner_id: owner.user_id });
+  await owner.ok('PATCH', `/bots/${planted.user_id}`, { role: 100 });
+  expect(await status(planted)).toBe(401);
+  expect(refused(await administrator.get(`/bots/${planted.user_id}/api_key`))).toEqual(bad);
+});
+
+test('a key that an administrator read ends when the bot is put above them, and when they are demoted or gone', async () => {
+  const { owner } = realm;
+  const administrator = await realm.person({ role: 'administrator' });
+  const read = async (bot: Client): Promise<void> => {
+    const { api_key } = await administrator.ok('GET', `/bots/${bot.user_id}/api_key`);
+    bot.api_key = api_key;
+  };
+  const [raised, kept, ended, last] = [
+    await botOf(owner),
+    await botOf(realm.member),
+    await botOf(owner, 200),
+    await botOf(realm.member),
+  ];
+  for (const bot of [raised, kept, ended]) await read(bot);
+  await owner.ok('PATCH', `/bots/${raised.user_id}`, { role: 100 });
+  expect([await status(raised), await status(kept), await status(ended)]).toEqual([401, 200, 200]);
+  const { api_key } = await administrator.ok('POST', `/bots/${last.user_id}/api_key/regenerate`);
+  last.api_key = api_key;
+  await owner.ok('PATCH', `/users/${administrator.user_id}`, { role: 400 });
+  expect([await status(ended), await status(kept), await status(last)]).toEqual([401, 200, 200]);
+  await owner.ok('DELETE', `/users/${administrator.user_id}`);
+  expect([await status(kept), await status(last)]).toEqual([401, 401]);
+  expect((await realm.member.ok('GET', '/bots')).bots.map((bot: Json) => bot.api_key)).not.toContain(kept.api_key);
+});
+
+test('only its owner is shown the key of a bot in lists and events', async () => {
+  const { member, administrator } = realm;
+  const own = await member.queue({ event_types: ['realm_bot'] });
+  const others = await administrator.queue({ event_types: ['realm_bot', 'message'] });
+  const bot = await botOf(member);
+  expect((await own.next((event) => event.op === 'add')).bot.api_key).toBe(bot.api_key);
+  const { api_key } = await member.ok('POST', `/bots/${bot.user_id}/api_key/regenerate`);
+  await own.next((event) => event.op === 'update' && event.bot.api_key === api_key);
+  const seen = JSON.stringify([await others.settle(), await realmBots(administrator)]);
+  expect(seen).toContain(bot.email);
+  expect(seen).not.toContain(bot.api_key);
+  expect(seen).not.toContain(api_key);
+  const newcomer = await realm.person();
+  const queue = await newcomer.queue({ event_types: ['realm_bot', 'message'] });
+  await realm.owner.ok('PATCH', `/users/${newcomer.user_id}`, { role: 200 });
+  const told = JSON.stringify(await queue.settle());
+  expect(told).toContain(bot.email);
+  expect(told).not.toContain(api_key);
+});
+
+test('a promotion of a bot and a demotion of its owner at once leave no bot above its owner', async () => {
+  for (let round = 0; round < 10; round++) {
+    const person = await realm.person({ role: 'owner' });
+    const bot = await botOf(person);
+    await Promise.all([
+      realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: round % 2 ? 400 : 200 }),
+      person.patch(`/bots/${bot.user_id}`, { role: 100 }),
+      realm.owner.patch(`/users/${bot.user_id}`, { role: 200 }),
+    ]);
+    expect(await roleOf(bot)).toBeGreaterThanOrEqual(await roleOf(person));
+  }
+});
