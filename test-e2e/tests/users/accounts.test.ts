@@ -122,7 +122,7 @@ test('an owner with the permission changes an address, others do not', async () 
   expect(refused(await person.get('/users/me'))[0]).toBe(401);
 });
 
-test('a deactivated user is refused at once, with all their bots, and comes back', async () => {
+test('a deactivated user is refused at once, with all their bots, and comes back without the keys from before', async () => {
   const person = await realm.person();
   const bot = await person.ok('POST', '/bots', {
     full_name: `Bot of ${person.user_id}`,
@@ -138,7 +138,15 @@ test('a deactivated user is refused at once, with all their bots, and comes back
   await realm.administrator.ok('DELETE', `/users/${person.user_id}`);
   expect(refused(await realm.member.post(`/users/${person.user_id}/reactivate`))).toEqual(bad);
   await realm.administrator.ok('POST', `/users/${person.user_id}/reactivate`);
-  expect((await person.get('/users/me')).status).toBe(200);
+  expect(refused(await person.get('/users/me'))).toEqual([401, 'INVALID_API_KEY']);
+  const login = { username: person.email, password: person.password };
+  person.api_key = (await realm.spectator.ok('POST', '/fetch_api_key', login)).api_key;
+  await realm.administrator.ok('POST', `/users/${bot.user_id}/reactivate`);
+  const { bots } = await person.ok('GET', '/bots');
+  expect(bots).toHaveLength(1);
+  expect(bots[0].api_key).not.toBe(bot.api_key);
+  const asBot = async (key: string) => (await realm.spectator.get('/users/me', {}, as(bots[0].username, key))).status;
+  expect([await asBot(bot.api_key), await asBot(bots[0].api_key)]).toEqual([401, 200]);
   expect(refused(await realm.owner.delete('/users/999999'))).toEqual(bad);
   expect(refused(await realm.owner.delete(`/users/${realm.owner.user_id}`))).toEqual(bad);
 });

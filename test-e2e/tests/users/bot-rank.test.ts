@@ -72,10 +72,10 @@ test('who is demoted takes their bots with them, also deactivated ones, and all 
   const person = await realm.person({ role: 'owner' });
   const [bot, sleeping] = [await botOf(person, 100), await botOf(person, 200)];
   await person.ok('DELETE', `/bots/${sleeping.user_id}`);
-  const queue = await realm.member.queue({ event_types: ['realm_user'] });
+  const queue = await realm.member.queue({ event_types: ['realm_user', 'message'] });
   await realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: 400 });
-  for (const { user_id } of [bot, sleeping])
-    await queue.next((event) => event.person.user_id === user_id && event.person.role === 400);
+  const told = (await queue.settle()).filter(({ type }) => type === 'realm_user').map((event) => event.person);
+  for (const { user_id } of [bot, sleeping]) expect(told).toContainEqual({ user_id, role: 400 });
   expect([await roleOf(bot), await roleOf(sleeping)]).toEqual([400, 400]);
   expect(refused(await bot.patch('/realm', { description: 'by a bot' }))).toEqual(bad);
   await realm.owner.ok('POST', `/users/${sleeping.user_id}/reactivate`);
