@@ -41,7 +41,8 @@ export async function seed(options: {
   url: string;
   natsUrl: string;
   file: string;
-  host: string;
+  /** Origin of links to the default realm. */
+  realmUrl: string;
   log: (line: string) => void;
 }): Promise<People> {
   const bus = await connectBus({
@@ -51,12 +52,15 @@ export async function seed(options: {
     metrics: createMetrics('setup'),
   });
   try {
-    const meta: RequestMeta = { requestId: 'setup', realmId: 0, client: 'setup', realmUrl: options.url };
+    const meta: RequestMeta = { requestId: 'setup', realmId: 0, client: 'setup' };
     const realm = await bus.call(
       userOperations.createRealm,
-      { host: 'localhost', realm_name: 'Natter', is_default: true },
+      { host: 'localhost', realm_name: 'Natter', is_default: true, realm_url: options.realmUrl },
       { meta },
     );
+    const ofRealm = { ...meta, realmId: realm.realm_id };
+    // The port may be another than at the last start.
+    await bus.call(userOperations.setRealmUrl, { realm_url: options.realmUrl }, { meta: ofRealm });
     const kept = await readFile(options.file, 'utf8').catch(() => undefined);
     if (!realm.is_new && kept) {
       const { users } = JSON.parse(kept) as { users: People };
@@ -72,7 +76,7 @@ export async function seed(options: {
       const { user_id, api_key } = await bus.call(
         userOperations.addPerson,
         { email, password, ...demo },
-        { meta: { ...meta, realmId: realm.realm_id } },
+        { meta: ofRealm },
       );
       people[name] = { email, api_key, user_id, password, full_name: demo.full_name };
     }

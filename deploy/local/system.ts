@@ -4,6 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { realmUrlSchema } from '@natter/contracts';
 import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
 import { derivedPassword, type NatsUser, natsAuthorization, redisUserName, redisUsers } from '@natter/service-kit';
 import { type Child, type ServiceProgram, startChild } from './child.ts';
@@ -132,7 +133,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       url,
       natsUrl: natsUrlOf('operator'),
       file: join(dataDir, 'local.json'),
-      host: `127.0.0.1:${port}`,
+      realmUrl: realmUrlSchema.parse(options.env?.NATTER_EXTERNAL_URL ?? url),
       log,
     });
     return {

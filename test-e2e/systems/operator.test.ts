@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { type System, startSystem } from '@natter/local/system';
 import { derivedPassword } from '@natter/service-kit';
+import { exchange } from '@natter/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../api.ts';
@@ -109,6 +110,28 @@ describe('an operator', () => {
     expect([again.code, again.output]).toEqual([1, expect.stringContaining('exists already')]);
   });
 
+  test('says where links to a realm lead, when it is made and later', async () => {
+    const realmUrl = async (): Promise<string> => {
+      const { body } = await exchange(`${system.url}/api/v1/server_settings`, 'GET', '', { host: 'links.example' });
+      return body.realm_url;
+    };
+    const named = ['--name', 'Links', '--owner-email', 'o@links.example'];
+    const make = (...url: string[]) => natter('realm', 'create', '--host', 'links.example', ...named, ...url);
+    for (const url of [
+      'https://evil.example',
+      'https://links.example/path',
+      'https://a@links.example',
+      'links.example',
+    ])
+      expect((await make('--url', url)).code).not.toBe(0);
+    expect((await make()).code).toBe(0);
+    expect(await realmUrl()).toBe('https://links.example');
+    const set = (url: string) => natter('realm', 'url', '--host', 'links.example', '--url', url);
+    expect((await set('https://evil.example')).code).toBe(1);
+    expect((await set('http://links.example')).code).toBe(0);
+    expect(await realmUrl()).toBe('http://links.example');
+  });
+
   test('gives a user a key and takes all of them away', async () => {
     const { email } = system.people.guest;
     const issued = await natter('key', 'create', '--host', 'localhost', '--email', email);
@@ -132,7 +155,7 @@ describe('an operator', () => {
     const pass = derivedPassword(secret, 'nats presence');
     const { host } = new URL(system.natsUrl);
     const connection = await connect({ servers: host, user: 'presence', pass, inboxPrefix: '_INBOX.presence' });
-    const meta = { requestId: 'test', realmId: 1, client: 'test', realmUrl: 'http://localhost' };
+    const meta = { requestId: 'test', realmId: 1, client: 'test' };
     const payload = JSON.stringify({ meta, params: { email: system.people.owner.email } });
     const answer = await connection.request('natter.users.issue-api-key.presence', payload, { timeout: 5_000 });
     await connection.close();

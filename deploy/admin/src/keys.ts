@@ -27,7 +27,7 @@ export const createKey: Command = {
         can_create_users: false,
         can_change_user_emails: false,
       };
-      const made = await bus.call(userOperations.addPerson, person, { meta: metaOf(meta.realmId, options.host) });
+      const made = await bus.call(userOperations.addPerson, person, { meta: metaOf(meta.realmId) });
       print({ email: options.email, ...made });
       return 0;
     });

@@ -8,7 +8,7 @@ import { doctor } from './doctor.ts';
 import { createKey, revokeKeys } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { programs } from './programs.ts';
-import { createRealm, listRealms } from './realms.ts';
+import { createRealm, listRealms, setRealmUrl } from './realms.ts';
 import { afterRestore } from './restore.ts';
 
 const commands: readonly Command[] = [
@@ -16,6 +16,7 @@ const commands: readonly Command[] = [
   doctor,
   createRealm,
   listRealms,
+  setRealmUrl,
   createKey,
   revokeKeys,
   credentials,

@@ -18,21 +18,20 @@ export async function withBus<R>(work: (bus: Bus) => Promise<R>): Promise<R> {
   }
 }
 
-export const metaOf = (realmId: number, host = 'localhost'): RequestMeta => ({
+export const metaOf = (realmId: number): RequestMeta => ({
   requestId: randomUUID(),
   realmId,
   client: 'natter',
-  realmUrl: `https://${host}`,
 });
 
 /** The realm of exactly this host; an unknown host would fall back to the default realm and is refused. */
 export async function realmOf(bus: Bus, host: string): Promise<RequestMeta> {
-  const ask = (name: string) => bus.call(userOperations.findRealm, { host: name }, { meta: metaOf(0, name) });
+  const ask = (name: string) => bus.call(userOperations.findRealm, { host: name }, { meta: metaOf(0) });
   const { realm_id } = await ask(host);
   const isDefault = await ask(`no-such-host-${randomUUID()}.invalid`).then(
     (fallback) => fallback.realm_id === realm_id,
     () => false,
   );
   if (isDefault && host !== 'default') console.error(`note: ${host} is answered by the default realm (id ${realm_id})`);
-  return metaOf(realm_id, host);
+  return metaOf(realm_id);
 }

@@ -104,7 +104,6 @@ export interface RequestMeta {
   /** Client name from the User-Agent (for `client` of messages and the read-by-sender rule). */
   client: string;
   idempotencyKey?: string | undefined;
-  realmUrl: string;
   /** The realm's version when the request was begun to be served, where copies are brought up to date before. */
   realmVersion?: number | undefined;
 }

@@ -16,6 +16,8 @@ export const realmPolicySchema = z.object({
   permissions: z.object(permission),
   name: z.string(),
   host: z.string(),
+  /** Origin of links to the realm, as the operator configured it. */
+  url: z.string(),
   settings: z.object({
     allow_message_editing: z.boolean(),
     message_content_edit_limit_seconds: z.int().nullable(),
@@ -46,3 +48,15 @@ export const realmPolicySchema = z.object({
   }),
 });
 export type RealmPolicy = z.infer<typeof realmPolicySchema>;
+
+/** The origin of a realm for which the operator configured none. */
+export const defaultRealmUrl = (host: string): string =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(host) ? `http://${host}` : `https://${host}`;
+
+/** `https://chat.example.com` or `http://localhost:9991`: scheme, host and port alone. */
+export const realmUrlSchema = z
+  .string()
+  .refine(
+    (url) => /^https?:\/\//.test(url) && URL.canParse(url) && new URL(url).origin === url,
+    'is not an origin such as https://chat.example.com',
+  );

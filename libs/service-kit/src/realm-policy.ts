@@ -1,4 +1,4 @@
-import { type RealmPolicy, type RequestMeta, userOperations } from '@natter/contracts';
+import { defaultRealmUrl, type RealmPolicy, type RequestMeta, userOperations } from '@natter/contracts';
 import type { Bus } from './bus.ts';
 
 export interface RealmPolicies {
@@ -19,8 +19,8 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
       const cached = known.get(meta.realmId);
       if (cached && !fresh && cached.version >= (meta.realmVersion ?? 0)) return cached;
       const asked = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
-      // Versions from before, which run beside this one while it is rolled out, say no host.
-      const policy = { ...asked, host: asked.host ?? new URL(meta.realmUrl).host };
+      // Services of the previous release, which run beside this one during an upgrade, answer no URL.
+      const policy = { ...asked, url: asked.url ?? defaultRealmUrl(asked.host) };
       if (known.size >= maxEntries) known.clear();
       known.set(meta.realmId, policy);
       return policy;

@@ -45,11 +45,11 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
   const name = `r${randomBytes(5).toString('hex')}`;
   const host = `${name}.natter.example`;
   const at = { url, host };
-  const meta: RequestMeta = { requestId: 'testkit', realmId: 0, client: 'testkit', realmUrl: `http://${host}` };
+  const meta: RequestMeta = { requestId: 'testkit', realmId: 0, client: 'testkit' };
   const connection: Bus = await bus();
   const { realm_id } = await connection.call(
     userOperations.createRealm,
-    { host, realm_name: name, is_default: false },
+    { host, realm_name: name, is_default: false, realm_url: `http://${host}` },
     { meta },
   );
   let count = 0;

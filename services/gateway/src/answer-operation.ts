@@ -8,6 +8,7 @@ import { fileParamOf, handOver, sendFile } from './files.ts';
 import { parseParams } from './parse-params.ts';
 import type { Polls } from './polls.ts';
 import { forgetRequests } from './rate-limit.ts';
+import type { FoundRealm } from './realm-of-host.ts';
 import { type Fields, filesOf } from './request-fields.ts';
 import { headerOf, metaOf, nameOf } from './request-meta.ts';
 import { sendPage, setPageHeaders } from './send-page.ts';
@@ -28,7 +29,7 @@ export interface AnswerContext {
   callers: Callers;
   rates: Rates;
   maxUploadBytes: number;
-  findRealm: (host: string, meta: RequestMeta) => Promise<number>;
+  findRealm: (host: string, meta: RequestMeta) => Promise<FoundRealm>;
   /** The actor of a request that was authenticated before its body was read. */
   known: (request: Exchange['request']) => Actor | undefined;
 }

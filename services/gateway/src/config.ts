@@ -11,7 +11,7 @@ export const gatewayConfig = commonConfig.extend({
   NATTER_TRUSTED_PROXIES: z
     .string()
     .default('')
-    .describe('Proxies in front whose X-Forwarded-For, -Proto and -Host are believed: addresses or CIDRs, by commas'),
+    .describe('Proxies in front whose X-Forwarded-For and -Host are believed: addresses or CIDRs, by commas'),
   NATTER_RATE_LIMIT: z.coerce.number().int().default(200).describe('Requests a minute and user'),
   NATTER_RATE_LIMIT_ANONYMOUS: z.coerce
     .number()

@@ -2,21 +2,21 @@ import type { ServerResponse } from 'node:http';
 import type { RequestMeta } from '@natter/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { Hangup } from './polls.ts';
+import type { FoundRealm } from './realm-of-host.ts';
 
 /** What the gateway tells services about a request; the realm is found by the request's host. */
 export async function metaOf(
   request: FastifyRequest,
-  findRealm: (host: string, meta: RequestMeta) => Promise<number>,
+  findRealm: (host: string, meta: RequestMeta) => Promise<FoundRealm>,
 ): Promise<RequestMeta> {
   const host = request.host.toLowerCase();
   const meta: RequestMeta = {
     requestId: request.id,
     realmId: 0,
     client: clientOf(request),
-    realmUrl: `${request.protocol}://${host}`,
     idempotencyKey: headerOf(request, 'idempotency-key'),
   };
-  return { ...meta, realmId: await findRealm(host, meta) };
+  return { ...meta, ...(await findRealm(host, meta)) };
 }
 
 export const headerOf = (request: FastifyRequest, name: string): string | undefined => {

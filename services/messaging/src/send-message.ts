@@ -37,7 +37,7 @@ export function sendHandlers(owner: Owner, channels: ChannelCache, policies: Rea
       const policy = await policies.get(meta, false);
       const linkifiers = await linkifiersOf(owner.database, actor.realmId);
       const hidden = await sight.hiddenFrom(actor, meta, policy);
-      const { context } = await referredBy(owner.database, actor, meta.realmUrl, content, policy, linkifiers, hidden);
+      const { context } = await referredBy(owner.database, actor, content, policy, linkifiers, hidden);
       return { rendered: render(content, context).html };
     }),
   ];

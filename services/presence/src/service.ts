@@ -95,7 +95,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
       activeAt: Math.min(presence.activeAt, left),
       connectedAt: Math.min(presence.connectedAt, left),
     };
-    const meta = { requestId: randomUUID(), realmId, client: 'presence', realmUrl: '' };
+    const meta = { requestId: randomUUID(), realmId, client: 'presence' };
     events.tell(realmId, person.email, gone, await audienceOf(userId, meta));
   }
 

@@ -7,7 +7,6 @@ export interface SnapshotRequest {
   userId: number | undefined;
   /** As `userId`, with the role at that point in time. */
   viewer: Viewer;
-  realmUrl: string;
   capabilities: Record<string, boolean>;
   clientGravatar: boolean;
 }

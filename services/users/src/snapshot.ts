@@ -31,7 +31,6 @@ export function snapshotHandlers({ database }: Owner, parts: readonly SnapshotPa
       const request: Omit<SnapshotRequest, 'viewer'> = {
         realmId: meta.realmId,
         userId,
-        realmUrl: meta.realmUrl,
         capabilities: params.capabilities,
         clientGravatar: params.client_gravatar,
       };

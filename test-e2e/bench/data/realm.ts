@@ -18,10 +18,10 @@ export interface BenchRealm {
 export async function createRealm(bench: Bench, name: string, people: number): Promise<BenchRealm> {
   const host = `${name}-${randomBytes(4).toString('hex')}.natter.example`;
   const bus = await bench.operator();
-  const meta: RequestMeta = { requestId: 'bench', realmId: 0, client: 'bench', realmUrl: `http://${host}` };
+  const meta: RequestMeta = { requestId: 'bench', realmId: 0, client: 'bench' };
   const { realm_id: id } = await bus.call(
     userOperations.createRealm,
-    { host, realm_name: name, is_default: false },
+    { host, realm_name: name, is_default: false, realm_url: `http://${host}` },
     { meta },
   );
   const add = async (email: string, full_name: string, role: number): Promise<Identity> => {

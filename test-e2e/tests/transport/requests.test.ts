@@ -201,7 +201,7 @@ describe('a host', () => {
   });
 });
 
-test('who is no trusted proxy says nothing of how and from where a request came', async () => {
+test('links lead to the configured origin, whatever the headers say', async () => {
   const forwarded = {
     'x-forwarded-proto': 'https',
     'x-forwarded-for': '203.0.113.7',

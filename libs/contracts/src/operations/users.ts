@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { actorSchema } from '../actor.ts';
 import { operation } from '../operation.ts';
 import { bool, ids, json, text } from '../param.ts';
-import { realmPolicySchema } from '../realm-policy.ts';
+import { realmPolicySchema, realmUrlSchema } from '../realm-policy.ts';
 import { botFetchTypes } from './bots.ts';
 import { collectionFetchTypes } from './collections.ts';
 import { groupFetchTypes } from './groups.ts';
@@ -231,8 +231,21 @@ export const userOperations = {
     service: 'users',
     caller: 'operator',
     summary: 'Create a realm with its system groups and bots, or find it by its host. Bus only.',
-    params: { host: text(z.string()), realm_name: text(z.string()), is_default: json(bool) },
+    params: {
+      host: text(z.string()),
+      realm_name: text(z.string()),
+      is_default: json(bool),
+      /** Origin of links to the realm; by default https and the host. */
+      realm_url: text(realmUrlSchema.optional()),
+    },
     result: z.object({ realm_id: z.int(), is_new: z.boolean() }),
+  }),
+  setRealmUrl: operation({
+    name: 'set-realm-url',
+    service: 'users',
+    caller: 'operator',
+    summary: 'Set the origin of links to the realm. Bus only.',
+    params: { realm_url: text(realmUrlSchema) },
   }),
   addPerson: operation({
     name: 'add-person',
@@ -286,7 +299,8 @@ export const userOperations = {
     caller: 'anyone',
     summary: 'The realm a host belongs to. Bus only.',
     params: { host: text(z.string()) },
-    result: z.object({ realm_id: z.int() }),
+    /** `realm_url`: origin of links to the realm. */
+    result: z.object({ realm_id: z.int(), realm_url: z.string() }),
     errors: ['NONEXISTENT_SUBDOMAIN'],
     isReadOnly: true,
     deadlineMs: 5_000,

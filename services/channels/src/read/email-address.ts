@@ -25,7 +25,7 @@ export function emailHandlers(service: Service): Handlers {
           .toLowerCase()
           .replaceAll(/[^a-z0-9]+/g, '-')
           .replaceAll(/^-|-$/g, '');
-        const { hostname } = new URL(meta.realmUrl);
+        const { hostname } = new URL((await service.policies.get(meta, context.attempt > 0)).url);
         return { email: `${slug === '' ? '' : `${slug}.`}${token}@${hostname}` };
       }),
     ),

@@ -14,12 +14,11 @@ interface Move {
   /** Whether nothing is left in the old topic. */
   isWhole: boolean;
   params: Pick<Params, 'send_notification_to_old_thread' | 'send_notification_to_new_thread'>;
-  realmUrl: string;
 }
 
 /** The bot's messages that tell readers of a topic where its messages went, came from, or that it is resolved. */
 export async function queueMoveNotices(work: Work, move: Move): Promise<void> {
-  const { anchor, channel, change, mover, movedCount, isWhole, params, realmUrl } = move;
+  const { anchor, channel, change, mover, movedCount, isWhole, params } = move;
   const target = change.target ?? channel;
   const topic = change.topic ?? anchor.topic;
   const by = `@_**${mover.name}|${mover.id}**`;
@@ -28,7 +27,6 @@ export async function queueMoveNotices(work: Work, move: Move): Promise<void> {
       from: 'Notification Bot',
       to: { channelId: to.channel_id, topic: subject },
       content,
-      realmUrl,
       isResolution,
     });
   if (change.isResolveToggle && isWhole) {

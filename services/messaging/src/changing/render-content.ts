@@ -33,7 +33,7 @@ export const createRenderContent =
     const attemptWith = async (fresh: boolean): Promise<RenderedContent> => {
       const policy = await policies.get(meta, fresh);
       const hidden = await sight.hiddenFrom(actor, meta, policy);
-      const { context, groups } = await referredBy(database, actor, meta.realmUrl, content, policy, linkifiers, hidden);
+      const { context, groups } = await referredBy(database, actor, content, policy, linkifiers, hidden);
       const rendered = render(content, context);
       const receivers = new Set(await receiversOf(database, actor.realmId, message.id));
       const at = placeOf(message, topic);

@@ -58,7 +58,7 @@ async function clearPlace(
   place: z.infer<typeof oldestRow>,
 ): Promise<void> {
   const { realm_id: realmId, channel_id: channelId } = place;
-  const meta: RequestMeta = { requestId: 'retention', realmId, client: 'Internal', realmUrl: '' };
+  const meta: RequestMeta = { requestId: 'retention', realmId, client: 'Internal' };
   const policy = await policies.get(meta, true);
   const channel = channelId === null ? undefined : await channels.get(channelId, meta, true);
   const days = channel?.message_retention_days ?? policy.settings.message_retention_days;

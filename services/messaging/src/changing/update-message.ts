@@ -99,7 +99,6 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
             movedCount: messageIds.length,
             isWhole,
             params,
-            realmUrl: meta.realmUrl,
           });
         const { content } = change;
         return {

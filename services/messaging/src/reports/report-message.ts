@@ -55,7 +55,6 @@ export function reportHandlers({ database, unitOfWork }: Owner, { messages, poli
           from: 'Notification Bot',
           to: { channelId, topic },
           content,
-          realmUrl: meta.realmUrl,
         });
         return {};
       });

@@ -187,5 +187,4 @@ const metaOf = (realmId: number, row: ScheduledRow): RequestMeta => ({
   requestId: `scheduled-${row.id}`,
   realmId,
   client: row.client,
-  realmUrl: row.realm_url,
 });

@@ -43,5 +43,4 @@ const tellAuthor = (work: Work, row: ScheduledRow, reason: string): Promise<void
     from: 'Notification Bot',
     to: { userIds: [row.user_id] },
     content: `The message you scheduled for <time:${new Date(row.due * 1000).toISOString()}> was not sent because of the following error:\n\n> ${reason}\n\n[View scheduled messages](#scheduled)`,
-    realmUrl: row.realm_url,
   });

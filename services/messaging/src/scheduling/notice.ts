@@ -7,7 +7,6 @@ export interface Notice {
   from: SystemBot;
   to: { userIds: readonly number[] } | { channelId: number; topic: string };
   content: string;
-  realmUrl?: string;
   /** Says that a topic is resolved, or no longer. */
   isResolution?: boolean;
 }
@@ -23,9 +22,9 @@ export async function queueNotice(work: Work, notice: Notice): Promise<void> {
   const channelId = 'channelId' in to ? to.channelId : null;
   const recipients = 'userIds' in to ? sql.array([...to.userIds, bot], 'int4') : sql.fragment`NULL`;
   await work.run(sql.unsafe`
-    INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, channel_id, recipient_ids, topic, content, due_at, client, realm_url, is_resolution)
+    INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, channel_id, recipient_ids, topic, content, due_at, client, is_resolution)
     VALUES (${work.realmId}, ${bot}, ${bot}, 'notice', ${channelId}, ${recipients}, ${'topic' in to ? to.topic : ''}, ${notice.content},
-      clock_timestamp(), 'Internal', ${notice.realmUrl ?? ''}, ${notice.isResolution ?? false})`);
+      clock_timestamp(), 'Internal', ${notice.isResolution ?? false})`);
 }
 
 export async function botOf(executor: Executor, realmId: number, name: SystemBot): Promise<number | undefined> {

@@ -46,9 +46,9 @@ export function reminderHandlers({ database, unitOfWork }: Owner, sources: Sourc
       const answer = await unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn(actor.basis);
         const row = await work.one(sql.type(scheduledRow)`
-          INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, rendered_content, due_at, client, realm_url, reminder_target_id)
+          INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, rendered_content, due_at, client, reminder_target_id)
           VALUES (${actor.realmId}, ${actor.userId}, ${botId}, 'reminder', ${sql.array(destination.recipientIds ?? [], 'int4')}, ${destination.content},
-            ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${meta.client}, ${meta.realmUrl}, ${params.message_id})
+            ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${meta.client}, ${params.message_id})
           RETURNING ${scheduledColumns}`);
         work.emit(storedEvent('add', row));
         return { reminder_id: row.id };

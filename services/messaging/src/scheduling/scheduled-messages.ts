@@ -40,9 +40,9 @@ export function scheduledMessageHandlers(
       const answer = await unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn(decided.basis);
         const row = await work.one(sql.type(scheduledRow)`
-          INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, channel_id, recipient_ids, topic, content, rendered_content, due_at, is_read_by_sender, client, realm_url)
+          INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, channel_id, recipient_ids, topic, content, rendered_content, due_at, is_read_by_sender, client)
           VALUES (${actor.realmId}, ${actor.userId}, ${actor.userId}, ${destination.channelId}, ${idsOrNull(destination.recipientIds)}, ${destination.topic}, ${destination.content},
-            ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${isRead}, ${meta.client}, ${meta.realmUrl})
+            ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${isRead}, ${meta.client})
           RETURNING ${scheduledColumns}`);
         work.emit(storedEvent('add', row));
         return { scheduled_message_id: row.id };

@@ -16,7 +16,6 @@ export const scheduledRow = z.object({
   due: z.number(),
   is_read_by_sender: z.boolean(),
   client: z.string(),
-  realm_url: z.string(),
   revision: z.number(),
   reminder_target_id: z.number().nullable(),
   is_resolution: z.boolean(),
@@ -25,7 +24,7 @@ export type ScheduledRow = z.infer<typeof scheduledRow>;
 
 /** `due` is in seconds since 1970. */
 export const scheduledColumns = sql.fragment`id, user_id, sender_id, kind, state, channel_id, recipient_ids, topic, content, rendered_content,
-  extract(epoch FROM due_at)::float8 AS due, is_read_by_sender, client, realm_url, revision, reminder_target_id, is_resolution`;
+  extract(epoch FROM due_at)::float8 AS due, is_read_by_sender, client, revision, reminder_target_id, is_resolution`;
 
 /** What is still to come of a user, failed ones included. */
 export const pendingOf = (

@@ -60,15 +60,7 @@ export async function decideSend(
     if (isNew) requireKnown(destination.people, hidden, params.to);
     await requireDirectAllowed(database, actor, destination.people, policy, isNew);
   }
-  const { context, groups, botIds } = await referredBy(
-    database,
-    actor,
-    meta.realmUrl,
-    content,
-    policy,
-    facts.linkifiers,
-    hidden,
-  );
+  const { context, groups, botIds } = await referredBy(database, actor, content, policy, facts.linkifiers, hidden);
   const rendered = render(content, context);
   const mentioned = await mentionedBy(database, actor, rendered, groups, destination, policy);
   const called = await calledBots(database, actor.realmId, destination, rendered.mentions.userIds, botIds);

@@ -23,7 +23,6 @@ type Author = Pick<Actor, 'realmId' | 'userId' | 'role' | 'isSystemBot'>;
 export async function referredBy(
   executor: Executor,
   actor: Author,
-  realmUrl: string,
   content: string,
   policy: RealmPolicy,
   linkifiers: RenderContext['linkifiers'],
@@ -59,7 +58,7 @@ export async function referredBy(
     list.find((one) => one.name === name) ?? list.find((one) => one.name.toLowerCase() === name.toLowerCase());
   const context: RenderContext = {
     ...emptyContext,
-    realmUrl,
+    realmUrl: policy.url,
     users: ({ name, id }) => {
       const found = id === undefined ? named(people, name ?? '') : people.find((person) => person.id === id);
       return found && (id === undefined || !name || found.name.toLowerCase() === name.toLowerCase())

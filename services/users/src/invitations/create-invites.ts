@@ -19,7 +19,7 @@ import { readRealm } from '../realm/read-realm.ts';
 import { checkedAddresses } from './addresses.ts';
 import { invitationFailed } from './invitation-failed.ts';
 import type { SendInvitation } from './invitation-mail.ts';
-import { announceInvites, linkOf, mailLinkOf } from './invitation-row.ts';
+import { announceInvites, linkOf } from './invitation-row.ts';
 
 type Shared = ParamsOf<typeof invitationOperations.createInviteLink>;
 
@@ -65,9 +65,9 @@ export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig
 
   return [
     handle(invitationOperations.createInviteLink, (context, params) =>
-      invite(context, 'create_multiuse_invite_group', 'create-invite-link', params, async (_, add) => {
+      invite(context, 'create_multiuse_invite_group', 'create-invite-link', params, async (work, add) => {
         const [key = ''] = await add([{ email: null, notifyInviter: false }]);
-        return { invite_link: linkOf(context.meta.realmUrl, key) };
+        return { invite_link: linkOf((await readRealm(work, work.realmId)).url, key) };
       }),
     ),
 
@@ -77,7 +77,7 @@ export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig
         const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
         return { mails: wanted.map((email, index) => ({ email, key: keys[index] ?? '' })), refused };
       });
-      for (const { email, key } of outcome.mails) await send(context, email, mailLinkOf(context.meta.realmUrl, key));
+      for (const { email, key } of outcome.mails) await send(context, email, key);
       if (outcome.refused.length > 0)
         throw invitationFailed(
           outcome.mails.length > 0

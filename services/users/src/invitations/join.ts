@@ -30,11 +30,11 @@ export function joinHandlers(owner: Owner, seal: KeySeal): Handlers {
     handle(invitationOperations.confirmPage, ({ meta }, { key }) => page(meta, key)),
     handle(invitationOperations.joinByPage, async ({ meta }, { idempotency_key, ...params }) => {
       const invitation = await findByKey(owner.database, meta.realmId, params.key);
-      const { settings } = await readRealm(owner.database, meta.realmId);
+      const { settings, url } = await readRealm(owner.database, meta.realmId);
       try {
         const idempotencyKey = meta.idempotencyKey ?? idempotency_key;
         const { email } = await join(owner, seal, { ...meta, idempotencyKey }, params);
-        return welcomePage({ realmName: settings.name, realmUrl: meta.realmUrl, email });
+        return welcomePage({ realmName: settings.name, realmUrl: url, email });
       } catch (error) {
         if (!(error instanceof ChatError) || error.status >= 500) throw error;
         if (!invitation) return gonePage();

@@ -5,6 +5,7 @@ import { type Handlers, handle, type Owner, type UserContext } from '@natter/ser
 import { z } from 'zod';
 import { change } from '../change.ts';
 import { holderOf } from '../groups/holder.ts';
+import { readRealm } from '../realm/read-realm.ts';
 import type { SendInvitation } from './invitation-mail.ts';
 import {
   announceInvites,
@@ -12,7 +13,6 @@ import {
   invitationColumns,
   invitationRow,
   isOpen,
-  mailLinkOf,
   toInvitation,
 } from './invitation-row.ts';
 
@@ -43,13 +43,14 @@ export function openInviteHandlers(owner: Owner, send: SendInvitation): Handlers
     await work.run(sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE id = ${id}`);
   };
   return [
-    handle(invitationOperations.getInvites, async ({ actor, meta }) => {
+    handle(invitationOperations.getInvites, async ({ actor }) => {
       if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
       const holder = await holderOf(owner.database, actor.userId);
       const own = isAdministrator(holder) ? sql.fragment`` : sql.fragment`AND inviter_id = ${actor.userId}`;
       const rows = await owner.database.any(sql.type(invitationRow)`
         SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${actor.realmId} AND ${isOpen} ${own} ORDER BY id`);
-      return { invites: rows.map((row) => toInvitation(row, meta.realmUrl)) };
+      const { url } = await readRealm(owner.database, actor.realmId);
+      return { invites: rows.map((row) => toInvitation(row, url)) };
     }),
 
     handle(invitationOperations.revokeInvite, async (context, { invite_id }) => {
@@ -75,7 +76,7 @@ export function openInviteHandlers(owner: Owner, send: SendInvitation): Handlers
           );
         },
       );
-      await send(context, row.email ?? '', mailLinkOf(context.meta.realmUrl, row.key));
+      await send(context, row.email ?? '', row.key);
       return {};
     }),
   ];

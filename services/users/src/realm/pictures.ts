@@ -2,8 +2,8 @@ import { type Page, realmOperations } from '@natter/contracts';
 import { emojiNames } from '@natter/markdown';
 import { type Handlers, handle } from '@natter/service-kit';
 
-/** The address of the picture of a realm that has none of its own. */
-export const pictureOf = (realmUrl: string, kind: 'icon' | 'logo'): string => `${realmUrl}/static/natter-${kind}.svg`;
+/** The path of the picture of a realm that has none of its own. */
+export const pictureOf = (kind: 'icon' | 'logo'): string => `/static/natter-${kind}.svg`;
 export const emojiDataUrl = (realmUrl: string): string => `${realmUrl}/static/emoji_data.json`;
 
 export function pictureHandlers(): Handlers {

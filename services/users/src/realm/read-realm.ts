@@ -1,4 +1,5 @@
 import {
+  defaultRealmUrl,
   type GroupSetting,
   type RealmPermission,
   type RealmSettingValues,
@@ -12,6 +13,8 @@ import { z } from 'zod';
 export interface Realm {
   id: number;
   host: string;
+  /** Origin of links to the realm. */
+  url: string;
   createdAt: Date;
   isDeactivated: boolean;
   settings: RealmSettingValues;
@@ -23,6 +26,7 @@ export interface Realm {
 const realmRow = z.object({
   id: z.number(),
   host: z.string(),
+  url: z.string().nullable(),
   name: z.string(),
   description: z.string(),
   created_at: z.date(),
@@ -41,7 +45,7 @@ export const lockRealm = (work: Work): Promise<Realm> => read(work, work.realmId
 
 async function read(executor: Executor, realmId: number, lock: ReturnType<typeof sql.fragment>): Promise<Realm> {
   const row = await executor.one(sql.type(realmRow)`
-    SELECT r.id, r.host, r.name, r.description, r.created_at, r.is_deactivated, r.settings, r.permissions,
+    SELECT r.id, r.host, r.url, r.name, r.description, r.created_at, r.is_deactivated, r.settings, r.permissions,
       (SELECT jsonb_object_agg(g.name, g.id) FROM users.user_group g WHERE g.realm_id = r.id AND g.is_system) AS system_groups
     FROM users.realm r WHERE r.id = ${realmId} ${lock}`);
   const systemGroups = row.system_groups as Record<SystemGroupName, number>;
@@ -54,6 +58,7 @@ async function read(executor: Executor, realmId: number, lock: ReturnType<typeof
   return {
     id: row.id,
     host: row.host,
+    url: row.url ?? defaultRealmUrl(row.host),
     createdAt: row.created_at,
     isDeactivated: row.is_deactivated,
     settings: {

@@ -6,6 +6,7 @@ import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import { checkedImage, imagePage, noImage, redirect } from './image.ts';
 import { pictureOf } from './pictures.ts';
+import { readRealm } from './read-realm.ts';
 
 export const pictureKinds = ['icon', 'logo', 'night_logo'] as const;
 export type PictureKind = (typeof pictureKinds)[number];
@@ -38,13 +39,15 @@ export function realmPictureHandlers(owner: Owner): Handlers {
     change(owner, context, { name }, params, async (work) => {
       requireAdministrator(await holderOf(work, context.actor.userId));
       await store(work);
-      const [url, source] = (await readPictures(work, work.realmId, context.meta.realmUrl))[kind];
+      const [path, source] = (await readPictures(work, work.realmId))[kind];
+      const { url: realmUrl } = await readRealm(work, work.realmId);
+      const url = `${realmUrl}${path}`;
       const data = { [`${kind}_url`]: url, [`${kind}_source`]: source };
       work.emit({ type: 'realm', op: 'update_dict', body: { property: kind, data }, audience: 'realm' });
       return url;
     });
   const leadTo = async (meta: RequestMeta, kind: PictureKind): Promise<Page> =>
-    redirect((await readPictures(owner.database, meta.realmId, meta.realmUrl))[kind][0]);
+    redirect((await readPictures(owner.database, meta.realmId))[kind][0]);
   const logo = (isNight: boolean): PictureKind => (isNight ? 'night_logo' : 'logo');
   return [
     handle(realmOperations.getRealmIcon, async ({ meta }) => leadTo(meta, 'icon')),
@@ -67,12 +70,11 @@ export function realmPictureHandlers(owner: Owner): Handlers {
   ];
 }
 
-/** Address and source of each: U for uploaded, D for the server's own. */
+/** Path and source of each: U for uploaded, D for the server's own. */
 export async function readPictures(
   executor: Executor,
   realmId: number,
-  realmUrl: string,
-): Promise<Record<PictureKind, [url: string, source: 'U' | 'D']>> {
+): Promise<Record<PictureKind, [path: string, source: 'U' | 'D']>> {
   const rows = await executor.any(
     sql.type(
       versionRow,
@@ -80,8 +82,8 @@ export async function readPictures(
   );
   const of = (kind: PictureKind): [string, 'U' | 'D'] => {
     const uploaded = rows.find((row) => row.kind === kind);
-    if (!uploaded) return [pictureOf(realmUrl, kind === 'icon' ? 'icon' : 'logo'), 'D'];
-    return [`${realmUrl}/user_avatars/realm/${kind}?version=${uploaded.version}`, 'U'];
+    if (!uploaded) return [pictureOf(kind === 'icon' ? 'icon' : 'logo'), 'D'];
+    return [`/user_avatars/realm/${kind}?version=${uploaded.version}`, 'U'];
   };
   return { icon: of('icon'), logo: of('logo'), night_logo: of('night_logo') };
 }

@@ -26,6 +26,7 @@ export function realmPolicyHandlers({ database }: Owner, config: UsersConfig): H
         permissions: realm.permissions,
         name: realm.settings.name,
         host: realm.host,
+        url: realm.url,
         settings,
       };
     }),

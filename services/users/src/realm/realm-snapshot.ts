@@ -21,15 +21,15 @@ import { pictureKinds, readPictures } from './realm-pictures.ts';
 /** The `realm` group of a register: what the realm is set to, and what the server is. */
 export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
   types: ['realm'],
-  read: async (executor, { realmId, realmUrl }) => {
+  read: async (executor, { realmId }) => {
     const realm = await readRealm(executor, realmId);
     return {
       ...prefixed(settingsOf(realm)),
       ...prefixed(permissionsOf(realm)),
       ...prefixed(settingMirrors(realm.settings)),
       ...prefixed(permissionMirrors(realm)),
-      ...identityOf(realm, realmUrl),
-      ...prefixed(await picturesOf(executor, realm.id, realmUrl)),
+      ...identityOf(realm),
+      ...prefixed(await picturesOf(executor, realm)),
       ...serverFields,
       ...constantRealmFields,
       max_file_upload_size_mib: config.NATTER_MAX_UPLOAD_MIB,
@@ -37,7 +37,7 @@ export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
       jitsi_server_url: realm.settings.jitsi_server_url ?? serverJitsiUrl,
       server_jitsi_server_url: serverJitsiUrl,
       server_web_public_streams_enabled: config.WEB_PUBLIC_STREAMS_ENABLED,
-      server_emoji_data_url: emojiDataUrl(realmUrl),
+      server_emoji_data_url: emojiDataUrl(realm.url),
     };
   },
 });
@@ -53,23 +53,23 @@ const settingsOf = (realm: Realm): Record<string, unknown> =>
 const permissionsOf = (realm: Realm): Record<string, unknown> =>
   Object.fromEntries(Object.entries(realm.permissions).map(([name, value]) => [name, normalized(value)]));
 
-async function picturesOf(executor: Executor, realmId: number, realmUrl: string): Promise<Record<string, string>> {
-  const pictures = await readPictures(executor, realmId, realmUrl);
+async function picturesOf(executor: Executor, realm: Realm): Promise<Record<string, string>> {
+  const pictures = await readPictures(executor, realm.id);
   return Object.fromEntries(
     pictureKinds.flatMap((kind) => {
-      const [url, source] = pictures[kind];
+      const [path, source] = pictures[kind];
       return [
-        [`${kind}_url`, url],
+        [`${kind}_url`, `${realm.url}${path}`],
         [`${kind}_source`, source],
       ];
     }),
   );
 }
 
-function identityOf(realm: Realm, realmUrl: string): Record<string, unknown> {
+function identityOf(realm: Realm): Record<string, unknown> {
   return {
-    realm_url: realmUrl,
-    realm_uri: realmUrl,
+    realm_url: realm.url,
+    realm_uri: realm.url,
     realm_bot_domain: realm.host,
     realm_date_created: Math.floor(realm.createdAt.getTime() / 1000),
     realm_authentication_methods: { Email: { enabled: true, available: true } },

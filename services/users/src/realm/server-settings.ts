@@ -7,8 +7,8 @@ import { readPictures } from './realm-pictures.ts';
 export function serverSettingsHandlers({ database }: Owner, config: UsersConfig): Handlers {
   return [
     handle(userOperations.getServerSettings, async ({ meta }) => {
-      const { settings } = await readRealm(database, meta.realmId);
-      const pictures = await readPictures(database, meta.realmId, meta.realmUrl);
+      const { settings, url } = await readRealm(database, meta.realmId);
+      const pictures = await readPictures(database, meta.realmId);
       return {
         authentication_methods,
         external_authentication_methods: [],
@@ -21,10 +21,10 @@ export function serverSettingsHandlers({ database }: Owner, config: UsersConfig)
         is_incompatible: meta.client === 'ZulipInvalid',
         email_auth_enabled: true,
         require_email_format_usernames: true,
-        realm_uri: meta.realmUrl,
-        realm_url: meta.realmUrl,
+        realm_uri: url,
+        realm_url: url,
         realm_name: settings.name,
-        realm_icon: pictures.icon[0],
+        realm_icon: `${url}${pictures.icon[0]}`,
         realm_description: settings.description,
         realm_web_public_access_enabled: settings.enable_spectator_access && config.WEB_PUBLIC_STREAMS_ENABLED,
         realm_empty_topic_display_name: emptyTopicDisplayName,

@@ -8,7 +8,7 @@ import { createAttempts } from '../authentication/attempts.ts';
 import { checkPassword, hashPassword } from '../authentication/passwords.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { forgottenPasswordMail } from '../mail/mails.ts';
-import { lockRealm } from '../realm/read-realm.ts';
+import { lockRealm, readRealm } from '../realm/read-realm.ts';
 import { findConfirmation, newConfirmation, takeConfirmation } from './confirmations.ts';
 import { escaped, plainPage } from './plain-page.ts';
 
@@ -60,15 +60,16 @@ export function confirmPageHandlers(owner: Owner, mailer: Mailer): Handlers {
       for (const window of resetWindows)
         await attempts.count(meta.realmId, `reset:${email.toLowerCase()}:${window.seconds}`, window);
       const account = await database.maybeOne(sql.type(
-        z.object({ id: z.number(), email: z.string(), language: z.string(), realm: z.string() }),
+        z.object({ id: z.number(), email: z.string(), language: z.string() }),
       )`
-        SELECT a.id, a.email, coalesce(a.settings->>'default_language', 'en') AS language, r.name AS realm
+        SELECT a.id, a.email, coalesce(a.settings->>'default_language', 'en') AS language
         FROM users.account a JOIN users.realm r ON r.id = a.realm_id
         WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
       if (account) {
         const key = await newConfirmation(database, account.id, 'password', account.email);
-        const link = `${meta.realmUrl}/accounts/password/reset/${key}`;
-        mailer.send(account.email, forgottenPasswordMail(account.language, { realm: account.realm, link }));
+        const realm = await readRealm(database, meta.realmId);
+        const link = `${realm.url}/accounts/password/reset/${key}`;
+        mailer.send(account.email, forgottenPasswordMail(account.language, { realm: realm.settings.name, link }));
       }
       // The same whether there is such an account or not.
       return plainPage(

@@ -44,8 +44,8 @@ export function updateSettingsHandlers(owner: Owner, mailer: Mailer): Handlers {
         store(work, context, params, password),
       );
       if (mail) {
-        const link = `${context.meta.realmUrl}/accounts/confirm_new_email/${mail.key}`;
-        mailer.send(mail.to, confirmEmailMail(mail.language, { realm: mail.realm, link }));
+        const link = `${mail.realm.url}/accounts/confirm_new_email/${mail.key}`;
+        mailer.send(mail.to, confirmEmailMail(mail.language, { realm: mail.realm.settings.name, link }));
       }
       return ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
     }),
@@ -83,7 +83,7 @@ export function updateSettingsHandlers(owner: Owner, mailer: Mailer): Handlers {
 interface Mail {
   to: string;
   key: string;
-  realm: string;
+  realm: Realm;
   language: string;
 }
 
@@ -113,7 +113,7 @@ async function store(
   await checkNewEmail(work, realm, params.email, row.id);
   const key = await newConfirmation(work, row.id, 'email', params.email);
   const { default_language } = await readSettings(work, row.id);
-  return { ignored, mail: { to: params.email, key, realm: realm.settings.name, language: default_language } };
+  return { ignored, mail: { to: params.email, key, realm, language: default_language } };
 }
 
 /** Gives the names of what is so already. */

@@ -73,21 +73,20 @@ async function holdConsumer(work: Work): Promise<number> {
   return position;
 }
 
-const pendingRow = z.object({ id: z.number(), host: z.string() });
+const pendingRow = z.object({ id: z.number() });
 
 /** A limit that was set and, since something was away, did not begin, begins later. */
 export function startLimits(owner: Owner, bus: Bus, onError: (error: unknown) => void): () => void {
   const look = async (): Promise<void> => {
     const pending = await owner.database.any(sql.type(pendingRow)`
-      SELECT r.id, r.host FROM users.realm r
+      SELECT r.id FROM users.realm r
       JOIN users.user_group g ON g.realm_id = r.id AND g.is_system AND g.name = 'role:everyone'
       WHERE NOT r.limits_guests AND r.permissions -> 'can_access_all_users_group' <> to_jsonb(g.id)`);
-    for (const { id, host } of pending)
+    for (const { id } of pending)
       await beginLimit(owner, bus, {
         requestId: 'limit-guests',
         realmId: id,
         client: 'natter',
-        realmUrl: `http://${host}`,
       });
   };
   const timer = setInterval(() => void look().catch(onError), lookEveryMs);

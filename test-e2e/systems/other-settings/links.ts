@@ -1,0 +1,118 @@
+import { exchange, type Json } from '@natter/testkit';
+import { expect, test } from 'vitest';
+import { mails, system } from './system.ts';
+
+/** Said by whoever wants links to lead elsewhere: by the Host header, and as a trusted proxy says it. */
+const forged = [
+  { host: 'evil.example' },
+  { host: 'evil.example:80' },
+  { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' },
+];
+
+async function send(
+  headers: Record<string, string>,
+  method: string,
+  path: string,
+  form: Record<string, unknown> = {},
+): Promise<{ status: number; body: Json; location: unknown }> {
+  const { email, api_key } = system.people.owner;
+  const fields = Object.entries(form).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  const { status, body, ...answer } = await exchange(
+    `${system.url}${path}`,
+    method,
+    String(new URLSearchParams(fields)),
+    {
+      authorization: `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+      ...headers,
+    },
+  );
+  return { status, body, location: answer.headers.location };
+}
+
+test('a default realm answers under any host, and its links lead to the configured origin', async () => {
+  for (const headers of forged) {
+    const settings = await send(headers, 'GET', '/api/v1/server_settings');
+    expect([settings.body.realm_url, settings.body.realm_uri]).toEqual([system.url, system.url]);
+    expect(settings.body.realm_icon).toMatch(new RegExp(`^${system.url}/`));
+    const state = (await send(headers, 'POST', '/api/v1/register', { fetch_event_types: ['realm', 'realm_user'] }))
+      .body;
+    for (const name of ['realm_url', 'realm_uri', 'realm_icon_url', 'realm_logo_url', 'server_emoji_data_url'])
+      expect([name, new URL(state[name]).origin]).toEqual([name, system.url]);
+    expect(JSON.stringify([settings.body, state])).not.toContain('evil');
+    expect((await send(headers, 'GET', '/api/v1/realm/icon')).location).not.toContain('evil');
+  }
+});
+
+test('the link of a password reset leads to the realm, whatever host it was asked under', async () => {
+  for (const [index, headers] of forged.entries()) {
+    const email = `forgetful${index}@natter.example`;
+    const made = await send({}, 'POST', '/api/v1/users', {
+      email,
+      password: 'a rather good password',
+      full_name: email,
+    });
+    expect(made.body.result).toBe('success');
+    const asked = await send(headers, 'POST', '/accounts/password/reset', { email });
+    expect(asked.status).toBe(200);
+    const mail = await mails.next(email);
+    expect(mail.link).toMatch(new RegExp(`^${system.url}/accounts/password/reset/`));
+    expect(mail.text).not.toContain('evil');
+  }
+});
+
+test('links of invitations lead to the realm, whatever host they were asked under', async () => {
+  for (const [index, headers] of forged.entries()) {
+    const link = await send(headers, 'POST', '/api/v1/invites/multiuse', {});
+    expect(link.body.invite_link).toMatch(new RegExp(`^${system.url}/join/`));
+    const email = `asked-under-another-host${index}@natter.example`;
+    await send(headers, 'POST', '/api/v1/invites', { invitee_emails: email, stream_ids: [] });
+    expect((await mails.next(email)).link).toMatch(new RegExp(`^${system.url}/accounts/do_confirm/`));
+    const listed = (await send(headers, 'GET', '/api/v1/invites')).body;
+    expect(JSON.stringify(listed)).not.toContain('evil');
+    const { id } = listed.invites.find((invite: Json) => invite.email === email);
+    await send(headers, 'POST', `/api/v1/invites/${id}/resend`);
+    expect((await mails.next(email)).link).toMatch(new RegExp(`^${system.url}/accounts/do_confirm/`));
+  }
+});
+
+test('the link that confirms a new address leads to the realm, whatever host it was asked under', async () => {
+  const email = 'another-owner@natter.example';
+  await send({ host: 'evil.example' }, 'PATCH', '/api/v1/settings', {
+    email,
+    old_password: system.people.owner.password,
+  });
+  expect((await mails.next(email)).link).toMatch(new RegExp(`^${system.url}/accounts/confirm_new_email/`));
+});
+
+test('a message is rendered against the configured origin, also one that was scheduled under another host', async () => {
+  const content = `${system.url}/#narrow/near/1 http://evil.example/#narrow/near/2`;
+  const expected = '<a href="#narrow/near/1">';
+  for (const headers of forged) {
+    const rendered = await send(headers, 'POST', '/api/v1/messages/render', { content });
+    expect(rendered.body.rendered).toContain(expected);
+    expect(rendered.body.rendered).toContain('href="http://evil.example/#narrow/near/2"');
+  }
+  const scheduled = await send({ host: 'evil.example' }, 'POST', '/api/v1/scheduled_messages', {
+    type: 'direct',
+    to: [system.people.member.user_id],
+    content,
+    scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 2,
+  });
+  expect(scheduled.status).toBe(200);
+  const newest = async (): Promise<string> => {
+    const narrow = [{ operator: 'dm', operand: [system.people.member.user_id] }];
+    const query = new URLSearchParams({
+      anchor: 'newest',
+      num_before: '1',
+      num_after: '0',
+      narrow: JSON.stringify(narrow),
+    });
+    return (await send({}, 'GET', `/api/v1/messages?${query}`)).body.messages[0]?.content ?? '';
+  };
+  await expect.poll(newest, { timeout: 20_000 }).toContain(expected);
+  expect(await newest()).toContain('href="http://evil.example/#narrow/near/2"');
+});
