@@ -93,7 +93,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...historyHandlers(owner, messages, policies),
     ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),
     ...readReceiptHandlers(owner, messages, policies),
-    ...typingHandlers(owner, reach, messages, { policies, sight }),
+    ...typingHandlers(owner, reach, messages, { policies, sight, log: process.log }),
     ...files.handlers,
     ...uploadHandlers(owner, files, reading, { maxMib, quotaMib }),
     ...namedTopicsHandlers(owner),

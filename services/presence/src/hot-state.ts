@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { unavailable } from '@natter/contracts';
 import { type Database, sql } from '@natter/database';
 import type { LogRedis } from '@natter/event-log';
 import { z } from 'zod';
@@ -32,7 +31,7 @@ const idGap = 100_000;
 const secondsToLive = 30 * 86_400;
 const row = z.object({ user_id: z.number(), active_at: z.number(), connected_at: z.number(), update_id: z.number() });
 
-/** Presence lives in Redis; a realm that Redis does not know is loaded from the record. */
+/** Presence in Redis. A realm that Redis does not know is loaded from Postgres. Rejects with the error of Redis. */
 export function createHotState({ redis }: LogRedis, database: Database): HotState {
   const define = (name: string, file: string): void =>
     redis.defineCommand(name, {
@@ -71,11 +70,6 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
     return running;
   }
 
-  const orUnavailable = <R>(work: Promise<R>): Promise<R> =>
-    work.catch((error: unknown) => {
-      throw unavailable(error);
-    });
-
   async function ensureLoaded(realmId: number): Promise<number> {
     const counter = await redis.get(keysOf(realmId)[2]);
     if (counter !== null) return Number(counter);
@@ -84,56 +78,47 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
   }
 
   return {
-    post: (realmId, userId, now, isActive) =>
-      orUnavailable(
-        (async () => {
-          for (;;) {
-            const [updateId, activeBefore, activeAt, connectedAt] = await scripted.natterPresence(
-              ...keysOf(realmId),
-              userId,
-              now,
-              isActive ? '1' : '0',
-              repeatSeconds,
-            );
-            if (updateId < 0) {
-              await loadOnce(realmId);
-              continue;
-            }
-            const changed = updateId === 0 ? undefined : { userId, activeAt, connectedAt, updateId };
-            return { activeBefore, changed };
-          }
-        })(),
-      ),
+    async post(realmId, userId, now, isActive) {
+      for (;;) {
+        const [updateId, activeBefore, activeAt, connectedAt] = await scripted.natterPresence(
+          ...keysOf(realmId),
+          userId,
+          now,
+          isActive ? '1' : '0',
+          repeatSeconds,
+        );
+        if (updateId < 0) {
+          await loadOnce(realmId);
+          continue;
+        }
+        const changed = updateId === 0 ? undefined : { userId, activeAt, connectedAt, updateId };
+        return { activeBefore, changed };
+      }
+    },
 
-    read: (realmId, afterUpdateId) =>
-      orUnavailable(
-        (async () => {
-          if (afterUpdateId <= 0) {
-            const lastUpdateId = await ensureLoaded(realmId);
-            const all = await redis.hgetall(keysOf(realmId)[0]);
-            return { lastUpdateId, presences: Object.entries(all).map(parsed) };
-          }
-          for (;;) {
-            const [counter, ...flat] = await scripted.natterPresenceChanges(...keysOf(realmId), afterUpdateId);
-            if (counter === null) {
-              await loadOnce(realmId);
-              continue;
-            }
-            const presences: Presence[] = [];
-            for (let at = 0; at < flat.length; at += 2) presences.push(parsed([flat[at] ?? '', flat[at + 1] ?? '']));
-            return { lastUpdateId: Number(counter), presences };
-          }
-        })(),
-      ),
+    async read(realmId, afterUpdateId) {
+      if (afterUpdateId <= 0) {
+        const lastUpdateId = await ensureLoaded(realmId);
+        const all = await redis.hgetall(keysOf(realmId)[0]);
+        return { lastUpdateId, presences: Object.entries(all).map(parsed) };
+      }
+      for (;;) {
+        const [counter, ...flat] = await scripted.natterPresenceChanges(...keysOf(realmId), afterUpdateId);
+        if (counter === null) {
+          await loadOnce(realmId);
+          continue;
+        }
+        const presences: Presence[] = [];
+        for (let at = 0; at < flat.length; at += 2) presences.push(parsed([flat[at] ?? '', flat[at + 1] ?? '']));
+        return { lastUpdateId: Number(counter), presences };
+      }
+    },
 
-    readOne: (realmId, userId) =>
-      orUnavailable(
-        (async () => {
-          await ensureLoaded(realmId);
-          const value = await redis.hget(keysOf(realmId)[0], String(userId));
-          return value === null ? undefined : parsed([String(userId), value]);
-        })(),
-      ),
+    async readOne(realmId, userId) {
+      await ensureLoaded(realmId);
+      const value = await redis.hget(keysOf(realmId)[0], String(userId));
+      return value === null ? undefined : parsed([String(userId), value]);
+    },
   };
 }
 

@@ -25,6 +25,7 @@ import { createHotState } from './hot-state.ts';
 import { createPeopleShown, createSharing, everybody, findPerson, isLargerThan, peopleConsumer } from './people.ts';
 import { createPresenceEvents } from './presence-events.ts';
 import { defaultHistoryDays, presencesOf } from './presences.ts';
+import { createRecordState, withFallback } from './record-state.ts';
 import { startWriteBehind } from './write-behind.ts';
 
 export const presenceConfig = commonConfig.extend({
@@ -47,7 +48,9 @@ const largeMs = 60_000;
 export async function startPresence(process: Process<Config>): Promise<Running> {
   const owner = openOwner(process, 'presence');
   const { database } = owner;
-  const hot = createHotState(owner.redis, database);
+  const hot = withFallback(createHotState(owner.redis, database), createRecordState(database), (error) =>
+    process.log.debug({ err: error }, 'Redis failed, presence is read from Postgres'),
+  );
   const behind = startWriteBehind(database, process.log);
   const peopleShown = createPeopleShown(database);
   const sharingOf = createSharing(database);

@@ -9,7 +9,7 @@ import {
   messageChangeOperations,
   type ParamsOf,
 } from '@natter/contracts';
-import { type Handlers, handle, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
+import { type Handlers, handle, type Logger, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
 import { requireKnown } from '../acquaintance.ts';
 import type { ChannelReach } from '../channel-reach.ts';
 import type { MessageReach } from '../message-reach.ts';
@@ -27,7 +27,7 @@ export function typingHandlers(
   { database, appender }: Owner,
   channels: ChannelReach,
   messages: MessageReach,
-  { policies, sight }: { policies: RealmPolicies; sight: Sight },
+  { policies, sight, log }: { policies: RealmPolicies; sight: Sight; log: Logger },
 ): Handlers {
   return [
     handle(messageChangeOperations.setTyping, async ({ actor, meta }, params) => {
@@ -98,7 +98,10 @@ export function typingHandlers(
       forms.push({ capability: 'stream_typing_notifications', is: false, patch: null });
     const named = withTopicName(body);
     if (named) forms.push({ capability: 'empty_topic_name', is: false, patch: named });
-    await appender.appendEphemeral(actor.realmId, forms.length > 0 ? { ...event, forms } : event);
+    // Without Redis the event is dropped: a client repeats it, and the request itself succeeded.
+    await appender
+      .appendEphemeral(actor.realmId, forms.length > 0 ? { ...event, forms } : event)
+      .catch((error: unknown) => log.debug({ err: error }, 'typing event dropped'));
   }
 
   async function participants(actor: Actor, to: To): Promise<Person[]> {
