@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environmentsOf } from '@natter/admin/credentials';
 import { kubernetesSecrets } from '@natter/admin/kubernetes-secrets';
-import { natsPermissions, natsUsers, redisRules } from '@natter/service-kit';
+import { natsPermissionsText, natsUsers, redisRules } from '@natter/service-kit';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { isCovered, violations } from './kubernetes-schemas.ts';
-import { redisUsersFile, redisUsersText } from './redis-users.ts';
 import {
   chart,
   currentApis,
@@ -18,6 +17,7 @@ import {
   render,
   renderNotes,
 } from './render.ts';
+import { natsUsersFile, natsUsersText, redisUsersFile, redisUsersText } from './server-users.ts';
 
 const everything = {
   services: { canary: { enabled: true } },
@@ -337,17 +337,15 @@ describe.skipIf(helm === undefined)(
       for (const { data } of dashboards) for (const text of Object.values(data)) JSON.parse(String(text));
     });
 
-    test("evaluation's NATS gives each service what the services were written for", () => {
+    test("evaluation's NATS gives each service what the services were written for (node deploy/helm/server-users.ts)", () => {
+      expect(readFileSync(natsUsersFile, 'utf8')).toBe(natsUsersText());
       const text = String(named(render({ values: evaluation }), 'Secret', 'natter-nats').stringData['nats.conf']);
-      for (const user of natsUsers) {
-        const { publish, subscribe } = natsPermissions(user);
-        expect(text).toContain(
-          `publish: { allow: ${JSON.stringify(publish)} }, subscribe: { allow: ${JSON.stringify(subscribe)} }`,
-        );
-      }
+      for (const user of natsUsers)
+        expect(text).toMatch(new RegExp(`user: "${user}", password: "\\w+", permissions: {`));
+      for (const user of natsUsers) expect(text).toContain(`permissions: ${natsPermissionsText(user)} }`);
     });
 
-    test("evaluation's Redis gives each service what the services were written for (node deploy/helm/redis-users.ts)", () => {
+    test("evaluation's Redis gives each service what the services were written for (node deploy/helm/server-users.ts)", () => {
       expect(readFileSync(redisUsersFile, 'utf8')).toBe(redisUsersText());
       const objects = render({ values: evaluation });
       const lines = String(named(objects, 'Secret', 'natter-redis').stringData['users.acl'])

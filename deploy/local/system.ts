@@ -20,6 +20,8 @@ export interface System {
   natsUrl: string;
   /** Redis with the operator's credentials. */
   redisUrl: string;
+  /** What a service connects with. */
+  urlsOf(user: NatsUser): { nats: string; redis: string; postgres: string | undefined };
   servers: Servers;
   children: Child[];
   stop(): Promise<void>;
@@ -41,7 +43,7 @@ export interface SystemOptions {
   signal?: AbortSignal;
 }
 
-const programs: { program: ServiceProgram; schema?: (typeof serviceSchemas)[number] }[] = [
+const programs: { program: ServiceProgram; schema: (typeof serviceSchemas)[number] }[] = [
   { program: 'users', schema: 'users' },
   { program: 'channels', schema: 'channels' },
   { program: 'messaging', schema: 'messaging' },
@@ -87,6 +89,10 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       options.env?.NATTER_NATS_URL ?? withUser(servers.natsUrl, user, natsPassword(user));
     const redisUrlOf = (user: NatsUser): string =>
       options.env?.NATTER_REDIS_URL ?? withUser(servers.redisUrl, redisUserName(user), redisPassword(user));
+    const postgresUrlOf = (user: NatsUser): string | undefined => {
+      const schema = programs.find(({ program }) => program === user)?.schema;
+      return schema && serviceUrl(servers.postgresUrl, schema, password);
+    };
     options.signal?.throwIfAborted();
     await migrate(servers.postgresUrl, password, log);
     options.signal?.throwIfAborted();
@@ -97,7 +103,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       NATTER_BOT_KEY_SECRET: derivedPassword(password, 'keys of bots'),
     };
     log('starting services');
-    for (const { program, schema } of programs)
+    for (const { program } of programs)
       for (let index = 0; index < (typeof replicas === 'number' ? replicas : (replicas[program] ?? 1)); index++)
         children.push(
           startChild({
@@ -108,7 +114,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
               ...env,
               NATTER_NATS_URL: natsUrlOf(program),
               NATTER_REDIS_URL: redisUrlOf(program),
-              ...(schema ? { NATTER_POSTGRES_URL: serviceUrl(servers.postgresUrl, schema, password) } : {}),
+              NATTER_POSTGRES_URL: postgresUrlOf(program),
             },
           }),
         );
@@ -141,6 +147,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       people,
       natsUrl: natsUrlOf('operator'),
       redisUrl: redisUrlOf('operator'),
+      urlsOf: (user) => ({ nats: natsUrlOf(user), redis: redisUrlOf(user), postgres: postgresUrlOf(user) }),
       servers,
       children,
       stop,

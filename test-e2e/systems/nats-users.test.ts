@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { bringServers, type Servers } from '@natter/local';
-import { derivedPassword, type NatsUser, natsAuthorization } from '@natter/service-kit';
+import { derivedPassword, type NatsUser, natsAuthorization, natsUsers } from '@natter/service-kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const passwordOf = (user: NatsUser): string => derivedPassword('secret', user);
@@ -28,15 +28,206 @@ test('nobody connects without the password of their service', async () => {
   await expect(as('users', 'wrong')).rejects.toThrow(/authorization violation/i);
 });
 
+/** Every kind of subject that Natter has, an example of each. */
+const subjects = {
+  // Requests, by who asks.
+  'users whoami, as gateway': 'natter.users.get-own-user.gateway',
+  'users whoami, as presence': 'natter.users.get-own-user.presence',
+  'messaging send, as gateway': 'natter.messaging.send-message.gateway',
+  'messaging send, as messaging': 'natter.messaging.send-message.messaging',
+  'messaging send, as presence': 'natter.messaging.send-message.presence',
+  'who has this key, as gateway': 'natter.users.authenticate.gateway',
+  'who has this key, as presence': 'natter.users.authenticate.presence',
+  'a key for anybody, as operator': 'natter.users.issue-api-key.operator',
+  'a key for anybody, as gateway': 'natter.users.issue-api-key.gateway',
+  'a key for anybody, as messaging': 'natter.users.issue-api-key.messaging',
+  'an actor, as messaging': 'natter.users.describe-actor.messaging',
+  'an actor, as channels': 'natter.users.describe-actor.channels',
+  'the log, as gateway': 'natter.event-queue.read-log.gateway',
+  'the log, as presence': 'natter.event-queue.read-log.presence',
+  'a snapshot, as event-queue': 'natter.messaging.snapshot-messaging.event-queue',
+  'a snapshot, as users': 'natter.messaging.snapshot-messaging.users',
+  // Answers and blocks.
+  'inbox of gateway': '_INBOX.gateway.x.1',
+  'inbox of messaging': '_INBOX.messaging.x.1',
+  'blocks of messaging': 'natter-parts.messaging.x',
+  'blocks of users': 'natter-parts.users.x',
+  'blocks of presence': 'natter-parts.presence.x',
+  // Hints.
+  log: 'natter.log.1',
+  'a queue': 'natter.queue.1',
+  'a message was committed': 'natter.committed-message.1',
+  'a person was committed': 'natter.committed-realm_user.1',
+  conflict: 'natter.log-conflict',
+  scheduled: 'natter.scheduled',
+  statistics: '$SRV.STATS',
+};
+type Subject = keyof typeof subjects;
+
+/** What each user may publish and hear of them; nothing else. Written by hand. */
+const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
+  gateway: {
+    publish: [
+      'users whoami, as gateway',
+      'messaging send, as gateway',
+      'who has this key, as gateway',
+      // Users refuses it: see compromised-service.test.ts.
+      'a key for anybody, as gateway',
+      'the log, as gateway',
+      'blocks of messaging',
+      'blocks of users',
+      'blocks of presence',
+      'a queue',
+    ],
+    hear: ['inbox of gateway', 'log', 'a queue'],
+  },
+  users: {
+    publish: [
+      'log',
+      'conflict',
+      'a person was committed',
+      'blocks of messaging',
+      'blocks of users',
+      'blocks of presence',
+    ],
+    hear: [
+      'users whoami, as gateway',
+      'users whoami, as presence',
+      'who has this key, as gateway',
+      'who has this key, as presence',
+      'a key for anybody, as operator',
+      'a key for anybody, as gateway',
+      'a key for anybody, as messaging',
+      'an actor, as messaging',
+      'an actor, as channels',
+      'blocks of users',
+      'statistics',
+    ],
+  },
+  channels: {
+    publish: ['log', 'conflict', 'blocks of messaging', 'blocks of users'],
+    hear: ['a message was committed', 'a person was committed', 'statistics'],
+  },
+  messaging: {
+    publish: ['an actor, as messaging', 'log', 'conflict', 'a message was committed', 'scheduled', 'blocks of users'],
+    hear: [
+      'messaging send, as gateway',
+      'messaging send, as messaging',
+      'messaging send, as presence',
+      'a snapshot, as event-queue',
+      'a snapshot, as users',
+      'inbox of messaging',
+      'blocks of messaging',
+      'a person was committed',
+      'statistics',
+    ],
+  },
+  scheduler: {
+    publish: ['log', 'conflict', 'a message was committed', 'blocks of users'],
+    hear: ['scheduled'],
+  },
+  presence: {
+    publish: ['log', 'conflict', 'blocks of users'],
+    hear: ['blocks of presence', 'a person was committed', 'statistics'],
+  },
+  'event-queue': {
+    publish: [
+      'a snapshot, as event-queue',
+      'log',
+      'a queue',
+      'conflict',
+      'blocks of messaging',
+      'blocks of users',
+      'blocks of presence',
+    ],
+    hear: ['the log, as gateway', 'the log, as presence', 'a person was committed', 'conflict', 'statistics'],
+  },
+  operator: { publish: ['a key for anybody, as operator', 'statistics', 'blocks of users'], hear: [] },
+};
+
+const isRefused = (error: unknown): boolean => /permissions violation/i.test(String(error));
+
+/** Subjects that the server lets this user publish to: refusals come back on the connection, before the answer to a flush. */
+async function published(connection: NatsConnection): Promise<string[]> {
+  const refused = new Set<string>();
+  void (async () => {
+    for await (const status of connection.status())
+      if (status.type === 'error' && isRefused(status.error))
+        refused.add(/Publish to "([^"]+)"/i.exec(String(status.error))?.[1] ?? '');
+  })();
+  for (const subject of Object.values(subjects)) connection.publish(subject, '');
+  await connection.flush();
+  await new Promise(setImmediate);
+  return Object.values(subjects).filter((subject) => !refused.has(subject));
+}
+
+async function heard(connection: NatsConnection): Promise<string[]> {
+  const refused = new Set<string>();
+  for (const subject of Object.values(subjects))
+    connection.subscribe(subject, { callback: (error) => void (isRefused(error) && refused.add(subject)) });
+  await connection.flush();
+  await new Promise(setImmediate);
+  return Object.values(subjects).filter((subject) => !refused.has(subject));
+}
+
+test.each(natsUsers.map((user) => [user]))(
+  '%s publishes and hears what is listed here and nothing else',
+  async (user) => {
+    const { publish, hear } = allowed[user];
+    const sorted = (names: Subject[]): string[] => names.map((name) => subjects[name]).sort();
+    expect((await published(await as(user))).sort()).toEqual(sorted(publish));
+    expect((await heard(await as(user))).sort()).toEqual(sorted(hear));
+  },
+);
+
+test('no user hears several kinds of traffic with a wildcard', async () => {
+  const wildcards = ['>', 'natter.>', 'natter.*', 'natter.*.*', 'natter.*.*.*', 'natter.messaging.>', 'natter-parts.>'];
+  const inboxes = ['_INBOX.>', '_INBOX.*.*.*', '$SRV.>'];
+  for (const user of natsUsers) {
+    const connection = await as(user);
+    for (const subject of [...wildcards, ...inboxes]) {
+      const refused = new Promise((resolve) =>
+        connection.subscribe(subject, { callback: (error) => void (error && resolve(error)) }),
+      );
+      expect(String(await refused), `${user} ${subject}`).toMatch(/permissions violation/i);
+    }
+  }
+});
+
 test('a request arrives under the name of who asks, and in no other name', async () => {
   const [users, gateway, channels] = [await as('users'), await as('gateway'), await as('channels')];
-  users.subscribe('natter.users.whoami.*', {
+  const subscription = users.subscribe('natter.users.get-own-user.*', {
     callback: (_, message) => void message.respond(message.subject.split('.').at(-1)),
   });
   await users.flush();
-  const answer = await gateway.request('natter.users.whoami.gateway', '', { timeout: 2_000 });
+  const answer = await gateway.request('natter.users.get-own-user.gateway', '', { timeout: 2_000 });
   expect(answer.string()).toBe('gateway');
-  await expect(channels.request('natter.users.whoami.gateway', '', { timeout: 500 })).rejects.toThrow();
+  await expect(channels.request('natter.users.get-own-user.gateway', '', { timeout: 500 })).rejects.toThrow();
+  subscription.unsubscribe();
+});
+
+test('a request may be answered once, and only by who heard it', async () => {
+  const [users, gateway] = [await as('users'), await as('gateway')];
+  let replyTo = '';
+  users.subscribe('natter.users.get-own-user.*', {
+    callback: (_, message) => {
+      replyTo = message.reply ?? '';
+      message.respond('first');
+      message.respond('second');
+    },
+  });
+  await users.flush();
+  const answers: string[] = [];
+  gateway.subscribe('_INBOX.gateway.mine.*', { callback: (_, message) => void answers.push(message.string()) });
+  gateway.publish('natter.users.get-own-user.gateway', '', { reply: '_INBOX.gateway.mine.1' });
+  await gateway.flush();
+  await expect.poll(() => answers).toContain('first');
+  const presence = await as('presence');
+  presence.publish(replyTo, 'forged');
+  await presence.flush();
+  await users.flush();
+  await gateway.flush();
+  expect(answers).toEqual(['first']);
 });
 
 test('a service reads neither the requests nor the answers of another', async () => {

@@ -140,8 +140,8 @@ test('a queue behind the floor is told; one that followed goes on where it was, 
   expect(floor).toBe(number);
 
   // Redis has more than Postgres: the stream stands at the clock, whose entry is gone.
-  const { host, username, password } = new URL(system.natsUrl);
-  const nats = await connect({ servers: host, user: username, pass: password, inboxPrefix: '_INBOX.operator' });
+  const { host, username, password } = new URL(system.urlsOf('messaging').nats);
+  const nats = await connect({ servers: host, user: username, pass: password, inboxPrefix: '_INBOX.messaging' });
   nats.publish('natter.log-conflict', '1');
   await nats.flush();
   await pause(1_000);

@@ -7,6 +7,7 @@ export * from './avatar.ts';
 export * from './error.ts';
 export * from './event.ts';
 export * from './events/index.ts';
+export * from './events/owners.ts';
 export * from './id-set.ts';
 export * from './limits.ts';
 export * from './operation.ts';

@@ -3,6 +3,18 @@ import type { ErrorCode } from './error.ts';
 import type { Params, ParamValues } from './param.ts';
 
 export type ServiceName = 'gateway' | 'users' | 'channels' | 'messaging' | 'presence' | 'event-queue';
+/** Who connects to NATS and Redis, each as a user of its own. `operator` is for commands and setup. */
+export const busUsers = [
+  'gateway',
+  'users',
+  'channels',
+  'messaging',
+  'scheduler',
+  'presence',
+  'event-queue',
+  'operator',
+] as const;
+export type BusUser = (typeof busUsers)[number];
 /**
  * `user`: authenticated. `spectator`: also without authentication, where the realm allows it. `anyone`: nobody is asked.
  * `operator`: only commands of the operator, on the bus.
@@ -25,6 +37,8 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   /** A path outside the API, whose result is a `Page`: what a link in a mail opens, or a picture. */
   page?: Route | undefined;
   caller: Caller;
+  /** Who may ask for it on the bus: NATS and the service refuse all others. The gateway for what has a route, nobody by default. */
+  callers: readonly BusUser[];
   summary: string;
   params: P;
   result: R;
@@ -63,6 +77,7 @@ export function operation<
 >(declared: Declared<P, R> & { http?: H }): Operation<P, R> & { http: H } {
   return {
     caller: 'user',
+    callers: declared.http || declared.page ? ['gateway'] : [],
     params: {} as P,
     result: z.object({}) as unknown as R,
     errors: [],

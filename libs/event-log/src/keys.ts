@@ -11,3 +11,7 @@ export const logSubject = (realmId: number | '*'): string => `natter.log.${realm
 export const committedSubject = (type: string, realmId: number | '*'): string => `natter.committed-${type}.${realmId}`;
 /** Subject on which a newer poll, a deletion or an expiry is told to whoever holds a poll of the queue. */
 export const queueSubject = (realmId: number | '*'): string => `natter.queue.${realmId}`;
+/** On which a realm's number is told whose stream holds another history than the record. */
+export const logConflictSubject = 'natter.log-conflict';
+/** On which it is told when something is due that was not known of, in seconds. */
+export const scheduledSubject = 'natter.scheduled';

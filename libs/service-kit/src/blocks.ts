@@ -1,4 +1,5 @@
-import { type Msg, type MsgHdrs, type NatsConnection, nuid } from '@nats-io/nats-core';
+import { randomUUID } from 'node:crypto';
+import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/nats-core';
 import { limits, unavailable } from '@natter/contracts';
 import { LRUCache } from 'lru-cache';
 import { Block, nameOf, type Piece } from './json-pieces.ts';
@@ -8,6 +9,7 @@ import { Block, nameOf, type Piece } from './json-pieces.ts';
  * numbered parts: the first with the message, which names a subject where each of the others is had by its number. Of a result that
  * consists of pieces the message lists them, short ones as text and blocks by their names, and the receiver asks the process that
  * offers them for each block: who only passes pieces on never sees what is in them, and a block that comes again is fetched once.
+ * Subjects and names can't be guessed: a service that may fetch from another gets only what it was told of.
  * Results come in pieces only to callers who say that they know them: versions from before run beside this one while it is rolled out.
  */
 export interface Blocks {
@@ -38,7 +40,7 @@ const offeredBytes = 256 * 1024 * 1024;
 type Listed = string | { subject: string; name: string; isKept: boolean };
 
 export function createBlocks(connection: NatsConnection, user: string): Blocks {
-  const subject = `natter-parts.${user}.${nuid.next()}`;
+  const subject = `natter-parts.${user}.${randomUUID()}`;
   const offered = new LRUCache<string, { bytes: Uint8Array; isKept: boolean }>({
     maxSize: offeredBytes,
     ttl: offeredMs,
@@ -72,7 +74,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     const end = piece.length - 1;
     const blocks: Listed[] = [];
     for (let at = 1; at < end; at += limits.busBlockBytes)
-      blocks.push(put(nuid.next(), piece.subarray(at, Math.min(at + limits.busBlockBytes, end)), false));
+      blocks.push(put(randomUUID(), piece.subarray(at, Math.min(at + limits.busBlockBytes, end)), false));
     return [textOf(piece.subarray(0, 1)), ...blocks, textOf(piece.subarray(end))];
   }
 
@@ -102,7 +104,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
 
     offerBytes(bytes, headers) {
       if (bytes.length <= limits.busBlockBytes) return { payload: bytes, end: () => undefined };
-      const subject = `natter-parts.${user}.${nuid.next()}`;
+      const subject = `natter-parts.${user}.${randomUUID()}`;
       const part = (index: number): Uint8Array =>
         bytes.subarray(index * limits.busBlockBytes, (index + 1) * limits.busBlockBytes);
       const subscription = connection.subscribe(subject, {

@@ -158,8 +158,8 @@ function checkCaller(message: Msg, operation: Operation, { actor }: Envelope): v
   const caller = message.subject.split('.').at(-1);
   if (actor && operation.caller !== 'anyone' && caller !== 'gateway')
     throw new Error(`${caller} asked for ${operation.name} in the name of a user`);
-  if (operation.caller === 'operator' && caller !== 'operator')
-    throw new Error(`${caller} asked for ${operation.name}, which is the operator's`);
+  if (!operation.callers.some((allowed) => allowed === caller))
+    throw new Error(`${caller} asked for ${operation.name}, which is not for it`);
 }
 
 function refuse(message: Msg, { code, message: text, extra, status }: ChatError): void {

@@ -12,7 +12,14 @@ import {
   startConsumer,
   type UnitOfWork,
 } from '@natter/database';
-import { type Appender, committedSubject, connectRedis, createAppender, type LogRedis } from '@natter/event-log';
+import {
+  type Appender,
+  committedSubject,
+  connectRedis,
+  createAppender,
+  type LogRedis,
+  logConflictSubject,
+} from '@natter/event-log';
 import { z } from 'zod';
 import type { UserContext } from './bus.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
@@ -94,7 +101,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     commitTick: (realmId) => unitOfWork({ realmId, schema }, async (work) => void work.emit(tick)),
     onConflict: (realmId) => {
       log.error({ realm: realmId }, 'the log in Redis holds another history');
-      bus.publish('natter.log-conflict', String(realmId));
+      bus.publish(logConflictSubject, String(realmId));
     },
     onError: (error) => log.debug({ err: error }, 'append to Redis failed; the sweep will do it'),
     maxLength: 100_000,

@@ -1,5 +1,5 @@
 import { sql } from '@natter/database';
-import { metaKey, queueKey, queueSubject, streamKey } from '@natter/event-log';
+import { logConflictSubject, metaKey, queueKey, queueSubject, streamKey } from '@natter/event-log';
 import type { CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
 import { expireQueues } from './expiry.ts';
@@ -34,7 +34,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
   const settled = new Map<number, number>();
   // Somebody could not append: this realm is looked at closely.
   const doubted = new Set<number>();
-  bus.subscribe('natter.log-conflict', (payload) => {
+  bus.subscribe(logConflictSubject, (payload) => {
     const realmId = Number(Buffer.from(payload).toString('utf8'));
     if (Number.isSafeInteger(realmId)) doubted.add(realmId);
   });

@@ -107,6 +107,7 @@ export const botOperations = {
     name: 'queue-defaults',
     service: 'users',
     caller: 'anyone',
+    callers: ['event-queue'],
     summary: 'What the queues of a bot follow unless it says otherwise. Bus only.',
     params: { user_id: json(int) },
     result: z.object({ default_events_register_stream: z.string().nullable(), default_all_public_streams: bool }),

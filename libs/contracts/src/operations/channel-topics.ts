@@ -8,6 +8,7 @@ export const channelTopicOperations = {
     name: 'has-named-topics',
     service: 'messaging',
     caller: 'anyone',
+    callers: ['channels'],
     summary: 'Whether messages of a channel stand in a topic with a name. Bus only.',
     params: { channel_id: json(int) },
     result: z.object({ has_named_topics: bool }),

@@ -170,6 +170,7 @@ export const groupOperations = {
     name: 'get-group-uses',
     service: 'channels',
     caller: 'anyone',
+    callers: ['users'],
     summary: 'The channels whose permissions name a group. Bus only.',
     params: { group_id: json(int) },
     result: z.object({ objections: z.array(groupUseSchema) }),

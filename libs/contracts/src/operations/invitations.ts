@@ -154,6 +154,7 @@ export const invitationOperations = {
     name: 'check-invited-channels',
     service: 'channels',
     caller: 'anyone',
+    callers: ['users'],
     summary: 'Refuses channels to which the actor may not subscribe others. Bus only.',
     params: { stream_ids: json(ids) },
     errors,

@@ -165,6 +165,7 @@ export const messageReadingOperations = {
     name: 'get-max-message-id',
     service: 'messaging',
     caller: 'anyone',
+    callers: ['users'],
     summary:
       'The ID of the newest message that a user received, -1 where there is none; as a register tells it. Bus only.',
     params: { user_id: json(int) },

@@ -1,6 +1,4 @@
-import type { Bus } from '@natter/service-kit';
-
-const subject = 'natter.scheduled';
+import { type Bus, scheduledSubject as subject } from '@natter/service-kit';
 
 /** Tells schedulers that something is due at a time, in seconds; only a hint, they also look by themselves. */
 export const hintScheduler =

@@ -32,6 +32,7 @@ export const postingRulesOperations = {
     name: 'get-posting-rules',
     service: 'channels',
     caller: 'anyone',
+    callers: ['users', 'messaging', 'scheduler'],
     summary: 'What messaging caches of a channel, with its version. Bus only.',
     params: { channel: textOrJson(z.union([z.int(), z.string()])) },
     result: postingRulesSchema,

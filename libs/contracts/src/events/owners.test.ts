@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { operations } from '../operations/index.ts';
+import { eventTypes, ownsEvent } from './owners.ts';
+
+test('an operation without a route says who may ask for it, and one with a route is asked for by the gateway alone', () => {
+  for (const { name, http, page, callers, caller } of operations) {
+    if (http || page) expect(callers, name).toEqual(['gateway']);
+    else expect(callers, name).not.toEqual([]);
+    if (caller === 'operator') expect(callers, name).toEqual(['operator']);
+  }
+});
+
+test('an event that an operation emits is declared', () => {
+  for (const { name, events } of operations)
+    for (const type of events) expect(Object.keys(eventTypes), `${name} emits ${type}`).toContain(type);
+});
+
+test('an event has one owner, and what is not declared has none', () => {
+  expect(ownsEvent('messaging', 'message')).toBe(true);
+  for (const service of ['users', 'channels', 'presence', 'event-queue', 'gateway', 'every'])
+    expect(ownsEvent(service, 'message')).toBe(false);
+  expect(ownsEvent('messaging', 'constructor')).toBe(false);
+  expect(ownsEvent('users', 'heartbeat')).toBe(false);
+});
