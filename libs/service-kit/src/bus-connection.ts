@@ -48,6 +48,8 @@ async function watchStatus(
       metrics.natsUp.set(0);
       log.warn('NATS is away');
     }
+    // A subject that its user may not publish or hear: the configuration of NATS is not that of this version.
+    if (status.type === 'error') log.error({ err: status.error }, 'NATS refused');
     if (status.type === 'reconnect') {
       metrics.natsUp.set(1);
       log.info('NATS is back');

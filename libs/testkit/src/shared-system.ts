@@ -21,6 +21,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const log = join(dataDir, 'system.log');
   const { createWriteStream } = await import('node:fs');
   const lines = createWriteStream(log);
+  const natsRefusals: string[] = [];
   const system: System = await startSystem({
     dataDir,
     env: {
@@ -30,7 +31,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
       NATTER_UPLOAD_QUOTA_MIB: '40',
     },
     log: () => undefined,
-    onLine: (line) => lines.write(`${line}\n`),
+    onLine: (line) => {
+      lines.write(`${line}\n`);
+      if (line.includes('"NATS refused"')) natsRefusals.push(line);
+    },
   });
   project.provide('natterUrl', system.url);
   project.provide('natterNatsUrl', system.natsUrl);
@@ -44,5 +48,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (process.env.NATTER_KEEP_LOG) console.log(`log of the system: ${log}`);
     else await rm(dataDir, { recursive: true, force: true });
     if (refusals.length > 0) throw new Error(`Redis refused services what they need: ${refusals.join('; ')}`);
+    if (natsRefusals.length > 0) throw new Error(`NATS refused services what they need: ${natsRefusals.join('; ')}`);
   };
 }
