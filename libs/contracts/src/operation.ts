@@ -37,7 +37,10 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   /** A path outside the API, whose result is a `Page`: what a link in a mail opens, or a picture. */
   page?: Route | undefined;
   caller: Caller;
-  /** Who may ask for it on the bus: NATS and the service refuse all others. The gateway for what has a route, nobody by default. */
+  /**
+   * Who may ask for it on the bus: NATS and the service refuse all others. By default the gateway for what has a route, and the
+   * operator for what is the operator's.
+   */
   callers: readonly BusUser[];
   summary: string;
   params: P;
@@ -77,7 +80,7 @@ export function operation<
 >(declared: Declared<P, R> & { http?: H }): Operation<P, R> & { http: H } {
   return {
     caller: 'user',
-    callers: declared.http || declared.page ? ['gateway'] : [],
+    callers: declared.caller === 'operator' ? ['operator'] : declared.http || declared.page ? ['gateway'] : [],
     params: {} as P,
     result: z.object({}) as unknown as R,
     errors: [],

@@ -233,7 +233,6 @@ export const userOperations = {
     name: 'create-realm',
     service: 'users',
     caller: 'operator',
-    callers: ['operator'],
     summary: 'Create a realm with its system groups and bots, or find it by its host. Bus only.',
     params: {
       host: text(z.string()),
@@ -255,7 +254,6 @@ export const userOperations = {
     name: 'add-person',
     service: 'users',
     caller: 'operator',
-    callers: ['operator'],
     summary: 'Create an account of any role, for commands of the operator. Bus only.',
     params: {
       email: text(email),
@@ -274,7 +272,6 @@ export const userOperations = {
     name: 'issue-api-key',
     service: 'users',
     caller: 'operator',
-    callers: ['operator'],
     summary: 'One more API key for a user, for commands of the operator. Bus only.',
     params: { email: text(email) },
     result: z.object({ api_key: z.string() }),
@@ -284,7 +281,6 @@ export const userOperations = {
     name: 'revoke-api-keys',
     service: 'users',
     caller: 'operator',
-    callers: ['operator'],
     summary: 'End all API keys of a user, for commands of the operator. Bus only.',
     params: { email: text(email) },
     result: z.object({ revoked: z.int() }),
