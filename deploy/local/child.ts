@@ -20,6 +20,14 @@ export interface ChildOptions {
   index: number;
   env: NodeJS.ProcessEnv;
   onLine: ((line: string) => void) | undefined;
+  onMail: ((mail: LocalMail) => void) | undefined;
+}
+
+/** What would have been sent by a mail server. */
+export interface LocalMail {
+  to: string;
+  subject: string;
+  text: string;
 }
 
 const entryOf = (program: ServiceProgram): string =>
@@ -36,7 +44,7 @@ const compileCache = fileURLToPath(new URL('../../.natter/cache/compile', import
 /** Most of what a request needs is garbage when it ends: a small nursery keeps the memory of held polls small. As in the image. */
 const nodeOptions = ['--max-semi-space-size=8'];
 
-export function startChild({ program, index, env, onLine }: ChildOptions): Child {
+export function startChild({ program, index, env, onLine, onMail }: ChildOptions): Child {
   let isWanted = true;
   let process_: ChildProcess;
   let operationsPort: number | undefined;
@@ -58,7 +66,8 @@ export function startChild({ program, index, env, onLine }: ChildOptions): Child
           onLine?.(line);
         });
     whenReady = new Promise((resolve, reject) => {
-      child.on('message', (message: { ready?: boolean; operationsPort?: number }) => {
+      child.on('message', (message: { ready?: boolean; operationsPort?: number; mail?: LocalMail }) => {
+        if (message.mail) return onMail?.(message.mail);
         operationsPort = message.operationsPort;
         if (message.ready) resolve();
       });

@@ -1,25 +1,37 @@
 /** Where PostgreSQL's data and binaries lie when the user that runs it can't enter the checkout. */
+import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type PostgresBinaries, repositoryRoot } from './binaries.ts';
+import { sweepLeftover } from './server-process.ts';
 import { canEnter, type RunAs } from './unix-process.ts';
 
 /** The home of the PostgreSQL of this data directory: the same at each start. */
 export async function placePostgres(dataDir: string, runAs: RunAs): Promise<string> {
-  if (canEnter(dataDir, runAs)) return join(dataDir, 'postgres');
-  const place = await stablePlace();
-  const home = join(place, `postgres-${hash(dataDir)}`);
+  const inside = join(dataDir, 'postgres');
+  if (canEnter(dataDir, runAs)) return inside;
   // Who deletes the data directory expects the data gone: the marker goes with it.
   const marker = join(dataDir, 'postgres-lies-in');
   const marked = await readFile(marker, 'utf8').catch(() => '');
-  if (marked !== home) {
-    await rm(home, { recursive: true, force: true });
-    await writeFile(marker, home);
-  }
+  if (marked !== '') return marked;
+  // What is temporary is kept with what is temporary; everything else outlives a restart of the machine.
+  const isTemporary = dataDir.startsWith(join(tmpdir(), '/'));
+  const place = await stablePlace(isTemporary ? tmpdir() : '/var/lib').catch(() => stablePlace(tmpdir()));
+  const home = join(place, `postgres-${hash(dataDir)}`);
+  await rm(home, { recursive: true, force: true });
+  if (existsSync(inside)) await moveFrom(inside, home);
+  await writeFile(marker, home);
   return home;
+}
+
+/** From when the data directory was open to other users. */
+async function moveFrom(inside: string, home: string): Promise<void> {
+  await sweepLeftover(inside, 'SIGINT');
+  const { status, stderr } = spawnSync('cp', ['-a', inside, home], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`PostgreSQL's data could not be copied to ${home}: ${stderr}`);
 }
 
 export async function reachableBinaries(binaries: PostgresBinaries, runAs: RunAs): Promise<PostgresBinaries> {
@@ -35,8 +47,8 @@ export async function reachableBinaries(binaries: PostgresBinaries, runAs: RunAs
 }
 
 /** Refuses a directory that another user made first: the temporary folder is everybody's. */
-async function stablePlace(): Promise<string> {
-  const place = join(tmpdir(), `natter-${hash(repositoryRoot)}`);
+async function stablePlace(parent = tmpdir()): Promise<string> {
+  const place = join(parent, `natter-${hash(repositoryRoot)}`);
   await mkdir(place, { mode: 0o711 }).catch(() => {});
   const stat = await lstat(place);
   if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw new Error(`${place} belongs to another user`);

@@ -1,6 +1,6 @@
 /**
  * PostgreSQL: user and database `natter`, durable as in production. It refuses to run as root, so root starts it as
- * nobody; what nobody can't reach is then kept under the system's temporary folder (see `postgres-place.ts`).
+ * nobody; what nobody can't reach is then kept elsewhere (see `postgres-place.ts`).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,15 +1,16 @@
-import { createWriteStream, mkdirSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { privateDirectory } from './private-directory.ts';
 import { type System, startSystem } from './system.ts';
 import { createDemoTable } from './table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const fresh = process.argv.includes('--fresh');
 const dataDir = resolve(root, '.natter');
-mkdirSync(dataDir, { recursive: true });
+await privateDirectory(dataDir);
 // The last run's, as the processes wrote it; the terminal shows the same in short.
-const logs = createWriteStream(resolve(dataDir, 'natter.log'));
+const logs = createWriteStream(resolve(dataDir, 'natter.log'), { mode: 0o600 });
 const startedAt = Date.now();
 const port = Number(process.env.NATTER_HTTP_PORT ?? 9991);
 
@@ -37,6 +38,7 @@ const started = startSystem({
   env: process.env,
   signal: starting.signal,
   log: (line) => console.log(`natter: ${line}`),
+  onMail: ({ to, subject, text }) => console.log(`natter: mail to ${to}: ${subject}\n${text}`),
   onLine: (line) => {
     logs.write(`${line}\n`);
     console.log(readable(line));

@@ -2,13 +2,13 @@
  * The whole system on this machine: servers, migrations, two gateways behind one address, every service, the default
  * realm with its people. Used by `npm start` and by tests.
  */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { realmUrlSchema } from '@natter/contracts';
 import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
 import { derivedPassword, type NatsUser, natsAuthorization, redisUserName, redisUsers } from '@natter/service-kit';
-import { type Child, type ServiceProgram, startChild } from './child.ts';
+import { type Child, type LocalMail, type ServiceProgram, startChild } from './child.ts';
 import { freePort } from './port.ts';
+import { privateDirectory } from './private-directory.ts';
 import { keptSecret } from './secret.ts';
 import { type People, seed } from './seed.ts';
 import { bringServers, type Servers } from './servers.ts';
@@ -39,6 +39,8 @@ export interface SystemOptions {
   log: (line: string) => void;
   /** Every log line of every process. */
   onLine?: (line: string) => void;
+  /** Mails, where no mail server is configured. They hold secrets: for the terminal, never for a file. */
+  onMail?: (mail: LocalMail) => void;
   /** Ends a start that is under way; what it brought is stopped. */
   signal?: AbortSignal;
 }
@@ -54,7 +56,7 @@ const programs: { program: ServiceProgram; schema: (typeof serviceSchemas)[numbe
 
 export async function startSystem(options: SystemOptions): Promise<System> {
   const { dataDir, log, replicas = 1, gateways = 2 } = options;
-  await mkdir(dataDir, { recursive: true });
+  await privateDirectory(dataDir);
   log('bringing PostgreSQL, Redis and NATS');
   const password = await keptSecret(join(dataDir, 'service-password'));
   const natsPassword = (user: NatsUser): string => derivedPassword(password, `nats ${user}`);
@@ -110,6 +112,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
             program,
             index,
             onLine: options.onLine,
+            onMail: options.onMail,
             env: {
               ...env,
               NATTER_NATS_URL: natsUrlOf(program),
@@ -124,6 +127,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
           program: 'gateway',
           index,
           onLine: options.onLine,
+          onMail: options.onMail,
           env: {
             ...env,
             NATTER_NATS_URL: natsUrlOf('gateway'),

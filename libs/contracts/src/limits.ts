@@ -11,6 +11,8 @@ export const limits = {
   welcomeTextLength: 8_000,
   passwordMinLength: 6,
   passwordMaxLength: 100,
+  /** Keys that a person has at once: with one more the oldest ends. */
+  apiKeysPerUser: 50,
   bodyBytes: 26 * 1024 * 1024,
   /** What is larger travels on the bus in blocks of this size. */
   busBlockBytes: 256 * 1024,

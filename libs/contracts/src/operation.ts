@@ -85,7 +85,7 @@ export function operation<
     result: z.object({}) as unknown as R,
     errors: [],
     events: [],
-    isReadOnly: declared.http?.method === 'GET',
+    isReadOnly: (declared.http ?? declared.page)?.method === 'GET',
     copies: 'current',
     isForWriteOnly: false,
     isCrossOrigin: false,

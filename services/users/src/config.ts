@@ -14,7 +14,9 @@ export const usersConfig = commonConfig.extend({
   NATTER_SMTP_URL: z
     .string()
     .optional()
-    .describe('Mail server, with credentials (smtp://user:password@host:587); none shows mails in the log'),
+    .describe(
+      'Mail server, with credentials (smtp://user:password@host:587); without one no mail is sent, and only `npm start` shows mails, in its terminal',
+    ),
   NATTER_MAIL_FROM: z.string().default('Natter <noreply@localhost>').describe('Who mails are from'),
   NATTER_BOT_KEY_SECRET: z
     .string()

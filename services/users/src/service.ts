@@ -47,7 +47,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...ownKeyHandlers(owner, seal),
     ...accountHandlers(owner, bus, config, seal, mailer),
     ...botHandlers(owner, seal),
-    ...settingsHandlers(owner, mailer),
+    ...settingsHandlers(owner, mailer, log),
     ...socialHandlers(owner),
     ...sightHandlers(owner),
     ...operatorKeyHandlers(owner),

@@ -119,29 +119,37 @@ test('under an Idempotency-Key joining by a link makes one account, and gives it
 test('a new address counts when the link that was mailed to it is opened', async () => {
   const who = await person();
   const email = `changed${count}@natter.example`;
-  await ok(who, 'PATCH', '/settings', { email });
+  await ok(who, 'PATCH', '/settings', { email, old_password: password });
   expect((await ok(who, 'GET', '/users/me')).delivery_email).toBe(who.email);
   const { link } = await mails.next(email);
   const { queue_id } = await ok(system.people.owner, 'POST', '/register', { event_types: ['realm_user'] });
-  const page = await open(link);
+  // A scanner of mail opens the link, a preview asks for its head: neither does anything.
+  expect((await fetch(link, { method: 'HEAD' })).status).toBe(200);
+  const shown = await open(link);
+  expect(shown.text).toContain(email);
+  expect((await ok(who, 'GET', '/users/me')).delivery_email).toBe(who.email);
+  const page = await open(shown.action, {});
   expect(page.status).toBe(200);
   expect(page.text).toContain(email);
+  const told = await mails.next(who.email);
+  expect(told.text).toContain(email);
   const { events } = await ok(system.people.owner, 'GET', '/events', { queue_id, last_event_id: -1 });
   expect(events[0]).toMatchObject({ op: 'update', person: { user_id: who.user_id, delivery_email: email } });
   expect((await ok({ ...who, email }, 'GET', '/users/me')).delivery_email).toBe(email);
   expect((await open(link)).status).toBe(404);
+  expect((await open(shown.action, {})).status).toBe(404);
 });
 
 test('an address that somebody else took meanwhile stays theirs; a newer request ends an older link', async () => {
   const who = await person();
   const [first, second] = [`first${count}@natter.example`, `second${count}@natter.example`];
-  await ok(who, 'PATCH', '/settings', { email: first });
+  await ok(who, 'PATCH', '/settings', { email: first, old_password: password });
   const old = await mails.next(first);
-  await ok(who, 'PATCH', '/settings', { email: second });
+  await ok(who, 'PATCH', '/settings', { email: second, old_password: password });
   const newer = await mails.next(second);
   expect((await open(old.link)).status).toBe(404);
   await ok(system.people.owner, 'POST', '/users', { email: second, password, full_name: 'Faster' });
-  expect((await open(newer.link)).status).toBe(404);
+  expect((await open((await open(newer.link)).action, {})).status).toBe(404);
   expect((await ok(who, 'GET', '/users/me')).delivery_email).toBe(who.email);
 });
 
@@ -164,11 +172,33 @@ test('a forgotten password is set anew by a link that works once; nobody learns 
   expect((await open(weak.action, { password: next })).status).toBe(200);
   expect((await logIn(who.email)).body.code).toBe('AUTHENTICATION_FAILED');
   expect((await logIn(who.email, next)).status).toBe(200);
-  // Keys are not passwords: those in use go on.
-  await ok(who, 'GET', '/users/me');
+  // Whoever held a key of the account holds it no longer.
+  expect((await request(system.url, who, 'GET', '/users/me')).status).toBe(401);
   expect((await open(mail.link)).status).toBe(404);
   expect((await open(form.action, { password: 'yet another password' })).status).toBe(404);
   expect(mails.received.filter(({ to }) => to.includes('unknown@natter.example'))).toEqual([]);
+});
+
+test('a link to set a password, or to confirm an address, ends with the address and with the password it was made under', async () => {
+  const who = await person();
+  const page = await open(`${system.url}/accounts/password/reset`);
+  await open(page.action, { email: who.email });
+  const reset = await mails.next(who.email);
+  const owner = system.people.owner;
+  const moved = `moved${count}@natter.example`;
+  await ok(owner, 'PATCH', `/users/${who.user_id}`, { new_email: moved });
+  expect((await mails.next(who.email)).text).toContain(moved);
+  expect((await open(reset.link)).status).toBe(404);
+
+  // Somebody who knew the old password has begun to take the account to their own address.
+  const thief = `thief${count}@natter.example`;
+  await ok({ ...who, email: moved }, 'PATCH', '/settings', { email: thief, old_password: password });
+  const { link } = await mails.next(thief);
+  await open(page.action, { email: moved });
+  const form = await open((await mails.next(moved)).link);
+  expect((await open(form.action, { password: 'quite another password' })).status).toBe(200);
+  expect((await open(link)).status).toBe(404);
+  expect((await open(link, {})).status).toBe(404);
 });
 
 test('who is deactivated gets no link, and one that was mailed before does nothing', async () => {
@@ -181,6 +211,9 @@ test('who is deactivated gets no link, and one that was mailed before does nothi
   expect(
     (await open(`${system.url}${new URL(link).pathname}`, { ...form.fields, password: 'some password' })).status,
   ).toBe(404);
+  await ok(system.people.owner, 'POST', `/users/${who.user_id}/reactivate`);
+  expect((await open(link)).status).toBe(404);
+  await ok(system.people.owner, 'DELETE', `/users/${who.user_id}`);
   await open(page.action, { email: who.email });
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(

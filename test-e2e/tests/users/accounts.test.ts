@@ -179,6 +179,30 @@ test('a login makes a key of its own; keys end one by one, or all', async () => 
   expect([await me(second), await me(person.api_key), await me(api_key)]).toEqual([401, 401, 200]);
 });
 
+test('a person has at most fifty keys: one login more ends the oldest', async () => {
+  const person = await realm.person();
+  const login = { username: person.email, password: person.password };
+  let last = '';
+  for (let count = 0; count < 50; count++) last = (await realm.spectator.ok('POST', '/fetch_api_key', login)).api_key;
+  expect(refused(await person.get('/users/me'))).toEqual([401, 'INVALID_API_KEY']);
+  const { api_keys } = await realm.spectator
+    .get('/users/me/api_keys', {}, as(person.email, last))
+    .then(({ body }) => body);
+  expect(api_keys).toHaveLength(50);
+});
+
+test('64 logins at once are all answered, and nobody else waits for them', async () => {
+  const person = await realm.person();
+  const attempts = Array.from({ length: 64 }, (_, index) =>
+    realm.spectator.post('/fetch_api_key', { username: `crowd${index}@${realm.host}`, password: 'wrong' }),
+  );
+  expect((await person.get('/users/me')).status).toBe(200);
+  for (const answer of await Promise.all(attempts)) expect(refused(answer)).toEqual([401, 'AUTHENTICATION_FAILED']);
+  const endless = { username: person.email, password: 'x'.repeat(1_000_000) };
+  const { status } = await realm.spectator.post('/fetch_api_key', endless);
+  expect([400, 401]).toContain(status);
+});
+
 test('the sixth wrong password is not looked at, on any gateway; a right one starts anew', async () => {
   const person = await realm.person();
   const login = (password: string) => realm.spectator.post('/fetch_api_key', { username: person.email, password });

@@ -1,4 +1,4 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -180,7 +180,7 @@ test('a name change is told to all; it is refused where names are fixed, but not
   await realm.owner.ok('PATCH', '/realm', { name_changes_disabled: false });
 });
 
-test('a password change needs the old one; the API key stays', async () => {
+test('a password change needs the old one and ends all keys but the one that asked', async () => {
   const person = await realm.person();
   const fresh = 'another fine password';
   for (const form of [
@@ -189,11 +189,30 @@ test('a password change needs the old one; the API key stays', async () => {
     { new_password: 'short', old_password: person.password },
   ])
     expect(refused(await person.patch('/settings', form))).toEqual([400, 'BAD_REQUEST']);
+  const login = (password: string) => realm.spectator.post('/fetch_api_key', { username: person.email, password });
+  const other = new Client(person, { ...person, api_key: (await login(person.password)).body.api_key });
+  const queue = await other.queue({ event_types: ['typing'] });
+  const held = other.get('/events', { queue_id: queue.id, last_event_id: -1 });
   await person.ok('PATCH', '/settings', { new_password: fresh, old_password: person.password });
   expect((await person.get('/users/me')).status).toBe(200);
-  const login = (password: string) => realm.spectator.post('/fetch_api_key', { username: person.email, password });
+  // A held poll is answered, and the next is refused.
+  expect((await held).body.events ?? []).toEqual([]);
+  expect((await other.get('/events', { queue_id: queue.id, last_event_id: -1 })).status).toBe(401);
+  expect((await other.get('/users/me')).status).toBe(401);
   expect(refused(await login(person.password))).toEqual([401, 'AUTHENTICATION_FAILED']);
   expect((await login(fresh)).status).toBe(200);
+});
+
+test('a new address needs the password, and an account without one is told how to get one', async () => {
+  const person = await realm.person();
+  const email = `wanted${person.user_id}@${realm.host}`;
+  for (const form of [{ email }, { email, old_password: 'wrong one' }])
+    expect(refused(await person.patch('/settings', form))).toEqual([400, 'BAD_REQUEST']);
+  await person.ok('PATCH', '/settings', { email, old_password: person.password });
+  await person.ok('PATCH', '/settings', { email: person.email });
+  const without = await realm.person({ hasPassword: false });
+  const { status, body } = await without.patch('/settings', { email: `x${email}`, old_password: 'anything' });
+  expect([status, body.msg]).toEqual([400, expect.stringContaining('/accounts/password/reset')]);
 });
 
 test('bots have no settings', async () => {

@@ -1,8 +1,12 @@
 import { badRequest } from '@natter/contracts';
 import { type Executor, sql, sqlState, type Work } from '@natter/database';
 import { z } from 'zod';
+import { endLinks } from '../authentication/end-credentials.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { addressChangedMail } from '../mail/mails.ts';
 import { checkEmailDomain } from '../realm/domains.ts';
 import type { Realm } from '../realm/read-realm.ts';
+import { readSettings } from '../settings/stored-settings.ts';
 import type { AccountRow } from './account-row.ts';
 import { announceEmail } from './announce-account.ts';
 
@@ -23,11 +27,28 @@ export async function checkNewEmail(executor: Executor, realm: Realm, email: str
 
 const inUse = (email: string) => badRequest(`Email is already in use: '${email}'`);
 
-/** The realm is locked: nobody gains or loses the sight of addresses meanwhile. */
+/** The realm is locked: nobody gains or loses the sight of addresses meanwhile. Links that were mailed before work no more. */
 export async function changeEmail(work: Work, row: AccountRow, email: string): Promise<void> {
   await work.run(sql.unsafe`UPDATE users.account SET email = ${email} WHERE id = ${row.id}`).catch((error: unknown) => {
     throw sqlState(error) === '23505' ? inUse(email) : error;
   });
+  await endLinks(work, row.id);
   await announceEmail(work, row);
   work.bump(`actor:${row.id}`);
 }
+
+/** What the address before a change is told, after the commit. */
+export interface AddressChange {
+  before: string;
+  after: string;
+  realm: string;
+  language: string;
+}
+
+export async function addressChange(work: Work, realm: Realm, row: AccountRow, after: string): Promise<AddressChange> {
+  const { default_language: language } = await readSettings(work, row.id);
+  return { before: row.email, after, realm: realm.settings.name, language };
+}
+
+export const mailAddressChange = (mailer: Mailer, { before, after, realm, language }: AddressChange): void =>
+  mailer.send(before, addressChangedMail(language, { realm, email: after }));

@@ -16,6 +16,6 @@ export const accountHandlers = (
 ): Handlers => [
   ...createUserHandlers(owner),
   ...readUserHandlers(owner, bus, config),
-  ...updateUserHandlers(owner, seal),
+  ...updateUserHandlers(owner, seal, mailer),
   ...deactivateHandlers(owner, seal, mailer),
 ];

@@ -7,19 +7,20 @@ import { announceBotChange } from '../bots/announce-bot.ts';
 import { requireRank } from '../bots/bot-rank.ts';
 import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
+import type { Mailer } from '../mail/mailer.ts';
 import { changeProfileData } from '../profile-fields/profile-data.ts';
 import { lockRealm } from '../realm/read-realm.ts';
-import { changeEmail, checkNewEmail } from './change-email.ts';
+import { addressChange, changeEmail, checkNewEmail, mailAddressChange } from './change-email.ts';
 import { changeRole } from './change-role.ts';
 import { findAccount, noSuchUser } from './find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from './full-name.ts';
 
-export function updateUserHandlers(owner: Owner, seal: KeySeal): Handlers {
+export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer): Handlers {
   return [
     handle(userOperations.updateUser, async (context, params) => {
       const { user_id_or_email, full_name, role, profile_data, new_email } = params;
       const name = full_name === undefined ? undefined : checkedFullName(full_name);
-      return change(owner, context, userOperations.updateUser, params, async (work) => {
+      const { moved } = await change(owner, context, userOperations.updateUser, params, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
         const realm = await lockRealm(work);
@@ -39,9 +40,12 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal): Handlers {
         if (new_email !== undefined && new_email !== row.email) {
           await checkNewEmail(work, realm, new_email, row.id);
           await changeEmail(work, row, new_email);
+          if (!row.is_bot) return { moved: await addressChange(work, realm, row, new_email) };
         }
-        return {};
+        return { moved: undefined };
       });
+      if (moved) mailAddressChange(mailer, moved);
+      return {};
     }),
   ];
 }

@@ -5,8 +5,9 @@ import { z } from 'zod';
 import { idInEmail } from '../accounts/find-account.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { newLoginMail } from '../mail/mails.ts';
-import { insertKey, realmDeactivated } from './authentication.ts';
-import { createApiKey, verifyNothing, verifyPassword } from './passwords.ts';
+import { addKey } from './add-key.ts';
+import { realmDeactivated } from './authentication.ts';
+import { createApiKey, verifyPassword } from './passwords.ts';
 
 const accountRow = z.object({
   id: z.number(),
@@ -22,7 +23,7 @@ const accountRow = z.object({
 /** Mails about logins start a minute after somebody joined: whoever just did knows of the first one. */
 const wantsMail = sql.fragment`coalesce((a.settings->>'enable_login_emails')::boolean, true) AND a.joined_at < now() - interval '1 minute'`;
 
-export function loginHandlers({ database }: Owner, mailer: Mailer): Handlers {
+export function loginHandlers({ database, unitOfWork }: Owner, mailer: Mailer): Handlers {
   return [
     handle(userOperations.devFetchApiKey, async () => {
       throw badRequest('Development environment authentication is not enabled.');
@@ -31,7 +32,14 @@ export function loginHandlers({ database }: Owner, mailer: Mailer): Handlers {
     handle(userOperations.fetchApiKey, async ({ meta }, { username, password }) => {
       const account = await check(meta, username.trim(), password);
       const key = createApiKey();
-      await insertKey(database, meta.realmId, account.id, key, meta.client);
+      const isMade = await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+        // A password that was changed meanwhile, or an account that was deactivated, makes no key.
+        const same = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+          SELECT id FROM users.account WHERE id = ${account.id} AND is_active AND password_hash = ${account.password_hash} FOR NO KEY UPDATE`);
+        if (same) await addKey(work, account.id, key, meta.client);
+        return same !== undefined;
+      });
+      if (!isMade) throw wrongPassword();
       if (account.wants_mail)
         mailer.send(account.email, newLoginMail(account.language, { realm: account.realm_name, client: meta.client }));
       return { api_key: key, email: account.email, user_id: account.id };
@@ -46,12 +54,12 @@ export function loginHandlers({ database }: Owner, mailer: Mailer): Handlers {
       WHERE a.realm_id = ${meta.realmId} AND NOT a.is_bot AND (lower(a.email) = lower(${username})
         OR a.id = ${idInEmail(username)} AND lower('user' || a.id || '@' || r.host) = lower(${username}))
       ORDER BY lower(a.email) = lower(${username}) DESC LIMIT 1`);
-    const isRight = account?.password_hash
-      ? await verifyPassword(account.password_hash, password)
-      : await verifyNothing(password).then(() => false);
-    if (!account || !isRight) throw new ChatError('AUTHENTICATION_FAILED', 'Your username or password is incorrect');
+    const isRight = await verifyPassword(account?.password_hash, password);
+    if (!account || !isRight) throw wrongPassword();
     if (account.realm_ended) throw realmDeactivated();
     if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
     return account;
   }
 }
+
+const wrongPassword = (): ChatError => new ChatError('AUTHENTICATION_FAILED', 'Your username or password is incorrect');

@@ -2,7 +2,9 @@ import { badRequest, userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { credentialsChanged, insertKey } from './authentication.ts';
+import { lockAccount } from '../accounts/find-account.ts';
+import { addKey } from './add-key.ts';
+import { credentialsChanged } from './authentication.ts';
 import { createApiKey } from './passwords.ts';
 
 /** Keys as the operator's command gives and takes them. */
@@ -16,7 +18,11 @@ export function operatorKeyHandlers({ database, unitOfWork }: Owner): Handlers {
   return [
     handle(userOperations.issueApiKey, async ({ meta }, { email }) => {
       const key = createApiKey();
-      await insertKey(database, meta.realmId, await find(meta.realmId, email), key);
+      const userId = await find(meta.realmId, email);
+      await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+        await lockAccount(work, userId);
+        await addKey(work, userId, key);
+      });
       return { api_key: key };
     }),
 

@@ -1,10 +1,13 @@
 import { createHash, randomInt } from 'node:crypto';
 import { badRequest, limits } from '@natter/contracts';
 import { hash, verify } from '@node-rs/argon2';
+import { createLine } from './line.ts';
 
 // argon2id is this library's default algorithm; 19 MiB and two passes.
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const { passwordMinLength, passwordMaxLength } = limits;
+/** 19 MiB each; the pool of threads has two more for everything else. */
+const hashing = createLine(2, 128);
 const commonest = new Set([
   '123456',
   'password',
@@ -27,15 +30,18 @@ export function checkPassword(password: string): void {
 
 export async function hashPassword(password: string): Promise<string> {
   checkPassword(password);
-  return hash(password, cost);
+  return hashing(() => hash(password, cost));
 }
 
-export const verifyPassword = (stored: string, password: string): Promise<boolean> =>
-  verify(stored, password).catch(() => false);
-
-/** Costs as much as a real verification, so that an unknown address takes as long as a wrong password. */
-export async function verifyNothing(password: string): Promise<void> {
-  await hash(password.slice(0, passwordMaxLength) || 'nothing', cost);
+/**
+ * Whether this is the password. An account that is unknown or has none costs as much as a wrong password, and a password that nobody
+ * can have is not hashed in its length.
+ */
+export async function verifyPassword(stored: string | null | undefined, password: string): Promise<boolean> {
+  const isPossible = password.length <= 2 * passwordMaxLength;
+  if (stored && isPossible) return hashing(() => verify(stored, password).catch(() => false));
+  await hashing(() => hash('nothing', cost));
+  return false;
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';

@@ -13,12 +13,18 @@ export interface Mailer {
   close(): Promise<void>;
 }
 
-/** Without the URL of a mail server mails are shown in the log instead. */
+/**
+ * Without the URL of a mail server nothing is sent. A mail holds secrets, so no log shows it: where `npm start` started this process, the
+ * terminal does.
+ */
 export function createMailer(options: { url: string | undefined; from: string; log: Logger }): Mailer {
   const { url, from, log } = options;
   if (!url) {
     return {
-      send: (to, { subject, text }) => log.info({ to, subject, text }, `mail to ${to}: ${subject}`),
+      send: (to, mail) => {
+        if (process.connected) process.send?.({ mail: { to, ...mail } });
+        else log.warn({ subject: mail.subject }, 'mail not sent: no mail server is configured (NATTER_SMTP_URL)');
+      },
       close: async () => undefined,
     };
   }

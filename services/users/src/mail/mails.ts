@@ -32,6 +32,21 @@ export const confirmEmailMail = mail({
   },
 });
 
+export const addressChangedMail = mail({
+  en: {
+    subject: 'Your address for {realm} was changed',
+    text: 'Hello,\n\nyour account in {realm} now has the address {email}. Mails about it no longer come here.\n\nIf you did not want this, tell an administrator of the organization.\n',
+  },
+  de: {
+    subject: 'Deine Adresse für {realm} wurde geändert',
+    text: 'Hallo,\n\ndein Konto in {realm} hat jetzt die Adresse {email}. Mails dazu kommen nicht mehr hierher.\n\nWenn du das nicht wolltest, melde dich bei der Administration der Organisation.\n',
+  },
+  fr: {
+    subject: 'Votre adresse pour {realm} a été modifiée',
+    text: "Bonjour,\n\nvotre compte dans {realm} a maintenant l'adresse {email}. Les messages à son sujet n'arrivent plus ici.\n\nSi vous ne l'avez pas voulu, prévenez un administrateur de l'organisation.\n",
+  },
+});
+
 export const forgottenPasswordMail = mail({
   en: {
     subject: 'A new password for {realm}',

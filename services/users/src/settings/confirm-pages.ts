@@ -1,10 +1,11 @@
-import { ChatError, settingsOperations } from '@natter/contracts';
+import { ChatError, type RequestMeta, settingsOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Logger, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { changeEmail, checkNewEmail } from '../accounts/change-email.ts';
+import { addressChange, changeEmail, checkNewEmail, mailAddressChange } from '../accounts/change-email.ts';
 import { lockAccount } from '../accounts/find-account.ts';
 import { createAttempts } from '../authentication/attempts.ts';
+import { endCredentials } from '../authentication/end-credentials.ts';
 import { checkPassword, hashPassword } from '../authentication/passwords.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { forgottenPasswordMail } from '../mail/mails.ts';
@@ -22,10 +23,16 @@ const gone = () =>
 const problemOf = (problem: string): string => `<p class="problem" role="alert">${escaped(problem)}</p>`;
 
 /** What links in mails open. */
-export function confirmPageHandlers(owner: Owner, mailer: Mailer): Handlers {
+export function confirmPageHandlers(owner: Owner, mailer: Mailer, log: Logger): Handlers {
   const { database, unitOfWork } = owner;
   const attempts = createAttempts(owner.redis);
   return [
+    // Scanners of mail open links: only the form on the page does something.
+    handle(settingsOperations.confirmEmailPage, async ({ meta }, { key }) => {
+      const found = await findConfirmation(database, meta.realmId, 'email', key);
+      return found ? newAddressForm(key, found.email) : gone();
+    }),
+
     handle(settingsOperations.confirmEmail, async ({ meta }, { key }) => {
       const changed = await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
         const realm = await lockRealm(work);
@@ -34,16 +41,17 @@ export function confirmPageHandlers(owner: Owner, mailer: Mailer): Handlers {
         if (!row?.is_active || realm.isDeactivated) return undefined;
         await checkNewEmail(work, realm, taken?.email ?? '', row.id);
         await changeEmail(work, row, taken?.email ?? '');
-        return taken?.email;
+        return { email: taken?.email ?? '', told: await addressChange(work, realm, row, taken?.email ?? '') };
       }).catch((error: unknown) => {
         if (error instanceof ChatError && error.status < 500) return undefined;
         throw error;
       });
       if (changed === undefined) return gone();
+      mailAddressChange(mailer, changed.told);
       return plainPage(
         200,
         'Your address is changed',
-        `<p>Your account is <strong>${escaped(changed)}</strong> now.</p>`,
+        `<p>Your account is <strong>${escaped(changed.email)}</strong> now.</p>`,
       );
     }),
 
@@ -59,18 +67,10 @@ export function confirmPageHandlers(owner: Owner, mailer: Mailer): Handlers {
     handle(settingsOperations.askForPassword, async ({ meta }, { email }) => {
       for (const window of resetWindows)
         await attempts.count(meta.realmId, `reset:${email.toLowerCase()}:${window.seconds}`, window);
-      const account = await database.maybeOne(sql.type(
-        z.object({ id: z.number(), email: z.string(), language: z.string() }),
-      )`
-        SELECT a.id, a.email, coalesce(a.settings->>'default_language', 'en') AS language
-        FROM users.account a JOIN users.realm r ON r.id = a.realm_id
-        WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
-      if (account) {
-        const key = await newConfirmation(database, account.id, 'password', account.email);
-        const realm = await readRealm(database, meta.realmId);
-        const link = `${realm.url}/accounts/password/reset/${key}`;
-        mailer.send(account.email, forgottenPasswordMail(account.language, { realm: realm.settings.name, link }));
-      }
+      // Not waited for: the time to answer tells nobody whether there is such an account.
+      void mailLink(meta, email).catch((error: unknown) =>
+        log.warn({ err: error }, 'link to set a password not mailed'),
+      );
       // The same whether there is such an account or not.
       return plainPage(
         200,
@@ -95,15 +95,31 @@ export function confirmPageHandlers(owner: Owner, mailer: Mailer): Handlers {
       const isSet = await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
         const taken = await takeConfirmation(work, work.realmId, 'password', key);
         if (!taken) return false;
-        return (
-          (await work.run(
-            sql.unsafe`UPDATE users.account SET password_hash = ${hash} WHERE id = ${taken.user_id} AND is_active`,
-          )) > 0
-        );
+        const stored = await work.run(sql.unsafe`
+          UPDATE users.account SET password_hash = ${hash}
+          WHERE id = ${taken.user_id} AND is_active AND lower(email) = lower(${taken.email})`);
+        if (stored > 0) await endCredentials(work, taken.user_id);
+        return stored > 0;
       });
-      return isSet ? plainPage(200, 'Your password is changed', '<p>Log in with it in your app.</p>') : gone();
+      return isSet
+        ? plainPage(200, 'Your password is changed', '<p>Log in with it in your apps: all of them are logged out.</p>')
+        : gone();
     }),
   ];
+
+  async function mailLink(meta: RequestMeta, email: string): Promise<void> {
+    const account = await database.maybeOne(sql.type(
+      z.object({ id: z.number(), email: z.string(), language: z.string() }),
+    )`
+      SELECT a.id, a.email, coalesce(a.settings->>'default_language', 'en') AS language
+      FROM users.account a JOIN users.realm r ON r.id = a.realm_id
+      WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
+    if (!account) return;
+    const key = await newConfirmation(database, account.id, 'password', account.email);
+    const { url, settings } = await readRealm(database, meta.realmId);
+    const link = `${url}/accounts/password/reset/${key}`;
+    mailer.send(account.email, forgottenPasswordMail(account.language, { realm: settings.name, link }));
+  }
 }
 
 const newPasswordForm = (key: string, problem?: string) =>
@@ -112,4 +128,12 @@ const newPasswordForm = (key: string, problem?: string) =>
     'Set a new password',
     `${problem === undefined ? '' : problemOf(problem)}<form method="post" action="/accounts/password/reset/${encodeURIComponent(key)}">
 <label>New password <input name="password" type="password" required autocomplete="new-password"></label><button>Set password</button></form>`,
+  );
+
+const newAddressForm = (key: string, email: string) =>
+  plainPage(
+    200,
+    'Confirm your new address',
+    `<p>Your account is to have the address <strong>${escaped(email)}</strong>.</p>
+<form method="post" action="/accounts/confirm_new_email/${encodeURIComponent(key)}"><button>Use this address</button></form>`,
   );

@@ -1,4 +1,5 @@
 import {
+  type Actor,
   badRequest,
   type ParamsOf,
   roles,
@@ -11,11 +12,12 @@ import { type Handlers, handle, type Owner, type UserContext } from '@natter/ser
 import { z } from 'zod';
 import type { AccountRow } from '../accounts/account-row.ts';
 import { administratorsAnd, announceEmail } from '../accounts/announce-account.ts';
-import { checkNewEmail } from '../accounts/change-email.ts';
+import { checkEmailForm, checkNewEmail } from '../accounts/change-email.ts';
 import { lockAccount } from '../accounts/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
 import { createAttempts } from '../authentication/attempts.ts';
-import { checkPassword, hashPassword, verifyPassword } from '../authentication/passwords.ts';
+import { endCredentials } from '../authentication/end-credentials.ts';
+import { hashPassword, verifyPassword } from '../authentication/passwords.ts';
 import { change } from '../change.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { confirmEmailMail } from '../mail/mails.ts';
@@ -37,11 +39,11 @@ export function updateSettingsHandlers(owner: Owner, mailer: Mailer): Handlers {
   const { updateSettings, updateDisplaySettings, updateNotificationSettings } = settingsOperations;
   return [updateSettings, updateDisplaySettings, updateNotificationSettings].map((operation) =>
     handle(operation, async (context, params) => {
-      const password = await newPassword(context, params);
+      const secrets = await checkSecrets(context, params);
       await limitEmailChanges(context, params);
       const { old_password: _, new_password: __, ...kept } = params;
       const { ignored, mail } = await change(owner, context, operation, kept, (work) =>
-        store(work, context, params, password),
+        store(work, context, params, secrets),
       );
       if (mail) {
         const link = `${mail.realm.url}/accounts/confirm_new_email/${mail.key}`;
@@ -51,21 +53,27 @@ export function updateSettingsHandlers(owner: Owner, mailer: Mailer): Handlers {
     }),
   );
 
-  async function newPassword({ actor, meta }: UserContext, params: Params): Promise<string | undefined> {
-    const { old_password, new_password } = params;
-    if (new_password === undefined || new_password === '') return undefined;
-    const { password_hash } = await owner.database.one(
-      sql.type(
-        z.object({ password_hash: z.string().nullable() }),
-      )`SELECT password_hash FROM users.account WHERE id = ${actor.userId}`,
-    );
-    if (old_password === undefined) throw badRequest('Missing old password!');
-    await attempts.inTurn(meta.realmId, `password:${actor.userId}`, passwordWindow, async (succeeded) => {
-      if (!password_hash || !(await verifyPassword(password_hash, old_password))) throw badRequest('Wrong password!');
+  /** A new password and a new address both need the password that the account has. */
+  async function checkSecrets({ actor, meta }: UserContext, params: Params): Promise<Secrets | undefined> {
+    const { old_password, new_password, email } = params;
+    const account = await owner.database.one(sql.type(secretRow)`
+      SELECT email, password_hash FROM users.account WHERE id = ${actor.userId}`);
+    const isNewEmail = email !== undefined && email !== '' && email !== account.email;
+    if (actor.isBot || (!new_password && !isNewEmail)) return undefined;
+    if (account.password_hash === null)
+      throw badRequest(
+        'Your account has no password. Have a link mailed to you at /accounts/password/reset to set one.',
+      );
+    if (old_password === undefined)
+      throw badRequest(
+        new_password ? 'Missing old password!' : 'Changing the address needs your password: old_password',
+      );
+    const verified = account.password_hash;
+    await attempts.inTurn(meta.realmId, `password:${actor.keyId}`, passwordWindow, async (succeeded) => {
+      if (!(await verifyPassword(verified, old_password))) throw badRequest('Wrong password!');
       await succeeded();
     });
-    checkPassword(new_password);
-    return hashPassword(new_password);
+    return { verified, next: new_password ? await hashPassword(new_password) : undefined };
   }
 
   async function limitEmailChanges({ actor, meta }: UserContext, { email }: Params): Promise<void> {
@@ -74,10 +82,20 @@ export function updateSettingsHandlers(owner: Owner, mailer: Mailer): Handlers {
       sql.type(z.object({ email: z.string() }))`SELECT email FROM users.account WHERE id = ${actor.userId}`,
     );
     if (own === email) return;
-    await checkNewEmail(owner.database, await readRealm(owner.database, meta.realmId), email, actor.userId);
+    checkEmailForm(email);
+    // Before it is told whether somebody else has the address.
     for (const window of emailWindows)
       await attempts.count(meta.realmId, `email:${actor.userId}:${window.seconds}`, window);
+    await checkNewEmail(owner.database, await readRealm(owner.database, meta.realmId), email, actor.userId);
   }
+}
+
+const secretRow = z.object({ email: z.string(), password_hash: z.string().nullable() });
+
+/** The hash that the given password was verified by, and that of the new one. */
+interface Secrets {
+  verified: string;
+  next: string | undefined;
 }
 
 interface Mail {
@@ -91,7 +109,7 @@ async function store(
   work: Work,
   { actor }: UserContext,
   params: Params,
-  password: string | undefined,
+  secrets: Secrets | undefined,
 ): Promise<{ ignored: string[]; mail: Mail | undefined }> {
   // Who hears of these depends on roles.
   const isByRole = params.email_address_visibility !== undefined || params.allow_private_data_export !== undefined;
@@ -103,9 +121,8 @@ async function store(
     ...(await storeValues(work, row, params)),
     ...(params.new_password === '' ? ['new_password'] : []),
   ];
-  if (params.old_password !== undefined && !params.new_password) ignored.push('old_password');
-  if (password !== undefined)
-    await work.run(sql.unsafe`UPDATE users.account SET password_hash = ${password} WHERE id = ${row.id}`);
+  if (params.old_password !== undefined && !secrets) ignored.push('old_password');
+  if (secrets) await storePassword(work, secrets, actor);
   if (params.email === undefined) return { ignored, mail: undefined };
   if (params.email === row.email || params.email === '') return { ignored: [...ignored, 'email'], mail: undefined };
   if (realm.settings.email_changes_disabled && row.role > roles.administrator)
@@ -114,6 +131,14 @@ async function store(
   const key = await newConfirmation(work, row.id, 'email', params.email);
   const { default_language } = await readSettings(work, row.id);
   return { ignored, mail: { to: params.email, key, realm, language: default_language } };
+}
+
+/** Fails where the password was changed since it was verified. Other keys end with the old password. */
+async function storePassword(work: Work, { verified, next }: Secrets, { userId, keyId }: Actor): Promise<void> {
+  const stored = await work.run(sql.unsafe`
+    UPDATE users.account SET password_hash = ${next ?? verified} WHERE id = ${userId} AND password_hash = ${verified}`);
+  if (stored === 0) throw badRequest('Wrong password!');
+  if (next !== undefined) await endCredentials(work, userId, keyId);
 }
 
 /** Gives the names of what is so already. */
