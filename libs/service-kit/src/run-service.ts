@@ -4,6 +4,7 @@ import { type CommonConfig, type commonConfig, readConfig, redacted } from './co
 import { createLogger, type Logger } from './logging.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startOperationsServer } from './operations-server.ts';
+import { watchStalls } from './stalls.ts';
 import { startTracing } from './tracing.ts';
 
 export interface Process<C extends CommonConfig> {
@@ -33,6 +34,7 @@ export async function runService<S extends typeof commonConfig>(
   const config = readConfig(schema, process.env) as z.output<S> & CommonConfig;
   const log = createLogger(name, config.NATTER_LOG_LEVEL);
   const metrics = createMetrics(name);
+  watchStalls(metrics, log);
   log.info({ config: redacted(config) }, 'starting');
   const endTracing = await startTracing(name, {
     endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,

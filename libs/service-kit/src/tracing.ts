@@ -1,4 +1,5 @@
 import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { whileRunning } from './stalls.ts';
 
 /**
  * Sends spans to an OpenTelemetry collector; without an endpoint nothing is recorded, spans cost nothing, and what would send
@@ -27,7 +28,7 @@ export async function inSpan<T>(
   const kind = options.kind === 'server' ? SpanKind.SERVER : SpanKind.CLIENT;
   return tracer.startActiveSpan(name, { kind, attributes: options.attributes ?? {} }, from, async (span) => {
     try {
-      return await work(span);
+      return await (options.kind === 'server' ? whileRunning(name, () => work(span)) : work(span));
     } catch (error) {
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
       throw error;

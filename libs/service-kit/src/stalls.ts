@@ -1,0 +1,47 @@
+import type { Logger } from './logging.ts';
+import { Histogram, type Metrics } from './metrics.ts';
+
+const lookEveryMs = 250;
+/** CPU time of one uninterrupted turn of the event loop above which it is logged. */
+const logAboveMs = 1_000;
+
+const running = new Map<string, number>();
+
+/** Counts a piece of work as in progress while it runs, so that a stall can be attributed. */
+export async function whileRunning<T>(name: string, work: () => Promise<T>): Promise<T> {
+  running.set(name, (running.get(name) ?? 0) + 1);
+  try {
+    return await work();
+  } finally {
+    const left = (running.get(name) ?? 1) - 1;
+    if (left === 0) running.delete(name);
+    else running.set(name, left);
+  }
+}
+
+/**
+ * Measures how long the main thread computes without letting timers run. The time is CPU time of that thread: a machine that
+ * is busy with other processes shows none. Above one second the operations in progress are logged.
+ */
+export function watchStalls(metrics: Metrics, log: Logger): void {
+  const stalls = new Histogram({
+    name: 'natter_event_loop_stall_seconds',
+    help: 'CPU time of the main thread during which no other work of this process could run, above a quarter of a second',
+    buckets: [0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [metrics.registry],
+  });
+  let before = process.threadCpuUsage();
+  let lookedAt = performance.now();
+  setInterval(() => {
+    const used = process.threadCpuUsage(before);
+    const lateMs = performance.now() - lookedAt - lookEveryMs;
+    before = process.threadCpuUsage();
+    lookedAt = performance.now();
+    // The process was stopped or starved, not computing, where it is later than the CPU time that it used.
+    const stallMs = Math.min(lateMs, (used.user + used.system) / 1_000);
+    if (stallMs < lookEveryMs) return;
+    stalls.observe(stallMs / 1_000);
+    if (stallMs >= logAboveMs)
+      log.warn({ stallMs: Math.round(stallMs), operations: Object.fromEntries(running) }, 'event loop stalled');
+  }, lookEveryMs).unref();
+}

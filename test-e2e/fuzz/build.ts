@@ -1,0 +1,104 @@
+/** Makes requests of an operation of the contract. */
+import type { Operation, Param } from '@natter/contracts';
+import { type Call, encoded, type FieldValue } from './call.ts';
+import { kindOf } from './dictionary.ts';
+import { fileOf, hostileBytes, hostileJsonText, hostileText } from './hostile.ts';
+import { recipes } from './recipes.ts';
+import type { Making } from './samples.ts';
+import { mutate } from './transport.ts';
+import { type Mood, makeValue } from './values.ts';
+
+/** How likely an optional parameter is named. */
+const optionalShare = 0.25;
+
+export function buildCall(operation: Operation, role: string, making: Making): Call {
+  const { random } = making;
+  const route = operation.http ?? operation.page;
+  if (!route) throw new Error(`${operation.name} has no route`);
+  const mood = moodOf(making);
+  const given = random.chance(0.9) ? (recipes[operation.name]?.(making) ?? {}) : {};
+  const inPath = new Set([...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? ''));
+  const names = Object.keys(operation.params);
+  const bad = mood === 'valid' ? undefined : random.pick(names.length > 0 ? names : ['']);
+  // One odd value among ordinary ones reaches code that many odd values never reach.
+  const moodOfParam = (name: string): Mood =>
+    name === bad || (mood === 'hostile' && random.chance(0.15)) ? mood : 'valid';
+  const fields: Call['fields'] = [];
+  for (const [name, param] of Object.entries(operation.params)) {
+    if (inPath.has(name) || param.encoding === 'file') continue;
+    const own = moodOfParam(name);
+    if (!isNamed(param, { isGiven: given[name] !== undefined, isBad: name === bad }, making)) continue;
+    const value = own === 'valid' && name in given ? given[name] : makeValue(param.schema, name, own, making);
+    if (value === undefined && !(own === 'hostile')) continue;
+    const alias = param.aliases.length > 0 && random.chance(0.2) ? random.pick(param.aliases) : name;
+    fields.push([alias, fieldOf(param, value, own, making)]);
+  }
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    segmentOf(name, operation.params[name], moodOfParam(name), { making, given: given[name] }),
+  );
+  const takesFile = 'file' in operation.params;
+  const call: Call = {
+    operation: operation.name,
+    role,
+    method: route.method,
+    path: `${operation.http ? '/api/v1' : ''}${path}`,
+    fields: fields.filter(([name]) => !takesFile || name !== 'file'),
+    file: takesFile && random.chance(0.95) ? fileOf(random) : undefined,
+    form: route.method === 'GET' ? 'query' : takesFile ? 'multipart' : 'urlencoded',
+    headers: {},
+    body: undefined,
+    cut: undefined,
+    mutation: undefined,
+  };
+  if (call.form === 'query' && random.chance(0.9)) call.fields = call.fields.map(shortened);
+  // A poll that waits is cut off, so that nobody waits for it.
+  if (operation.name === 'get-events' && !fields.some(([name, value]) => name === 'dont_block' && value === 'true'))
+    call.cut = { afterMs: 50 };
+  if (random.chance(0.06)) mutate(call, random);
+  return call;
+}
+
+/** A query that is longer than headers may be is refused before anything looks at it. */
+const shortened = ([name, value]: Call['fields'][number]): Call['fields'][number] => [
+  name,
+  typeof value === 'string' ? value.slice(0, 1_500) : value,
+];
+
+function moodOf({ random }: Making): Mood {
+  const dice = random.next();
+  if (dice < 0.6) return 'valid';
+  return dice < 0.78 ? 'boundary' : 'hostile';
+}
+
+function isNamed(param: Param, { isGiven, isBad }: { isGiven: boolean; isBad: boolean }, { random }: Making): boolean {
+  if (isGiven || isBad) return true;
+  return param.required ? random.chance(0.99) : random.chance(optionalShare);
+}
+
+function fieldOf(param: Param, value: unknown, mood: Mood, making: Making): FieldValue {
+  const { random } = making;
+  if (mood === 'hostile') {
+    if (random.chance(0.05)) return { encoded: random.pick(hostileBytes) };
+    if (param.encoding !== 'text' && random.chance(0.4)) return hostileJsonText(random);
+  }
+  if (param.encoding === 'text') return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  if (param.encoding === 'textOrJson' && typeof value === 'string' && random.chance(0.7)) return value;
+  return JSON.stringify(value) ?? 'null';
+}
+
+function segmentOf(
+  name: string,
+  param: Param | undefined,
+  mood: Mood,
+  { making, given }: { making: Making; given: unknown },
+): string {
+  const { random, dictionary } = making;
+  if (mood === 'hostile' && random.chance(0.1)) return random.pick(hostileBytes);
+  if (mood === 'hostile') return encoded(hostileText(random).slice(0, 1_200)) || '%20';
+  if (given !== undefined) return encoded(String(given));
+  const foreign = random.chance(0.03) ? dictionary.pick(`foreign-${kindOf(name)}`, random) : undefined;
+  if (foreign !== undefined) return encoded(String(foreign));
+  const value = param ? makeValue(param.schema, name, mood, making) : undefined;
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '1');
+  return encoded(text.slice(0, 1_200)) || '%20';
+}

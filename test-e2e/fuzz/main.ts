@@ -1,0 +1,98 @@
+/** `npm run fuzz`: attacks a system that it starts, with requests made from the contract. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createFindings, restored } from './findings.ts';
+import { fuzz } from './fuzz.ts';
+import { openNeighbour } from './neighbour.ts';
+import { replay } from './replay.ts';
+import { type Memory, startWatched } from './watched-system.ts';
+import { connectOperator } from './world.ts';
+
+const { values: given } = parseArgs({
+  options: {
+    requests: { type: 'string' },
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    operation: { type: 'string' },
+    lanes: { type: 'string', default: '24' },
+    replay: { type: 'string' },
+  },
+});
+const seed = Number(given.seed ?? Math.floor(Math.random() * 2 ** 31));
+const minutes = Number(given.minutes ?? (given.requests === undefined ? 1 : 24 * 60));
+const requests = Number(given.requests ?? Number.POSITIVE_INFINITY);
+/** Memory in use after the run may be above that after the warm-up by this share, and this much. */
+const memoryShare = 1.5;
+const memoryMib = 60;
+
+console.log(`seed ${seed} (--seed ${seed} makes the same choices again)`);
+const watched = await startWatched((line) => console.error(`fuzz: ${line}`));
+const findings = createFindings(watched.directory, watched.system.url);
+const operator = await connectOperator(watched.system);
+let isStopping = false;
+const stop = async (): Promise<void> => {
+  if (isStopping) return;
+  isStopping = true;
+  await operator.bus.drain();
+  await watched.stop();
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => void stop().then(() => process.exit(130)));
+
+const neighbour = await openNeighbour(operator, watched.system.servers.postgresUrl);
+let sent = 0;
+if (given.replay !== undefined) {
+  const lines = (await readFile(given.replay, 'utf8')).split('\n').filter(Boolean);
+  await replay(
+    lines.flatMap((line) => restored(line) ?? []),
+    { watched, operator, neighbour },
+  );
+} else sent = await run();
+for (const change of await neighbour.changes()) findings.add(change);
+for (const problem of watched.problems()) findings.add(problem);
+await stop();
+console.log(
+  `\n${sent} requests, ${findings.all.length} findings (seed ${seed}); logs and requests: ${watched.directory}`,
+);
+for (const { problem, count } of findings.all) console.log(`  ${count} × ${problem.slice(0, 300)}`);
+process.exit(findings.all.length === 0 ? 0 : 1);
+
+async function run(): Promise<number> {
+  const began = Date.now();
+  let warm: Record<string, Memory> | undefined;
+  const untilMs = began + minutes * 60_000;
+  const { sent, coverage, chosen } = await fuzz({
+    watched,
+    operator,
+    neighbour,
+    findings,
+    seed,
+    requests,
+    untilMs,
+    operation: given.operation,
+    lanes: Number(given.lanes),
+    onProgress: async (count) => {
+      const seconds = (Date.now() - began) / 1000;
+      console.error(`fuzz: ${count} requests, ${(count / seconds).toFixed(0)}/s, ${findings.all.length} findings`);
+      const isWarm = count >= Math.min(requests * 0.2, 25_000) || Date.now() - began > minutes * 15_000;
+      if (!warm && isWarm) warm = await watched.memory();
+    },
+  });
+  const seconds = (Date.now() - began) / 1000;
+  coverage.print(chosen);
+  console.log(`\n${sent} requests in ${seconds.toFixed(0)} s, ${(sent / seconds).toFixed(0)}/s`);
+  await sleep(5_000);
+  compareMemory(warm, await watched.memory());
+  return sent;
+}
+
+function compareMemory(before: Record<string, Memory> | undefined, after: Record<string, Memory>): void {
+  console.log('\nMemory in MiB after the warm-up and after the run: used after a collection (resident)');
+  for (const [name, { usedMib, rssMib }] of Object.entries(after)) {
+    const warm = before?.[name];
+    console.log(`${name.padEnd(16)} ${warm ? `${warm.usedMib} (${warm.rssMib})` : '?'} → ${usedMib} (${rssMib})`);
+    if (warm && usedMib > warm.usedMib * memoryShare + memoryMib)
+      findings.add(`${name} uses ${usedMib} MiB after the run and ${warm.usedMib} MiB after the warm-up`);
+  }
+}

@@ -1,0 +1,22 @@
+import { randomOf } from '../kills.ts';
+
+/** A seeded source of choices: the same seed gives the same choices. */
+export interface Random {
+  /** In [0, 1). */
+  next(): number;
+  /** An integer in [0, count). */
+  below(count: number): number;
+  chance(probability: number): boolean;
+  pick<T>(list: readonly [T, ...T[]] | readonly T[]): T;
+}
+
+export function createRandom(seed: number): Random {
+  const next = randomOf(seed);
+  const below = (count: number): number => Math.floor(next() * count);
+  return {
+    next,
+    below,
+    chance: (probability) => next() < probability,
+    pick: <T>(list: readonly T[]) => list[below(list.length)] as T,
+  };
+}

@@ -1,0 +1,125 @@
+/** The system that is attacked, and what its processes say meanwhile. */
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type System, startSystem } from '@natter/local/system';
+import { memoryOf } from '../bench/processes.ts';
+import { startMailServer } from '../mail-server.ts';
+
+export interface Memory {
+  rssMib: number;
+  /** Used by the heap and by buffers, after garbage was collected. */
+  usedMib: number;
+}
+
+export interface WatchedSystem {
+  system: System;
+  port: number;
+  directory: string;
+  /** Problems that processes reported since the last call. */
+  problems(): string[];
+  /** By process; garbage is collected before. */
+  memory(): Promise<Record<string, Memory>>;
+  /** Links in mails since the last call. */
+  mailedKeys(): string[];
+  stop(): Promise<void>;
+}
+
+const raised = {
+  NATTER_RATE_LIMIT: '1000000000',
+  NATTER_RATE_LIMIT_ANONYMOUS: '1000000000',
+  NATTER_RATE_LIMIT_LOGIN: '1000000000',
+  NATTER_LOG_MEMORY_MIB: '16',
+};
+
+export async function startWatched(log: (line: string) => void): Promise<WatchedSystem> {
+  const directory = await mkdtemp(join(tmpdir(), 'natter-fuzz-'));
+  const mails = await startMailServer();
+  const lines = createWriteStream(join(directory, 'system.log'));
+  let found: string[] = [];
+  let isStopping = false;
+  const system = await startSystem({
+    dataDir: directory,
+    env: {
+      ...process.env,
+      ...raised,
+      NATTER_SMTP_URL: mails.url,
+      NODE_OPTIONS: `--import=${new URL('./collect-on-signal.mjs', import.meta.url).href}`,
+    },
+    log,
+    onLine: (line) => {
+      lines.write(`${line}\n`);
+      const problem = isStopping ? undefined : problemOfLine(line);
+      if (problem) found.push(problem);
+    },
+  });
+  const nameOf = (child: System['children'][number]): string => `${child.program} ${child.index}`;
+  const pids = new Map(system.children.map((child) => [nameOf(child), child.pid()]));
+  let readMails = 0;
+  return {
+    system,
+    port: Number(new URL(system.url).port),
+    directory,
+    problems() {
+      const said = found;
+      found = [];
+      for (const child of system.children) {
+        if (pids.get(nameOf(child)) === child.pid()) continue;
+        pids.set(nameOf(child), child.pid());
+        said.push(`${nameOf(child)} was restarted`);
+      }
+      return said;
+    },
+    async memory() {
+      for (const child of system.children) child.kill('SIGUSR2');
+      await sleep(3_000);
+      const entries = system.children.map(async (child) => {
+        const metrics = await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`);
+        const text = await metrics.text();
+        const used = metricOf(text, 'nodejs_heap_size_used_bytes') + metricOf(text, 'nodejs_external_memory_bytes');
+        const rss = memoryOf({ it: () => [child.pid() ?? 0] }).it ?? 0;
+        return [nameOf(child), { rssMib: Math.round(rss / 2 ** 20), usedMib: Math.round(used / 2 ** 20) }] as const;
+      });
+      return Object.fromEntries(await Promise.all(entries));
+    },
+    mailedKeys() {
+      const fresh = mails.received.slice(readMails);
+      readMails = mails.received.length;
+      return fresh.map(({ link }) => link.split(/[/?#]/).filter(Boolean).at(-1) ?? '').filter((key) => key !== '');
+    },
+    async stop() {
+      isStopping = true;
+      await system.stop();
+      await mails.stop();
+      lines.end();
+      await rm(join(directory, 'servers'), { recursive: true, force: true });
+    },
+  };
+}
+
+const metricOf = (text: string, name: string): number =>
+  Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, 'm').exec(text)?.[1] ?? 0);
+
+const errorLevel = 50;
+
+/** Errors and stalls; a line that is no JSON was written by Node as it gave up. */
+function problemOfLine(line: string): string | undefined {
+  if (!line.startsWith('{'))
+    return /error|warning|\bat\b.*:\d+:\d+/i.test(line) ? `a process printed: ${line}` : undefined;
+  try {
+    const { level, service, msg, operation, operations, stallMs, err } = JSON.parse(line);
+    if (msg === 'event loop stalled')
+      return `${service} stalled for ${stallMs} ms of CPU in ${JSON.stringify(operations)}`;
+    if (level < errorLevel) return undefined;
+    return `${service} logged an error: ${msg} ${operation ?? ''} ${String(err?.message ?? '').slice(0, 300)} ${String(
+      err?.stack ?? '',
+    )
+      .split('\n')
+      .slice(1, 4)
+      .join(' ')}`;
+  } catch {
+    return `a process printed: ${line.slice(0, 300)}`;
+  }
+}
