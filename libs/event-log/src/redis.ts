@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Redis } from 'ioredis';
+import { type Command, Redis } from 'ioredis';
 
 export type { Redis } from 'ioredis';
 
@@ -21,15 +21,43 @@ export interface LogRedis {
   close(): void;
 }
 
+const commandTimeoutMs = 1_500;
+const pingMs = 1_000;
+
+/**
+ * Once a command timed out, commands fail at once until a ping is answered: a Redis that hangs must not delay every request by
+ * the time-out. Callers go on without Redis.
+ */
+class PausingRedis extends Redis {
+  #isPaused = false;
+
+  override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
+    // The handshake of a new connection is never refused.
+    if (this.#isPaused && this.status === 'ready' && command.name !== 'ping') {
+      command.reject(new Error('Redis does not answer'));
+      return command.promise;
+    }
+    command.promise.then(
+      () => {
+        this.#isPaused = false;
+      },
+      (error: unknown) => {
+        if (error instanceof Error && error.message === 'Command timed out') this.#isPaused = true;
+      },
+    );
+    return super.sendCommand(command, stream);
+  }
+}
+
 /** A connection that never gives up reconnecting, fails commands fast while it is away, and blocks on nothing. */
 export function connectRedis(url: string, onChange: (state: 'up' | 'away', error?: Error) => void): LogRedis {
-  const redis = new Redis(url, {
+  const redis: Redis = new PausingRedis(url, {
     maxRetriesPerRequest: 0,
     disableClientInfo: true,
     enableOfflineQueue: false,
     connectTimeout: 3_000,
     socketTimeout: 10_000,
-    commandTimeout: 3_000,
+    commandTimeout: commandTimeoutMs,
     keepAlive: 5_000,
     retryStrategy: (times) => Math.min(50 * times, 500) + Math.random() * 100,
     // What is asked in one turn of the loop goes out in one write. A long range holds nobody up.
@@ -43,7 +71,7 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
   });
   let run: string | undefined;
   let lastError: Error | undefined;
-  const ping = setInterval(() => void redis.ping().catch(() => undefined), 2_000);
+  const ping = setInterval(() => void redis.ping().catch(() => undefined), pingMs);
   ping.unref();
   redis.on('error', (error) => {
     lastError = error;
