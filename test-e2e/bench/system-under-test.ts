@@ -30,7 +30,11 @@ export interface SystemUnderTest {
   stop(): Promise<void>;
 }
 
-const raised = { NATTER_RATE_LIMIT: '1000000000', NATTER_RATE_LIMIT_ANONYMOUS: '1000000000' };
+const raised = {
+  NATTER_RATE_LIMIT: '1000000000',
+  NATTER_RATE_LIMIT_ANONYMOUS: '1000000000',
+  NATTER_MAX_CONNECTIONS_PER_ADDRESS: '100000',
+};
 
 export function createSystemUnderTest(
   directory: string,
@@ -75,6 +79,7 @@ export function createSystemUnderTest(
       const { replicas, gateways, profileTo } = current?.variant ?? {};
       return [
         'rate limits are raised to a thousand million a minute; every request is still counted',
+        'one address may open 100,000 connections, since all load comes from one',
         'the log of the services goes to a file instead of the terminal',
         ...(replicas === undefined ? [] : [`${replicas} processes of each service instead of one`]),
         ...(gateways === undefined ? [] : [`${gateways} gateways instead of two`]),

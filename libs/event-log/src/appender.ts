@@ -1,4 +1,4 @@
-import { isRead, type LogEntry, type LogEvent } from '@natter/contracts';
+import type { LogEntry, LogEvent } from '@natter/contracts';
 import { committedSubject, logSubject, metaKey, streamKey } from './keys.ts';
 import type { LogRedis } from './redis.ts';
 import { entryData } from './stream.ts';
@@ -30,17 +30,33 @@ const portionBytes = 64 * 1024;
 const gapAttempts = 8;
 const gapMs = 2;
 const chunk = 500;
+const batchEntries = 200;
+const batchCharacters = 512 * 1024;
 
 export function createAppender(options: AppenderOptions): Appender {
   const { log } = options;
   const keys = (realmId: number): [string, string] => [streamKey(realmId), metaKey(realmId)];
 
+  /** In batches, since one command with every entry of a large change would hold up Redis and overflow the client. */
   async function write(
     realmId: number,
     entries: readonly LogEntry[],
     { isFromRecord }: { isFromRecord: boolean },
   ): Promise<[string, number]> {
-    const data = entries.map(entryData);
+    let answer: [string, number] = ['ok', entries.at(-1)?.number ?? 0];
+    for (const batch of batches(entries)) {
+      answer = await writeBatch(realmId, batch.entries, batch.data, isFromRecord);
+      if (answer[0] === 'gap' || answer[0] === 'conflict') return answer;
+    }
+    return answer;
+  }
+
+  async function writeBatch(
+    realmId: number,
+    entries: readonly LogEntry[],
+    data: string[],
+    isFromRecord: boolean,
+  ): Promise<[string, number]> {
     const args = entries.flatMap((entry, index) => [entry.number, entry.mark, entry.previousMark, data[index] ?? '']);
     const answer = await log.appendScript(keys(realmId), [
       isFromRecord ? '' : await log.runId(),
@@ -60,7 +76,7 @@ export function createAppender(options: AppenderOptions): Appender {
   async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
     // Consumers read the record: they need not wait for Redis, which may be slow or away.
     for (const type of new Set(entries.map((entry) => entry.event.type)))
-      if (isRead(type)) options.publish(committedSubject(type, realmId), '');
+      options.publish(committedSubject(type, realmId), '');
     try {
       for (let attempt = 0; ; attempt++) {
         const [status, number] = await write(realmId, entries, { isFromRecord: false });
@@ -111,6 +127,24 @@ export function createAppender(options: AppenderOptions): Appender {
   }
 
   return { append, catchUp, appendEphemeral };
+}
+
+/** Entries with their texts, in order. A batch holds one entry at least. */
+export function* batches(entries: readonly LogEntry[]): Generator<{ entries: LogEntry[]; data: string[] }> {
+  let batch: { entries: LogEntry[]; data: string[] } = { entries: [], data: [] };
+  let size = 0;
+  for (const entry of entries) {
+    const text = entryData(entry);
+    if (batch.entries.length > 0 && (batch.entries.length >= batchEntries || size + text.length > batchCharacters)) {
+      yield batch;
+      batch = { entries: [], data: [] };
+      size = 0;
+    }
+    batch.entries.push(entry);
+    batch.data.push(text);
+    size += text.length;
+  }
+  if (batch.entries.length > 0) yield batch;
 }
 
 /** What is larger by itself than a portion may be is announced by its number, and read from Redis. */

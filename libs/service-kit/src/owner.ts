@@ -1,4 +1,4 @@
-import { appenderOfSchema, ChatError, eventTypesReadBy, type LogEntry, type LogEvent } from '@natter/contracts';
+import { ChatError, type LogEntry, type LogEvent } from '@natter/contracts';
 import {
   type Commit,
   type Consumer,
@@ -108,7 +108,6 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     secondsToLive: 3_600,
   });
   const consumers: Consumer[] = [];
-  const readable = new Set<string>(eventTypesReadBy(appenderOfSchema(schema)));
   const forgetting = setInterval(() => {
     const table = sql.identifier([schema, 'idempotency']);
     database
@@ -131,8 +130,6 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     redis,
     catchUp,
     consume: (options) => {
-      const undeclared = options.types.filter((type) => !readable.has(type));
-      if (undeclared.length > 0) throw new Error(`${schema} is not declared to read ${undeclared.join(', ')}`);
       const consumer = startConsumer(database, unitOfWork, {
         ...options,
         schema,

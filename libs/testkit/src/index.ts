@@ -4,5 +4,6 @@
  */
 export { type Answer, Client, exchange, type Form, type Json } from './client.ts';
 export { Queue } from './queue.ts';
+export { type RawAnswer, RawSocket, rawRequest } from './raw-socket.ts';
 export { openRealm, type Realm } from './realm.ts';
 export { redisRefusals } from './redis-refusals.ts';

@@ -6,6 +6,7 @@ import { expireQueues } from './expiry.ts';
 import { createSweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
+const keysAtATime = 1_000;
 /** Every so many sweeps streams are looked at that were as they should be, and whose clocks stand still. */
 const fullEvery = 20;
 const positionRow = z.object({ number: z.number(), mark: z.number(), epoch: z.number() });
@@ -174,7 +175,9 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     );
     const ended = await database.any(sql.type(z.object({ queue_id: z.string() }))`
       DELETE FROM event_queue.queue WHERE realm_id = ${realmId} AND epoch < ${epoch} RETURNING queue_id`);
-    await redis.redis.del(streamKey(realmId), metaKey(realmId), ...ended.map((row) => queueKey(realmId, row.queue_id)));
+    await redis.redis.del(streamKey(realmId), metaKey(realmId));
+    for (let at = 0; at < ended.length; at += keysAtATime)
+      await redis.redis.del(ended.slice(at, at + keysAtATime).map((row) => queueKey(realmId, row.queue_id)));
     bus.publish(queueSubject(realmId), JSON.stringify({ epoch }));
   }
 }

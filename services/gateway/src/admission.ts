@@ -1,47 +1,111 @@
-import { Readable } from 'node:stream';
-import { type Actor, ChatError } from '@natter/contracts';
-import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
-import type { createRouter } from './router.ts';
+import type { IncomingMessage } from 'node:http';
+import { type Actor, badRequest, ChatError, type Operation, type RequestMeta } from '@natter/contracts';
+import type { FastifyReply } from 'fastify';
+import type { BodyBudget, BodyLease } from './body-budget.ts';
+import { type Callers, type Exchange, isPollOf } from './caller.ts';
+import { takesFile } from './files.ts';
+import { bodyTooLarge } from './read-body.ts';
+import type { FoundRealm } from './realm-of-host.ts';
+import { queryFieldsOf } from './request-fields.ts';
+import { metaOf } from './request-meta.ts';
+import type { Place, Router } from './router.ts';
 
-/** What is read of somebody who is not known. */
-const strangersBodyBytes = 1024 * 1024;
-
-interface Admission {
-  /** Called before a body is read; gives what may be read of it. */
-  admit(request: FastifyRequest, reply: FastifyReply, payload: RequestPayload): Promise<RequestPayload>;
-  /** Whom a request with a large body came from. */
-  known(request: FastifyRequest): Actor | undefined;
+/** What is known of a request before its body is read. */
+export interface Admitted {
+  place: Place;
+  /** The operation of the request's own verb. A form may name another one. */
+  operation: Operation | undefined;
+  actor: Actor | undefined;
+  meta: RequestMeta;
+  maxBodyBytes: number;
+  lease: BodyLease;
 }
 
-/** Nobody fills our memory who is not known: before a large body is read, its sender is authenticated. */
-export function createAdmission(
-  router: ReturnType<typeof createRouter>,
-  authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<Actor>,
-): Admission {
-  const actors = new WeakMap<FastifyRequest, Actor>();
-  return {
-    async admit(request, reply, payload) {
-      const { authorization, 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-      const isLarge = encoding !== undefined || Number(length ?? 0) > strangersBodyBytes;
-      if (!isLarge) return payload;
-      const place = router.find(request.url.split('?')[0] ?? '');
-      if (!place) throw new ChatError('NOT_FOUND', 'Not found');
-      const isForUsers = place.operation(request.method)?.operation.caller === 'user';
-      if (authorization === undefined && !isForUsers) return Readable.from(upTo(payload), { objectMode: false });
-      actors.set(request, await authenticate(request, reply));
-      return payload;
-    },
-    known: (request) => actors.get(request),
-  };
-}
-
-/** What is beyond is heard out for a while, but not kept, so that its sender hears why it is refused. */
-async function* upTo(payload: RequestPayload): AsyncGenerator<Buffer> {
-  let size = 0;
-  for await (const chunk of payload as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= strangersBodyBytes) yield chunk;
-    else if (size > 64 * strangersBodyBytes) break;
+declare module 'fastify' {
+  interface FastifyRequest {
+    admitted: Admitted | undefined;
   }
-  if (size > strangersBodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
 }
+
+const mebibyte = 1024 * 1024;
+/** What a form with a file may contain beside the largest file. */
+const besideFileBytes = mebibyte;
+const formBytes = 4 * mebibyte;
+const anonymousFormBytes = mebibyte;
+
+export interface AdmissionContext {
+  router: Router;
+  callers: Callers;
+  budget: BodyBudget;
+  maxUploadBytes: number;
+  findRealm: (host: string, meta: RequestMeta) => Promise<FoundRealm>;
+}
+
+/**
+ * Decides before the body is read: does the path exist, who sends the request, is their rate exceeded, may they call the
+ * operation, and how large may the body be. Answers requests that need no body itself.
+ */
+export async function admit(
+  context: AdmissionContext,
+  { request, reply }: Exchange,
+): Promise<FastifyReply | undefined> {
+  const { router, callers, budget } = context;
+  const place = router.find(request.url.split('?', 1)[0] ?? '');
+  if (!place) throw new ChatError('NOT_FOUND', 'Not found');
+  const isCrossOrigin = place.methods.some((method) => place.operation(method)?.operation.isCrossOrigin);
+  if (isCrossOrigin) reply.header('access-control-allow-origin', '*');
+  if (request.method === 'OPTIONS') return answerOptions(reply, place, isCrossOrigin);
+  const operation = place.operation(request.method === 'HEAD' ? 'GET' : request.method)?.operation;
+  if (!operation && request.method !== 'POST') return answerMethodNotAllowed(reply, place);
+  // HEAD must have no effect: programs that check links send it.
+  if (operation && request.method === 'HEAD' && (!operation.isReadOnly || isPollOf(operation)))
+    return answerMethodNotAllowed(reply, place);
+
+  const meta = await metaOf(request, context.findRealm);
+  const isForUsers = place.methods.every((method) => place.operation(method)?.operation.caller === 'user');
+  const actor = operation
+    ? await callers.identify(operation, { request, reply }, meta, keyInQuery(operation, request.raw))
+    : isForUsers
+      ? await callers.authenticate({ request, reply }, meta)
+      : undefined;
+  await callers.countCall({ request, reply }, meta, actor, operation !== undefined && isPollOf(operation));
+  if (operation) checkWriteOnly(operation, actor);
+
+  const maxBodyBytes = maxBodyOf(operation, actor, context.maxUploadBytes);
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
+  const lease = budget.open(actor ? `user:${actor.realmId}:${actor.userId}` : `address:${request.ip}`);
+  reply.raw.once('close', () => lease.release());
+  request.admitted = { place, operation, actor, meta, maxBodyBytes, lease };
+  return undefined;
+}
+
+export function checkWriteOnly(operation: Operation, actor: Actor | undefined): void {
+  if (actor?.isWriteOnly && !operation.isForWriteOnly)
+    throw badRequest('This API is not available to incoming webhook bots.');
+}
+
+export function answerMethodNotAllowed(reply: FastifyReply, { methods }: Place): FastifyReply {
+  return reply
+    .code(405)
+    .header('allow', methods.join(', '))
+    .send({ result: 'error', msg: 'Method Not Allowed', allowed_methods: methods });
+}
+
+function answerOptions(reply: FastifyReply, { methods }: Place, isCrossOrigin: boolean): FastifyReply {
+  if (isCrossOrigin)
+    reply
+      .header('access-control-allow-methods', methods.join(', '))
+      .header('access-control-allow-headers', 'authorization, content-type')
+      .header('access-control-max-age', 86_400);
+  return reply.code(204).header('allow', methods.join(', ')).send();
+}
+
+/** Large bodies are only for operations with a file, and only from authenticated callers. */
+function maxBodyOf(operation: Operation | undefined, actor: Actor | undefined, maxUploadBytes: number): number {
+  if (!actor) return anonymousFormBytes;
+  return operation && takesFile(operation) ? maxUploadBytes + besideFileBytes : formBytes;
+}
+
+/** Browsers open the files of a page without a header: the key is in the query. */
+const keyInQuery = (operation: Operation, raw: IncomingMessage): string | undefined =>
+  operation.page ? queryFieldsOf(raw.url).api_key : undefined;

@@ -1,6 +1,7 @@
-import { type Actor, badRequest, type Operation, type Page, type RequestMeta } from '@natter/contracts';
+import type { Operation, Page, RequestMeta } from '@natter/contracts';
 import type { LogRedis } from '@natter/event-log';
 import type { Bus } from '@natter/service-kit';
+import { type Admitted, checkWriteOnly } from './admission.ts';
 import { answerPoll, type PollParams } from './answer-poll.ts';
 import type { Authenticator } from './authenticator.ts';
 import { type Callers, type Exchange, isPollOf, type Rates } from './caller.ts';
@@ -8,9 +9,8 @@ import { fileParamOf, handOver, sendFile } from './files.ts';
 import { parseParams } from './parse-params.ts';
 import type { Polls } from './polls.ts';
 import { forgetRequests } from './rate-limit.ts';
-import type { FoundRealm } from './realm-of-host.ts';
 import { type Fields, filesOf } from './request-fields.ts';
-import { headerOf, metaOf, nameOf } from './request-meta.ts';
+import { headerOf, nameOf } from './request-meta.ts';
 import { sendPage, setPageHeaders } from './send-page.ts';
 import { sendSuccess } from './success.ts';
 
@@ -19,6 +19,7 @@ export interface Call extends Exchange {
   operation: Operation;
   fields: Fields;
   path: Fields;
+  admitted: Admitted;
 }
 
 export interface AnswerContext {
@@ -29,25 +30,22 @@ export interface AnswerContext {
   callers: Callers;
   rates: Rates;
   maxUploadBytes: number;
-  findRealm: (host: string, meta: RequestMeta) => Promise<FoundRealm>;
-  /** The actor of a request that was authenticated before its body was read. */
-  known: (request: Exchange['request']) => Actor | undefined;
 }
 
-/** Authenticates, counts, checks the parameters by the contract, calls the owner of the operation and sends its answer. */
+/** Checks the parameters by the contract, calls the owner of the operation and sends its answer. */
 export async function answerOperation(context: AnswerContext, call: Call): Promise<unknown> {
   const { bus, redis, callers, rates } = context;
-  const { operation, request, reply, fields, path } = call;
-  const meta = await metaOf(request, context.findRealm);
+  const { operation, request, reply, fields, path, admitted } = call;
+  const { meta } = admitted;
   // Old clients name themselves in a field instead of a header.
   if (fields.client !== undefined && operation.params.client === undefined) {
     meta.client = nameOf(fields.client);
     delete fields.client;
   }
-  const actor = context.known(request) ?? (await callers.identify(operation, call, meta, fields.api_key));
-  await callers.countCall(call, meta, actor, isPollOf(operation));
-  if (actor?.isWriteOnly && !operation.isForWriteOnly)
-    throw badRequest('This API is not available to incoming webhook bots.');
+  // A form may name another operation than the one that was admitted.
+  const actor =
+    operation === admitted.operation ? admitted.actor : await callers.identify(operation, call, meta, undefined);
+  checkWriteOnly(operation, actor);
   // Small files travel with the other parameters.
   const small = operation.params.file?.encoding === 'text' ? filesOf(request).at(-1) : undefined;
   if (small) fields.file = small.bytes.toString('base64');

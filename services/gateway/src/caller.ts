@@ -48,7 +48,7 @@ export function createCallers(authenticator: Authenticator, redis: LogRedis, rat
       return guarded(exchange, meta, () => authenticator.authenticateKey(keyInQuery, meta));
     },
     authenticate,
-    countCall: ({ request, reply }, meta, actor, isPoll) => {
+    countCall({ request, reply }, meta, actor, isPoll) {
       const who = actor ? `${isPoll ? 'poll' : 'user'}:${actor.userId}` : `ip:${request.ip}`;
       return count(reply, meta, who, actor ? rates.user : rates.anonymous);
     },

@@ -20,6 +20,10 @@ const abreast = 4;
 export const fileParamOf = (operation: Operation): string | undefined =>
   Object.entries(operation.params).find(([, param]) => param.encoding === 'file')?.[0];
 
+/** Whether a form of the operation holds a file, sent in chunks or as a parameter. */
+export const takesFile = (operation: Operation): boolean =>
+  operation.params.file !== undefined || fileParamOf(operation) !== undefined;
+
 const chunksOf = (operation: Operation) => {
   const found = fileOperations[operation.service as keyof typeof fileOperations];
   if (!found) throw new Error(`${operation.service} keeps no files`);

@@ -1,5 +1,5 @@
 import type { LogEntry } from '@natter/contracts';
-import { Gauge, Histogram, type Metrics } from '@natter/service-kit';
+import { Counter, Gauge, Histogram, type Metrics } from '@natter/service-kit';
 
 const deliveryBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 1, 2, 5, 10, 30, 60];
 
@@ -8,11 +8,15 @@ export interface GatewayMetrics {
   delivered(entry: Pick<LogEntry, 'n' | 'at'>): void;
   /** A request was answered. Polls are told apart by their operation. */
   answered(operation: string, status: number, milliseconds: number): void;
+  /** A connection was closed by this gateway because of a limit. */
+  cut(reason: CutReason): void;
 }
+
+export type CutReason = 'address' | 'pipelined' | 'stalled' | 'malformed';
 
 export function createGatewayMetrics(
   { registry }: Metrics,
-  now: { heldPolls: () => number; logBytes: () => number },
+  now: { heldPolls: () => number; logBytes: () => number; bodyBytes: () => number },
 ): GatewayMetrics {
   new Gauge({
     name: 'natter_held_polls',
@@ -29,6 +33,20 @@ export function createGatewayMetrics(
     collect() {
       this.set(now.logBytes());
     },
+  });
+  new Gauge({
+    name: 'natter_request_body_bytes',
+    help: 'Memory that bodies of requests occupy',
+    registers: [registry],
+    collect() {
+      this.set(now.bodyBytes());
+    },
+  });
+  const cuts = new Counter({
+    name: 'natter_connections_cut_total',
+    help: 'Connections that were closed because of a limit: too many of an address, stalled, malformed',
+    labelNames: ['reason'],
+    registers: [registry],
   });
   const delivery = new Histogram({
     name: 'natter_delivery_seconds',
@@ -47,6 +65,7 @@ export function createGatewayMetrics(
   return {
     delivered: ({ n, at }) =>
       delivery.observe({ kind: n === 0 ? 'durable' : 'ephemeral' }, Math.max(0, (Date.now() - at) / 1000)),
+    cut: (reason) => cuts.inc({ reason }),
     answered: (operation, status, milliseconds) => requests.observe({ operation, status }, milliseconds / 1000),
   };
 }

@@ -4,7 +4,10 @@ import { ChatError } from '@natter/contracts';
 import type { Logger } from '@natter/service-kit';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { GatewayConfig } from './config.ts';
+import { guardConnections } from './connections.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
+import { checkHost } from './host.ts';
+import { trustedProxies } from './network.ts';
 import { createPort } from './port.ts';
 import { acceptForms } from './request-fields.ts';
 import { sendError } from './send-error.ts';
@@ -16,6 +19,8 @@ declare module 'fastify' {
   }
 }
 
+/** Of one request, with its target. */
+const maxHeaderBytes = 16_384;
 /** How long a slow request holds up a gateway that stops. */
 const closeMs = 8_000;
 
@@ -33,16 +38,25 @@ export function createHttpServer(options: {
   config: GatewayConfig;
   log: Logger;
   metrics: GatewayMetrics;
-  maxBodyBytes: number;
   toChatError: (error: unknown, request: FastifyRequest) => ChatError;
 }): HttpServer {
-  const { config, log, metrics, maxBodyBytes, toChatError } = options;
+  const { config, log, metrics, toChatError } = options;
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     sendError(reply, toChatError(error, request));
+  const proxies = trustedProxies(config.NATTER_TRUSTED_PROXIES);
   let isLeaving = false;
   const app = fastify({
-    ...(config.NATTER_TRUSTED_PROXIES ? { trustProxy: config.NATTER_TRUSTED_PROXIES } : {}),
-    bodyLimit: maxBodyBytes,
+    trustProxy: proxies.has,
+    keepAliveTimeout: config.NATTER_KEEP_ALIVE_SECONDS * 1_000,
+    requestTimeout: config.NATTER_REQUEST_TIMEOUT_SECONDS * 1_000,
+    http: {
+      headersTimeout: config.NATTER_HEADERS_TIMEOUT_SECONDS * 1_000,
+      connectionsCheckingInterval: Math.min(5_000, config.NATTER_HEADERS_TIMEOUT_SECONDS * 500),
+      maxHeaderSize: maxHeaderBytes,
+      // Node would answer without an envelope; `checkHost` requires the header.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: (error, socket) => connections.onClientError(error, socket),
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
@@ -51,7 +65,14 @@ export function createHttpServer(options: {
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
   });
   app.decorateRequest('operationName', undefined);
-  acceptForms(app, maxBodyBytes);
+  app.decorateRequest('admitted', undefined);
+  const connections = guardConnections(app.server, config, proxies, metrics.cut);
+  acceptForms(app);
+  app.addHook('onRequest', async (request, reply) => {
+    if (!connections.begin(request.raw, reply.raw)) return reply.hijack();
+    checkHost(request);
+  });
+  app.addHook('preParsing', async (request, reply) => connections.onBody(request.raw, reply.raw));
   app.addHook('onSend', async (request, reply) => {
     if (!reply.hasHeader('cache-control'))
       reply.header('cache-control', 'no-cache, no-store, must-revalidate, private');
@@ -59,7 +80,11 @@ export function createHttpServer(options: {
     if (isLeaving) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
-    metrics.answered(request.operationName ?? 'none', reply.statusCode, reply.elapsedTime);
+    metrics.answered(
+      request.operationName ?? request.admitted?.operation?.name ?? 'none',
+      reply.statusCode,
+      reply.elapsedTime,
+    );
   });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((_, reply) => sendError(reply, new ChatError('NOT_FOUND', 'Not found')));
@@ -85,6 +110,7 @@ export function createHttpServer(options: {
       });
     },
     async stop() {
+      connections.stop();
       const timer = setTimeout(() => app.server.closeAllConnections(), closeMs);
       const closed = port.close();
       setImmediate(() => app.server.closeIdleConnections());

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import { badRequest, ChatError } from '@natter/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { readBody } from './read-body.ts';
 
 /** Form fields by name. Of fields with one name the last counts. */
 export type Fields = Record<string, string>;
@@ -19,32 +20,40 @@ interface Form {
 }
 
 const maxFields = 2_000;
+const maxFiles = 20;
 /** A large body is read in slices, and others are served between them. */
 const sliceBytes = 512 * 1024;
 
 /** Bodies are forms, urlencoded or multipart, for every verb. */
-export function acceptForms(app: FastifyInstance, maxBytes: number): void {
+export function acceptForms(app: FastifyInstance): void {
   app.addHttpMethod('GET', { hasBody: true, override: true } as never);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'buffer' },
-    async (_: unknown, body: Buffer): Promise<Form> => ({ fields: parseForm(body.toString('latin1')), files: [] }),
+    async (request: FastifyRequest, payload: Readable): Promise<Form> => ({
+      fields: parseForm((await readBody(request, payload)).toString('latin1')),
+      files: [],
+    }),
   );
   app.addContentTypeParser('multipart/form-data', async (request: FastifyRequest, payload: Readable) =>
-    parseMultipart(String(request.headers['content-type']), await bodyOf(payload, maxBytes)),
+    parseMultipart(String(request.headers['content-type']), await readBody(request, payload)),
   );
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) => {
-    if (body.length > 0) throw badRequest('The body must be application/x-www-form-urlencoded or multipart/form-data');
-    return { fields: {}, files: [] } satisfies Form;
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable): Promise<Form> => {
+    if (Number(request.headers['content-length'] ?? 0) > 0 || (await readBody(request, payload)).length > 0)
+      throw badRequest('The body must be application/x-www-form-urlencoded or multipart/form-data');
+    return { fields: {}, files: [] };
   });
 }
 
 /** Body first, then query, for every verb. */
-export function fieldsOf(request: FastifyRequest): Fields {
-  const at = request.raw.url?.indexOf('?') ?? -1;
-  const query = at < 0 ? {} : parseForm(request.raw.url?.slice(at + 1) ?? '');
-  return { ...query, ...bodyFieldsOf(request) };
+export const fieldsOf = (request: FastifyRequest): Fields => {
+  const fields = noFields();
+  return Object.assign(fields, queryFieldsOf(request.raw.url), bodyFieldsOf(request));
+};
+
+export function queryFieldsOf(url = ''): Fields {
+  const at = url.indexOf('?');
+  return at < 0 ? noFields() : parseForm(url.slice(at + 1));
 }
 
 export const bodyFieldsOf = (request: FastifyRequest): Fields => (request.body as Form | undefined)?.fields ?? {};
@@ -52,9 +61,12 @@ export const bodyFieldsOf = (request: FastifyRequest): Fields => (request.body a
 /** The files of a form, whatever their parts are called. */
 export const filesOf = (request: FastifyRequest): FilePart[] => (request.body as Form | undefined)?.files ?? [];
 
+/** Without a prototype: a field may have any name. */
+const noFields = (): Fields => Object.create(null) as Fields;
+
 /** Strict: what does not stand for UTF-8 is refused, never replaced. */
 function parseForm(text: string): Fields {
-  const fields: Fields = Object.create(null) as Fields;
+  const fields = noFields();
   if (text === '') return fields;
   const pairs = text.split('&');
   if (pairs.length > maxFields) throw badRequest('Too many fields');
@@ -81,21 +93,31 @@ export function decodeText(encoded: string): string {
 
 function parseMultipart(contentType: string, body: Buffer): Promise<Form> {
   return new Promise((resolve, reject) => {
-    const fields: Fields = Object.create(null) as Fields;
+    const fields = noFields();
     const files: FilePart[] = [];
     const fail = (error: unknown): void =>
       reject(error instanceof ChatError ? error : badRequest('The multipart body is malformed'));
     try {
       const parser = new Busboy({
         headers: { 'content-type': contentType },
-        limits: { fields: maxFields, files: 20, fieldSize: body.length + 1 },
+        limits: {
+          fields: maxFields,
+          files: maxFiles,
+          parts: maxFields + maxFiles,
+          fieldSize: body.length + 1,
+          headerPairs: 20,
+          headerSize: 16_384,
+        },
       });
+      for (const limit of ['fieldsLimit', 'filesLimit', 'partsLimit'] as const)
+        parser.on(limit, () => fail(badRequest('Too many fields')));
       parser.on('field', (name, value) => {
         // The parser replaces what is no UTF-8; only that brings this character where the body has none.
         if (value.includes('\ufffd') && !body.includes('\ufffd')) fail(badRequest('The request is not valid UTF-8'));
         fields[name] = value;
       });
       parser.on('file', (_, stream, name, __, contentType) => {
+        if (name?.includes('\0')) fail(badRequest('The file name contains a NUL character'));
         const chunks: Buffer[] = [];
         // A body that ends inside a file fails its stream; without a listener that would end the process.
         stream.on('error', fail);
@@ -111,20 +133,6 @@ function parseMultipart(contentType: string, body: Buffer): Promise<Form> {
       fail(error);
     }
   });
-}
-
-/** A body over the limit is heard out for a while, so that its sender hears why it is refused. */
-async function bodyOf(payload: Readable, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of payload as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= maxBytes) chunks.push(chunk);
-    else chunks.length = 0;
-    if (size > 4 * maxBytes) break;
-  }
-  if (size > maxBytes) throw Object.assign(new Error('The body is too large'), { statusCode: 413 });
-  return Buffer.concat(chunks);
 }
 
 async function feed(parser: InstanceType<typeof Busboy>, body: Buffer): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Operation } from '@natter/contracts';
 import { decodeText } from './request-fields.ts';
 
-interface Place {
+export interface Place {
   /** Verbs that the path knows. */
   methods: string[];
   operation(method: string): { operation: Operation; path: Record<string, string> } | undefined;

@@ -19,15 +19,15 @@ export function createErrorMapper(options: {
 }): (error: unknown, request: FastifyRequest) => ChatError {
   const { log, router, maxUploadBytes } = options;
 
-  const takesFile = (request: FastifyRequest): boolean => {
-    const found = router.find(request.url.split('?')[0] ?? '')?.operation(request.method);
+  const isForFile = (request: FastifyRequest): boolean => {
+    const found = router.find(request.url.split('?', 1)[0] ?? '')?.operation(request.method);
     return found !== undefined && fileParamOf(found.operation) !== undefined;
   };
 
   return (error, request) => {
     if (error instanceof ChatError) return error;
     const code = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-    if (code === 413 && takesFile(request)) return tooLarge(maxUploadBytes);
+    if (code === 413 && isForFile(request)) return tooLarge(maxUploadBytes);
     if (code === 413) return new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
     if (code >= 400 && code < 500)
       return new ChatError('BAD_REQUEST', error instanceof Error ? error.message : 'Bad request');

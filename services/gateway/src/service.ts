@@ -1,9 +1,10 @@
-import { limits, operations } from '@natter/contracts';
+import { operations } from '@natter/contracts';
 import { connectRedis } from '@natter/event-log';
 import { type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
-import { createAdmission } from './admission.ts';
+import { admit } from './admission.ts';
 import { answerOperation } from './answer-operation.ts';
 import { createAuthenticator } from './authenticator.ts';
+import { createBodyBudget } from './body-budget.ts';
 import { createCallers, ratesOf } from './caller.ts';
 import type { GatewayConfig } from './config.ts';
 import { serveDocuments } from './documents.ts';
@@ -12,24 +13,26 @@ import { createHttpServer } from './http-server.ts';
 import { createPolls, type Polls } from './polls.ts';
 import { createRealmFinder } from './realm-of-host.ts';
 import { createRealmTails } from './realm-tails.ts';
-import { metaOf } from './request-meta.ts';
 import { route } from './route.ts';
 import { createRouter } from './router.ts';
 import { createErrorMapper } from './send-error.ts';
 
-/** What a form with a file may have beside the largest file; over it the file itself is not read. */
-const formBytes = 8 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
 
 /** The HTTP edge. It has no code per endpoint: every route is made from the contract. */
 export async function startGateway({ config, log, bus, metrics }: Process<GatewayConfig>): Promise<Running> {
   const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
   watchRedis(metrics, redis);
-  const gatewayMetrics = createGatewayMetrics(metrics, { heldPolls: () => polls.held, logBytes: () => tails.bytes });
+  const gatewayMetrics = createGatewayMetrics(metrics, {
+    heldPolls: () => polls.held,
+    logBytes: () => tails.bytes,
+    bodyBytes: () => budget.held,
+  });
   const tails = createRealmTails({
     bus,
     log: redis,
     logger: log,
-    maxBytes: config.NATTER_LOG_MEMORY_MIB * 1024 * 1024,
+    maxBytes: config.NATTER_LOG_MEMORY_MIB * mebibyte,
     onEntry: (realmId, entry) => {
       const { event, at } = entry;
       if (event.trace) spanOfDelivery(`deliver ${event.type}`, event.trace, at, { realm: realmId });
@@ -43,35 +46,25 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   const router = createRouter(operations);
   const rates = ratesOf(config);
   const callers = createCallers(authenticator, redis, rates);
-  const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * 1024 * 1024;
+  const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * mebibyte;
+  const budget = createBodyBudget({
+    total: config.NATTER_BODY_MEMORY_MIB * mebibyte,
+    perOwner: config.NATTER_BODY_MEMORY_PER_CALLER_MIB * mebibyte,
+  });
   const server = createHttpServer({
     config,
     log,
     metrics: gatewayMetrics,
-    maxBodyBytes: Math.max(limits.bodyBytes, maxUploadBytes + formBytes),
     toChatError: createErrorMapper({ log, router, maxUploadBytes }),
   });
-  const admission = createAdmission(router, async (request, reply) =>
-    callers.authenticate({ request, reply }, await metaOf(request, findRealm)),
-  );
-  const context = {
-    bus,
-    redis,
-    polls,
-    authenticator,
-    callers,
-    rates,
-    maxUploadBytes,
-    findRealm,
-    known: admission.known,
-  };
-  server.app.addHook('preParsing', async (request, reply, payload) => admission.admit(request, reply, payload));
+  const admission = { router, callers, budget, maxUploadBytes, findRealm };
+  const context = { bus, redis, polls, authenticator, callers, rates, maxUploadBytes };
   serveDocuments(server.app);
   server.app.route({
     method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
     url: '/*',
-    handler: (request, reply) =>
-      route({ router, answer: (call) => answerOperation(context, call) }, { request, reply }),
+    onRequest: (request, reply) => admit(admission, { request, reply }),
+    handler: (request, reply) => route((call) => answerOperation(context, call), { request, reply }),
   });
   await server.listen();
   return {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { id } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { bool, int, json } from '../param.ts';
 
@@ -30,7 +29,7 @@ export const exportOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/export/realm/{export_id}' },
     summary: 'Remove an export of the organization; administrators only.',
-    params: { export_id: json(id) },
+    params: { export_id: json(int) },
     errors,
   }),
   getExportConsents: operation({

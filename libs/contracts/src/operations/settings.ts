@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { string, trimmed } from '../bounded.ts';
 import { operation, pageSchema } from '../operation.ts';
 import { text } from '../param.ts';
 import { realmDefaultParams, userSettingParams } from '../user-settings.ts';
@@ -21,15 +20,15 @@ const events = [
   'realm_export_consent',
 ] as const;
 const params = {
-  full_name: text(string(1_000).optional()),
-  email: text(trimmed(1_000).optional()),
-  old_password: text(string(1_000).optional()),
-  new_password: text(string(1_000).optional()),
+  full_name: text(z.string().optional()),
+  email: text(z.string().trim().optional()),
+  old_password: text(z.string().optional()),
+  new_password: text(z.string().optional()),
   ...userSettingParams,
 };
 /** What was given and is so already, beside what is not known. */
 const result = z.object({ ignored_parameters_unsupported: z.array(z.string()).optional() });
-const key = text(string(1_000));
+const key = text(z.string());
 
 export const settingsOperations = {
   updateSettings: operation({
@@ -68,7 +67,7 @@ export const settingsOperations = {
     service: 'users',
     http: { method: 'POST', path: '/zcommand' },
     summary: "A command typed where messages are written: `/ping`, or one that changes the caller's own view.",
-    params: { command: text(string(1_000)) },
+    params: { command: text(z.string()) },
     result: z.object({ msg: z.string().optional() }),
     errors,
     events,
@@ -118,7 +117,7 @@ export const settingsOperations = {
     caller: 'anyone',
     summary: 'Mails a link to set a new password, to who has an account.',
     cost: 5,
-    params: { email: text(trimmed(1_000)) },
+    params: { email: text(z.string().trim()) },
     result: pageSchema,
   }),
   newPasswordPage: operation({
@@ -138,7 +137,7 @@ export const settingsOperations = {
     caller: 'anyone',
     summary: 'Sets the new password.',
     cost: 5,
-    params: { key, password: text(string(1_000)) },
+    params: { key, password: text(z.string()) },
     result: pageSchema,
   }),
 };

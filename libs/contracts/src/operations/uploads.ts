@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { base64, id, string } from '../bounded.ts';
 import { operation, pageSchema, type ServiceName } from '../operation.ts';
-import { file, json, text } from '../param.ts';
+import { file, int, json, text } from '../param.ts';
 
 /** A file that its owner uploaded, and the messages that refer to it. Times are in milliseconds. */
 export const attachmentSchema = z.object({
@@ -33,7 +32,7 @@ export const uploadOperations = {
     service: 'messaging',
     http: { method: 'GET', path: '/user_uploads/{realm_id_str}/{filename}' },
     summary: 'An address of a file that works without authentication, for a minute.',
-    params: { realm_id_str: text(string(1_000)), filename: text(string(1_000)) },
+    params: { realm_id_str: text(z.string()), filename: text(z.string()) },
     result: found,
     errors: ['BAD_REQUEST'],
   }),
@@ -44,10 +43,10 @@ export const uploadOperations = {
     http: { method: 'GET', path: '/user_uploads/{realm_id_str}/{folder}/{token}/{filename}' },
     summary: 'An address of a file that works without authentication, for a minute.',
     params: {
-      realm_id_str: text(string(1_000)),
-      folder: text(string(1_000)),
-      token: text(string(1_000)),
-      filename: text(string(1_000)),
+      realm_id_str: text(z.string()),
+      folder: text(z.string()),
+      token: text(z.string()),
+      filename: text(z.string()),
     },
     result: found,
     errors: ['BAD_REQUEST'],
@@ -58,12 +57,7 @@ export const uploadOperations = {
     page: { method: 'GET', path: '/user_uploads/{realm_id}/{folder}/{token}/{name}' },
     caller: 'spectator',
     summary: 'A file, for who uploaded it and for who may read a message that refers to it.',
-    params: {
-      realm_id: text(string(1_000)),
-      folder: text(string(1_000)),
-      token: text(string(1_000)),
-      name: text(string(1_000)),
-    },
+    params: { realm_id: text(z.string()), folder: text(z.string()), token: text(z.string()), name: text(z.string()) },
     result: pageSchema,
     isReadOnly: true,
   }),
@@ -73,7 +67,7 @@ export const uploadOperations = {
     page: { method: 'GET', path: '/user_uploads/temporary/{access}/{name}' },
     caller: 'anyone',
     summary: 'A file at an address that was given out within the last minute.',
-    params: { access: text(string(1_000)), name: text(string(1_000)) },
+    params: { access: text(z.string()), name: text(z.string()) },
     result: pageSchema,
     isReadOnly: true,
   }),
@@ -89,7 +83,7 @@ export const uploadOperations = {
     service: 'messaging',
     http: { method: 'DELETE', path: '/attachments/{attachment_id}' },
     summary: 'Delete a file that the caller uploaded.',
-    params: { attachment_id: json(id) },
+    params: { attachment_id: json(int) },
     errors: ['BAD_REQUEST'],
     events: ['attachment'],
   }),
@@ -98,7 +92,7 @@ export const uploadOperations = {
 /** Bytes of files pass the bus in chunks of this size, in base64, each with a request of its own. */
 export const fileChunkBytes = 192 * 1024;
 
-const chunk = { file_key: text(string(1_000)), ordinal: json(id) };
+const chunk = { file_key: text(z.string()), ordinal: json(int) };
 const chunksOf = (service: ServiceName) => ({
   put: operation({
     name: 'put-file-chunk',
@@ -106,7 +100,7 @@ const chunksOf = (service: ServiceName) => ({
     caller: 'anyone',
     callers: ['gateway'],
     summary: 'Stores a chunk of a file that is being uploaded. Storing it again changes nothing.',
-    params: { ...chunk, bytes: text(base64(fileChunkBytes)) },
+    params: { ...chunk, bytes: text(z.string()) },
     copies: 'current-on-refusal',
   }),
   read: operation({

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { id, string } from '../../bounded.ts';
 import { operation } from '../../operation.ts';
-import { bool, idList, json, text } from '../../param.ts';
+import { bool, ids, json, text } from '../../param.ts';
 
 const channelFolderSchema = z.object({
   id: z.int(),
@@ -28,7 +27,7 @@ export const channelFolderOperations = {
     service: 'channels',
     http: { method: 'POST', path: '/channel_folders/create' },
     summary: 'Create a folder of channels.',
-    params: { name: text(string(1_000)), description: text(string(5_000).default('')) },
+    params: { name: text(z.string()), description: text(z.string().default('')) },
     result: z.object({ channel_folder_id: z.int() }),
     errors: ['BAD_REQUEST'],
     events: ['channel_folder'],
@@ -38,7 +37,7 @@ export const channelFolderOperations = {
     service: 'channels',
     http: { method: 'PATCH', path: '/channel_folders' },
     summary: 'Put the folders of channels in order.',
-    params: { order: json(idList(10_000)) },
+    params: { order: json(ids) },
     errors: ['BAD_REQUEST'],
     events: ['channel_folder'],
   }),
@@ -48,9 +47,9 @@ export const channelFolderOperations = {
     http: { method: 'PATCH', path: '/channel_folders/{channel_folder_id}' },
     summary: 'Rename, describe or archive a folder of channels.',
     params: {
-      channel_folder_id: json(id),
-      name: text(string(1_000).optional()),
-      description: text(string(5_000).optional()),
+      channel_folder_id: json(z.int()),
+      name: text(z.string().optional()),
+      description: text(z.string().optional()),
       is_archived: json(bool.optional()),
     },
     errors: ['BAD_REQUEST'],

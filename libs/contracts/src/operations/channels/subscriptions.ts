@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { id, list, object, string, union } from '../../bounded.ts';
 import { operation } from '../../operation.ts';
-import { bool, idList, ids, json, text, textOrJson } from '../../param.ts';
+import { bool, ids, json, text, textOrJson } from '../../param.ts';
 import { creationParams } from './parameters.ts';
 
-const principals = union([idList(20_000), list(string(300), 20_000)]);
+const principals = z.union([z.array(z.int()), z.array(z.string())]);
 const namesByUser = z.record(z.string(), z.array(z.string()));
-const wantedChannels = list(
-  object({ name: string(300), description: string(5_000).optional(), color: string(50).optional() }),
-  1_000,
-);
-const channelNames = list(string(300), 10_000);
+const wantedChannel = z.looseObject({
+  name: z.string(),
+  description: z.string().optional(),
+  color: z.string().optional(),
+});
 const subscribed = { subscribed: namesByUser, already_subscribed: namesByUser };
 const removed = { removed: z.array(z.string()), not_removed: z.array(z.string()) };
 const subscription = z.looseObject({ stream_id: z.int(), name: z.string() });
@@ -18,7 +17,7 @@ const subscription = z.looseObject({ stream_id: z.int(), name: z.string() });
 export const subscribersChoice = z.enum(['true', 'false', 'partial']).default('false');
 /** As clients write it: a word, a boolean, or the word as JSON. */
 export const includeSubscribers = textOrJson(
-  union([subscribersChoice, bool.transform((given): 'true' | 'false' => (given ? 'true' : 'false'))]),
+  z.preprocess((given) => (typeof given === 'boolean' ? String(given) : given), subscribersChoice),
 );
 
 export const subscriptionOperations = {
@@ -29,7 +28,7 @@ export const subscriptionOperations = {
     summary: 'Subscribe users to channels, creating those that do not exist (specification 4.3).',
     cost: 5,
     params: {
-      subscriptions: json(wantedChannels),
+      subscriptions: json(z.array(wantedChannel)),
       principals: json(principals.optional()),
       authorization_errors_fatal: json(bool.default(true)),
       ...creationParams,
@@ -49,9 +48,9 @@ export const subscriptionOperations = {
     summary: 'Create a channel (specification 4.5).',
     cost: 5,
     params: {
-      name: text(string(1_000)),
-      description: text(string(5_000).default('')),
-      subscribers: json(idList(20_000)),
+      name: text(z.string()),
+      description: text(z.string().default('')),
+      subscribers: json(ids),
       ...creationParams,
     },
     result: z.object({ id: z.int(), new_subscription_messages_sent: z.boolean().optional() }),
@@ -64,7 +63,7 @@ export const subscriptionOperations = {
     http: { method: 'DELETE', path: '/users/me/subscriptions' },
     summary: 'Unsubscribe oneself or others from channels.',
     cost: 5,
-    params: { subscriptions: json(channelNames), principals: json(principals.optional()) },
+    params: { subscriptions: json(z.array(z.string())), principals: json(principals.optional()) },
     result: z.object(removed),
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
     events: ['subscription', 'stream'],
@@ -75,7 +74,7 @@ export const subscriptionOperations = {
     http: { method: 'PATCH', path: '/users/me/subscriptions' },
     summary: 'Subscribe and unsubscribe oneself in one request.',
     cost: 5,
-    params: { add: json(wantedChannels.default([])), delete: json(channelNames.default([])) },
+    params: { add: json(z.array(wantedChannel).default([])), delete: json(z.array(z.string()).default([])) },
     result: z.object({ ...subscribed, ...removed }),
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
     events: ['subscription', 'stream'],
@@ -96,7 +95,7 @@ export const subscriptionOperations = {
     cost: 2,
     params: {
       subscription_data: json(
-        list(object({ stream_id: id, property: string(100), value: union([bool, string(100)]) }), 10_000),
+        z.array(z.looseObject({ stream_id: z.int(), property: z.string(), value: z.union([bool, z.string()]) })),
       ),
     },
     errors: ['BAD_REQUEST'],
@@ -108,9 +107,9 @@ export const subscriptionOperations = {
     http: { method: 'PATCH', path: '/users/me/subscriptions/{stream_id}' },
     summary: "Change one of the caller's own settings of a channel.",
     params: {
-      stream_id: json(id),
-      property: text(string(1_000)),
-      value: textOrJson(union([bool, string(1_000)])),
+      stream_id: json(z.int()),
+      property: text(z.string()),
+      value: textOrJson(z.union([bool, z.string()])),
     },
     errors: ['BAD_REQUEST'],
     events: ['subscription'],
@@ -120,7 +119,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/users/{user_id}/subscriptions/{stream_id}' },
     summary: 'Whether a user is subscribed to a channel.',
-    params: { user_id: json(id), stream_id: json(id) },
+    params: { user_id: json(z.int()), stream_id: json(z.int()) },
     result: z.object({ is_subscribed: z.boolean() }),
     errors: ['BAD_REQUEST'],
   }),
@@ -129,7 +128,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/users/{user_id}/channels' },
     summary: 'The channels a user is subscribed to, as far as the caller may know them.',
-    params: { user_id: json(id) },
+    params: { user_id: json(z.int()) },
     result: z.object({ subscribed_channel_ids: z.array(z.int()) }),
     errors: ['BAD_REQUEST'],
   }),
@@ -138,7 +137,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/streams/{stream_id}/members' },
     summary: 'The subscribers of a channel.',
-    params: { stream_id: json(id) },
+    params: { stream_id: json(z.int()) },
     result: z.object({ subscribers: ids }),
     errors: ['BAD_REQUEST'],
   }),

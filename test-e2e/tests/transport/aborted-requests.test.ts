@@ -1,0 +1,86 @@
+import { type Client, openRealm, RawSocket, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let member: Client;
+let head: string;
+let queueId: string;
+beforeAll(async () => {
+  realm = await openRealm();
+  member = realm.member;
+  head = `Host: ${realm.host}\r\nAuthorization: Basic ${Buffer.from(`${member.email}:${member.api_key}`).toString('base64')}\r\n`;
+  queueId = (await member.queue({ event_types: ['message'], fetch_event_types: [] })).id;
+});
+
+const multipart = (part: string, content: string): string =>
+  `--b\r\nContent-Disposition: form-data; ${part}\r\n\r\n${content}\r\n--b--\r\n`;
+const sized = (line: string, type: string, body: string): string =>
+  `${line} HTTP/1.1\r\n${head}Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+const kinds: Record<string, () => string> = {
+  'GET with a query': () => `GET /api/v1/users/me?x=%e2%9c%93 HTTP/1.1\r\n${head}\r\n`,
+  'a urlencoded form': () =>
+    sized('POST /api/v1/typing', 'application/x-www-form-urlencoded', `op=start&to=[${member.user_id}]`),
+  'a multipart field': () =>
+    sized('POST /api/v1/typing', 'multipart/form-data; boundary=b', multipart('name="op"', 'start')),
+  'a multipart file': () =>
+    sized('POST /api/v1/user_uploads', 'multipart/form-data; boundary=b', multipart('name="f"; filename="a.txt"', 'x')),
+  'a chunked body': () =>
+    `POST /api/v1/typing HTTP/1.1\r\n${head}Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nop=start\r\n0\r\n\r\n`,
+  'a stream of events': () =>
+    `GET /api/v1/events?queue_id=${queueId}&last_event_id=-1 HTTP/1.1\r\n${head}Accept: text/event-stream\r\n\r\n`,
+  'a held poll': () => `GET /api/v1/events?queue_id=${queueId}&last_event_id=-1 HTTP/1.1\r\n${head}\r\n`,
+  'a file without authentication': () =>
+    `POST /api/v1/user_uploads HTTP/1.1\r\nHost: ${realm.host}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 60\r\n\r\n${multipart('name="f"; filename="a"', '')}`,
+};
+
+test.for(Object.keys(kinds))('clients that disconnect after every byte of %s harm nobody', async (kind) => {
+  const bytes = kinds[kind]?.() ?? '';
+  for (let at = 0; at < bytes.length; at += 8)
+    await Promise.all(
+      Array.from({ length: Math.min(8, bytes.length - at) }, async (_, index) => {
+        const socket = await RawSocket.open(member.url);
+        socket.send(bytes.slice(0, at + index + 1));
+        if (index % 3 === 0) socket.end();
+        await new Promise((resolve) => setImmediate(resolve));
+        socket.destroy(index % 3 === 1);
+      }),
+    );
+  expect((await member.get('/users/me')).status).toBe(200);
+});
+
+test('a multipart body that ends at any byte is answered, never left open', async () => {
+  const form = `--b\r\nContent-Disposition: form-data; name="op"\r\n\r\nstart\r\n--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\nContent-Type: text/plain\r\n\r\nhello\r\n--b--\r\n`;
+  const requests = Array.from({ length: form.length }, (_, length) =>
+    sized('POST /api/v1/user_uploads', 'multipart/form-data; boundary=b', form.slice(0, length)),
+  );
+  for (let at = 0; at < requests.length; at += 8)
+    await Promise.all(
+      requests.slice(at, at + 8).map(async (request, index) => {
+        const socket = await RawSocket.open(member.url);
+        socket.send(request);
+        const { status, json } = await socket.answer();
+        socket.destroy();
+        // The closing boundary without its last line end is complete.
+        const isComplete = at + index >= form.length - 2;
+        expect([at + index, status, json?.result]).toEqual([
+          at + index,
+          isComplete ? 200 : 400,
+          isComplete ? 'success' : 'error',
+        ]);
+      }),
+    );
+});
+
+test('65 bytes of an anonymous file part are refused, and the gateway goes on', async () => {
+  const body = '--x\r\nContent-Disposition: form-data; name="a"; filename="b"\r\n\r\nc';
+  for (let round = 0; round < 4; round++) {
+    const socket = await RawSocket.open(member.url);
+    socket.send(
+      `POST /api/v1/fetch_api_key HTTP/1.1\r\nHost: ${realm.host}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    const { status, json } = await socket.answer();
+    expect([status, json.msg]).toEqual([400, 'The multipart body is malformed']);
+    socket.destroy();
+  }
+});

@@ -1,0 +1,256 @@
+import { type Client, openRealm, RawSocket, type Realm, rawRequest } from '@natter/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+let realm: Realm;
+let member: Client;
+let authorization: string;
+beforeAll(async () => {
+  realm = await openRealm();
+  member = realm.member;
+  authorization = `Authorization: Basic ${Buffer.from(`${member.email}:${member.api_key}`).toString('base64')}\r\n`;
+});
+
+const get = (target: string, headers = ''): string =>
+  `GET ${target} HTTP/1.1\r\nHost: ${realm.host}\r\n${authorization}${headers}\r\n`;
+const post = (path: string, body: string, headers = 'Content-Type: application/x-www-form-urlencoded\r\n'): string =>
+  `POST ${path} HTTP/1.1\r\nHost: ${realm.host}\r\n${authorization}${headers}Content-Length: ${Buffer.byteLength(body, 'latin1')}\r\n\r\n${body}`;
+const answerTo = (bytes: string) => rawRequest(member.url, bytes);
+
+describe('the host of a request', () => {
+  const settings = (hosts: string, target = '/api/v1/server_settings'): string =>
+    `GET ${target} HTTP/1.1\r\n${hosts}\r\n`;
+
+  test('is one host with or without a port; anything else is 400', async () => {
+    expect((await answerTo(settings(`Host: ${realm.host}\r\n`))).status).toBe(200);
+    const refused = [
+      '',
+      'Host:\r\n',
+      `Host: ${realm.host}\r\nHost: evil.example\r\n`,
+      `Host: ${realm.host}\r\nhost: ${realm.host}\r\n`,
+      `Host: ${realm.host}:80@evil.example\r\n`,
+      `Host: user@${realm.host}\r\n`,
+      `Host: ${realm.host}/path\r\n`,
+      `Host: ${realm.host},evil.example\r\n`,
+      `Host: ${realm.host} evil.example\r\n`,
+      `Host: ${realm.host}:port\r\n`,
+      `Host: ${realm.host}:99999\r\n`,
+      `Host: http://${realm.host}\r\n`,
+      'Host: [::1\r\n',
+      'Host: \u00e4.example\r\n',
+    ];
+    for (const hosts of refused) {
+      const { status, json } = await answerTo(settings(hosts));
+      expect([hosts, status, json?.result, json?.code]).toEqual([hosts, 400, 'error', 'BAD_REQUEST']);
+    }
+  });
+
+  test('is checked for every path, also those without a realm', async () => {
+    for (const path of ['/openapi.json', '/docs', '/no/such/path'])
+      expect([path, (await answerTo(settings('Host: a@b\r\n', path))).status]).toEqual([path, 400]);
+  });
+
+  test('never comes from the request target', async () => {
+    for (const target of [
+      `http://${realm.host}/api/v1/server_settings`,
+      'http://evil.example/',
+      '*',
+      'evil.example:80',
+    ])
+      expect([target, (await answerTo(settings(`Host: ${realm.host}\r\n`, target))).status]).toEqual([target, 400]);
+  });
+
+  test('may be an IPv6 address', async () => {
+    const { status, json } = await answerTo(settings('Host: [2001:db8::1]:8080\r\n'));
+    expect([status, json.code]).not.toEqual([400, 'BAD_REQUEST']);
+  });
+});
+
+describe('what is no HTTP', () => {
+  test('is answered as an error of the API, and the connection closes', async () => {
+    const cases = [
+      ['nonsense\r\n\r\n', 400],
+      ['GET / HTTP/9.9\r\n\r\n', 400],
+      [`GET /api/v1/users/me HTTP/1.1\r\nHost: ${'x'}\r\nBad Header: 1\r\n\r\n`, 400],
+      [get('/api/v1/users/me', 'X-Nul: a\0b\r\n'), 400],
+      [get('/api/v1/users/me', `X-Large: ${'x'.repeat(20_000)}\r\n`), 431],
+      [get(`/api/v1/users/me?x=${'x'.repeat(20_000)}`), 431],
+      [get('/api/v1/users/me', 'X: y\r\n'.repeat(4_000)), 431],
+      [`POST /api/v1/typing HTTP/1.1\r\nHost: ${realm.host}\r\n${authorization}Content-Length: -1\r\n\r\n`, 400],
+      [
+        `POST /api/v1/typing HTTP/1.1\r\nHost: ${realm.host}\r\n${authorization}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`,
+        400,
+      ],
+      [
+        `POST /api/v1/typing HTTP/1.1\r\nHost: ${realm.host}\r\n${authorization}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+        400,
+      ],
+      [
+        `POST /api/v1/typing HTTP/1.1\r\nHost: ${realm.host}\r\n${authorization}Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+        400,
+      ],
+    ] as const;
+    for (const [bytes, expected] of cases) {
+      const socket = await RawSocket.open(member.url);
+      socket.send(bytes);
+      const { status, json } = await socket.answer();
+      expect([bytes.slice(0, 60), status, json?.result, typeof json?.code]).toEqual([
+        bytes.slice(0, 60),
+        expected,
+        'error',
+        'string',
+      ]);
+      await socket.closed;
+    }
+  });
+
+  test('CONNECT closes; TRACE, upgrades and HTTP/1.0 are answered', async () => {
+    const tunnel = await RawSocket.open(member.url);
+    tunnel.send('CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n');
+    await tunnel.closed;
+    expect(tunnel.received).not.toContain(' 200 ');
+    expect((await answerTo(`TRACE /api/v1/users/me HTTP/1.1\r\nHost: ${realm.host}\r\n\r\n`)).status).toBe(404);
+    const upgrade =
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n';
+    expect((await answerTo(get('/api/v1/users/me', upgrade))).status).toBe(200);
+    const old = await RawSocket.open(member.url);
+    old.send(`GET /api/v1/users/me HTTP/1.0\r\nHost: ${realm.host}\r\n${authorization}\r\n`);
+    expect((await old.answer()).status).toBe(200);
+    await old.closed;
+  });
+});
+
+describe('what is HTTP but odd', () => {
+  test('in the target', async () => {
+    const cases = [
+      ['/api/v1/%', 400],
+      ['/api/v1/users/%ff', 400],
+      ['/api/v1/users/%00', 400],
+      ['/%c0%ae%c0%ae/etc/passwd', 400],
+      ['/api/v1/users/me?%', 200],
+      ['/api/v1/users/me?x=%ff', 400],
+      [`/api/v1/users/me?${'a&'.repeat(3_000)}`, 400],
+      ['/api/v1/users/me?__proto__=1&constructor=2&toString=3&hasOwnProperty=4', 200],
+      ['/api/v1/__proto__', 404],
+      ['/constructor', 404],
+      [`/${'a/'.repeat(5_000)}`, 404],
+      ['//api/v1/users/me', 404],
+      ['/api/v1/users/me/', 200],
+    ] as const;
+    for (const [target, expected] of cases) {
+      const { status, json } = await answerTo(get(target));
+      expect([target.slice(0, 60), status, json?.result]).toEqual([
+        target.slice(0, 60),
+        expected,
+        expected === 200 ? 'success' : 'error',
+      ]);
+    }
+    const named = await answerTo(get('/api/v1/users/me?__proto__=1&constructor=2'));
+    expect(named.json.ignored_parameters_unsupported.sort()).toEqual(['__proto__', 'constructor']);
+  });
+
+  test('in the body', async () => {
+    const form = 'Content-Type: multipart/form-data; boundary=b\r\n';
+    const part = (disposition: string, content = 'x'): string =>
+      `--b\r\nContent-Disposition: ${disposition}\r\n\r\n${content}\r\n`;
+    const cases: [string, string, number][] = [
+      ['fields without number', post('/api/v1/typing', 'a&'.repeat(3_000)), 400],
+      [
+        'parts without number',
+        post('/api/v1/typing', `${part('form-data; name="a"').repeat(3_000)}--b--\r\n`, form),
+        400,
+      ],
+      [
+        'files without number',
+        post('/api/v1/user_uploads', `${part('form-data; name="a"; filename="a"').repeat(30)}--b--\r\n`, form),
+        400,
+      ],
+      [
+        'headers of a part without number',
+        post('/api/v1/typing', `--b\r\n${'X: y\r\n'.repeat(20_000)}\r\nx\r\n--b--\r\n`, form),
+        400,
+      ],
+      ['no boundary', post('/api/v1/typing', 'x', 'Content-Type: multipart/form-data\r\n'), 400],
+      ['an empty boundary', post('/api/v1/typing', 'x', 'Content-Type: multipart/form-data; boundary=\r\n'), 400],
+      [
+        'a long boundary',
+        post('/api/v1/typing', 'x', `Content-Type: multipart/form-data; boundary=${'b'.repeat(8_000)}\r\n`),
+        400,
+      ],
+      ['a name that is no text', post('/api/v1/typing', `${part('form-data; name="__proto__"')}--b--\r\n`, form), 400],
+      [
+        'NUL in a file name',
+        post('/api/v1/user_uploads', `${part('form-data; name="f"; filename="a\0b"')}--b--\r\n`, form),
+        400,
+      ],
+      [
+        'invalid UTF-8 in a field',
+        post('/api/v1/typing', `${part('form-data; name="op"', '\xff')}--b--\r\n`, form),
+        400,
+      ],
+      ['a type that is no type', post('/api/v1/typing', 'x', 'Content-Type: ;;;\r\n'), 400],
+      [
+        'a compressed body',
+        post('/api/v1/typing', 'x', 'Content-Type: application/x-www-form-urlencoded\r\nContent-Encoding: gzip\r\n'),
+        400,
+      ],
+    ];
+    for (const [name, bytes, expected] of cases) {
+      const { status, json } = await answerTo(bytes);
+      expect([name, status, json?.result]).toEqual([name, expected, 'error']);
+    }
+    for (const method of ['__proto__', 'constructor', 'HEAD', 'OPTIONS', 'x'.repeat(10_000), '%00'])
+      expect([method, (await answerTo(post('/api/v1/messages', `method=${method}`))).status]).toEqual([method, 405]);
+  });
+
+  test('in the headers', async () => {
+    const queue = await member.queue({ event_types: ['message'], fetch_event_types: [] });
+    const odd = [
+      'Accept: text/event-stream;q=x,,,\0'.replace('\0', ''),
+      'Range: bytes=0-0,1-1,2-2,-1',
+      'Range: bytes=99999999999999999999-',
+      'If-None-Match: *',
+      'Content-Type: text/html; charset=x',
+      'Connection: keep-alive, close, x',
+      'X-Forwarded-For: 1.1.1.1, , x',
+      'Traceparent: 00-zz-zz-zz',
+      'User-Agent: ((((((((',
+      'User-Agent: ',
+      'Idempotency-Key: \xff\xfe',
+    ];
+    for (const header of odd)
+      expect([header, (await answerTo(get('/api/v1/users/me', `${header}\r\n`))).status]).toEqual([header, 200]);
+    for (const id of ['x', '-99999999999999999999', '1e9', '9'.repeat(400)]) {
+      const socket = await RawSocket.open(member.url);
+      socket.send(
+        get(
+          `/api/v1/events?queue_id=${queue.id}&last_event_id=-1`,
+          `Accept: text/event-stream\r\nLast-Event-ID: ${id}\r\n`,
+        ),
+      );
+      await socket.until((text) => text.includes('retry: 1000'));
+      socket.destroy();
+    }
+    for (const header of ['Authorization: Basic', 'Authorization: \xff', `Authorization: Basic ${'A'.repeat(9_000)}`])
+      expect((await answerTo(`GET /api/v1/users/me HTTP/1.1\r\nHost: ${realm.host}\r\n${header}\r\n\r\n`)).status).toBe(
+        401,
+      );
+  });
+
+  test('a thousand requests on one connection at once leave the gateway well', async () => {
+    const socket = await RawSocket.open(member.url);
+    socket.send(get('/api/v1/users/me').repeat(1_000));
+    await socket.closed;
+    const statuses = [...socket.received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    expect(statuses.slice(0, 64)).toEqual(Array(64).fill('200'));
+    expect(statuses.slice(64)).toEqual(['503']);
+    expect((await member.get('/users/me')).status).toBe(200);
+  });
+
+  test('a few requests on one connection at once are answered in order', async () => {
+    const socket = await RawSocket.open(member.url);
+    socket.send([1, 2, 3, 4, 5].map((number) => get(`/api/v1/users/me?n${number}=1`)).join(''));
+    for (const number of [1, 2, 3, 4, 5])
+      expect((await socket.answer()).json.ignored_parameters_unsupported).toEqual([`n${number}`]);
+    socket.destroy();
+  });
+});
