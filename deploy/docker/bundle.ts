@@ -13,12 +13,18 @@ export const dist = join(import.meta.dirname, 'dist');
 /** Packages with machine code; they are copied, not bundled. */
 const natives = ['@node-rs/argon2'];
 
+/** Starts a file of its own as a thread, so it is copied, not bundled. */
+const threads = join(root, 'libs', 'renderer', 'node_modules', 'piscina');
+
 export async function bundle(platform = `${process.platform}-${process.arch}`): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
   const app = join(dist, 'app');
   mkdirSync(app, { recursive: true });
   await build({
-    entryPoints: { natter: join(root, 'deploy', 'admin', 'src', 'natter.ts') },
+    entryPoints: {
+      natter: join(root, 'deploy', 'admin', 'src', 'natter.ts'),
+      'render-worker': join(root, 'libs', 'renderer', 'src', 'render-worker.ts'),
+    },
     outdir: join(app, 'bin'),
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -26,7 +32,7 @@ export async function bundle(platform = `${process.platform}-${process.arch}`): 
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    external: [...natives, 'pino-pretty', 'pg-native'],
+    external: [...natives, 'piscina', 'pino-pretty', 'pg-native'],
     // Dependencies in CommonJS ask for built-in modules by `require`.
     banner: {
       js: "import { createRequire as natterRequire } from 'node:module';const require = natterRequire(import.meta.url);",
@@ -37,6 +43,12 @@ export async function bundle(platform = `${process.platform}-${process.arch}`): 
   });
   copyReadFiles(app);
   for (const name of natives) copyNative(name, platform, app);
+  for (const part of ['package.json', 'dist'])
+    cpSync(join(threads, part), join(app, 'node_modules', 'piscina', part), {
+      recursive: true,
+      dereference: true,
+      filter: isWanted,
+    });
   const node = join(root, 'node_modules', `node-${platform}`, 'bin', 'node');
   if (!existsSync(node)) throw new Error(`Node for ${platform} is not installed: ${node}`);
   cpSync(realpathSync(node), join(dist, 'node'));

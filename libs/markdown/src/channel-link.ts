@@ -23,7 +23,7 @@ export function channelLink(md: MarkdownIt): void {
     LINK.lastIndex = state.pos;
     const match = LINK.exec(state.src);
     if (match === null || LINK.lastIndex > state.posMax) return false;
-    const channel = runOf(state.env).context.channels(match[1] ?? '');
+    const channel = runOf(state.env).find.channel(match[1] ?? '');
     if (channel === undefined) return false;
     if (!silent) {
       const topic = match[2] === undefined ? undefined : (match[3] ?? '');

@@ -1,12 +1,24 @@
-/** What a message may refer to. The lookups must be synchronous and answer only what the sender may see. */
+export interface Named {
+  id: number;
+  name: string;
+}
+
+export interface Linkifier {
+  id: number;
+  pattern: string;
+  urlTemplate: string;
+}
+
+/** What a message may refer to, of what its sender may see. Plain data: it is passed to other threads. */
 export interface RenderContext {
   /** Origin of the realm without trailing slash, e.g. http://localhost:9991. */
   realmUrl: string;
-  users: (nameOrId: { name?: string; id?: number }) => { id: number; name: string } | undefined;
-  groups: (name: string) => { id: number; name: string } | undefined;
-  channels: (name: string) => { id: number; name: string } | undefined;
-  linkifiers: { id: number; pattern: string; urlTemplate: string }[];
-  emoji: (name: string) => { kind: 'unicode'; code: string } | { kind: 'realm'; id: string; url: string } | undefined;
+  users: readonly Named[];
+  groups: readonly Named[];
+  channels: readonly Named[];
+  linkifiers: readonly Linkifier[];
+  /** The realm's own emoji; they take precedence over those of Unicode. */
+  emoji: readonly { id: string; name: string; url: string }[];
   translateEmoticons: boolean;
   /** Pygments name or alias; '' for none. */
   defaultCodeLanguage: string;
@@ -33,12 +45,24 @@ export interface Rendered {
 /** What the rules of one rendering share, carried in markdown-it's env. */
 export interface RenderRun {
   context: RenderContext;
+  find: Lookups;
   /** Block quotes around the text being parsed; mentions in a quote are silent. */
   quoteDepth: number;
   /** Formulas still to be typeset; the rest stay source text. */
   formulasLeft: number;
   previewsLeft: number;
-  linkifierBudget: { steps: number; matches: number };
+  /** Links that linkifiers may still make. */
+  matchesLeft: number;
+}
+
+export type FoundEmoji = { kind: 'unicode'; code: string } | { kind: 'realm'; url: string };
+
+/** Constant-time look-ups in a context: a message may name as much as its context holds. */
+export interface Lookups {
+  user(nameOrId: { name?: string; id?: number }): Named | undefined;
+  group(name: string): Named | undefined;
+  channel(name: string): Named | undefined;
+  emoji(name: string): FoundEmoji | undefined;
 }
 
 const RUN = Symbol('run');

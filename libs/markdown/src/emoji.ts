@@ -1,12 +1,9 @@
 import type { MarkdownIt, Token } from 'markdown-it';
-import { runOf } from './context.ts';
+import { type FoundEmoji, runOf } from './context.ts';
 
 const NAME = /:([\w+-]{1,100}):/y;
 
-type Emoji = {
-  name: string;
-  image: { kind: 'unicode'; code: string } | { kind: 'realm'; url: string };
-};
+type Emoji = { name: string; image: FoundEmoji };
 
 /** `:name:`; how emoji of any origin look. */
 export function emoji(md: MarkdownIt): void {
@@ -16,12 +13,12 @@ export function emoji(md: MarkdownIt): void {
     const match = NAME.exec(state.src);
     const name = match?.[1];
     if (match === null || name === undefined || NAME.lastIndex > state.posMax) return false;
-    const found = runOf(state.env).context.emoji(name);
+    const found = runOf(state.env).find.emoji(name);
     if (found === undefined) return false;
     if (!silent) {
       state.push('emoji', '', 0).meta = {
         name,
-        image: found.kind === 'unicode' ? found : { kind: 'realm', url: found.url },
+        image: found,
       } satisfies Emoji;
     }
     state.pos += match[0].length;

@@ -1,8 +1,7 @@
-// biome-ignore lint/style/noRestrictedImports: loads a library when it is first needed, as an import would at the start.
-import { createRequire } from 'node:module';
-import type { Emitter, HLJSApi } from 'highlight.js';
+import type { Emitter } from 'highlight.js';
 import MarkdownIt from 'markdown-it';
 import { grammarName } from './code-language.ts';
+import { heavy } from './heavy.ts';
 
 const { escapeHtml } = new MarkdownIt().utils;
 
@@ -60,7 +59,7 @@ const SHORT_CLASSES: Record<string, string> = {
 };
 
 /** Writes Pygments-style HTML; text directly inside the innermost known scope gets that scope's class. */
-class ShortClassEmitter implements Emitter {
+export class ShortClassEmitter implements Emitter {
   readonly pieces: { text: string; cssClass: string }[] = [];
   readonly #scopes: string[] = [];
 
@@ -110,21 +109,11 @@ class ShortClassEmitter implements Emitter {
   }
 }
 
-let loaded: HLJSApi | undefined;
-
-/** Its two hundred grammars take a tenth of a second to load: most processes never see code. */
-function grammars(): HLJSApi {
-  if (loaded) return loaded;
-  loaded = createRequire(import.meta.url)('highlight.js') as HLJSApi;
-  loaded.configure({ __emitter: ShortClassEmitter });
-  return loaded;
-}
-
-/** Highlighted, escaped HTML; undefined for an unknown language. */
+/** Highlighted, escaped HTML; undefined for an unknown language, and where no grammars are loaded. */
 export function highlight(code: string, language: string): string | undefined {
   const grammar = grammarName(language) ?? language.toLowerCase();
   if (code.length > MAX_HIGHLIGHTED_LENGTH) return undefined;
-  const hljs = grammars();
-  if (hljs.getLanguage(grammar) === undefined) return undefined;
+  const hljs = heavy.grammars;
+  if (hljs?.getLanguage(grammar) === undefined) return undefined;
   return hljs.highlight(code, { language: grammar, ignoreIllegals: true }).value;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { render } from './index.ts';
+import './load-heavy.ts';
+import { render } from './render.ts';
 import { testContext } from './test-context.ts';
 
 const LENGTH = 10_000;

@@ -1,12 +1,14 @@
-import katex from 'katex';
 import type { MarkdownIt } from 'markdown-it';
 import { type RenderRun, runOf } from './context.ts';
+import { heavy } from './heavy.ts';
 import { onOwnLine } from './own-line.ts';
 
 /** No newline, no bare dollar sign inside, and no word directly outside. */
 const INLINE = /\$\$((?:\\\$|[^\n$_])(?:\\\$|[^\n$])*)\$\$(?![\w$])/y;
 const WORD_OR_DOLLAR = /[\w$]/;
 const MAX_TEX_LENGTH = 2000;
+/** Of one formula: a matrix of 2,000 characters makes 4.7 million of HTML. */
+const MAX_HTML_LENGTH = 128 * 1024;
 /** Commands that write to the terminal, which here is the log of a service. */
 const PRINTING = ['\\message', '\\errmessage', '\\show'];
 
@@ -37,10 +39,11 @@ export function math(md: MarkdownIt): void {
 }
 
 function typeset(tex: string, displayMode: boolean, run: RenderRun): string | undefined {
-  if (run.formulasLeft <= 0 || tex.length > MAX_TEX_LENGTH) return undefined;
+  const katex = heavy.typesetter;
+  if (katex === undefined || run.formulasLeft <= 0 || tex.length > MAX_TEX_LENGTH) return undefined;
   run.formulasLeft--;
   try {
-    return katex.renderToString(tex, {
+    const html = katex.renderToString(tex, {
       displayMode,
       throwOnError: true,
       strict: 'ignore',
@@ -50,6 +53,7 @@ function typeset(tex: string, displayMode: boolean, run: RenderRun): string | un
       // A formula may define macros, so each gets its own.
       macros: Object.fromEntries(PRINTING.map((name) => [name, '\\relax'])),
     });
+    return html.length > MAX_HTML_LENGTH ? undefined : html;
   } catch {
     // Faulty or hostile source: the reader sees it as it was typed.
     return undefined;

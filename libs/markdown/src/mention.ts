@@ -74,12 +74,12 @@ function userOrWildcard(text: string, silent: boolean, run: RenderRun): Mention 
   const parts = NAME_AND_ID.exec(text);
   const name = parts?.[1];
   const byId = parts === null ? undefined : { id: Number(parts[2]), ...(name ? { name } : {}) };
-  const user = (byId === undefined ? undefined : run.context.users(byId)) ?? run.context.users({ name: text });
+  const user = (byId === undefined ? undefined : run.find.user(byId)) ?? run.find.user({ name: text });
   return user === undefined ? undefined : { kind: 'user', id: user.id, name: user.name, silent };
 }
 
 function group(name: string, silent: boolean, run: RenderRun): Mention | undefined {
-  const found = run.context.groups(name);
+  const found = run.find.group(name);
   return found === undefined ? undefined : { kind: 'group', id: found.id, name: found.name, silent };
 }
 

@@ -1,4 +1,5 @@
-import { emptyContext, type RenderContext } from './index.ts';
+import type { RenderContext } from './context.ts';
+import { emptyContext } from './render.ts';
 
 const users = [
   { id: 7, name: 'Ann Lee' },
@@ -13,18 +14,14 @@ const channels = [
 export const testContext: RenderContext = {
   ...emptyContext,
   realmUrl: 'http://localhost:9991',
-  users: ({ name, id }) =>
-    users.find((user) => (name === undefined || user.name === name) && (id === undefined || user.id === id)),
-  groups: (name) => (name === 'dev' ? { id: 3, name } : undefined),
-  channels: (name) => channels.find((channel) => channel.name === name),
+  users,
+  groups: [{ id: 3, name: 'dev' }],
+  channels,
   linkifiers: [
     { id: 1, pattern: '#(?P<id>[0-9]+)', urlTemplate: 'https://bugs.test/{id}' },
     { id: 2, pattern: '(?P<repo>\\w+/\\w+)#(?P<id>\\d+)', urlTemplate: 'https://git.test/{+repo}/pull/{id}' },
     { id: 3, pattern: 'q:(?P<q>\\S+)', urlTemplate: 'https://find.test/{?q}' },
   ],
-  emoji: (name) =>
-    name === 'party_parrot'
-      ? { kind: 'realm', id: '9', url: '/user_avatars/1/emoji/images/9.gif' }
-      : emptyContext.emoji(name),
+  emoji: [{ id: '9', name: 'party_parrot', url: '/user_avatars/1/emoji/images/9.gif' }],
   translateEmoticons: true,
 };

@@ -55,7 +55,7 @@ function splitText(token: Token, state: StateCore, run: RenderRun, inLink: boole
 }
 
 function linkifierPieces(text: string, state: StateCore, run: RenderRun): Piece[] {
-  return findLinkifierMatches(text, run.context.linkifiers, run.linkifierBudget).map((match) => ({
+  return findLinkifierMatches(text, run.context.linkifiers, run).map((match) => ({
     ...match,
     tokens: () => {
       const open = new state.Token('link_open', 'a', 1);

@@ -20,11 +20,13 @@ import {
   type LogRedis,
   logConflictSubject,
 } from '@natter/event-log';
+import { createRenderer, type Renderer } from '@natter/renderer';
 import { z } from 'zod';
 import type { UserContext } from './bus.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import type { CommonConfig } from './config.ts';
 import { watchOwner } from './owner-metrics.ts';
+import { watchRenderer } from './renderer-metrics.ts';
 import type { Process } from './run-service.ts';
 
 /** What a service that owns tables works with. */
@@ -37,6 +39,8 @@ export interface Owner {
   consume(options: Pick<ConsumerOptions, 'name' | 'types' | 'handle' | 'finish' | 'batchSize' | 'gatherMs'>): Consumer;
   /** Brings this service's copies up to what is committed in the realm. */
   catchUp: CatchUp;
+  /** HTML of what people write, within limits. Never waited for in a transaction. */
+  renderer: Renderer;
   close(): Promise<void>;
 }
 
@@ -107,6 +111,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     maxLength: 100_000,
     secondsToLive: 3_600,
   });
+  const renderer = createRenderer(watchRenderer(metrics));
   const consumers: Consumer[] = [];
   const forgetting = setInterval(() => {
     const table = sql.identifier([schema, 'idempotency']);
@@ -129,6 +134,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     appender,
     redis,
     catchUp,
+    renderer,
     consume: (options) => {
       const consumer = startConsumer(database, unitOfWork, {
         ...options,
@@ -146,6 +152,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
       clearInterval(forgetting);
       stopWatching();
       await Promise.all(consumers.map((consumer) => consumer.stop()));
+      await renderer.close();
       redis.close();
       await database.close();
     },

@@ -50,7 +50,8 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     database: owner.database,
     unitOfWork: owner.unitOfWork,
     authors: createAuthors(bus),
-    deciding: () => createDecideSend({ database: askOnce(owner.database), channels, policies, sight }),
+    deciding: () =>
+      createDecideSend({ database: askOnce(owner.database), renderer: owner.renderer, channels, policies, sight }),
     maxLatenessSeconds: config.NATTER_SCHEDULED_MAX_LATENESS_SECONDS,
     onSent: (seconds) => lateness.observe(Math.max(seconds, 0)),
     onError: (error, context) => log.warn({ err: error, ...context }, 'delivery of scheduled messages failed'),

@@ -1,6 +1,5 @@
 import { badRequest, limits, messagingOperations } from '@natter/contracts';
 import type { Idempotency } from '@natter/database';
-import { render } from '@natter/markdown';
 import {
   type Handlers,
   handle,
@@ -16,7 +15,7 @@ import { linkifiersOf } from './sending/linkifiers.ts';
 import { referredBy } from './sending/render-context.ts';
 
 export function sendHandlers(owner: Owner, channels: ChannelCache, policies: RealmPolicies, sight: Sight): Handlers {
-  const sending = { database: owner.database, channels, policies, sight };
+  const sending = { database: owner.database, renderer: owner.renderer, channels, policies, sight };
   return [
     handle(messagingOperations.sendMessage, async (context, params) => {
       const { actor, meta } = context;
@@ -38,7 +37,7 @@ export function sendHandlers(owner: Owner, channels: ChannelCache, policies: Rea
       const linkifiers = await linkifiersOf(owner.database, actor.realmId);
       const hidden = await sight.hiddenFrom(actor, meta, policy);
       const { context } = await referredBy(owner.database, actor, content, policy, linkifiers, hidden);
-      return { rendered: render(content, context).html };
+      return { rendered: (await owner.renderer.render(actor, content, context)).html };
     }),
   ];
 }

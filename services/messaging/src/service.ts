@@ -60,19 +60,21 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
   const messages = createMessageReach(reach);
   const policies = createRealmPolicies(process.bus);
   const sight = createSight(process.bus);
-  const decideSend = createDecideSend({ database: owner.database, channels, policies, sight });
+  const sending = { database: owner.database, renderer: owner.renderer, channels, policies, sight };
+  const decideSend = createDecideSend(sending);
   const authors = createAuthors(process.bus);
   const hint = hintScheduler(process.bus);
   const reading = { reach, messages, policies, sight };
   const files = createFileStore(owner.database, 'messaging', (error) =>
     process.log.warn({ err: error }, 'unfinished uploads not deleted'),
   );
+  owner.renderer.start();
   const { NATTER_MAX_UPLOAD_MIB: maxMib, NATTER_UPLOAD_QUOTA_MIB: quotaMib } = process.config;
   noticesConsumer(owner, hint);
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
     ...sendHandlers(owner, channels, policies, sight),
-    ...testWelcomeHandlers(owner, { database: owner.database, channels, policies, sight }, authors),
+    ...testWelcomeHandlers(owner, sending, authors),
     ...userTopicHandlers(owner, reach),
     ...getMessagesHandlers(owner, reading),
     ...topicHandlers(owner, reading),
@@ -88,7 +90,7 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
       channels: reach,
       messages,
       policies,
-      renderContent: createRenderContent(owner.database, policies, sight),
+      renderContent: createRenderContent(owner, policies, sight),
     }),
     ...historyHandlers(owner, messages, policies),
     ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),

@@ -1,6 +1,5 @@
 import { badRequest, type channelOperations, isAdministrator, isGuest, type ParamsOf } from '@natter/contracts';
 import { sql, sqlState } from '@natter/database';
-import { emptyContext, render } from '@natter/markdown';
 import { isSameSetting } from '@natter/permissions';
 import { knowersOf, to } from '../audience.ts';
 import { toChannel } from '../channel-object.ts';
@@ -23,6 +22,8 @@ export type Configuration = Pick<CreationParams, Decided> & Partial<Omit<Creatio
 export interface NewChannel {
   name: string;
   description: string;
+  /** The description, rendered. */
+  html: string;
 }
 
 /** Creates channels with one configuration. Nobody is told yet: `announceChannels` does when it is known who will be subscribed. */
@@ -49,9 +50,7 @@ export async function createChannels(
   const permissions = { ...usual, ...given };
   const historyPublic = !invite_only || (configuration.history_public_to_subscribers ?? false);
   const texts = sql.join(
-    wanted.map(
-      ({ name, description }) => sql.fragment`(${name}, ${description}, ${render(description, emptyContext).html})`,
-    ),
+    wanted.map(({ name, description, html }) => sql.fragment`(${name}, ${description}, ${html})`),
     sql.fragment`, `,
   );
   return work

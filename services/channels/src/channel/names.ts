@@ -12,8 +12,10 @@ export function checkedChannelName(name: string): string {
 }
 
 export function checkedDescription(description: string): string {
-  const oneLine = description.trim().replaceAll(/\r?\n/g, ' ');
-  if ([...oneLine].length > limits.channelDescriptionLength)
+  const text = oneLine(description);
+  if ([...text].length > limits.channelDescriptionLength)
     throw badRequest(`description is too long (limit: ${limits.channelDescriptionLength} characters)`);
-  return oneLine;
+  return text;
 }
+
+export const oneLine = (description: string): string => description.trim().replaceAll(/\r?\n/g, ' ');

@@ -1,6 +1,5 @@
 import { badRequest, channelOperations, isAdministrator, type ParamsOf } from '@natter/contracts';
 import { sql, sqlState } from '@natter/database';
-import { emptyContext, render } from '@natter/markdown';
 import { hasContentAccess } from '@natter/permissions';
 import { type Handlers, handle } from '@natter/service-kit';
 import { knowersOf, to } from '../audience.ts';
@@ -19,20 +18,22 @@ import { archive, unarchive } from './archive.ts';
 import { administeredChannel } from './known-channel.ts';
 import { checkedChannelName, checkedDescription } from './names.ts';
 import { changedPrivacy } from './privacy.ts';
+import { type HtmlOf, renderedDescriptions } from './rendered-descriptions.ts';
 import { checkedRetention } from './retention.ts';
 import { hasNamedTopics, notOnlyEmptyTopic } from './topics-policy.ts';
 
-type Params = ParamsOf<typeof channelOperations.updateChannel>;
+type Params = ParamsOf<typeof channelOperations.updateChannel> & { htmlOf: HtmlOf };
 
 export function updateChannelHandlers(service: Service): Handlers {
   return [
     handle(channelOperations.updateChannel, async (context, params) => {
       const isOnlyEmpty =
         params.topics_policy !== 'empty_topic_only' || !(await hasNamedTopics(service, context.meta, params.stream_id));
+      const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
       return deciding(service, context, 'update-channel', params, async (decision) => {
         const entered = await administeredChannel(decision, params.stream_id);
         if (params.is_archived === false) await unarchive(decision, entered);
-        await change(decision, entered, params, isOnlyEmpty);
+        await change(decision, entered, { ...params, htmlOf }, isOnlyEmpty);
         if (params.is_archived === true) await archive(decision, entered);
         return {};
       });
@@ -104,7 +105,7 @@ async function changed(
   }
   if (params.description !== undefined) {
     after.description = checkedDescription(params.description);
-    after.rendered_description = render(after.description, emptyContext).html;
+    after.rendered_description = params.htmlOf(after.description);
   }
   if (params.message_retention_days !== undefined)
     after.message_retention_days = checkedRetention(decision, params.message_retention_days, true);

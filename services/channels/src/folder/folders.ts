@@ -1,9 +1,9 @@
 import { badRequest, channelOperations, isAdministrator, isGuest } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
-import { emptyContext, render } from '@natter/markdown';
 import { type Handlers, handle } from '@natter/service-kit';
 import { z } from 'zod';
 import { checkedDescription } from '../channel/names.ts';
+import { renderedDescriptions } from '../channel/rendered-descriptions.ts';
 import { type Decision, deciding, reading, type Service } from '../deciding.ts';
 import { mustBeAdministrator } from '../refusals.ts';
 import { foldersOf, lockedFolder, toFolder } from './folder-row.ts';
@@ -19,8 +19,9 @@ export function folderHandlers(service: Service): Handlers {
       }),
     ),
 
-    handle(channelOperations.createChannelFolder, (context, params) =>
-      deciding(service, context, 'create-channel-folder', params, async (decision) => {
+    handle(channelOperations.createChannelFolder, async (context, params) => {
+      const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
+      return deciding(service, context, 'create-channel-folder', params, async (decision) => {
         mustAdministrate(decision);
         const { work, actor } = decision;
         const name = checkedName(params.name);
@@ -29,14 +30,14 @@ export function folderHandlers(service: Service): Handlers {
         const { id } = await inUseUnless(
           work.one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO channels.folder (realm_id, name, description, rendered_description, creator_id, position)
-            SELECT ${work.realmId}, ${name}, ${description}, ${render(description, emptyContext).html}, ${actor.userId},
+            SELECT ${work.realmId}, ${name}, ${description}, ${htmlOf(description)}, ${actor.userId},
               coalesce(max(position) + 1, 0) FROM channels.folder WHERE realm_id = ${work.realmId} RETURNING id`),
         );
         const channel_folder = toFolder(await lockedFolder(work, id));
         work.emit({ type: 'channel_folder', op: 'add', body: { channel_folder }, audience: 'realm' });
         return { channel_folder_id: id };
-      }),
-    ),
+      });
+    }),
 
     handle(channelOperations.reorderChannelFolders, (context, params) =>
       deciding(service, context, 'reorder-channel-folders', params, async (decision) => {
@@ -55,8 +56,9 @@ export function folderHandlers(service: Service): Handlers {
       }),
     ),
 
-    handle(channelOperations.updateChannelFolder, (context, params) =>
-      deciding(service, context, 'update-channel-folder', params, async (decision) => {
+    handle(channelOperations.updateChannelFolder, async (context, params) => {
+      const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
+      return deciding(service, context, 'update-channel-folder', params, async (decision) => {
         mustAdministrate(decision);
         const { work } = decision;
         const before = await lockedFolder(work, params.channel_folder_id);
@@ -67,15 +69,13 @@ export function folderHandlers(service: Service): Handlers {
         if (is_archived && !before.is_archived) await mustBeEmpty(work, before.id);
         const data = {
           ...(name === before.name ? {} : { name }),
-          ...(description === before.description
-            ? {}
-            : { description, rendered_description: render(description, emptyContext).html }),
+          ...(description === before.description ? {} : { description, rendered_description: htmlOf(description) }),
           ...(is_archived === before.is_archived ? {} : { is_archived }),
         };
         if (Object.keys(data).length === 0) return {};
         await inUseUnless(
           work.run(sql.unsafe`
-            UPDATE channels.folder SET name = ${name}, description = ${description}, rendered_description = ${render(description, emptyContext).html},
+            UPDATE channels.folder SET name = ${name}, description = ${description}, rendered_description = coalesce(${data.rendered_description ?? null}, rendered_description),
               is_archived = ${is_archived} WHERE id = ${before.id}`),
         );
         work.emit({
@@ -85,8 +85,8 @@ export function folderHandlers(service: Service): Handlers {
           audience: 'realm',
         });
         return {};
-      }),
-    ),
+      });
+    }),
   ];
 }
 

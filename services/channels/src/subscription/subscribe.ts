@@ -1,7 +1,8 @@
 import { badRequest, ChatError, channelOperations, isGuest, limits } from '@natter/contracts';
 import { type Handlers, handle } from '@natter/service-kit';
-import { announceChannels, type Configuration, createChannels } from '../channel/create.ts';
+import { announceChannels, type Configuration, createChannels, type NewChannel } from '../channel/create.ts';
 import { checkedChannelName, checkedDescription } from '../channel/names.ts';
+import { type HtmlOf, renderedDescriptions } from '../channel/rendered-descriptions.ts';
 import { type Decision, deciding, type Service } from '../deciding.ts';
 import { insufficientPermission, unableToAccess } from '../refusals.ts';
 import { type Entered, mayAdd, mayAddOthers } from './authorization.ts';
@@ -10,10 +11,14 @@ import { enter } from './enter.ts';
 import { join } from './join.ts';
 import { resolvePrincipals } from './principals.ts';
 
-interface Wanted {
-  name: string;
-  description: string;
+interface Wanted extends NewChannel {
   color: string | undefined;
+}
+
+interface Asked {
+  name: string;
+  description?: string | undefined;
+  color?: string | undefined;
 }
 
 interface Answer {
@@ -25,11 +30,12 @@ interface Answer {
 
 export function subscribeHandlers(service: Service): Handlers {
   return [
-    handle(channelOperations.subscribe, (context, params) =>
-      deciding(service, context, 'subscribe', params, async (decision) => {
+    handle(channelOperations.subscribe, async (context, params) => {
+      const htmlOf = await renderedDescriptions(service, context.actor, descriptionsOf(params.subscriptions));
+      return deciding(service, context, 'subscribe', params, async (decision) => {
         if (isGuest(decision.actor)) throw badRequest('Not allowed for guest users');
         const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, true);
-        const answer = await subscribe(decision, wantedOf(params.subscriptions), principals, params, {
+        const answer = await subscribe(decision, wantedOf(params.subscriptions, htmlOf), principals, params, {
           refusesAll: params.authorization_errors_fatal,
         });
         return {
@@ -38,11 +44,12 @@ export function subscribeHandlers(service: Service): Handlers {
           ...(params.authorization_errors_fatal ? {} : { unauthorized: answer.unauthorized }),
           ...sentOrNot(params, answer),
         };
-      }),
-    ),
+      });
+    }),
 
-    handle(channelOperations.createChannel, (context, params) =>
-      deciding(service, context, 'create-channel', params, async (decision) => {
+    handle(channelOperations.createChannel, async (context, params) => {
+      const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
+      return deciding(service, context, 'create-channel', params, async (decision) => {
         if (isGuest(decision.actor)) throw badRequest('Not allowed for guest users');
         const name = checkedChannelName(params.name);
         const description = checkedDescription(params.description);
@@ -53,13 +60,13 @@ export function subscribeHandlers(service: Service): Handlers {
           params.subscribers.length === 0
             ? []
             : resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
-        const wanted = [{ name, description, color: undefined }];
+        const wanted = [{ name, description, html: htmlOf(description), color: undefined }];
         const answer = await subscribe(decision, wanted, principals, params, { refusesAll: true });
         const [created] = await enter(decision.work, [name]);
         if (!created) throw new Error('A channel vanished while it was created');
         return { id: created.channel.id, ...sentOrNot(params, answer) };
-      }),
-    ),
+      });
+    }),
   ];
 }
 
@@ -69,15 +76,18 @@ const sentOrNot = (
 ): { new_subscription_messages_sent?: boolean } =>
   send_new_subscription_messages === undefined ? {} : { new_subscription_messages_sent: messagesSent };
 
+/** Texts to render before `wantedOf` asks for them. */
+export const descriptionsOf = (subscriptions: readonly Asked[]): string[] =>
+  subscriptions.map(({ description }) => description ?? '');
+
 /** A name stands once, whatever its case. */
-export function wantedOf(
-  subscriptions: readonly { name: string; description?: string | undefined; color?: string | undefined }[],
-): Wanted[] {
+export function wantedOf(subscriptions: readonly Asked[], htmlOf: HtmlOf): Wanted[] {
   const wanted = new Map<string, Wanted>();
   for (const { name, description, color } of subscriptions) {
     const checked = checkedChannelName(name);
     if (color !== undefined && !colorForm.test(color)) throw badRequest('color is not a valid hex color code');
-    wanted.set(checked.toLowerCase(), { name: checked, description: checkedDescription(description ?? ''), color });
+    const text = checkedDescription(description ?? '');
+    wanted.set(checked.toLowerCase(), { name: checked, description: text, html: htmlOf(text), color });
   }
   return [...wanted.values()];
 }

@@ -1,13 +1,14 @@
 import { badRequest, channelOperations } from '@natter/contracts';
 import { hasMetadataAccess } from '@natter/permissions';
 import { type Handlers, handle } from '@natter/service-kit';
+import { renderedDescriptions } from '../channel/rendered-descriptions.ts';
 import { type Decision, deciding, type Service } from '../deciding.ts';
 import { insufficientPermission, unknownChannelName } from '../refusals.ts';
 import { type Entered, mayRemove } from './authorization.ts';
 import { enter, type Named } from './enter.ts';
 import { type Leaving, leave } from './leave.ts';
 import { resolvePrincipals } from './principals.ts';
-import { subscribe, wantedOf } from './subscribe.ts';
+import { descriptionsOf, subscribe, wantedOf } from './subscribe.ts';
 
 export function unsubscribeHandlers(service: Service): Handlers {
   return [
@@ -18,19 +19,20 @@ export function unsubscribeHandlers(service: Service): Handlers {
       }),
     ),
 
-    handle(channelOperations.changeSubscriptions, (context, params) =>
-      deciding(service, context, 'change-subscriptions', params, async (decision) => {
+    handle(channelOperations.changeSubscriptions, async (context, params) => {
+      const htmlOf = await renderedDescriptions(service, context.actor, descriptionsOf(params.add));
+      return deciding(service, context, 'change-subscriptions', params, async (decision) => {
         if (params.add.length === 0 && params.delete.length === 0)
           throw badRequest('Nothing to do. Specify at least one of "add" or "delete".');
         const own = [decision.actor.userId];
         const { subscribed, already_subscribed } =
           params.add.length === 0
             ? { subscribed: {}, already_subscribed: {} }
-            : await subscribe(decision, wantedOf(params.add), own, plain, { refusesAll: true });
+            : await subscribe(decision, wantedOf(params.add, htmlOf), own, plain, { refusesAll: true });
         const left = await unsubscribe(decision, params.delete, own);
         return { subscribed, already_subscribed, ...left };
-      }),
-    ),
+      });
+    }),
   ];
 }
 

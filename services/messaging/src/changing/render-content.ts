@@ -1,7 +1,5 @@
 import { idSet } from '@natter/contracts';
-import type { Database } from '@natter/database';
-import { render } from '@natter/markdown';
-import type { RealmPolicies, Sight, UserContext } from '@natter/service-kit';
+import type { Owner, RealmPolicies, Sight, UserContext } from '@natter/service-kit';
 import type { ReadableMessage } from '../message-reach.ts';
 import { type Mentioned, type MentionedAt, mentionedBy } from '../sending/mention-rights.ts';
 import { referredBy } from '../sending/render-context.ts';
@@ -27,14 +25,18 @@ export type RenderContent = (
 
 /** The edited content, rendered as a send of it would be, under the rights that a send of it would need (semantics 7.2). */
 export const createRenderContent =
-  (database: Database, policies: RealmPolicies, sight: Sight): RenderContent =>
+  (
+    { database, renderer }: Pick<Owner, 'database' | 'renderer'>,
+    policies: RealmPolicies,
+    sight: Sight,
+  ): RenderContent =>
   async ({ actor, meta, attempt }, content, message, topic) => {
     const { linkifiers, alerts } = await senderFacts(database, actor.realmId, actor.userId, content, { key: '' });
     const attemptWith = async (fresh: boolean): Promise<RenderedContent> => {
       const policy = await policies.get(meta, fresh);
       const hidden = await sight.hiddenFrom(actor, meta, policy);
       const { context, groups } = await referredBy(database, actor, content, policy, linkifiers, hidden);
-      const rendered = render(content, context);
+      const rendered = await renderer.render(actor, content, context);
       const receivers = new Set(await receiversOf(database, actor.realmId, message.id));
       const at = placeOf(message, topic);
       return {

@@ -1,6 +1,5 @@
 import { type Audience, badRequest, hasId, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
 import { type Database, sql, type Work } from '@natter/database';
-import { topicLinks } from '@natter/markdown';
 import {
   type Handlers,
   handle,
@@ -54,7 +53,10 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
       const referred = change.content === undefined ? [] : await filesReferredBy(database, actor, meta, change.content);
       const isMove = change.topic !== undefined || change.target !== undefined;
       const topic = change.topic ?? anchor.topic;
-      const links = isMove && topic !== '' ? topicLinks(topic, await linkifiersOf(database, actor.realmId)) : [];
+      const [links = []] =
+        isMove && topic !== ''
+          ? await owner.renderer.topicLinks(actor, [topic], await linkifiersOf(database, actor.realmId))
+          : [];
       const idempotency = idempotencyOf(context, 'update-message', params);
       return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
         work.restOn({ ...actor.basis, ...basis });

@@ -70,6 +70,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         reader.channels,
         policy,
         {
+          renderer: owner.renderer,
           applyMarkdown: params.apply_markdown,
           clientGravatar: params.client_gravatar && actor !== undefined && { role: actor.role },
           allowEmptyTopic: params.allow_empty_topic_name,
@@ -99,6 +100,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         channels,
         policy,
         {
+          renderer: owner.renderer,
           applyMarkdown: params.apply_markdown,
           clientGravatar: false,
           allowEmptyTopic: params.allow_empty_topic_name,
@@ -121,6 +123,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       );
       const policy = await reading.policies.get(meta, false);
       const shown = {
+        renderer: owner.renderer,
         applyMarkdown: true,
         clientGravatar: false as const,
         allowEmptyTopic: true,

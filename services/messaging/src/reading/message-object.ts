@@ -1,6 +1,6 @@
 import { emptyTopicDisplayName, isUploadedAvatar, type RealmPolicy, roles, type UnknownUser } from '@natter/contracts';
 import { type Executor, readAtOnce, sql } from '@natter/database';
-import { topicLinks } from '@natter/markdown';
+import type { Renderer } from '@natter/renderer';
 import { z } from 'zod';
 import { extrasOf, messageExtras } from '../changing/message-extras.ts';
 import { whoHidesEmail } from '../email-visibility.ts';
@@ -12,6 +12,7 @@ import type { ChannelCopy } from './channel-copy.ts';
 import { searchQuery } from './search-query.ts';
 
 export interface ShownAs {
+  renderer: Renderer;
   applyMarkdown: boolean;
   /** For a reader of this role who makes addresses of pictures from emails. */
   clientGravatar: { role: number } | false;
@@ -87,6 +88,9 @@ export async function messageObjects(
     hidden !== undefined && !hidden.has(id) && !unknown.has(id) && !isUploadedAvatar(people.get(id)?.avatar_url);
   const historyPolicy = policy.settings.message_edit_history_visibility_policy;
   const extras = messageExtras(beside, historyPolicy, unknown, shown.allowEmptyTopic);
+  const topics = [...new Set(rows.flatMap(({ topic }) => (topic === '' ? [] : [topic])))];
+  const linksOf = await shown.renderer.topicLinks({ realmId, userId }, topics, beside.linkifiers);
+  const links = new Map(topics.map((topic, i) => [topic, linksOf[i] ?? []]));
   const names = new Map(channels.map((channel) => [channel.channel_id, channel.name]));
   return rows.map((row) => {
     const sender = people.get(row.sender_id);
@@ -104,7 +108,7 @@ export async function messageObjects(
       subject:
         row.topic === '' && row.channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : row.topic,
       timestamp: Math.floor(row.sent),
-      topic_links: row.topic === '' ? [] : topicLinks(row.topic, beside.linkifiers),
+      topic_links: links.get(row.topic) ?? [],
       ...recipientOf(row, names, people),
       ...extras(row.id),
       flags: flagsOf(row),

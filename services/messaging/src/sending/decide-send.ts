@@ -1,6 +1,6 @@
 import type { Actor, IdSet, messagingOperations, ParamsOf, RequestMeta } from '@natter/contracts';
 import type { Database, Decided, Idempotency } from '@natter/database';
-import { render } from '@natter/markdown';
+import type { Renderer } from '@natter/renderer';
 import { type RealmPolicies, realmBasis, type Sight } from '@natter/service-kit';
 import { acquainted, requireKnown } from '../acquaintance.ts';
 import type { ChannelCache } from '../channel-cache.ts';
@@ -27,6 +27,7 @@ export interface Sending {
   channels: ChannelCache;
   policies: RealmPolicies;
   sight: Sight;
+  renderer: Renderer;
 }
 
 export interface DecidedSend extends Decided {
@@ -39,7 +40,7 @@ export interface DecidedSend extends Decided {
  * constant number of them, however many receive it. `fresh`: not on copies that may be stale.
  */
 export async function decideSend(
-  { database, channels, policies, sight }: Sending,
+  { database, channels, policies, sight, renderer }: Sending,
   actor: Actor,
   meta: RequestMeta,
   params: Params,
@@ -61,7 +62,8 @@ export async function decideSend(
     await requireDirectAllowed(database, actor, destination.people, policy, isNew);
   }
   const { context, groups, botIds } = await referredBy(database, actor, content, policy, facts.linkifiers, hidden);
-  const rendered = render(content, context);
+  const topic = destination.kind === 'channel' ? destination.topic : '';
+  const rendered = await renderer.render(actor, content, context, topic);
   const mentioned = await mentionedBy(database, actor, rendered, groups, destination, policy);
   const called = await calledBots(database, actor.realmId, destination, rendered.mentions.userIds, botIds);
   const preferences = await topicPreferencesAfter(database, actor, destination, facts, rendered.mentions.userIds);
@@ -77,7 +79,6 @@ export async function decideSend(
     facts,
     rendered,
     mentioned,
-    linkifiers: facts.linkifiers,
     submessages: widget.submessages,
     emailHiddenFrom: await emailHiddenFrom(database, actor, facts.email ?? actor.email, readersOf(destination)),
     unknownSender: await unknownActor({ sight, policies }, actor, meta, destination.audience),

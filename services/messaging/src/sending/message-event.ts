@@ -1,6 +1,6 @@
 import { type Actor, hasId, type IdSet, idSet, idsOf, type LogEvent, type RequestMeta } from '@natter/contracts';
 import { type InsertNumbered, type Numbered, sql } from '@natter/database';
-import { type RenderContext, type Rendered, topicLinks } from '@natter/markdown';
+import type { RenderedMessage } from '@natter/renderer';
 import type { Destination } from '../destination.ts';
 import type { UnknownActor } from '../unknown-actor.ts';
 import type { Params } from './decide-send.ts';
@@ -16,9 +16,8 @@ interface Parts {
   content: string;
   destination: Destination;
   facts: SenderFacts;
-  rendered: Rendered;
+  rendered: RenderedMessage;
   mentioned: Mentioned;
-  linkifiers: RenderContext['linkifiers'];
   submessages: Record<string, unknown>[];
   emailHiddenFrom: IdSet | undefined;
   unknownSender: UnknownActor | undefined;
@@ -82,7 +81,7 @@ export function messageOf(parts: Parts): { event: LogEvent; rows: (fromEnd: numb
     sender_realm_str: '',
     subject: topic,
     submessages: parts.submessages,
-    topic_links: topic === '' ? [] : topicLinks(topic, parts.linkifiers),
+    topic_links: rendered.topicLinks,
     ...recipientPart(destination),
   };
   const event: LogEvent = {

@@ -1,14 +1,16 @@
 import { type Actor, type RealmPolicy, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
-import { emptyContext, hasEmoticons, type RenderContext, unicodeEmoji } from '@natter/markdown';
+import { hasEmoticons, type RenderContext, unicodeEmoji } from '@natter/markdown';
+import { emptyContext } from '@natter/renderer';
 import { z } from 'zod';
 import { isOn } from '../personal-settings.ts';
 
 const nameRow = z.object({ id: z.number(), name: z.string() });
 const personRow = nameRow.extend({ is_bot: z.boolean() });
 const groupRow = nameRow.extend({ can_mention: z.any(), is_deactivated: z.boolean() });
+type Named = z.infer<typeof nameRow>;
 export type NamedGroup = z.infer<typeof groupRow>;
-const emojiRow = z.object({ id: z.string(), name: z.string(), source_url: z.string() });
+const emojiRow = z.object({ id: z.string(), name: z.string(), url: z.string() });
 
 export interface Referred {
   context: RenderContext;
@@ -53,35 +55,23 @@ export async function referredBy(
     emojiNames.length === 0
       ? []
       : await executor.any(sql.type(emojiRow)`
-          SELECT id, name, source_url FROM messaging.realm_emoji WHERE realm_id = ${realmId} AND NOT is_deactivated AND name = ANY(${sql.array(emojiNames, 'text')})`);
-  const named = <T extends { name: string }>(list: readonly T[], name: string): T | undefined =>
-    list.find((one) => one.name === name) ?? list.find((one) => one.name.toLowerCase() === name.toLowerCase());
+          SELECT id, name, source_url AS url FROM messaging.realm_emoji WHERE realm_id = ${realmId} AND NOT is_deactivated AND name = ANY(${sql.array(emojiNames, 'text')})`);
   const context: RenderContext = {
     ...emptyContext,
     realmUrl: policy.url,
-    users: ({ name, id }) => {
-      const found = id === undefined ? named(people, name ?? '') : people.find((person) => person.id === id);
-      return found && (id === undefined || !name || found.name.toLowerCase() === name.toLowerCase())
-        ? found
-        : undefined;
-    },
-    groups: (name) =>
-      named(
-        groups.filter((group) => !group.is_deactivated),
-        name,
-      ),
-    channels: (name) => named(channels, name),
+    users: people.map(namedOnly),
+    groups: groups.filter((group) => !group.is_deactivated).map(namedOnly),
+    channels,
     linkifiers,
     translateEmoticons: hasEmoticons(content) && (await isOn(executor, realmId, actor.userId, 'translate_emoticons')),
-    emoji: (name) => {
-      const own = emoji.find((one) => one.name === name);
-      return own ? { kind: 'realm', id: own.id, url: own.source_url } : emptyContext.emoji(name);
-    },
+    emoji,
     defaultCodeLanguage: policy.settings.default_code_block_language,
     previewMedia: policy.settings.inline_image_preview,
   };
   return { context, groups, botIds: new Set(people.filter((person) => person.is_bot).map((person) => person.id)) };
 }
+
+const namedOnly = ({ id, name }: Named): Named => ({ id, name });
 
 async function channelsSeen(
   executor: Executor,

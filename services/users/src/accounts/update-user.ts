@@ -8,7 +8,7 @@ import { requireRank } from '../bots/bot-rank.ts';
 import { change } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { changeProfileData } from '../profile-fields/profile-data.ts';
+import { changeProfileData, renderedValues } from '../profile-fields/profile-data.ts';
 import { lockRealm } from '../realm/read-realm.ts';
 import { addressChange, changeEmail, checkNewEmail, mailAddressChange } from './change-email.ts';
 import { changeRole } from './change-role.ts';
@@ -20,6 +20,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
     handle(userOperations.updateUser, async (context, params) => {
       const { user_id_or_email, full_name, role, profile_data, new_email } = params;
       const name = full_name === undefined ? undefined : checkedFullName(full_name);
+      const values = await renderedValues(owner.renderer, context.actor, profile_data ?? []);
       const { moved } = await change(owner, context, userOperations.updateUser, params, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
@@ -36,7 +37,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
         }
         if (role !== undefined) await changeRole(work, holder, row, role, seal);
         if (profile_data && row.is_bot) throw badRequest('Bots have no custom profile fields.');
-        if (profile_data) await changeProfileData(work, holder, row.id, profile_data);
+        await changeProfileData(work, holder, row.id, values);
         if (new_email !== undefined && new_email !== row.email) {
           await checkNewEmail(work, realm, new_email, row.id);
           await changeEmail(work, row, new_email);

@@ -1,5 +1,4 @@
 import { badRequest, type ProfileEntry, type ProfileField, profileFieldTypes } from '@natter/contracts';
-import { emptyContext, render } from '@natter/markdown';
 import { isWebUrl } from './field-rules.ts';
 
 const types = profileFieldTypes;
@@ -51,8 +50,10 @@ function isDate(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** HTML of the types that are written in Markdown. */
-export const renderedValue = (field: ProfileField, value: string): string | undefined =>
-  field.type === types.SHORT_TEXT.id || field.type === types.LONG_TEXT.id
-    ? render(value, emptyContext).html
-    : undefined;
+/** Whether values of the field are written in Markdown. */
+export const isMarkdown = (field: ProfileField): boolean =>
+  field.type === types.SHORT_TEXT.id || field.type === types.LONG_TEXT.id;
+
+/** What may be a value written in Markdown, as `checkedValue` stores it; longer text is refused there. */
+export const mayBeMarkdown = ({ value }: ProfileEntry): string[] =>
+  typeof value === 'string' && [...value.trim()].length <= longText ? [value.trim()] : [];

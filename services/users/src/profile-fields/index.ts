@@ -15,7 +15,7 @@ import { isPermutation } from '../realm/linkifiers.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
 import { announceFields, holdFields, readFields, withoutPronouns } from './field-row.ts';
 import { checkedField } from './field-rules.ts';
-import { changeProfileData, removeValues } from './profile-data.ts';
+import { changeProfileData, removeValues, renderedValues } from './profile-data.ts';
 
 export function profileFieldHandlers(owner: Owner): Handlers {
   const changeFields = <R>(
@@ -35,17 +35,19 @@ export function profileFieldHandlers(owner: Owner): Handlers {
     if (!field) throw badRequest(`Field id ${id} not found.`);
     return field;
   };
-  const own = (
+  const own = async (
     context: UserContext,
     operation: Pick<Operation, 'name'>,
     entries: readonly ProfileEntry[],
-  ): Promise<Record<string, never>> =>
-    change(owner, context, operation, entries, async (work) => {
-      if (context.actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
+  ): Promise<Record<string, never>> => {
+    if (context.actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
+    const values = await renderedValues(owner.renderer, context.actor, entries);
+    return change(owner, context, operation, entries, async (work) => {
       const holder = await holderOf(work, context.actor.userId);
-      await changeProfileData(work, holder, holder.userId, entries);
+      await changeProfileData(work, holder, holder.userId, values);
       return {};
     });
+  };
 
   return [
     handle(profileFieldOperations.getProfileFields, async ({ actor }) => ({

@@ -1,8 +1,9 @@
 import { badRequest, type ProfileData, type ProfileEntry, type ProfileField, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
+import type { Author, Renderer } from '@natter/renderer';
 import { z } from 'zod';
-import { checkedValue, renderedValue } from './checked-value.ts';
+import { checkedValue, isMarkdown, mayBeMarkdown } from './checked-value.ts';
 import { readFields } from './field-row.ts';
 
 const valueRow = z.object({
@@ -31,12 +32,27 @@ export async function readProfileData(
   return byUser;
 }
 
+/** Values to be stored, and the HTML of those that may be Markdown: rendering may wait, so it is done before the transaction. */
+export interface NewValues {
+  entries: readonly ProfileEntry[];
+  htmls: ReadonlyMap<string, string>;
+}
+
+export const renderedValues = async (
+  renderer: Renderer,
+  author: Author,
+  entries: readonly ProfileEntry[],
+): Promise<NewValues> => ({
+  entries,
+  htmls: await renderer.renderTexts(author, [...new Set(entries.flatMap(mayBeMarkdown))]),
+});
+
 /** Changes values of a user's custom profile fields; only administrators change what users may not edit. */
 export async function changeProfileData(
   work: Work,
   holder: Holder,
   userId: number,
-  entries: readonly ProfileEntry[],
+  { entries, htmls }: NewValues,
 ): Promise<void> {
   if (entries.length === 0) return;
   const fields = new Map((await readFields(work, work.realmId)).map((field) => [field.id, field]));
@@ -50,12 +66,22 @@ export async function changeProfileData(
     const checked = checkedValue(field, value, (person) => people.has(person));
     if (checked === (known[id]?.value ?? '')) continue;
     if (checked === '') await removeValue(work, userId, id);
-    else await storeValue(work, userId, field, checked);
+    else await storeValue(work, userId, { field, value: checked, html: htmlOf(field, checked, htmls) });
   }
 }
 
-async function storeValue(work: Work, userId: number, field: ProfileField, value: string): Promise<void> {
-  const rendered = renderedValue(field, value);
+function htmlOf(field: ProfileField, value: string, htmls: NewValues['htmls']): string | undefined {
+  if (!isMarkdown(field)) return undefined;
+  const html = htmls.get(value);
+  if (html === undefined) throw new Error('A value was not rendered before its transaction');
+  return html;
+}
+
+async function storeValue(
+  work: Work,
+  userId: number,
+  { field, value, html: rendered }: { field: ProfileField; value: string; html: string | undefined },
+): Promise<void> {
   await work.run(sql.unsafe`
     INSERT INTO users.profile_value (field_id, user_id, value, rendered_value) VALUES (${field.id}, ${userId}, ${value}, ${rendered ?? null})
     ON CONFLICT (field_id, user_id) DO UPDATE SET value = excluded.value, rendered_value = excluded.rendered_value`);

@@ -1,6 +1,5 @@
 import { badRequest, type Linkifier, linkifierSchema, type Operation, realmOperations } from '@natter/contracts';
 import { type Executor, sql, sqlState, type Work } from '@natter/database';
-import { isLinkifierPattern } from '@natter/markdown';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { change } from '../change.ts';
@@ -24,6 +23,13 @@ export function linkifierHandlers(owner: Owner): Handlers {
       work.bump('realm');
       return result;
     });
+  /** Compiling a pattern costs up to the renderer's limit, so only administrators get that far. */
+  const check = async ({ actor }: UserContext, pattern: string, template: string): Promise<void> => {
+    requireAdministrator(await holderOf(owner.database, actor.userId));
+    checkVariables(pattern, template);
+    if (pattern === '' || !(await owner.renderer.isLinkifierPattern(actor, pattern)))
+      throw badRequest('Bad regular expression');
+  };
   return [
     handle(realmOperations.getLinkifiers, async ({ actor }) => ({
       linkifiers: await readLinkifiers(owner.database, actor.realmId),
@@ -31,8 +37,8 @@ export function linkifierHandlers(owner: Owner): Handlers {
 
     handle(realmOperations.getFilters, async () => ({ filters: [] })),
 
-    handle(realmOperations.addLinkifier, (context, { pattern, url_template }) => {
-      checkLinkifier(pattern, url_template);
+    handle(realmOperations.addLinkifier, async (context, { pattern, url_template }) => {
+      await check(context, pattern, url_template);
       return changeList(context, realmOperations.addLinkifier, { pattern, url_template }, (work) =>
         work
           .one(sql.type(z.object({ id: z.number() }))`
@@ -43,8 +49,8 @@ export function linkifierHandlers(owner: Owner): Handlers {
       );
     }),
 
-    handle(realmOperations.updateLinkifier, (context, { filter_id, pattern, url_template }) => {
-      checkLinkifier(pattern, url_template);
+    handle(realmOperations.updateLinkifier, async (context, { filter_id, pattern, url_template }) => {
+      await check(context, pattern, url_template);
       return changeList(
         context,
         realmOperations.updateLinkifier,
@@ -102,8 +108,7 @@ const changed = (realm_linkifiers: Linkifier[]) => ({
 export const isPermutation = (given: readonly number[], known: readonly number[]): boolean =>
   given.length === known.length && new Set(given).size === given.length && given.every((id) => known.includes(id));
 
-function checkLinkifier(pattern: string, template: string): void {
-  if (pattern === '' || !isLinkifierPattern(pattern)) throw badRequest('Bad regular expression');
+function checkVariables(pattern: string, template: string): void {
   const groups = new Set([...pattern.matchAll(/\(\?P?<([A-Za-z_]\w*)>/g)].map((match) => match[1] ?? ''));
   const variables = templateVariables(template);
   for (const name of groups)

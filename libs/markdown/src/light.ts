@@ -1,0 +1,25 @@
+const MAX_LENGTH = 2_000;
+const MAX_MARKS = 100;
+/** Fences, whose code may be highlighted, and formulas. */
+const HEAVY = /`{3}|~{3}|\$\$/;
+
+/**
+ * Whether rendering the content without linkifiers costs little whatever it says, so that it may run on the main thread: no
+ * highlighting, no formulas, and at most 100 characters that any rule may start at in at most 2,000. The parser's cost is at most
+ * the product of both.
+ */
+export function isLight(content: string): boolean {
+  if (content.length > MAX_LENGTH) return false;
+  let marks = 0;
+  for (let at = 0; at < content.length; at++) if (!isPlain(content.charCodeAt(at)) && ++marks > MAX_MARKS) return false;
+  return !HEAVY.test(content);
+}
+
+/** Spaces, digits and letters: of ASCII, and what is not among symbols and surrogates. */
+const isPlain = (code: number): boolean =>
+  code === 0x20 ||
+  (code >= 0x61 && code <= 0x7a) ||
+  (code >= 0x41 && code <= 0x5a) ||
+  (code >= 0x30 && code <= 0x39) ||
+  (code >= 0xc0 && code < 0x2000) ||
+  (code >= 0x3040 && code < 0xd800);

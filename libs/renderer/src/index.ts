@@ -1,0 +1,90 @@
+/**
+ * Rendering with limits. Content that is light whatever it says is rendered at once; all else in worker threads, where a job
+ * gets 100 ms of CPU, bounded memory and bounded output, and where each person and each realm has a budget of CPU time.
+ *
+ * Guarantees: no content blocks the main thread, delays other people's rendering by more than a job of each realm, or
+ * makes rendering fail. What exceeds a limit is shown as it was typed. The caller passes a context of what the author may see.
+ */
+import type { Linkifier, RenderContext, TopicLink } from '@natter/markdown';
+import { emptyContext, isLight, renderPlain, topicLinks } from '@natter/markdown/render';
+import { RenderBudget } from './budget.ts';
+import type { Owner } from './fair-queue.ts';
+import { type RenderedMessage, renderMessage } from './jobs.ts';
+import { createWorkerPool, type RenderLimit, type WorkerPool } from './worker-pool.ts';
+
+export { emptyContext } from '@natter/markdown/render';
+export type { RenderedMessage } from './jobs.ts';
+export type { RenderLimit } from './worker-pool.ts';
+export type Author = Owner;
+
+export interface Renderer {
+  render(author: Author, content: string, context: RenderContext, topic?: string): Promise<RenderedMessage>;
+  /** Links of each topic; where a limit is hit, those of linkifiers are missing. */
+  topicLinks(author: Author, topics: readonly string[], linkifiers: readonly Linkifier[]): Promise<TopicLink[][]>;
+  /** HTML of texts that refer to nothing, by text. */
+  renderTexts(author: Author, texts: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Whether the pattern is one that linkifiers are matched by: RE2's syntax, and compiled within the limits. */
+  isLinkifierPattern(author: Author, pattern: string): Promise<boolean>;
+  /** Starts the threads ahead of the first need. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+const topicsPerJob = 50;
+const limits = { threads: 2, cpuMs: 100, wallMs: 2_000, startMs: 30_000, maxWaiting: 5_000 };
+
+/** `onLimit` is told of each limit that was hit. */
+export function createRenderer(onLimit: (limit: RenderLimit, author: Author) => void = () => undefined): Renderer {
+  const budget = new RenderBudget();
+  let started: WorkerPool | undefined;
+  // Started when first needed: many processes render nothing that needs it.
+  const pool = (): WorkerPool => {
+    started ??= createWorkerPool(budget, limits);
+    return started;
+  };
+
+  const renderer: Renderer = {
+    render: async (author, content, context, topic = '') => {
+      const isLightContent = isLight(content);
+      const plainly = { content, context: { ...context, linkifiers: [] }, topic };
+      if (isLightContent && context.linkifiers.length === 0) return renderMessage(plainly);
+      const outcome = await pool().run(author, { name: 'render', input: { content, context, topic } });
+      if ('result' in outcome) return outcome.result;
+      onLimit(outcome.unfinished, author);
+      if (isLightContent) return renderMessage(plainly);
+      return { ...renderPlain(content), topicLinks: topic === '' ? [] : topicLinks(topic, []) };
+    },
+
+    topicLinks: async (author, topics, linkifiers) => {
+      if (linkifiers.length === 0) return topics.map((topic) => topicLinks(topic, []));
+      const distinct = [...new Set(topics)];
+      const linksOf = async (chunk: readonly string[]): Promise<[string, TopicLink[]][]> => {
+        const outcome = await pool().run(author, { name: 'topicLinks', input: { topics: chunk, linkifiers } });
+        if ('unfinished' in outcome) onLimit(outcome.unfinished, author);
+        return chunk.map((topic, i) => [topic, ('result' in outcome && outcome.result[i]) || topicLinks(topic, [])]);
+      };
+      const chunks = Array.from({ length: Math.ceil(distinct.length / topicsPerJob) }, (_, i) =>
+        distinct.slice(i * topicsPerJob, (i + 1) * topicsPerJob),
+      );
+      const links = new Map((await Promise.all(chunks.map(linksOf))).flat());
+      return topics.map((topic) => links.get(topic) ?? []);
+    },
+
+    renderTexts: async (author, texts) => {
+      const rendered = await Promise.all(texts.map((text) => renderer.render(author, text, emptyContext)));
+      return new Map(texts.map((text, i) => [text, rendered[i]?.html ?? '']));
+    },
+
+    isLinkifierPattern: async (author, pattern) => {
+      const outcome = await pool().run(author, { name: 'checkPattern', input: { pattern } });
+      if ('result' in outcome) return outcome.result;
+      onLimit(outcome.unfinished, author);
+      return false;
+    },
+
+    start: () => void pool(),
+
+    close: async () => started?.close(),
+  };
+  return renderer;
+}

@@ -1,0 +1,115 @@
+import { afterAll, expect, test } from 'vitest';
+import { RenderBudget } from './budget.ts';
+import { FairQueue } from './fair-queue.ts';
+import { createRenderer, emptyContext, type RenderLimit } from './index.ts';
+
+const hit: RenderLimit[] = [];
+const renderer = createRenderer((limit) => hit.push(limit));
+afterAll(() => renderer.close());
+
+let nextUser = 1;
+const somebody = (realmId = 1) => ({ realmId, userId: nextUser++ });
+const html = async (content: string, author = somebody()): Promise<string> =>
+  (await renderer.render(author, content, emptyContext)).html;
+
+/** 156,000 characters to typeset from 1,200: 15 seconds and more. */
+const macros = `\\def\\a{${'x'.repeat(800)}}${'\\a'.repeat(195)}`;
+
+test('a macro that grows without end is shown as it was typed, and the next formula is typeset', async () => {
+  hit.length = 0;
+  expect(await html(`before\n$$${macros}$$\n<i>`)).toBe(`<p>before<br>\n$$${macros}$$<br>\n&lt;i&gt;</p>`);
+  expect(hit).toEqual(['cpu']);
+  expect(await html('$$x$$')).toContain('class="katex"');
+});
+
+test('a matrix that would make megabytes is shown as its source', async () => {
+  const matrix = `\\begin{matrix}${`${'&'.repeat(90)}\\\\`.repeat(20)}\\end{matrix}`;
+  const shown = await html(`$$${matrix}$$`);
+  expect(shown).toContain('\\begin{matrix}');
+  expect(shown.length).toBeLessThan(20_000);
+});
+
+test('many formulas that each make much are shown as they were typed', async () => {
+  const content = `$$\\begin{matrix}${'a&'.repeat(90)}\\end{matrix}$$ `.repeat(40);
+  expect((await html(content)).length).toBeLessThan(256 * 1024);
+});
+
+test('code is highlighted in the threads', async () => {
+  expect(await html('```js\nlet x = 1;\n```')).toContain('<span class="k">let</span>');
+});
+
+test('text over a limit keeps its lines and mentions nobody', async () => {
+  const users = [{ id: 7, name: 'Ann' }];
+  const rendered = await renderer.render(somebody(), `@**Ann** <b>\n$$${macros}$$`, { ...emptyContext, users });
+  expect(rendered.html).toMatch(/^<p>@\*\*Ann\*\* &lt;b&gt;<br>\n\$\$.def.*<\/p>$/);
+  expect(rendered.mentions.userIds).toEqual([]);
+});
+
+test.each(['(?:(?:){1000}){1000}', '((a{1000}){1000}){1000}', 'x{1000}'.repeat(140), '(', `${'('.repeat(990)}x`])(
+  'the pattern %j is refused',
+  async (pattern) => {
+    expect(await renderer.isLinkifierPattern(somebody(), pattern)).toBe(false);
+  },
+);
+
+test('linkifiers that are slow on a text cost no more than the limit, and light text is rendered without them', async () => {
+  const linkifiers = Array.from({ length: 100 }, (_, id) => ({
+    id,
+    pattern: `(((a?){30}){30}|${'\\pL?'.repeat(id + 200)})=`,
+    urlTemplate: 'https://x.test',
+  }));
+  const { html: shown } = await renderer.render(somebody(), `**b** ${'a '.repeat(900)}`, {
+    ...emptyContext,
+    linkifiers,
+  });
+  expect(shown).toContain('<strong>b</strong>');
+  const long = await renderer.render(somebody(), `**b** ${'a '.repeat(4_900)}`, { ...emptyContext, linkifiers });
+  expect(long.html).toContain('a a a');
+});
+
+test('topics get their links in order, whatever the number of topics', async () => {
+  const linkifiers = [{ id: 1, pattern: '#(?P<id>[0-9]+)', urlTemplate: 'https://bugs.test/{id}' }];
+  const topics = Array.from({ length: 120 }, (_, i) => `fix #${i % 70}`);
+  const links = await renderer.topicLinks(somebody(), topics, linkifiers);
+  expect(links.map(([link]) => link?.url)).toEqual(topics.map((_, i) => `https://bugs.test/${i % 70}`));
+});
+
+test('while one realm sends the worst, others are rendered in turn', async () => {
+  const finished: string[] = [];
+  const hostile = Array.from({ length: 30 }, () =>
+    renderer.render(somebody(66), `$$${macros}$$`, emptyContext).then(() => finished.push('hostile')),
+  );
+  const others = Array.from({ length: 5 }, () =>
+    renderer.render(somebody(2), '$$y$$', emptyContext).then(({ html: shown }) => {
+      expect(shown).toContain('class="katex"');
+      finished.push('other');
+    }),
+  );
+  await Promise.all([...hostile, ...others]);
+  // Two threads take turns between two realms.
+  expect(finished.slice(0, 14).filter((who) => who === 'other')).toHaveLength(5);
+});
+
+test('a person who exceeds the limits spends their own time, then the common time of the realm, and no one else’s', () => {
+  let now = 0;
+  const budget = new RenderBudget(() => now);
+  const hostile = { realmId: 1, userId: 1 };
+  for (let i = 0; i < 60; i++) budget.charge(hostile, 100);
+  expect(budget.allows(hostile)).toBe(false);
+  expect(budget.allows({ realmId: 1, userId: 2 })).toBe(true);
+  expect(budget.allows({ realmId: 2, userId: 1 })).toBe(true);
+  now += 1_000;
+  expect(budget.allows(hostile)).toBe(true);
+});
+
+test('the queue takes turns between realms and between the users of a realm, and is bounded', () => {
+  const queue = new FairQueue<string>(7);
+  const push = (realmId: number, userId: number, item: string) => queue.push({ realmId, userId }, item);
+  for (const item of ['a1', 'a2', 'a3']) push(1, 1, item);
+  push(1, 2, 'b1');
+  for (const item of ['c1', 'c2', 'c3']) push(2, 3, item);
+  expect(push(3, 4, 'd1')).toBe(false);
+  const taken = Array.from({ length: 8 }, () => queue.shift());
+  expect(taken).toEqual(['a1', 'c1', 'b1', 'c2', 'a2', 'c3', 'a3', undefined]);
+  expect(push(3, 4, 'd1')).toBe(true);
+});

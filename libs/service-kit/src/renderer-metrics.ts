@@ -1,0 +1,14 @@
+import type { RenderLimit } from '@natter/renderer';
+import { Counter } from 'prom-client';
+import type { Metrics } from './metrics.ts';
+
+/** Counts the limits that rendering hits: a person or realm that hits many is likely to be hostile. */
+export function watchRenderer({ registry }: Metrics): (limit: RenderLimit) => void {
+  const limits = new Counter({
+    name: 'natter_render_limits_total',
+    help: 'Texts shown as typed, or patterns refused, because rendering hit a limit',
+    labelNames: ['limit'],
+    registers: [registry],
+  });
+  return (limit) => limits.inc({ limit });
+}
