@@ -13,8 +13,8 @@ interface Bucket {
 }
 
 /** A person's own share is always theirs; beyond it a realm's people draw on one that they have in common. */
-const own: Allowance = { capacityMs: 200, perSecondMs: 5 };
-const shared: Allowance = { capacityMs: 4_000, perSecondMs: 250 };
+const own: Allowance = { capacityMs: 200, perSecondMs: 2 };
+const shared: Allowance = { capacityMs: 4_000, perSecondMs: 200 };
 
 /** CPU time of the worker threads, counted by who caused it, so that nobody's markup takes the time of others. */
 export class RenderBudget {
@@ -32,9 +32,12 @@ export class RenderBudget {
 
   charge(owner: Owner, cpuMs: number): void {
     const bucket = this.#ownOf(owner);
-    const fromOwn = Math.min(bucket.leftMs, cpuMs);
-    bucket.leftMs -= fromOwn;
-    this.#sharedOf(owner).leftMs -= cpuMs - fromOwn;
+    const common = this.#sharedOf(owner);
+    const fromOwn = Math.min(Math.max(bucket.leftMs, 0), cpuMs);
+    const fromCommon = Math.min(common.leftMs, cpuMs - fromOwn);
+    common.leftMs -= fromCommon;
+    // What nobody had left is the person's own debt.
+    bucket.leftMs -= cpuMs - fromCommon;
   }
 
   #ownOf({ realmId, userId }: Owner): Bucket {

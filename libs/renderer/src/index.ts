@@ -31,7 +31,7 @@ export interface Renderer {
 }
 
 const topicsPerJob = 50;
-const limits = { threads: 2, cpuMs: 100, wallMs: 2_000, startMs: 30_000, maxWaiting: 5_000 };
+const limits = { threads: 2, cpuMs: 100, wallMs: 5_000, startMs: 30_000, maxWaiting: 5_000 };
 
 /** `onLimit` is told of each limit that was hit. */
 export function createRenderer(onLimit: (limit: RenderLimit, author: Author) => void = () => undefined): Renderer {

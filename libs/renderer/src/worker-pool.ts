@@ -32,6 +32,8 @@ interface Waiting {
 
 const memory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 const watchEveryMs = 20;
+/** CPU time that the start of another thread takes, charged to whoever caused it. */
+const restartMs = 400;
 
 /** Runs jobs in threads that are ended when a job exceeds its limit. */
 export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPool {
@@ -78,7 +80,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
       budget.charge(owner, done.cpuMs);
       finish(done.result === undefined ? { unfinished: 'output' } : { result: done.result });
     } catch {
-      budget.charge(owner, limits.cpuMs);
+      budget.charge(owner, limits.cpuMs + restartMs);
       finish({ unfinished: controller.signal.aborted ? (controller.signal.reason as RenderLimit) : 'failed' });
     } finally {
       watch.stop();
