@@ -4,6 +4,7 @@
  */
 export * from './actor.ts';
 export * from './avatar.ts';
+export { limitOf } from './bounded.ts';
 export * from './error.ts';
 export * from './event.ts';
 export * from './events/index.ts';

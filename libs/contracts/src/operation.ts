@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from './error.ts';
-import type { Params, ParamValues } from './param.ts';
+import { type Params, type ParamValues, slackUnits } from './param.ts';
 
 export type ServiceName = 'gateway' | 'users' | 'channels' | 'messaging' | 'presence' | 'event-queue';
 /** Who connects to NATS and Redis, each as a user of its own. `operator` is for commands and setup. */
@@ -125,3 +125,12 @@ export interface RequestMeta {
   /** The realm's version when the request was begun to be served, where copies are brought up to date before. */
   realmVersion?: number | undefined;
 }
+
+/** For the names of fields, fields that the operation does not know, and the boundaries of a multipart body. */
+const otherBytes = 64 * 1024;
+
+/**
+ * The largest body of a request to this operation, in bytes. An uploaded file comes on top: `NATTER_MAX_UPLOAD_MIB` bounds it.
+ */
+export const maxBodyBytes = ({ params }: Pick<Operation, 'params'>): number =>
+  Object.values(params).reduce((sum, { bound }) => sum + bound.form + 3 * slackUnits, otherBytes);

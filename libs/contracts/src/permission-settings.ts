@@ -1,14 +1,16 @@
 import { z } from 'zod';
+import { id, object, union } from './bounded.ts';
+import { idList } from './param.ts';
 
 /** Who a permission is given to: a group, or an unnamed set of users and groups (specification 2.2). */
-export const groupSettingSchema = z.union([
-  z.int(),
-  z.object({ direct_members: z.array(z.int()), direct_subgroups: z.array(z.int()) }),
+export const groupSettingSchema = union([
+  id,
+  object({ direct_members: idList(20_000), direct_subgroups: idList(1_000) }),
 ]);
 export type GroupSetting = z.infer<typeof groupSettingSchema>;
 
 /** The form of a change: the new value, and the old one where the caller wants to be sure of it. */
-export const groupSettingUpdateSchema = z.object({ new: groupSettingSchema, old: groupSettingSchema.optional() });
+export const groupSettingUpdateSchema = object({ new: groupSettingSchema, old: groupSettingSchema.optional() });
 export type GroupSettingUpdate = z.infer<typeof groupSettingUpdateSchema>;
 
 export const systemGroupNames = [

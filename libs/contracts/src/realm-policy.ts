@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { string } from './bounded.ts';
 import { groupSettingSchema, realmPermissions, systemGroupNames } from './permission-settings.ts';
 
 const permission = Object.fromEntries(
@@ -54,9 +55,7 @@ export const defaultRealmUrl = (host: string): string =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(host) ? `http://${host}` : `https://${host}`;
 
 /** `https://chat.example.com` or `http://localhost:9991`: scheme, host and port alone. */
-export const realmUrlSchema = z
-  .string()
-  .refine(
-    (url) => /^https?:\/\//.test(url) && URL.canParse(url) && new URL(url).origin === url,
-    'is not an origin such as https://chat.example.com',
-  );
+export const realmUrlSchema = string(300).refine(
+  (url) => /^https?:\/\//.test(url) && URL.canParse(url) && new URL(url).origin === url,
+  'is not an origin such as https://chat.example.com',
+);

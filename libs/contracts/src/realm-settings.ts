@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { id, integer, string, trimmed, union } from './bounded.ts';
 import { limits } from './limits.ts';
 import { type Param, text, textOrJson } from './param.ts';
 
@@ -22,20 +23,20 @@ const setting = <S extends z.ZodType, D extends z.output<S>>(
   rules: Rules = {},
 ): RealmSetting<S, D> => ({ param, default: initial, isLinked: false, isOwners: false, isChannel: false, ...rules });
 
-const plain = (max: number, initial = '') => setting(text(z.string().trim().max(max).optional()), initial);
+const plain = (max: number, initial = '') => setting(text(trimmed(max).optional()), initial);
 const flag = (initial: boolean, rules?: Rules) => setting(textOrJson(z.boolean().optional()), initial, rules);
 const choice = <const T extends readonly [string, ...string[]]>(values: T, initial: T[number], rules?: Rules) =>
   setting(textOrJson(z.enum(values).optional()), initial, rules);
-const number = (schema: z.ZodInt, initial: number, rules?: Rules) =>
+const number = (schema: typeof id, initial: number, rules?: Rules) =>
   setting(textOrJson(schema.optional()), initial, rules);
 /** Seconds, or `unlimited`, which clients read as null. */
 const secondsLimit = (initial: number | null, rules?: Rules) =>
   setting(
-    textOrJson(z.union([z.int().min(1), z.literal('unlimited').transform(() => null), z.null()]).optional()),
+    textOrJson(union([id.min(1), z.literal('unlimited').transform(() => null), z.null()]).optional()),
     initial,
     rules,
   );
-const channel = () => setting(textOrJson(z.int().min(-1).optional()), -1, { isChannel: true });
+const channel = () => setting(textOrJson(id.min(-1).optional()), -1, { isChannel: true });
 
 export const orgTypes = [0, 10, 20, 30, 35, 40, 50, 60, 70, 80, 90, 100, 110, 1000] as const;
 /** Off, and a server of Jitsi. */
@@ -50,20 +51,15 @@ export const gifRatings = {
 };
 
 export const realmSettings = {
-  name: setting(text(z.string().trim().min(1).max(40).optional()), ''),
+  name: setting(text(trimmed(40).min(1).optional()), ''),
   description: plain(1000),
   org_type: setting(
-    textOrJson(
-      z
-        .int()
-        .refine((value) => orgTypes.some((type) => type === value), 'not an organization type')
-        .optional(),
-    ),
+    textOrJson(id.refine((value) => orgTypes.some((type) => type === value), 'not an organization type').optional()),
     0,
   ),
   default_language: setting(textOrJson(z.enum(['en', 'de', 'fr']).optional()), 'en'),
   default_code_block_language: plain(100),
-  welcome_message_custom_text: setting(text(z.string().max(limits.welcomeTextLength).optional()), ''),
+  welcome_message_custom_text: setting(text(string(limits.welcomeTextLength).optional()), ''),
 
   emails_restricted_to_domains: flag(false),
   disallow_disposable_email_addresses: flag(true),
@@ -72,7 +68,7 @@ export const realmSettings = {
   email_changes_disabled: flag(false),
   avatar_changes_disabled: flag(false),
   require_unique_names: flag(false),
-  waiting_period_threshold: number(z.int().min(0).max(36_500), 0),
+  waiting_period_threshold: number(integer(0, 36_500), 0),
 
   inline_image_preview: flag(true),
   inline_url_embed_preview: flag(false),
@@ -80,7 +76,7 @@ export const realmSettings = {
   presence_disabled: flag(false),
   send_welcome_emails: flag(true),
   digest_emails_enabled: flag(false),
-  digest_weekday: number(z.int().min(0).max(6), 1),
+  digest_weekday: number(integer(0, 6), 1),
   enable_read_receipts: flag(true),
   enable_spectator_access: flag(false),
   want_advertise_in_communities_directory: flag(false),
@@ -88,11 +84,10 @@ export const realmSettings = {
   enable_guest_user_dm_warning: flag(true),
   require_e2ee_push_notifications: flag(false),
   send_channel_events_messages: flag(true),
-  giphy_rating: number(z.int().min(0).max(5), 2),
+  giphy_rating: number(integer(0, 5), 2),
   video_chat_provider: setting(
     textOrJson(
-      z
-        .int()
+      id
         .refine((value) => Object.values(videoChatProviders).some(({ id }) => id === value), 'not a provider')
         .optional(),
     ),
@@ -100,9 +95,11 @@ export const realmSettings = {
   ),
   jitsi_server_url: setting(
     textOrJson(
-      z
-        .union([z.literal('default').transform(() => null), z.null(), z.url({ protocol: /^https?$/ }).max(200)])
-        .optional(),
+      union([
+        z.literal('default').transform(() => null),
+        z.null(),
+        string(200).check(z.url({ protocol: /^https?$/ })),
+      ]).optional(),
     ),
     null,
   ),
@@ -114,7 +111,7 @@ export const realmSettings = {
   move_messages_between_streams_limit_seconds: secondsLimit(604_800),
   message_edit_history_visibility_policy: choice(['all', 'moves', 'none'], 'all'),
   message_retention_days: setting(
-    textOrJson(z.union([z.int().min(1), z.literal(-1), z.literal('unlimited').transform(() => -1)]).optional()),
+    textOrJson(union([id.min(1), z.literal(-1), z.literal('unlimited').transform(() => -1)]).optional()),
     -1,
     { isOwners: true },
   ),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type BoundedValue, integer, string } from './bounded.ts';
 import { type Param, textOrJson } from './param.ts';
 
 /** One personal setting: what it may be, what it is at first, who else may set it, and how clients of old hear of it. */
@@ -16,12 +17,12 @@ const display: Rules = { legacy: 'display' };
 const notifications: Rules = { legacy: 'notifications' };
 const ownOnly: Rules = { isRealmDefault: false };
 
-const setting = <S extends z.ZodType, D extends z.output<S>>(
+const setting = <S extends BoundedValue, D extends z.output<S>>(
   schema: S,
   initial: D,
   rules: Rules = {},
 ): UserSetting<S, D> => ({
-  param: textOrJson(schema.optional()),
+  param: textOrJson(z.optional(schema)),
   default: initial,
   isRealmDefault: true,
   legacy: undefined,
@@ -32,8 +33,7 @@ const choice = <const T extends readonly [string, ...string[]]>(values: T, initi
   setting(z.enum(values), initial, rules);
 const number = <const T extends readonly number[]>(values: T, initial: T[number], rules?: Rules) =>
   setting(z.literal([...values]), initial, rules);
-const range = (min: number, max: number, initial: number, rules?: Rules) =>
-  setting(z.int().min(min).max(max), initial, rules);
+const range = (min: number, max: number, initial: number, rules?: Rules) => setting(integer(min, max), initial, rules);
 
 export const languageNames = { en: 'English', de: 'Deutsch', fr: 'Français' } as const;
 export type Language = keyof typeof languageNames;
@@ -80,7 +80,7 @@ export const userSettings = {
   web_left_sidebar_show_channel_folders: flag(true),
   web_navigate_to_sent_message: flag(true),
   hide_ai_features: flag(false),
-  timezone: setting(z.string().max(50).refine(isTimeZone, 'not a time zone'), '', { ...display, ...ownOnly }),
+  timezone: setting(string(50).refine(isTimeZone, 'not a time zone'), '', { ...display, ...ownOnly }),
   email_notifications_batching_period_seconds: range(1, 604_800, 120, notifications),
   enable_stream_desktop_notifications: flag(false, notifications),
   enable_stream_email_notifications: flag(false, notifications),

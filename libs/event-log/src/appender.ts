@@ -1,4 +1,4 @@
-import type { LogEntry, LogEvent } from '@natter/contracts';
+import { isRead, type LogEntry, type LogEvent } from '@natter/contracts';
 import { committedSubject, logSubject, metaKey, streamKey } from './keys.ts';
 import type { LogRedis } from './redis.ts';
 import { entryData } from './stream.ts';
@@ -76,7 +76,7 @@ export function createAppender(options: AppenderOptions): Appender {
   async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
     // Consumers read the record: they need not wait for Redis, which may be slow or away.
     for (const type of new Set(entries.map((entry) => entry.event.type)))
-      options.publish(committedSubject(type, realmId), '');
+      if (isRead(type)) options.publish(committedSubject(type, realmId), '');
     try {
       for (let attempt = 0; ; attempt++) {
         const [status, number] = await write(realmId, entries, { isFromRecord: false });

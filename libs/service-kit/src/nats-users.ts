@@ -8,6 +8,7 @@ import {
   catchUpOperations,
   eventTypesOf,
   eventTypesReadBy,
+  isRead,
   type Operation,
   operations,
   type ServiceName,
@@ -31,8 +32,6 @@ const served = ([...operations, ...catchUpOperations] as readonly Served[]).filt
   ({ service }) => service !== 'gateway',
 );
 const isService = (user: NatsUser): user is Appender => appenders.some((name) => name === user);
-/** Types whose commits some consumer waits for. */
-const readTypes = new Set(appenders.flatMap(eventTypesReadBy));
 
 /** Requests end with the name of the caller, so nobody can ask in another's name. */
 function requests(user: NatsUser): Subjects {
@@ -68,7 +67,7 @@ function hints(user: NatsUser): Subjects {
   const committed = (types: readonly string[]): string[] => types.map((type) => committedSubject(type, '*'));
   const publish = owner ? [logSubject('*'), logConflictSubject] : [];
   const subscribe: string[] = [];
-  if (owner) publish.push(...committed(eventTypesOf(owner).filter((type) => readTypes.has(type))));
+  if (owner) publish.push(...committed(eventTypesOf(owner).filter(isRead)));
   if (isService(user)) subscribe.push(...committed(eventTypesReadBy(user)));
   if (user === 'gateway' || user === 'event-queue') publish.push(queueSubject('*'));
   if (user === 'gateway') subscribe.push(logSubject('*'), queueSubject('*'));

@@ -1,4 +1,4 @@
-import { ChatError, type LogEntry, type LogEvent } from '@natter/contracts';
+import { appenderOfSchema, ChatError, eventTypesReadBy, type LogEntry, type LogEvent } from '@natter/contracts';
 import {
   type Commit,
   type Consumer,
@@ -113,6 +113,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
   });
   const renderer = createRenderer(watchRenderer(metrics));
   const consumers: Consumer[] = [];
+  const readable = new Set<string>(eventTypesReadBy(appenderOfSchema(schema)));
   const forgetting = setInterval(() => {
     const table = sql.identifier([schema, 'idempotency']);
     database
@@ -136,6 +137,8 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     catchUp,
     renderer,
     consume: (options) => {
+      const undeclared = options.types.filter((type) => !readable.has(type));
+      if (undeclared.length > 0) throw new Error(`${schema} is not declared to read ${undeclared.join(', ')}`);
       const consumer = startConsumer(database, unitOfWork, {
         ...options,
         schema,

@@ -21,7 +21,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const log = join(dataDir, 'system.log');
   const { createWriteStream } = await import('node:fs');
   const lines = createWriteStream(log);
-  const natsRefusals: string[] = [];
+  const natsRefusals = new Set<string>();
   const system: System = await startSystem({
     dataDir,
     env: {
@@ -33,7 +33,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     log: () => undefined,
     onLine: (line) => {
       lines.write(`${line}\n`);
-      if (line.includes('"NATS refused"')) natsRefusals.push(line);
+      if (line.includes('"NATS refused"'))
+        natsRefusals.add(/Permissions Violation[^\\]*\\"[^\\]*/.exec(line)?.[0] ?? line);
     },
   });
   project.provide('natterUrl', system.url);
@@ -48,6 +49,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (process.env.NATTER_KEEP_LOG) console.log(`log of the system: ${log}`);
     else await rm(dataDir, { recursive: true, force: true });
     if (refusals.length > 0) throw new Error(`Redis refused services what they need: ${refusals.join('; ')}`);
-    if (natsRefusals.length > 0) throw new Error(`NATS refused services what they need: ${natsRefusals.join('; ')}`);
+    if (natsRefusals.size > 0) throw new Error(`NATS refused services what they need: ${[...natsRefusals].join('; ')}`);
   };
 }

@@ -1,4 +1,4 @@
-import { badRequest, ChatError, type Operation, type Param } from '@natter/contracts';
+import { badRequest, ChatError, maxUnits, type Operation, type Param } from '@natter/contracts';
 import type { Fields } from './request-fields.ts';
 import { typeError } from './type-error.ts';
 
@@ -6,6 +6,10 @@ export interface Parsed {
   params: Record<string, unknown>;
   ignored: string[];
 }
+
+const [quote, backslash, openList, closeList, openObject, closeObject] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+/** Levels beyond those of the schema, so that a wrong type is named as such, and keys that are ignored may hold lists. */
+const ignoredLevels = 2;
 
 /** Turns form fields into the parameters an operation declares; names what it does not know (semantics of level 167). */
 export function parseParams(operation: Operation, fields: Fields, path: Record<string, string>): Parsed {
@@ -42,8 +46,18 @@ function parseValue(name: string, param: Param, raw: unknown, isPath: boolean): 
 
 function decode(name: string, param: Param, raw: unknown, isPath: boolean): unknown {
   if (typeof raw !== 'string') throw badRequest(`${name} is not a string`);
+  const max = maxUnits(param);
+  if (raw.length > max)
+    throw badRequest(
+      `${name} is too long (limit: ${param.encoding === 'text' ? param.bound.characters : max} characters)`,
+    );
   if (raw.includes('\0')) throw badRequest(`${name} contains a NUL character`);
   if (param.encoding === 'text') return raw;
+  const levels = param.bound.depth + ignoredLevels;
+  if (isDeeper(raw, levels)) {
+    if (param.encoding === 'textOrJson') return raw;
+    throw badRequest(`${name} is nested too deeply (limit: ${levels} levels)`);
+  }
   let value: unknown;
   try {
     value = JSON.parse(raw) as unknown;
@@ -51,12 +65,31 @@ function decode(name: string, param: Param, raw: unknown, isPath: boolean): unkn
     if (param.encoding === 'textOrJson' || isPath) return raw;
     throw badRequest(`${name} is not valid JSON`);
   }
+  // Only escapes spell what Postgres cannot store: the raw text is valid UTF-8 without NUL.
+  if (!raw.includes('\\u')) return value;
   if (holds(value, (text) => text.includes('\0'))) throw badRequest(`${name} contains a NUL character`);
   if (holds(value, (text) => !text.isWellFormed())) throw badRequest(`${name} contains half a surrogate pair`);
   return value;
 }
 
-/** Whether a text of the value is like this: JSON can spell what Postgres cannot store. */
+/** Whether JSON has more lists and objects in each other than this. Tells it from the text, before memory is spent on the value. */
+function isDeeper(json: string, levels: number): boolean {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at++) {
+    const unit = json.charCodeAt(at);
+    if (isText) {
+      if (unit === backslash) at++;
+      else if (unit === quote) isText = false;
+    } else if (unit === quote) isText = true;
+    else if (unit === openList || unit === openObject) {
+      if (++depth > levels) return true;
+    } else if (unit === closeList || unit === closeObject) depth--;
+  }
+  return false;
+}
+
+/** Whether a text of the value is like this. Recursive: `isDeeper` bounds its depth. */
 function holds(value: unknown, isBad: (text: string) => boolean): boolean {
   if (typeof value === 'string') return isBad(value);
   if (Array.isArray(value)) return value.some((item) => holds(item, isBad));

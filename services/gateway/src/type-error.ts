@@ -37,8 +37,11 @@ function textOf(name: string, where: string, value: unknown, issue: Issue): stri
   }
   if (issue.code === 'too_big' && issue.origin === 'string')
     return `${where} is too long (limit: ${issue.maximum} characters)`;
+  if (issue.code === 'too_big' && (issue.origin === 'array' || issue.origin === 'object'))
+    return `${where} has too many items (limit: ${issue.maximum})`;
   if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return `${where} cannot be blank`;
-  if (issue.code === 'too_big' && issue.origin === 'int') return `${where} is too large (max ${issue.maximum})`;
+  if (issue.code === 'too_big' && (issue.origin === 'int' || issue.origin === 'number'))
+    return `${where} is too large (max ${issue.maximum})`;
   if (issue.code === 'invalid_union') return `${where} is not an allowed type`;
   return `Invalid ${where}`;
 }

@@ -63,7 +63,7 @@ export const eventTypes: Record<EventType, Declared> = {
   restart: owned('users'),
   web_reload_client: owned('users'),
 
-  stream: owned('channels', 'messaging'),
+  stream: owned('channels', 'users', 'messaging'),
   subscription: owned('channels', 'messaging', 'users'),
   default_streams: owned('channels'),
   default_stream_groups: owned('channels'),
@@ -102,6 +102,11 @@ export const ownsEvent = (service: string, type: string): boolean => {
 
 export const eventTypesOf = (service: Appender): EventType[] =>
   named.filter(([type]) => ownsEvent(service, type)).map(([type]) => type);
+const readByAny = new Set<string>(named.filter(([, { readBy }]) => readBy.length > 0).map(([type]) => type));
+
+/** Whether some consumer acts on events of this type. */
+export const isRead = (type: string): boolean => readByAny.has(type);
+
 export const eventTypesReadBy = (service: Appender): EventType[] =>
   named.filter(([, { readBy }]) => readBy.includes(service)).map(([type]) => type);
 
@@ -117,3 +122,11 @@ export const versionKeysOf: Record<Appender, readonly string[]> = {
 /** The service whose tables and events a process works with: the scheduler is a part of messaging. */
 export const appenderOf = (user: BusUser): Appender | undefined =>
   user === 'scheduler' ? 'messaging' : appenders.find((name) => name === user);
+
+/** The service of a schema in Postgres, whose name has no hyphen. */
+export function appenderOfSchema(schema: string): Appender {
+  const found = appenders.find((name) => schemaOf(name) === schema);
+  if (!found) throw new Error(`No service has the schema ${schema}`);
+  return found;
+}
+export const schemaOf = (service: Appender): string => service.replace('-', '_');

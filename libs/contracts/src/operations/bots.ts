@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { id, record, string } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { bool, int, json, text, textOrJson } from '../param.ts';
 
@@ -7,7 +8,7 @@ export const botFetchTypes: readonly string[] = ['realm_bot'];
 /** Specification 2.4. */
 export const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, embedded: 4 } as const;
 
-const stream = text(z.string().optional());
+const stream = text(string(1_000).optional());
 const settings = {
   default_sending_stream: stream,
   default_events_register_stream: stream,
@@ -34,7 +35,7 @@ export const botSchema = z.object({
 export type Bot = z.infer<typeof botSchema>;
 
 const errors = ['BAD_REQUEST'] as const;
-const bot_id = json(int);
+const bot_id = json(id);
 const owned = { bot_id };
 
 export const botOperations = {
@@ -53,13 +54,13 @@ export const botOperations = {
     summary: 'Create a bot of the caller.',
     cost: 3,
     params: {
-      full_name: text(z.string()),
-      short_name: text(z.string()),
-      bot_type: json(int.default(1)),
-      payload_url: textOrJson(z.string().optional()),
-      service_name: text(z.string().optional()),
-      config_data: json(z.record(z.string(), z.string()).default({})),
-      interface_type: json(int.default(1)),
+      full_name: text(string(1_000)),
+      short_name: text(string(1_000)),
+      bot_type: json(id.default(1)),
+      payload_url: textOrJson(string(1_000).optional()),
+      service_name: text(string(1_000).optional()),
+      config_data: json(record(string(10_000), { keys: 100, keyCharacters: 100 }).default({})),
+      interface_type: json(id.default(1)),
       ...settings,
     },
     result: z.object({ user_id: int, api_key: z.string(), avatar_url: z.string(), ...defaultsResult }),
@@ -73,12 +74,12 @@ export const botOperations = {
     summary: "Change a bot's name, role, owner or settings.",
     params: {
       bot_id,
-      full_name: text(z.string().optional()),
-      role: json(int.optional()),
-      bot_owner_id: json(int.optional()),
-      config_data: json(z.record(z.string(), z.string()).optional()),
-      service_payload_url: textOrJson(z.string().optional()),
-      service_interface: json(int.optional()),
+      full_name: text(string(1_000).optional()),
+      role: json(id.optional()),
+      bot_owner_id: json(id.optional()),
+      config_data: json(record(string(10_000), { keys: 100, keyCharacters: 100 }).optional()),
+      service_payload_url: textOrJson(string(1_000).optional()),
+      service_interface: json(id.optional()),
       ...settings,
     },
     result: z.looseObject({ full_name: z.string(), avatar_url: z.string() }),
@@ -109,7 +110,7 @@ export const botOperations = {
     caller: 'anyone',
     callers: ['event-queue'],
     summary: 'What the queues of a bot follow unless it says otherwise. Bus only.',
-    params: { user_id: json(int) },
+    params: { user_id: json(id) },
     result: z.object({ default_events_register_stream: z.string().nullable(), default_all_public_streams: bool }),
     isReadOnly: true,
     deadlineMs: 5_000,

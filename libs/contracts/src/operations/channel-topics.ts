@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { id } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { bool, int, json } from '../param.ts';
+import { bool, json } from '../param.ts';
 
 export const channelTopicOperations = {
   /** Asked by channels: only where there is none can the empty topic be made the only one. */
@@ -10,7 +11,7 @@ export const channelTopicOperations = {
     caller: 'anyone',
     callers: ['channels'],
     summary: 'Whether messages of a channel stand in a topic with a name. Bus only.',
-    params: { channel_id: json(int) },
+    params: { channel_id: json(id) },
     result: z.object({ has_named_topics: bool }),
     isReadOnly: true,
     deadlineMs: 5_000,

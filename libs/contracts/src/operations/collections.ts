@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bigId, id, list, record, string } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { bool, int, json, type Params, text, textOrJson } from '../param.ts';
 
@@ -25,9 +26,9 @@ export const savedSnippetSchema = z.object({ id: int, title: z.string(), content
 export type SavedSnippet = z.infer<typeof savedSnippetSchema>;
 
 const errors = ['BAD_REQUEST'] as const;
-const fragment = text(z.string());
-const token = text(z.string());
-const appToken = { token, appid: text(z.string()) };
+const fragment = text(string(1_000));
+const token = text(string(10_000));
+const appToken = { token, appid: text(string(500)) };
 /** The vendor's name of the path, and the neutral one of the specification. */
 const deviceTokens = <const A extends Params, const P extends string>(path: P, name: string, params: A) => ({
   add: operation({
@@ -65,7 +66,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'POST', path: '/navigation_views' },
     summary: 'Add a navigation view (specification 4.15).',
-    params: { fragment, is_pinned: json(bool), name: text(z.string().optional()) },
+    params: { fragment, is_pinned: json(bool), name: text(string(1_000).optional()) },
     errors,
     events: ['navigation_view'],
   }),
@@ -74,7 +75,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/navigation_views/{fragment}' },
     summary: 'Pin, hide or rename a navigation view.',
-    params: { fragment, is_pinned: json(bool.optional()), name: text(z.string().optional()) },
+    params: { fragment, is_pinned: json(bool.optional()), name: text(string(1_000).optional()) },
     errors,
     events: ['navigation_view'],
   }),
@@ -99,7 +100,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'POST', path: '/saved_snippets' },
     summary: 'Save a snippet.',
-    params: { title: text(z.string()), content: text(z.string()) },
+    params: { title: text(string(1_000)), content: text(string(40_000)) },
     result: z.object({ saved_snippet_id: int }),
     errors,
     events: ['saved_snippets'],
@@ -109,7 +110,11 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/saved_snippets/{saved_snippet_id}' },
     summary: 'Change a saved snippet.',
-    params: { saved_snippet_id: json(int), title: text(z.string().optional()), content: text(z.string().optional()) },
+    params: {
+      saved_snippet_id: json(id),
+      title: text(string(1_000).optional()),
+      content: text(string(40_000).optional()),
+    },
     errors,
     events: ['saved_snippets'],
   }),
@@ -118,7 +123,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/saved_snippets/{saved_snippet_id}' },
     summary: 'Remove a saved snippet.',
-    params: { saved_snippet_id: json(int) },
+    params: { saved_snippet_id: json(id) },
     errors,
     events: ['saved_snippets'],
   }),
@@ -127,7 +132,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'POST', path: '/users/me/onboarding_steps' },
     summary: 'The caller has seen a step of the introduction.',
-    params: { onboarding_step: text(z.string()) },
+    params: { onboarding_step: text(string(1_000)) },
     errors,
     events: ['onboarding_steps'],
   }),
@@ -145,7 +150,7 @@ export const collectionOperations = {
     http: { method: 'GET', path: '/bot_storage' },
     summary: 'What the caller keeps here under these keys, or all of it.',
     isReadOnly: true,
-    params: { keys: json(z.array(z.string()).optional()) },
+    params: { keys: json(list(string(1_000), 10_000).optional()) },
     result: z.object({ storage: z.record(z.string(), z.string()) }),
     errors,
   }),
@@ -154,7 +159,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'PUT', path: '/bot_storage' },
     summary: 'Keep texts under keys; other keys stay.',
-    params: { storage: json(z.record(z.string(), z.string())) },
+    params: { storage: json(record(string(1_000_000), { keys: 10_000, keyCharacters: 1_000 })) },
     errors,
   }),
   deleteBotStorage: operation({
@@ -162,7 +167,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/bot_storage' },
     summary: 'Forget these keys, or all.',
-    params: { keys: json(z.array(z.string()).optional()) },
+    params: { keys: json(list(string(1_000), 10_000).optional()) },
     errors,
   }),
   addApnsDeviceToken: apns.add,
@@ -181,15 +186,15 @@ export const collectionOperations = {
       'Register a device for push notifications that only it can read: by an account of its own, or as a client device.',
     params: {
       token_kind: textOrJson(z.enum(['fcm', 'apns']).optional()),
-      push_account_id: json(z.int().min(1).optional()),
-      push_public_key: text(z.string().optional()),
-      bouncer_public_key: text(z.string().optional()),
-      encrypted_push_registration: text(z.string().optional()),
+      push_account_id: json(bigId.min(1).optional()),
+      push_public_key: text(string(10_000).optional()),
+      bouncer_public_key: text(string(10_000).optional()),
+      encrypted_push_registration: text(string(10_000).optional()),
       /** With it the key and the token are those of a client device, each with an ID. */
-      device_id: json(int.optional()),
-      push_key_id: json(z.int().min(0).optional()),
-      push_key: text(z.string().optional()),
-      token_id: text(z.string().max(200).optional()),
+      device_id: json(id.optional()),
+      push_key_id: json(bigId.min(0).optional()),
+      push_key: text(string(10_000).optional()),
+      token_id: text(string(200).optional()),
     },
     errors: ['BAD_REQUEST', 'REQUEST_VARIABLE_MISSING'],
     events: ['push_device', 'device'],
@@ -208,7 +213,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'POST', path: '/remove_client_device' },
     summary: 'Forget an installation of a client.',
-    params: { device_id: json(int) },
+    params: { device_id: json(id) },
     errors,
     events: ['device'],
   }),
@@ -217,7 +222,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'POST', path: '/mobile_push/test_notification' },
     summary: "Send a test to the caller's devices. No service for push notifications is built.",
-    params: { token: text(z.string().optional()) },
+    params: { token: text(string(10_000).optional()) },
     errors: ['BAD_REQUEST', 'INVALID_PUSH_DEVICE_TOKEN'],
   }),
   testEncryptedPush: operation({
@@ -225,7 +230,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'POST', path: '/mobile_push/e2ee/test_notification' },
     summary: "Send an encrypted test to the caller's devices. No service for push notifications is built.",
-    params: { push_account_id: json(int.optional()) },
+    params: { push_account_id: json(bigId.optional()) },
     errors: ['BAD_REQUEST', 'INVALID_PUSH_DEVICE_TOKEN'],
   }),
 };

@@ -1,15 +1,16 @@
 import { z } from 'zod';
+import { id, list, number, strictObject, string } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { int, json } from '../param.ts';
+import { idList, json } from '../param.ts';
 
 const fields = {
   type: z.enum(['private', 'direct', 'stream', 'channel', '']),
-  to: z.array(z.int()),
-  topic: z.string(),
-  content: z.string(),
+  to: idList(1_000),
+  topic: string(1_000),
+  content: string(40_000),
 };
 /** A draft as a client writes it (semantics 14); other keys are refused. */
-export const writtenDraftSchema = z.strictObject({ ...fields, timestamp: z.number().optional() });
+export const writtenDraftSchema = strictObject({ ...fields, timestamp: number(-1e15, 1e15).optional() });
 export type WrittenDraft = z.infer<typeof writtenDraftSchema>;
 
 export const draftSchema = z.object({
@@ -37,7 +38,7 @@ export const draftOperations = {
     http: { method: 'POST', path: '/drafts' },
     summary: 'Store drafts.',
     cost: 3,
-    params: { drafts: json(z.array(writtenDraftSchema)) },
+    params: { drafts: json(list(writtenDraftSchema, 1_000)) },
     result: z.object({ ids: z.array(z.int()) }),
     errors: ['BAD_REQUEST'],
     events: ['drafts'],
@@ -47,7 +48,7 @@ export const draftOperations = {
     service: 'messaging',
     http: { method: 'PATCH', path: '/drafts/{draft_id}' },
     summary: 'Replace a draft.',
-    params: { draft_id: json(int), draft: json(writtenDraftSchema) },
+    params: { draft_id: json(id), draft: json(writtenDraftSchema) },
     errors: ['BAD_REQUEST'],
     events: ['drafts'],
   }),
@@ -56,7 +57,7 @@ export const draftOperations = {
     service: 'messaging',
     http: { method: 'DELETE', path: '/drafts/{draft_id}' },
     summary: 'Delete a draft.',
-    params: { draft_id: json(int) },
+    params: { draft_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['drafts'],
   }),

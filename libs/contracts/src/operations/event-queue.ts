@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { anyJson, bigId, id, integer, list, object, record, string, tuple, union } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { bool, int, json, text, textOrJson } from '../param.ts';
 import { includeSubscribers, subscribersChoice } from './channels.ts';
 
-const queueId = text(z.string());
+const queueId = text(string(200));
 
 /** What clients may say they understand; each stands alone, and what is not named is false. */
 export const capabilityNames = [
@@ -41,9 +42,9 @@ export const queueRecordSchema = z.object({
 });
 export type QueueRecord = z.infer<typeof queueRecordSchema>;
 
-const narrowTerm = z.union([
-  z.tuple([z.string(), z.string()]).transform(([operator, operand]) => ({ operator, operand, negated: false })),
-  z.object({ operator: z.string(), operand: z.string(), negated: z.boolean().default(false) }),
+const narrowTerm = union([
+  tuple([string(100), string(1_000)]).transform(([operator, operand]) => ({ operator, operand, negated: false })),
+  object({ operator: string(100), operand: string(1_000), negated: bool.default(false) }),
 ]);
 
 /** What a queue is made with. */
@@ -52,11 +53,11 @@ const queueParams = {
   /** By default true for users, false for spectators. */
   client_gravatar: json(bool.nullish()),
   slim_presence: json(bool.default(false)),
-  event_types: json(z.array(z.string()).nullish()),
+  event_types: json(list(string(100), 500).nullish()),
   all_public_streams: json(bool.nullish()),
-  narrow: json(z.array(narrowTerm).nullish()),
+  narrow: json(list(narrowTerm, 100).nullish()),
   idle_queue_timeout: textOrJson(
-    z.union([z.int().min(0), z.literal('mobile')]).nullish(),
+    union([id.min(0), z.literal('mobile')]).nullish(),
     'queue_lifespan_secs',
     'lifespan_secs',
   ),
@@ -71,15 +72,15 @@ const snapshotPart = (service: 'users' | 'channels' | 'messaging' | 'presence') 
     callers: ['event-queue'],
     summary: `The ${service} part of a register snapshot. Bus only.`,
     params: {
-      snapshot: text(z.string()),
+      snapshot: text(string(1_000)),
       /** 0 for a spectator. */
-      user_id: json(int),
-      types: json(z.array(z.string()).nullable()),
+      user_id: json(id),
+      types: json(list(string(100), 500).nullable()),
       include_subscribers: text(subscribersChoice),
       client_gravatar: json(bool),
       slim_presence: json(bool),
-      presence_history_limit_days: json(int.optional()),
-      capabilities: json(z.record(z.string(), bool)),
+      presence_history_limit_days: json(id.optional()),
+      capabilities: json(record(bool, { keys: 100, keyCharacters: 100 })),
     },
     result: z.looseObject({}),
     isReadOnly: true,
@@ -110,11 +111,13 @@ export const eventQueueOperations = {
     params: {
       ...queueParams,
       include_subscribers: includeSubscribers,
-      presence_history_limit_days: json(int.min(0).nullish()),
-      client_capabilities: json(z.record(z.string(), z.unknown()).nullish()),
-      fetch_event_types: json(z.array(z.string()).nullish()),
+      presence_history_limit_days: json(id.min(0).nullish()),
+      client_capabilities: json(
+        record(anyJson({ characters: 1_000, depth: 2 }), { keys: 100, keyCharacters: 100 }).nullish(),
+      ),
+      fetch_event_types: json(list(string(100), 500).nullish()),
       pronouns_field_type_supported: json(bool.nullish()),
-      user_client: text(z.string().optional()),
+      user_client: text(string(1_000).optional()),
     },
     result: z.looseObject({ queue_id: z.string().nullable(), last_event_id: z.int() }),
     errors: ['BAD_REQUEST', 'UNAUTHORIZED', 'RATE_LIMIT_HIT'],
@@ -127,8 +130,8 @@ export const eventQueueOperations = {
     summary: 'Follow a queue by long-polling.',
     params: {
       /** Absent only with `dont_block`: a queue is made then. */
-      queue_id: text(z.string().optional()),
-      last_event_id: json(int.min(-1).optional()),
+      queue_id: text(string(200).optional()),
+      last_event_id: json(bigId.min(-1).optional()),
       dont_block: json(bool.default(false)),
       ...queueParams,
       ...(Object.fromEntries(capabilityNames.map((name) => [name, json(bool.optional())])) as Record<
@@ -165,7 +168,7 @@ export const eventQueueOperations = {
     caller: 'anyone',
     callers: ['gateway'],
     summary: 'Extend the life of queues that are being polled. Bus only.',
-    params: { queue_ids: json(z.array(z.string())) },
+    params: { queue_ids: json(list(string(200), 10_000)) },
     result: z.object({ gone: z.array(z.string()) }),
     isReadOnly: true,
     deadlineMs: 5_000,
@@ -176,7 +179,7 @@ export const eventQueueOperations = {
     caller: 'anyone',
     callers: ['gateway'],
     summary: 'Entries of the log that Redis does not hold, from Postgres. Bus only.',
-    params: { after: json(int), limit: json(int.max(1_000)) },
+    params: { after: json(bigId), limit: json(integer(0, 1_000)) },
     result: z.object({ clock: int, epoch: int, floor: int, entries: z.array(z.any()) }),
     isReadOnly: true,
     deadlineMs: 10_000,

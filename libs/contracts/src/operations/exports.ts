@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { id } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { bool, int, json } from '../param.ts';
 
@@ -29,7 +30,7 @@ export const exportOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/export/realm/{export_id}' },
     summary: 'Remove an export of the organization; administrators only.',
-    params: { export_id: json(int) },
+    params: { export_id: json(id) },
     errors,
   }),
   getExportConsents: operation({

@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { id, string } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { bool, ids, int, json, type Param, text } from '../param.ts';
+import { bool, idList, ids, int, json, text } from '../param.ts';
 import {
   type GroupPermission,
-  type GroupSetting,
-  type GroupSettingUpdate,
   groupPermissions,
   groupSettingSchema,
   groupSettingUpdateSchema,
@@ -16,8 +15,8 @@ export const groupFetchTypes: readonly string[] = ['realm_user_groups', 'user_gr
 const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
 const perPermission = <T>(value: T): Record<GroupPermission, T> =>
   Object.fromEntries(permissionNames.map((name) => [name, value])) as Record<GroupPermission, T>;
-const optionalValue: Param<z.ZodOptional<z.ZodType<GroupSetting>>> = json(groupSettingSchema.optional());
-const optionalUpdate: Param<z.ZodOptional<z.ZodType<GroupSettingUpdate>>> = json(groupSettingUpdateSchema.optional());
+const optionalValue = json(groupSettingSchema.optional());
+const optionalUpdate = json(groupSettingUpdateSchema.optional());
 
 /** Specification 2.12. */
 export const userGroupSchema = z.object({
@@ -49,7 +48,7 @@ export type GroupUse = z.infer<typeof groupUseSchema>;
  */
 export const groupUsesKey = 'group-uses';
 
-const user_group_id = json(int);
+const user_group_id = json(id);
 const path = '/user_groups/{user_group_id}';
 const errors = ['BAD_REQUEST'] as const;
 const events = ['user_group'] as const;
@@ -70,10 +69,10 @@ export const groupOperations = {
     summary: 'Create a user group.',
     cost: 3,
     params: {
-      name: text(z.string()),
-      description: text(z.string()),
-      members: json(ids),
-      subgroups: json(ids.default([])),
+      name: text(string(1_000)),
+      description: text(string(5_000)),
+      members: json(idList(20_000)),
+      subgroups: json(idList(20_000).default([])),
       ...perPermission(optionalValue),
     },
     result: z.object({ group_id: int }),
@@ -87,8 +86,8 @@ export const groupOperations = {
     summary: 'Rename a user group, change its description or permissions, or bring it back.',
     params: {
       user_group_id,
-      name: text(z.string().optional()),
-      description: text(z.string().optional()),
+      name: text(string(1_000).optional()),
+      description: text(string(5_000).optional()),
       deactivated: json(bool.optional()),
       ...perPermission(optionalUpdate),
     },
@@ -130,10 +129,10 @@ export const groupOperations = {
     cost: 3,
     params: {
       user_group_id,
-      add: json(ids.default([])),
-      delete: json(ids.default([])),
-      add_subgroups: json(ids.default([])),
-      delete_subgroups: json(ids.default([])),
+      add: json(idList(20_000).default([])),
+      delete: json(idList(20_000).default([])),
+      add_subgroups: json(idList(20_000).default([])),
+      delete_subgroups: json(idList(20_000).default([])),
     },
     errors,
     events,
@@ -143,7 +142,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'GET', path: `${path}/members/{user_id}` },
     summary: 'Whether a user is in a user group.',
-    params: { user_group_id, user_id: json(int), direct_member_only: json(bool.default(false)) },
+    params: { user_group_id, user_id: json(id), direct_member_only: json(bool.default(false)) },
     result: z.object({ is_user_group_member: bool }),
     errors,
   }),
@@ -162,7 +161,7 @@ export const groupOperations = {
     http: { method: 'POST', path: `${path}/subgroups` },
     summary: 'Add and remove subgroups (specification 4.16).',
     cost: 3,
-    params: { user_group_id, add: json(ids.default([])), delete: json(ids.default([])) },
+    params: { user_group_id, add: json(idList(20_000).default([])), delete: json(idList(20_000).default([])) },
     errors,
     events,
   }),
@@ -172,7 +171,7 @@ export const groupOperations = {
     caller: 'anyone',
     callers: ['users'],
     summary: 'The channels whose permissions name a group. Bus only.',
-    params: { group_id: json(int) },
+    params: { group_id: json(id) },
     result: z.object({ objections: z.array(groupUseSchema) }),
     isReadOnly: true,
     deadlineMs: 5_000,

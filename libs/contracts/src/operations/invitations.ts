@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { id, integer, string, trimmed, union } from '../bounded.ts';
 import { limits } from '../limits.ts';
 import { operation, pageSchema } from '../operation.ts';
-import { bool, ids, int, json, text } from '../param.ts';
+import { bool, idList, int, json, text } from '../param.ts';
 
 export const invitationSchema = z.object({
   id: int,
@@ -20,29 +21,25 @@ export type Invitation = z.infer<typeof invitationSchema>;
 
 const shared = {
   /** Null never expires; absent is the server's default. */
-  invite_expires_in_minutes: json(z.int().min(1).max(100_000_000).nullable().optional()),
-  invite_as: json(
-    z.union([z.literal(100), z.literal(200), z.literal(300), z.literal(400), z.literal(600)]).default(400),
-  ),
-  group_ids: json(ids.default([])),
+  invite_expires_in_minutes: json(integer(1, 100_000_000).nullable().optional()),
+  invite_as: json(union([z.literal(100), z.literal(200), z.literal(300), z.literal(400), z.literal(600)]).default(400)),
+  group_ids: json(idList(1_000).default([])),
   include_realm_default_subscriptions: json(bool.default(false)),
   /** Clients without a way to send no value send the word. */
   welcome_message_custom_text: text(
-    z
-      .string()
-      .max(limits.welcomeTextLength)
+    string(limits.welcomeTextLength)
       .transform((value) => (value === 'null' ? null : value))
       .optional(),
   ),
 };
-const invite_id = json(int);
-const key = text(z.string().max(100));
+const invite_id = json(id);
+const key = text(string(100));
 const errors = ['BAD_REQUEST'] as const;
 const events = ['invites_changed'] as const;
 const joining = {
-  email: text(z.string().trim().max(254).optional()),
-  full_name: text(z.string()),
-  password: text(z.string()),
+  email: text(trimmed(254).optional()),
+  full_name: text(string(1_000)),
+  password: text(string(1_000)),
 };
 
 export const invitationOperations = {
@@ -51,7 +48,7 @@ export const invitationOperations = {
     service: 'users',
     http: { method: 'POST', path: '/invites/multiuse' },
     summary: 'Create a reusable invitation link (specification 4.11).',
-    params: { ...shared, stream_ids: json(ids.default([])) },
+    params: { ...shared, stream_ids: json(idList(1_000).default([])) },
     result: z.object({ invite_link: z.string() }),
     errors,
     events,
@@ -64,8 +61,8 @@ export const invitationOperations = {
     cost: 20,
     params: {
       ...shared,
-      stream_ids: json(ids),
-      invitee_emails: text(z.string()),
+      stream_ids: json(idList(1_000)),
+      invitee_emails: text(string(100_000)),
       notify_referrer_on_join: json(bool.default(true)),
     },
     errors: ['BAD_REQUEST', 'INVITATION_FAILED'],
@@ -146,7 +143,7 @@ export const invitationOperations = {
     summary: 'What the page of an invitation link sends.',
     cost: 5,
     /** The key is what a page that is sent twice names itself by; a header takes its place. */
-    params: { key, ...joining, idempotency_key: text(z.string().max(100).optional()) },
+    params: { key, ...joining, idempotency_key: text(string(100).optional()) },
     result: pageSchema,
   }),
   /** Served by channels, which knows who may add people where; asked in the name of who invites. */
@@ -156,7 +153,7 @@ export const invitationOperations = {
     caller: 'anyone',
     callers: ['users'],
     summary: 'Refuses channels to which the actor may not subscribe others. Bus only.',
-    params: { stream_ids: json(ids) },
+    params: { stream_ids: json(idList(1_000)) },
     errors,
     isReadOnly: true,
     deadlineMs: 5_000,

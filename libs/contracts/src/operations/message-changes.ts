@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { bigId, id, list, string, union } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { bool, int, json, text, textOrJson } from '../param.ts';
+import { bool, idList, json, text, textOrJson } from '../param.ts';
 
-const messageId = json(int);
+const messageId = json(bigId);
 const reactionType = z.enum(['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji']);
 
 /** Specification 2.7. */
@@ -30,13 +31,13 @@ export const messageChangeOperations = {
     cost: 2,
     params: {
       message_id: messageId,
-      topic: text(z.string().optional(), 'subject'),
+      topic: text(string(1_000).optional(), 'subject'),
       propagate_mode: text(z.enum(['change_one', 'change_later', 'change_all']).default('change_one')),
       send_notification_to_old_thread: json(bool.default(false)),
       send_notification_to_new_thread: json(bool.default(true)),
-      content: text(z.string().optional()),
-      prev_content_sha256: text(z.string().optional()),
-      stream_id: json(int.optional()),
+      content: text(string(40_000).optional()),
+      prev_content_sha256: text(string(1_000).optional()),
+      stream_id: json(id.optional()),
     },
     result: z.object({ detached_uploads: z.array(z.looseObject({})) }),
     errors: [
@@ -72,7 +73,7 @@ export const messageChangeOperations = {
     http: { method: 'POST', path: '/streams/{stream_id}/delete_topic' },
     summary: 'Delete all messages of a topic, as many at a time as one call may take.',
     cost: 10,
-    params: { stream_id: json(int), topic_name: text(z.string()) },
+    params: { stream_id: json(id), topic_name: text(string(1_000)) },
     result: z.object({ complete: bool }),
     errors: ['BAD_REQUEST'],
     events: ['delete_message'],
@@ -85,9 +86,9 @@ export const messageChangeOperations = {
     summary: 'React to a message with an emoji.',
     params: {
       message_id: messageId,
-      emoji_name: text(z.string()),
-      emoji_code: text(z.string().optional()),
-      reaction_type: text(z.string().optional()),
+      emoji_name: text(string(1_000)),
+      emoji_code: text(string(1_000).optional()),
+      reaction_type: text(string(1_000).optional()),
     },
     errors: ['BAD_REQUEST', 'REACTION_ALREADY_EXISTS'],
     events: ['reaction'],
@@ -99,9 +100,9 @@ export const messageChangeOperations = {
     summary: "Take one's reaction back.",
     params: {
       message_id: messageId,
-      emoji_name: text(z.string().optional()),
-      emoji_code: text(z.string().optional()),
-      reaction_type: text(z.union([reactionType, z.literal('')]).optional()),
+      emoji_name: text(string(1_000).optional()),
+      emoji_code: text(string(1_000).optional()),
+      reaction_type: text(union([reactionType, z.literal('')]).optional()),
     },
     errors: ['BAD_REQUEST', 'REACTION_DOES_NOT_EXIST'],
     events: ['reaction'],
@@ -124,9 +125,9 @@ export const messageChangeOperations = {
     params: {
       type: text(z.enum(['direct', 'private', 'channel', 'stream']).default('direct')),
       op: text(z.enum(['start', 'stop'])),
-      to: textOrJson(z.union([z.int(), z.string(), z.array(z.int()), z.array(z.string())]).optional()),
-      stream_id: json(int.optional()),
-      topic: text(z.string().optional()),
+      to: textOrJson(union([id, string(20_000), idList(1_000), list(string(300), 1_000)]).optional()),
+      stream_id: json(id.optional()),
+      topic: text(string(1_000).optional()),
     },
     errors: ['BAD_REQUEST'],
     events: ['typing'],
@@ -149,7 +150,7 @@ export const messageChangeOperations = {
     params: {
       message_id: messageId,
       report_type: text(z.enum(['spam', 'harassment', 'inappropriate', 'norms', 'other'])),
-      description: text(z.string().optional()),
+      description: text(string(10_000).optional()),
     },
     errors: ['BAD_REQUEST'],
   }),
@@ -158,7 +159,7 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/submessage' },
     summary: 'Add to a widget (a poll, a list of tasks) that a message carries.',
-    params: { message_id: messageId, msg_type: text(z.string()), content: text(z.string()) },
+    params: { message_id: messageId, msg_type: text(string(100)), content: text(string(110_000)) },
     errors: ['BAD_REQUEST'],
     events: ['submessage'],
   }),

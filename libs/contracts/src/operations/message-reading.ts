@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { anyJson, bigId, id, list, number, string, union } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { bool, ids, int, json, text, textOrJson } from '../param.ts';
+import { bool, json, text, textOrJson } from '../param.ts';
 
 /** What a narrow is, is said by BAD_NARROW; so anything goes here. */
-const narrow = json(z.unknown());
+const narrowJson = anyJson({ characters: 100_000, depth: 4 });
+const narrow = json(narrowJson);
 /** Beyond what counts as safe: the anchor of "newest", which clients send back, is 10,000,000,000,000,000. */
 const anchorId = z.number().multipleOf(1);
-const anchor = textOrJson(z.union([anchorId, z.string()]));
+const anchor = textOrJson(union([number(-1e18, 1e18).multipleOf(1), string(100)]));
+const messageIds = list(bigId, 10_000);
 const message = z.looseObject({ id: z.int() });
 
 /** What a batch of flag changes answers. */
@@ -22,17 +25,17 @@ export const messageReadingOperations = {
     summary: 'Messages around an anchor that match a narrow, or messages by ID.',
     cost: 2,
     params: {
-      anchor: textOrJson(z.union([anchorId, z.string()]).optional()),
+      anchor: textOrJson(union([number(-1e18, 1e18).multipleOf(1), string(100)]).optional()),
       /** With the anchor `date`: ISO 8601; without an offset it is in UTC. */
-      anchor_date: text(z.string().optional()),
+      anchor_date: text(string(100).optional()),
       include_anchor: json(bool.default(true)),
-      num_before: json(int.min(0).optional()),
-      num_after: json(int.min(0).optional()),
-      narrow: json(z.unknown().optional()),
+      num_before: json(id.min(0).optional()),
+      num_after: json(id.min(0).optional()),
+      narrow: json(narrowJson.optional()),
       client_gravatar: json(bool.default(true)),
       apply_markdown: json(bool.default(true)),
       use_first_unread_anchor: json(bool.default(false)),
-      message_ids: json(ids.optional()),
+      message_ids: json(messageIds.optional()),
       allow_empty_topic_name: json(bool.default(false)),
     },
     result: z.object({
@@ -51,7 +54,7 @@ export const messageReadingOperations = {
     http: { method: 'GET', path: '/messages/{message_id}' },
     summary: 'One message, with its source.',
     params: {
-      message_id: json(int),
+      message_id: json(bigId),
       apply_markdown: json(bool.default(true)),
       allow_empty_topic_name: json(bool.default(false)),
     },
@@ -64,7 +67,7 @@ export const messageReadingOperations = {
     http: { method: 'GET', path: '/messages/matches_narrow' },
     summary: 'Which of these messages match a narrow.',
     cost: 2,
-    params: { msg_ids: json(ids), narrow: json(z.unknown().refine((given) => given !== undefined)) },
+    params: { msg_ids: json(messageIds), narrow: json(narrowJson.refine((given) => given !== undefined)) },
     result: z.object({
       messages: z.record(z.string(), z.object({ match_content: z.string(), match_subject: z.string() })),
     }),
@@ -75,7 +78,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/messages/flags' },
     summary: 'Add or remove a personal flag of messages: read, starred, collapsed.',
-    params: { messages: json(ids), op: text(z.enum(['add', 'remove'])), flag: text(z.string()) },
+    params: { messages: json(messageIds), op: text(z.enum(['add', 'remove'])), flag: text(string(100)) },
     result: z.object({ messages: z.array(z.int()), ...skipped }),
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],
@@ -89,11 +92,11 @@ export const messageReadingOperations = {
     params: {
       anchor,
       include_anchor: json(bool.default(true)),
-      num_before: json(int.min(0)),
-      num_after: json(int.min(0)),
+      num_before: json(id.min(0)),
+      num_after: json(id.min(0)),
       narrow,
       op: text(z.enum(['add', 'remove'])),
-      flag: text(z.string()),
+      flag: text(string(100)),
     },
     result: z.object({
       processed_count: z.int(),
@@ -123,7 +126,7 @@ export const messageReadingOperations = {
     http: { method: 'POST', path: '/mark_stream_as_read' },
     summary: 'Mark a channel as read.',
     cost: 2,
-    params: { stream_id: json(int) },
+    params: { stream_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],
   }),
@@ -132,7 +135,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/mark_topic_as_read' },
     summary: 'Mark a topic as read.',
-    params: { stream_id: json(int), topic_name: text(z.string()) },
+    params: { stream_id: json(id), topic_name: text(string(1_000)) },
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],
   }),
@@ -148,7 +151,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/users/me/pointer' },
     summary: 'Move that forward. Deprecated.',
-    params: { pointer: json(int.min(0)) },
+    params: { pointer: json(bigId.min(0)) },
     errors: ['BAD_REQUEST'],
   }),
   getTopics: operation({
@@ -157,7 +160,7 @@ export const messageReadingOperations = {
     caller: 'spectator',
     http: { method: 'GET', path: '/users/me/{stream_id}/topics' },
     summary: "A channel's topics, those with the newest messages first.",
-    params: { stream_id: json(int), allow_empty_topic_name: json(bool.default(false)) },
+    params: { stream_id: json(id), allow_empty_topic_name: json(bool.default(false)) },
     result: z.object({ topics: z.array(z.object({ max_id: z.int(), name: z.string() })) }),
     errors: ['BAD_REQUEST'],
   }),
@@ -168,7 +171,7 @@ export const messageReadingOperations = {
     callers: ['users'],
     summary:
       'The ID of the newest message that a user received, -1 where there is none; as a register tells it. Bus only.',
-    params: { user_id: json(int) },
+    params: { user_id: json(id) },
     result: z.object({ max_message_id: z.int() }),
     isReadOnly: true,
     deadlineMs: 5_000,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { id, list, string, union } from '../bounded.ts';
 import { limits } from '../limits.ts';
 import { operation } from '../operation.ts';
-import { bool, json, text, textOrJson } from '../param.ts';
+import { bool, idList, json, text, textOrJson } from '../param.ts';
 
 /** The fetch types of a register that this service answers. */
 export const messagingFetchTypes: readonly string[] = [
@@ -25,13 +26,13 @@ export const messagingOperations = {
     isForWriteOnly: true,
     params: {
       type: text(z.enum(['direct', 'private', 'channel', 'stream'])),
-      to: textOrJson(z.union([z.int(), z.string(), z.array(z.int()), z.array(z.string())])),
-      topic: text(z.string().optional(), 'subject'),
-      content: text(z.string()),
-      queue_id: text(z.string().optional()),
-      local_id: text(z.string().optional()),
+      to: textOrJson(union([id, string(20_000), idList(1_000), list(string(300), 1_000)])),
+      topic: text(string(1_000).optional(), 'subject'),
+      content: text(string(40_000)),
+      queue_id: text(string(200).optional()),
+      local_id: text(string(100).optional()),
       read_by_sender: json(bool.optional()),
-      widget_content: text(z.string().optional()),
+      widget_content: text(string(110_000).optional()),
     },
     result: z.object({ id: z.int(), automatic_new_visibility_policy: z.int().optional() }),
     errors: [
@@ -49,7 +50,7 @@ export const messagingOperations = {
     http: { method: 'POST', path: '/messages/render' },
     summary: 'What a text would look like as a message.',
     cost: 2,
-    params: { content: text(z.string()) },
+    params: { content: text(string(40_000)) },
     result: z.object({ rendered: z.string() }),
     isReadOnly: true,
   }),
@@ -58,7 +59,7 @@ export const messagingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/realm/test_welcome_bot_custom_message' },
     summary: 'Send the caller a text as newcomers would be sent it; administrators only.',
-    params: { welcome_message_custom_text: text(z.string().max(limits.welcomeTextLength)) },
+    params: { welcome_message_custom_text: text(string(limits.welcomeTextLength)) },
     result: z.object({ message_id: z.int() }),
     errors: ['BAD_REQUEST'],
     events: ['message'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { bigId, id, string } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { bool, int, json, text } from '../param.ts';
+import { bool, json, text } from '../param.ts';
 
 /** The fetch types of a register that this service answers. */
 export const presenceFetchTypes: readonly string[] = ['presence'];
@@ -15,8 +16,8 @@ export const presenceOperations = {
     summary: 'Tell that the caller is here, and learn who else is (specification 4.8).',
     params: {
       status: text(z.enum(['active', 'idle'])),
-      last_update_id: json(int.optional()),
-      history_limit_days: json(int.min(0).optional()),
+      last_update_id: json(bigId.optional()),
+      history_limit_days: json(id.min(0).optional()),
       new_user_input: json(bool.default(false)),
       ping_only: json(bool.default(false)),
       slim_presence: json(bool.default(false)),
@@ -38,7 +39,7 @@ export const presenceOperations = {
     service: 'presence',
     http: { method: 'GET', path: '/users/{user_id_or_email}/presence' },
     summary: 'Whether one user is here.',
-    params: { user_id_or_email: text(z.string()) },
+    params: { user_id_or_email: text(string(1_000)) },
     result: z.object({ presence: legacyPresence }),
     errors: ['BAD_REQUEST'],
   }),

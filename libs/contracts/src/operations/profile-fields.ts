@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { anyJson, id, list, object, record, string, trimmed, union } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { bool, ids, int, json, text } from '../param.ts';
+import { bool, idList, int, json, text } from '../param.ts';
 
 export const profileFieldFetchTypes: readonly string[] = ['custom_profile_fields'];
 
@@ -39,19 +40,19 @@ export type ProfileField = z.infer<typeof profileFieldSchema>;
 export type ProfileData = Record<string, { value: string; rendered_value?: string }>;
 
 /** A value of a field of a person; null and the empty text take it away. */
-export const profileEntrySchema = z.object({
-  id: int,
-  value: z.union([z.string(), z.array(z.int()), z.null()]),
+export const profileEntrySchema = object({
+  id,
+  value: union([string(5_000), idList(1_000), z.null()]),
 });
 export type ProfileEntry = z.infer<typeof profileEntrySchema>;
 
-const fieldData = json(z.record(z.string(), z.unknown()).optional());
+const fieldData = json(record(anyJson({ characters: 3_000, depth: 2 }), { keys: 500, keyCharacters: 500 }).optional());
 const flags = {
   display_in_profile_summary: json(bool.optional()),
   required: json(bool.optional()),
   editable_by_user: json(bool.optional()),
 };
-const label = text(z.string().trim().optional());
+const label = text(trimmed(1_000).optional());
 const errors = ['BAD_REQUEST'] as const;
 const events = ['custom_profile_fields', 'realm_user'] as const;
 
@@ -68,7 +69,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'POST', path: '/realm/profile_fields' },
     summary: 'Create a custom profile field; administrators only (specification 4.10).',
-    params: { name: label, hint: label, field_type: json(int), field_data: fieldData, ...flags },
+    params: { name: label, hint: label, field_type: json(id), field_data: fieldData, ...flags },
     result: z.object({ id: int }),
     errors,
     events,
@@ -78,7 +79,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/realm/profile_fields' },
     summary: 'Change the order of the custom profile fields; administrators only.',
-    params: { order: json(ids) },
+    params: { order: json(idList(1_000)) },
     errors,
     events,
   }),
@@ -87,7 +88,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/realm/profile_fields/{field_id}' },
     summary: 'Change a custom profile field, but not its type; administrators only.',
-    params: { field_id: json(int), name: label, hint: label, field_data: fieldData, ...flags },
+    params: { field_id: json(id), name: label, hint: label, field_data: fieldData, ...flags },
     errors,
     events,
   }),
@@ -96,7 +97,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/realm/profile_fields/{field_id}' },
     summary: 'Remove a custom profile field with all its values; administrators only.',
-    params: { field_id: json(int) },
+    params: { field_id: json(id) },
     errors,
     events,
   }),
@@ -105,7 +106,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/users/me/profile_data' },
     summary: "Change values of the caller's custom profile fields.",
-    params: { data: json(z.array(profileEntrySchema)) },
+    params: { data: json(list(profileEntrySchema, 100)) },
     errors,
     events,
   }),
@@ -114,7 +115,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/users/me/profile_data' },
     summary: "Take away values of the caller's custom profile fields.",
-    params: { data: json(ids) },
+    params: { data: json(idList(100)) },
     errors,
     events,
   }),

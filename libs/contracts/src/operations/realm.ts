@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { base64, id, record, string, trimmed } from '../bounded.ts';
 import { operation, pageSchema } from '../operation.ts';
-import { bool, ids, int, json, type Param, text, textOrJson } from '../param.ts';
+import { bool, idList, int, json, type Param, text, textOrJson } from '../param.ts';
 import { type GroupSettingUpdate, groupSettingUpdateSchema, realmPermissions } from '../permission-settings.ts';
 import { type RealmSettingName, realmSettings } from '../realm-settings.ts';
 
@@ -50,10 +51,10 @@ export const playgroundSchema = z.object({
 });
 export type Playground = z.infer<typeof playgroundSchema>;
 
-const domain = text(z.string().trim().toLowerCase().max(253));
-const linkifierParams = { pattern: text(z.string().trim().max(1000)), url_template: text(z.string().trim().max(1000)) };
+const domain = text(trimmed(253).toLowerCase());
+const linkifierParams = { pattern: text(trimmed(1000)), url_template: text(trimmed(1000)) };
 /** An uploaded file, in base64; the gateway makes it of whatever part of a form holds a file. */
-const file = text(z.string());
+const file = text(base64(8 * 1024 * 1024));
 const errors = ['BAD_REQUEST'] as const;
 
 export const realmOperations = {
@@ -65,7 +66,7 @@ export const realmOperations = {
     params: {
       ...settingParams,
       ...permissionParams,
-      authentication_methods: json(z.record(z.string(), bool).optional()),
+      authentication_methods: json(record(bool, { keys: 100, keyCharacters: 100 }).optional()),
     },
     result: z.looseObject({}),
     errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'SYSTEM_GROUP_REQUIRED'],
@@ -127,7 +128,7 @@ export const realmOperations = {
     http: { method: 'POST', path: '/realm/emoji/{emoji_name}' },
     summary: 'Upload a custom emoji.',
     cost: 5,
-    params: { emoji_name: text(z.string()), file },
+    params: { emoji_name: text(string(1_000)), file },
     errors: ['BAD_REQUEST', 'BAD_IMAGE'],
     events: ['realm_emoji'],
   }),
@@ -137,7 +138,7 @@ export const realmOperations = {
     page: { method: 'GET', path: '/user_avatars/emoji/{emoji_id}' },
     caller: 'anyone',
     summary: 'The picture of a custom emoji.',
-    params: { emoji_id: json(int) },
+    params: { emoji_id: json(id) },
     result: pageSchema,
     isReadOnly: true,
   }),
@@ -214,7 +215,7 @@ export const realmOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/realm/emoji/{emoji_name}' },
     summary: 'Deactivate a custom emoji.',
-    params: { emoji_name: text(z.string()) },
+    params: { emoji_name: text(string(1_000)) },
     errors,
     events: ['realm_emoji'],
   }),
@@ -230,7 +231,7 @@ export const realmOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/realm/linkifiers' },
     summary: 'Change the order of the linkifiers; administrators only.',
-    params: { ordered_linkifier_ids: json(ids) },
+    params: { ordered_linkifier_ids: json(idList(1_000)) },
     errors,
     events: ['realm_linkifiers'],
   }),
@@ -258,7 +259,7 @@ export const realmOperations = {
     http: { method: 'PATCH', path: '/realm/filters/{filter_id}' },
     summary: 'Change a linkifier; administrators only.',
     cost: 3,
-    params: { filter_id: json(int), ...linkifierParams },
+    params: { filter_id: json(id), ...linkifierParams },
     errors,
     events: ['realm_linkifiers'],
   }),
@@ -267,7 +268,7 @@ export const realmOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/realm/filters/{filter_id}' },
     summary: 'Remove a linkifier; administrators only.',
-    params: { filter_id: json(int) },
+    params: { filter_id: json(id) },
     errors,
     events: ['realm_linkifiers'],
   }),
@@ -277,9 +278,9 @@ export const realmOperations = {
     http: { method: 'POST', path: '/realm/playgrounds' },
     summary: 'Add a place where code of a language can be run; administrators only.',
     params: {
-      name: text(z.string().trim()),
-      pygments_language: text(z.string().trim()),
-      url_template: text(z.string().trim().max(1000)),
+      name: text(trimmed(1_000)),
+      pygments_language: text(trimmed(1_000)),
+      url_template: text(trimmed(1000)),
     },
     result: z.object({ id: int }),
     errors,
@@ -290,7 +291,7 @@ export const realmOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/realm/playgrounds/{playground_id}' },
     summary: 'Remove a playground; administrators only.',
-    params: { playground_id: json(int) },
+    params: { playground_id: json(id) },
     errors,
     events: ['realm_playgrounds'],
   }),
@@ -300,7 +301,7 @@ export const realmOperations = {
     http: { method: 'GET', path: '/realm/subdomain/{subdomain}' },
     caller: 'anyone',
     summary: 'Whether an organization could be made at a subdomain. Only the operator makes them.',
-    params: { subdomain: text(z.string()) },
+    params: { subdomain: text(string(1_000)) },
     result: z.object({ msg: z.string() }),
   }),
   createBigBlueButtonCall: operation({
@@ -308,7 +309,7 @@ export const realmOperations = {
     service: 'users',
     http: { method: 'GET', path: '/calls/bigbluebutton/create' },
     summary: 'A call with BigBlueButton, which this server has no account with: always refused.',
-    params: { meeting_name: text(z.string()), voice_only: json(bool.default(false)) },
+    params: { meeting_name: text(string(1_000)), voice_only: json(bool.default(false)) },
     result: z.object({ url: z.string() }),
     errors,
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { bigId, id, integer, string, union } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { bool, int, json, text } from '../param.ts';
+import { bool, idList, json, text } from '../param.ts';
 
 /** Specification 2.1, with the fields that clients read of a stored one. */
 export const scheduledMessageSchema = z.object({
@@ -28,8 +29,8 @@ export const reminderSchema = z.object({
 export type Reminder = z.infer<typeof reminderSchema>;
 
 const type = z.enum(['direct', 'private', 'channel', 'stream']);
-const to = z.union([z.int(), z.array(z.int())]);
-const timestamp = z.int().min(0).max(253_402_300_799);
+const to = union([id, idList(1_000)]);
+const timestamp = integer(0, 253_402_300_799);
 
 export const scheduledMessageOperations = {
   getScheduledMessages: operation({
@@ -47,8 +48,8 @@ export const scheduledMessageOperations = {
     params: {
       type: text(type),
       to: json(to),
-      content: text(z.string()),
-      topic: text(z.string().optional()),
+      content: text(string(40_000)),
+      topic: text(string(1_000).optional()),
       scheduled_delivery_timestamp: json(timestamp),
       read_by_sender: json(bool.optional()),
     },
@@ -62,11 +63,11 @@ export const scheduledMessageOperations = {
     http: { method: 'PATCH', path: '/scheduled_messages/{scheduled_message_id}' },
     summary: 'Change a scheduled message that was not sent; a failed one is tried again.',
     params: {
-      scheduled_message_id: json(int),
+      scheduled_message_id: json(id),
       type: text(type.optional()),
       to: json(to.optional()),
-      content: text(z.string().optional()),
-      topic: text(z.string().optional()),
+      content: text(string(40_000).optional()),
+      topic: text(string(1_000).optional()),
       scheduled_delivery_timestamp: json(timestamp.optional()),
     },
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
@@ -77,7 +78,7 @@ export const scheduledMessageOperations = {
     service: 'messaging',
     http: { method: 'DELETE', path: '/scheduled_messages/{scheduled_message_id}' },
     summary: 'Delete a scheduled message.',
-    params: { scheduled_message_id: json(int) },
+    params: { scheduled_message_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['scheduled_messages'],
   }),
@@ -94,9 +95,9 @@ export const scheduledMessageOperations = {
     http: { method: 'POST', path: '/reminders' },
     summary: 'Be reminded of a message later.',
     params: {
-      message_id: json(int),
+      message_id: json(bigId),
       scheduled_delivery_timestamp: json(timestamp),
-      note: text(z.string().optional()),
+      note: text(string(10_000).optional()),
     },
     result: z.object({ reminder_id: z.int() }),
     errors: ['BAD_REQUEST'],
@@ -107,7 +108,7 @@ export const scheduledMessageOperations = {
     service: 'messaging',
     http: { method: 'DELETE', path: '/reminders/{reminder_id}' },
     summary: 'Delete a reminder.',
-    params: { reminder_id: json(int) },
+    params: { reminder_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['reminders'],
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { string, trimmed } from '../bounded.ts';
 import { operation, pageSchema } from '../operation.ts';
 import { text } from '../param.ts';
 import { realmDefaultParams, userSettingParams } from '../user-settings.ts';
@@ -20,15 +21,15 @@ const events = [
   'realm_export_consent',
 ] as const;
 const params = {
-  full_name: text(z.string().optional()),
-  email: text(z.string().trim().optional()),
-  old_password: text(z.string().optional()),
-  new_password: text(z.string().optional()),
+  full_name: text(string(1_000).optional()),
+  email: text(trimmed(1_000).optional()),
+  old_password: text(string(1_000).optional()),
+  new_password: text(string(1_000).optional()),
   ...userSettingParams,
 };
 /** What was given and is so already, beside what is not known. */
 const result = z.object({ ignored_parameters_unsupported: z.array(z.string()).optional() });
-const key = text(z.string());
+const key = text(string(1_000));
 
 export const settingsOperations = {
   updateSettings: operation({
@@ -67,7 +68,7 @@ export const settingsOperations = {
     service: 'users',
     http: { method: 'POST', path: '/zcommand' },
     summary: "A command typed where messages are written: `/ping`, or one that changes the caller's own view.",
-    params: { command: text(z.string()) },
+    params: { command: text(string(1_000)) },
     result: z.object({ msg: z.string().optional() }),
     errors,
     events,
@@ -117,7 +118,7 @@ export const settingsOperations = {
     caller: 'anyone',
     summary: 'Mails a link to set a new password, to who has an account.',
     cost: 5,
-    params: { email: text(z.string().trim()) },
+    params: { email: text(trimmed(1_000)) },
     result: pageSchema,
   }),
   newPasswordPage: operation({
@@ -137,7 +138,7 @@ export const settingsOperations = {
     caller: 'anyone',
     summary: 'Sets the new password.',
     cost: 5,
-    params: { key, password: text(z.string()) },
+    params: { key, password: text(string(1_000)) },
     result: pageSchema,
   }),
 };

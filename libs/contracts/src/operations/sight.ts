@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { id } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { ids, int, json } from '../param.ts';
 
@@ -12,7 +13,7 @@ export const sightOperations = {
     caller: 'anyone',
     callers: ['channels', 'messaging', 'scheduler', 'presence'],
     summary: 'Whom a user may not know of, and who may not know of them. Bus only.',
-    params: { user_id: json(int) },
+    params: { user_id: json(id) },
     result: z.object({ hidden: idSetSchema, hidden_from: idSetSchema }),
     isReadOnly: true,
     deadlineMs: 5_000,

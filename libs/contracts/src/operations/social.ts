@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { base64, id, list, string } from '../bounded.ts';
 import { operation, pageSchema } from '../operation.ts';
 import { bool, int, json, text } from '../param.ts';
 
@@ -17,14 +18,14 @@ export const mutedUserSchema = z.object({ id: int, timestamp: int });
 export type MutedUser = z.infer<typeof mutedUserSchema>;
 
 const errors = ['BAD_REQUEST'] as const;
-const optional = text(z.string().optional());
+const optional = text(string(1_000).optional());
 const status = { status_text: optional, emoji_name: optional, emoji_code: optional, reaction_type: optional };
-const words = json(z.array(z.string()));
+const words = json(list(string(300), 1_100));
 const wordsResult = z.object({ alert_words: z.array(z.string()) });
 const alertWords = { service: 'users', result: wordsResult, errors, events: ['alert_words'] } as const;
 const muted = {
   service: 'users',
-  params: { muted_user_id: json(int) },
+  params: { muted_user_id: json(id) },
   errors,
   events: ['muted_users'],
 } as const;
@@ -42,7 +43,7 @@ const picture = <const N extends string, const P extends string>(
     page: { method: 'GET', path },
     caller,
     summary,
-    params: { who: text(z.string()) },
+    params: { who: text(string(1_000)) },
     result: pageSchema,
     isReadOnly: true,
   });
@@ -62,7 +63,7 @@ export const socialOperations = {
     service: 'users',
     http: { method: 'POST', path: '/users/{user_id}/status' },
     summary: "Change somebody's status; administrators only.",
-    params: { user_id: json(int), ...status },
+    params: { user_id: json(id), ...status },
     errors,
     events: ['user_status'],
   }),
@@ -71,7 +72,7 @@ export const socialOperations = {
     service: 'users',
     http: { method: 'GET', path: '/users/{user_id}/status' },
     summary: "A user's status.",
-    params: { user_id: json(int) },
+    params: { user_id: json(id) },
     result: z.object({ status: userStatusSchema }),
     errors,
   }),
@@ -115,7 +116,7 @@ export const socialOperations = {
     http: { method: 'POST', path: '/users/me/avatar' },
     summary: "Upload the caller's picture.",
     cost: 5,
-    params: { file: text(z.string().optional()) },
+    params: { file: text(base64(8 * 1024 * 1024).optional()) },
     result: avatarResult,
     errors: ['BAD_REQUEST', 'BAD_IMAGE'],
     events: ['realm_user', 'realm_bot'],

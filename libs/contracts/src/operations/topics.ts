@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { id, string, union } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { int, json, text } from '../param.ts';
+import { json, text } from '../param.ts';
 
 export const topicOperations = {
   updateUserTopic: operation({
@@ -9,9 +10,9 @@ export const topicOperations = {
     http: { method: 'POST', path: '/user_topics' },
     summary: "Set one's preference for a topic: inherit, muted, unmuted, followed (specification 4.7).",
     params: {
-      stream_id: json(int),
-      topic: text(z.string()),
-      visibility_policy: json(z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)])),
+      stream_id: json(id),
+      topic: text(string(1_000)),
+      visibility_policy: json(union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)])),
     },
     errors: ['BAD_REQUEST'],
     events: ['user_topic', 'muted_topics'],
@@ -22,9 +23,9 @@ export const topicOperations = {
     http: { method: 'PATCH', path: '/users/me/subscriptions/muted_topics' },
     summary: 'Mute or unmute a topic (deprecated; specification 4.9).',
     params: {
-      stream: text(z.string().optional()),
-      stream_id: json(int.optional()),
-      topic: text(z.string()),
+      stream: text(string(1_000).optional()),
+      stream_id: json(id.optional()),
+      topic: text(string(1_000)),
       op: text(z.enum(['add', 'remove'])),
     },
     errors: ['BAD_REQUEST'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { base64, id, string } from '../bounded.ts';
 import { operation, pageSchema, type ServiceName } from '../operation.ts';
-import { file, int, json, text } from '../param.ts';
+import { file, json, text } from '../param.ts';
 
 /** A file that its owner uploaded, and the messages that refer to it. Times are in milliseconds. */
 export const attachmentSchema = z.object({
@@ -32,7 +33,7 @@ export const uploadOperations = {
     service: 'messaging',
     http: { method: 'GET', path: '/user_uploads/{realm_id_str}/{filename}' },
     summary: 'An address of a file that works without authentication, for a minute.',
-    params: { realm_id_str: text(z.string()), filename: text(z.string()) },
+    params: { realm_id_str: text(string(1_000)), filename: text(string(1_000)) },
     result: found,
     errors: ['BAD_REQUEST'],
   }),
@@ -43,10 +44,10 @@ export const uploadOperations = {
     http: { method: 'GET', path: '/user_uploads/{realm_id_str}/{folder}/{token}/{filename}' },
     summary: 'An address of a file that works without authentication, for a minute.',
     params: {
-      realm_id_str: text(z.string()),
-      folder: text(z.string()),
-      token: text(z.string()),
-      filename: text(z.string()),
+      realm_id_str: text(string(1_000)),
+      folder: text(string(1_000)),
+      token: text(string(1_000)),
+      filename: text(string(1_000)),
     },
     result: found,
     errors: ['BAD_REQUEST'],
@@ -57,7 +58,12 @@ export const uploadOperations = {
     page: { method: 'GET', path: '/user_uploads/{realm_id}/{folder}/{token}/{name}' },
     caller: 'spectator',
     summary: 'A file, for who uploaded it and for who may read a message that refers to it.',
-    params: { realm_id: text(z.string()), folder: text(z.string()), token: text(z.string()), name: text(z.string()) },
+    params: {
+      realm_id: text(string(1_000)),
+      folder: text(string(1_000)),
+      token: text(string(1_000)),
+      name: text(string(1_000)),
+    },
     result: pageSchema,
     isReadOnly: true,
   }),
@@ -67,7 +73,7 @@ export const uploadOperations = {
     page: { method: 'GET', path: '/user_uploads/temporary/{access}/{name}' },
     caller: 'anyone',
     summary: 'A file at an address that was given out within the last minute.',
-    params: { access: text(z.string()), name: text(z.string()) },
+    params: { access: text(string(1_000)), name: text(string(1_000)) },
     result: pageSchema,
     isReadOnly: true,
   }),
@@ -83,7 +89,7 @@ export const uploadOperations = {
     service: 'messaging',
     http: { method: 'DELETE', path: '/attachments/{attachment_id}' },
     summary: 'Delete a file that the caller uploaded.',
-    params: { attachment_id: json(int) },
+    params: { attachment_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['attachment'],
   }),
@@ -92,7 +98,7 @@ export const uploadOperations = {
 /** Bytes of files pass the bus in chunks of this size, in base64, each with a request of its own. */
 export const fileChunkBytes = 192 * 1024;
 
-const chunk = { file_key: text(z.string()), ordinal: json(int) };
+const chunk = { file_key: text(string(1_000)), ordinal: json(id) };
 const chunksOf = (service: ServiceName) => ({
   put: operation({
     name: 'put-file-chunk',
@@ -100,7 +106,7 @@ const chunksOf = (service: ServiceName) => ({
     caller: 'anyone',
     callers: ['gateway'],
     summary: 'Stores a chunk of a file that is being uploaded. Storing it again changes nothing.',
-    params: { ...chunk, bytes: text(z.string()) },
+    params: { ...chunk, bytes: text(base64(fileChunkBytes)) },
     copies: 'current-on-refusal',
   }),
   read: operation({

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { actorSchema } from '../actor.ts';
+import { id, list, string, trimmed } from '../bounded.ts';
 import { operation } from '../operation.ts';
-import { bool, ids, json, text } from '../param.ts';
+import { bool, idList, json, text } from '../param.ts';
 import { realmPolicySchema, realmUrlSchema } from '../realm-policy.ts';
 import { botFetchTypes } from './bots.ts';
 import { collectionFetchTypes } from './collections.ts';
@@ -46,7 +47,7 @@ export const userSchema = z.object({
 });
 export type User = z.infer<typeof userSchema>;
 
-const email = z.string().trim().min(1).max(254);
+const email = trimmed(254).min(1);
 
 export const userOperations = {
   getServerSettings: operation({
@@ -67,7 +68,7 @@ export const userOperations = {
     cost: 3,
     isCrossOrigin: true,
     guessedFor: 'username',
-    params: { username: text(z.string()), password: text(z.string()) },
+    params: { username: text(string(1_000)), password: text(string(1_000)) },
     result: z.object({ api_key: z.string(), email: z.string(), user_id: z.int() }),
     errors: ['AUTHENTICATION_FAILED', 'USER_DEACTIVATED', 'REALM_DEACTIVATED'],
   }),
@@ -77,7 +78,7 @@ export const userOperations = {
     http: { method: 'POST', path: '/dev_fetch_api_key' },
     caller: 'anyone',
     summary: 'An API key without a password; this server has no mode of development in which that is allowed.',
-    params: { username: text(z.string()) },
+    params: { username: text(string(1_000)) },
     result: z.object({ api_key: z.string(), email: z.string(), user_id: z.int() }),
     errors: ['BAD_REQUEST'],
   }),
@@ -87,7 +88,7 @@ export const userOperations = {
     http: { method: 'POST', path: '/users' },
     summary: 'Create a user (specification 4.14).',
     cost: 3,
-    params: { email: text(email), password: text(z.string()), full_name: text(z.string()) },
+    params: { email: text(email), password: text(string(1_000)), full_name: text(string(1_000)) },
     result: z.object({ user_id: z.int() }),
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'user_group'],
@@ -102,7 +103,7 @@ export const userOperations = {
     params: {
       client_gravatar: json(bool.default(true)),
       include_custom_profile_fields: json(bool.default(false)),
-      user_ids: json(ids.optional()),
+      user_ids: json(idList(20_000).optional()),
     },
     result: z.object({ members: z.array(userSchema) }),
   }),
@@ -119,7 +120,7 @@ export const userOperations = {
     http: { method: 'GET', path: '/users/{user_id_or_email}' },
     summary: 'One user, by ID or by address.',
     params: {
-      user_id_or_email: text(z.string()),
+      user_id_or_email: text(string(1_000)),
       client_gravatar: json(bool.default(true)),
       include_custom_profile_fields: json(bool.default(false)),
     },
@@ -133,11 +134,11 @@ export const userOperations = {
     summary: "Change a user's name, role, profile or address, by ID or by address (specification 4.6).",
     cost: 2,
     params: {
-      user_id_or_email: text(z.string()),
-      full_name: text(z.string().optional()),
-      role: json(z.int().optional()),
-      profile_data: json(z.array(profileEntrySchema).optional()),
-      new_email: text(z.string().trim().optional()),
+      user_id_or_email: text(string(1_000)),
+      full_name: text(string(1_000).optional()),
+      role: json(id.optional()),
+      profile_data: json(list(profileEntrySchema, 100).optional()),
+      new_email: text(trimmed(1_000).optional()),
     },
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'realm_bot', 'user_group'],
@@ -148,7 +149,7 @@ export const userOperations = {
     http: { method: 'DELETE', path: '/users/{user_id}' },
     summary: 'Deactivate a user; the keys end at once.',
     cost: 5,
-    params: { user_id: json(z.int()), deactivation_notification_comment: text(z.string().max(2000).optional()) },
+    params: { user_id: json(id), deactivation_notification_comment: text(string(2000).optional()) },
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'realm_bot', 'user_group', 'invites_changed'],
   }),
@@ -167,7 +168,7 @@ export const userOperations = {
     http: { method: 'POST', path: '/users/{user_id}/reactivate' },
     summary: 'Reactivate a user.',
     cost: 5,
-    params: { user_id: json(z.int()) },
+    params: { user_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'realm_bot', 'user_group'],
   }),
@@ -185,7 +186,7 @@ export const userOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/users/me/api_keys/{key_id}' },
     summary: "End one of the caller's API keys.",
-    params: { key_id: json(z.int()) },
+    params: { key_id: json(id) },
     errors: ['BAD_REQUEST'],
   }),
   regenerateApiKey: operation({
@@ -201,7 +202,7 @@ export const userOperations = {
     caller: 'anyone',
     callers: ['gateway'],
     summary: 'Who an email and an API key belong to, or a key alone. Bus only.',
-    params: { email: text(z.string().optional()), api_key: text(z.string()) },
+    params: { email: text(string(1_000).optional()), api_key: text(string(1_000)) },
     result: actorSchema,
     isReadOnly: true,
     deadlineMs: 5_000,
@@ -212,7 +213,7 @@ export const userOperations = {
     caller: 'anyone',
     callers: ['users', 'channels', 'messaging', 'presence', 'event-queue'],
     summary: 'The actor of a user as it is now. Bus only.',
-    params: { user_id: json(z.int()), key_id: text(z.string()) },
+    params: { user_id: json(id), key_id: text(string(1_000)) },
     result: actorSchema,
     isReadOnly: true,
     deadlineMs: 5_000,
@@ -223,7 +224,7 @@ export const userOperations = {
     caller: 'anyone',
     callers: ['messaging', 'scheduler', 'presence'],
     summary: 'The actor that a user is, for what is done later in their name (no key was shown). Bus only.',
-    params: { user_id: json(z.int()) },
+    params: { user_id: json(id) },
     result: actorSchema,
     errors: ['BAD_REQUEST', 'USER_DEACTIVATED'],
     isReadOnly: true,
@@ -235,8 +236,8 @@ export const userOperations = {
     caller: 'operator',
     summary: 'Create a realm with its system groups and bots, or find it by its host. Bus only.',
     params: {
-      host: text(z.string()),
-      realm_name: text(z.string()),
+      host: text(string(1_000)),
+      realm_name: text(string(1_000)),
       is_default: json(bool),
       /** Origin of links to the realm; by default https and the host. */
       realm_url: text(realmUrlSchema.optional()),
@@ -257,10 +258,10 @@ export const userOperations = {
     summary: 'Create an account of any role, for commands of the operator. Bus only.',
     params: {
       email: text(email),
-      full_name: text(z.string()),
+      full_name: text(string(1_000)),
       /** Without one nobody can log in with a password; the API key works. */
-      password: text(z.string().optional()),
-      role: json(z.int()),
+      password: text(string(1_000).optional()),
+      role: json(id),
       can_create_users: json(bool.default(false)),
       can_change_user_emails: json(bool.default(false)),
     },
@@ -303,7 +304,7 @@ export const userOperations = {
     caller: 'anyone',
     callers: ['gateway', 'operator'],
     summary: 'The realm a host belongs to. Bus only.',
-    params: { host: text(z.string()) },
+    params: { host: text(string(1_000)) },
     /** `realm_url`: origin of links to the realm. */
     result: z.object({ realm_id: z.int(), realm_url: z.string() }),
     errors: ['NONEXISTENT_SUBDOMAIN'],

@@ -1,10 +1,10 @@
-import { z } from 'zod';
+import { id, list, string } from '../../bounded.ts';
 import { operation } from '../../operation.ts';
 import { json, text } from '../../param.ts';
 
-const stream_id = json(z.int());
-const group_id = json(z.int());
-const stream_names = json(z.array(z.string()));
+const stream_id = json(id);
+const group_id = json(id);
+const stream_names = json(list(string(300), 1_000));
 
 export const defaultChannelOperations = {
   addDefaultChannel: operation({
@@ -30,7 +30,7 @@ export const defaultChannelOperations = {
     service: 'channels',
     http: { method: 'POST', path: '/default_stream_groups/create' },
     summary: 'Create a group of channels that new users may choose.',
-    params: { group_name: text(z.string()), description: text(z.string()), stream_names },
+    params: { group_name: text(string(1_000)), description: text(string(5_000)), stream_names },
     errors: ['BAD_REQUEST'],
     events: ['default_stream_groups'],
   }),
@@ -39,7 +39,11 @@ export const defaultChannelOperations = {
     service: 'channels',
     http: { method: 'PATCH', path: '/default_stream_groups/{group_id}' },
     summary: 'Rename or describe a group of default channels.',
-    params: { group_id, new_group_name: text(z.string().optional()), new_description: text(z.string().optional()) },
+    params: {
+      group_id,
+      new_group_name: text(string(1_000).optional()),
+      new_description: text(string(5_000).optional()),
+    },
     errors: ['BAD_REQUEST'],
     events: ['default_stream_groups'],
   }),
@@ -57,7 +61,7 @@ export const defaultChannelOperations = {
     service: 'channels',
     http: { method: 'PATCH', path: '/default_stream_groups/{group_id}/streams' },
     summary: 'Add channels to a group of default channels, or remove them.',
-    params: { group_id, op: text(z.string()), stream_names },
+    params: { group_id, op: text(string(1_000)), stream_names },
     errors: ['BAD_REQUEST'],
     events: ['default_stream_groups'],
   }),

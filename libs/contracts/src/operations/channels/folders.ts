@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { id, string } from '../../bounded.ts';
 import { operation } from '../../operation.ts';
-import { bool, ids, json, text } from '../../param.ts';
+import { bool, idList, json, text } from '../../param.ts';
 
 const channelFolderSchema = z.object({
   id: z.int(),
@@ -27,7 +28,7 @@ export const channelFolderOperations = {
     service: 'channels',
     http: { method: 'POST', path: '/channel_folders/create' },
     summary: 'Create a folder of channels.',
-    params: { name: text(z.string()), description: text(z.string().default('')) },
+    params: { name: text(string(1_000)), description: text(string(5_000).default('')) },
     result: z.object({ channel_folder_id: z.int() }),
     errors: ['BAD_REQUEST'],
     events: ['channel_folder'],
@@ -37,7 +38,7 @@ export const channelFolderOperations = {
     service: 'channels',
     http: { method: 'PATCH', path: '/channel_folders' },
     summary: 'Put the folders of channels in order.',
-    params: { order: json(ids) },
+    params: { order: json(idList(10_000)) },
     errors: ['BAD_REQUEST'],
     events: ['channel_folder'],
   }),
@@ -47,9 +48,9 @@ export const channelFolderOperations = {
     http: { method: 'PATCH', path: '/channel_folders/{channel_folder_id}' },
     summary: 'Rename, describe or archive a folder of channels.',
     params: {
-      channel_folder_id: json(z.int()),
-      name: text(z.string().optional()),
-      description: text(z.string().optional()),
+      channel_folder_id: json(id),
+      name: text(string(1_000).optional()),
+      description: text(string(5_000).optional()),
       is_archived: json(bool.optional()),
     },
     errors: ['BAD_REQUEST'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { id, string, union } from '../../bounded.ts';
 import { operation } from '../../operation.ts';
 import { textOrJson } from '../../param.ts';
 import { channelPermissionsSchema } from '../../permission-settings.ts';
@@ -34,7 +35,7 @@ export const postingRulesOperations = {
     caller: 'anyone',
     callers: ['users', 'messaging', 'scheduler'],
     summary: 'What messaging caches of a channel, with its version. Bus only.',
-    params: { channel: textOrJson(z.union([z.int(), z.string()])) },
+    params: { channel: textOrJson(union([id, string(1_000)])) },
     result: postingRulesSchema,
     errors: ['STREAM_DOES_NOT_EXIST'],
     isReadOnly: true,

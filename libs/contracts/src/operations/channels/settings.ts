@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { id, string } from '../../bounded.ts';
 import { operation } from '../../operation.ts';
 import { bool, json, text, textOrJson } from '../../param.ts';
 import { permissionUpdateParams, retentionSchema, topicsPolicies } from './parameters.ts';
 
 const channel = z.looseObject({ stream_id: z.int(), name: z.string() });
-const stream_id = json(z.int());
+const stream_id = json(id);
 
 export const channelSettingsOperations = {
   getChannels: operation({
@@ -40,7 +41,7 @@ export const channelSettingsOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/get_stream_id' },
     summary: "A channel's ID by its name.",
-    params: { stream: text(z.string()) },
+    params: { stream: text(string(1_000)) },
     result: z.object({ stream_id: z.int() }),
     errors: ['BAD_REQUEST'],
   }),
@@ -49,7 +50,7 @@ export const channelSettingsOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/streams/{stream_id}/email_address' },
     summary: "A channel's address for mail.",
-    params: { stream_id, sender_id: json(z.int().optional()) },
+    params: { stream_id, sender_id: json(id.optional()) },
     result: z.object({ email: z.string() }),
     errors: ['BAD_REQUEST'],
   }),
@@ -60,15 +61,15 @@ export const channelSettingsOperations = {
     summary: 'Change the settings of a channel, or bring it back from the archive.',
     params: {
       stream_id,
-      new_name: text(z.string().optional()),
-      description: text(z.string().optional()),
+      new_name: text(string(1_000).optional()),
+      description: text(string(5_000).optional()),
       is_private: json(bool.optional()),
       is_web_public: json(bool.optional()),
       history_public_to_subscribers: json(bool.optional()),
       is_default_stream: json(bool.optional()),
       message_retention_days: textOrJson(retentionSchema.optional()),
       is_archived: json(bool.optional()),
-      folder_id: json(z.int().nullish()),
+      folder_id: json(id.nullish()),
       topics_policy: textOrJson(z.enum(topicsPolicies).optional()),
       ...permissionUpdateParams,
     },

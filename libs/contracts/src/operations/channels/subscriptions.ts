@@ -1,15 +1,16 @@
 import { z } from 'zod';
+import { id, list, object, string, union } from '../../bounded.ts';
 import { operation } from '../../operation.ts';
-import { bool, ids, json, text, textOrJson } from '../../param.ts';
+import { bool, idList, ids, json, text, textOrJson } from '../../param.ts';
 import { creationParams } from './parameters.ts';
 
-const principals = z.union([z.array(z.int()), z.array(z.string())]);
+const principals = union([idList(20_000), list(string(300), 20_000)]);
 const namesByUser = z.record(z.string(), z.array(z.string()));
-const wantedChannel = z.looseObject({
-  name: z.string(),
-  description: z.string().optional(),
-  color: z.string().optional(),
-});
+const wantedChannels = list(
+  object({ name: string(300), description: string(5_000).optional(), color: string(50).optional() }),
+  1_000,
+);
+const channelNames = list(string(300), 10_000);
 const subscribed = { subscribed: namesByUser, already_subscribed: namesByUser };
 const removed = { removed: z.array(z.string()), not_removed: z.array(z.string()) };
 const subscription = z.looseObject({ stream_id: z.int(), name: z.string() });
@@ -17,7 +18,7 @@ const subscription = z.looseObject({ stream_id: z.int(), name: z.string() });
 export const subscribersChoice = z.enum(['true', 'false', 'partial']).default('false');
 /** As clients write it: a word, a boolean, or the word as JSON. */
 export const includeSubscribers = textOrJson(
-  z.preprocess((given) => (typeof given === 'boolean' ? String(given) : given), subscribersChoice),
+  union([subscribersChoice, bool.transform((given): 'true' | 'false' => (given ? 'true' : 'false'))]),
 );
 
 export const subscriptionOperations = {
@@ -28,7 +29,7 @@ export const subscriptionOperations = {
     summary: 'Subscribe users to channels, creating those that do not exist (specification 4.3).',
     cost: 5,
     params: {
-      subscriptions: json(z.array(wantedChannel)),
+      subscriptions: json(wantedChannels),
       principals: json(principals.optional()),
       authorization_errors_fatal: json(bool.default(true)),
       ...creationParams,
@@ -48,9 +49,9 @@ export const subscriptionOperations = {
     summary: 'Create a channel (specification 4.5).',
     cost: 5,
     params: {
-      name: text(z.string()),
-      description: text(z.string().default('')),
-      subscribers: json(ids),
+      name: text(string(1_000)),
+      description: text(string(5_000).default('')),
+      subscribers: json(idList(20_000)),
       ...creationParams,
     },
     result: z.object({ id: z.int(), new_subscription_messages_sent: z.boolean().optional() }),
@@ -63,7 +64,7 @@ export const subscriptionOperations = {
     http: { method: 'DELETE', path: '/users/me/subscriptions' },
     summary: 'Unsubscribe oneself or others from channels.',
     cost: 5,
-    params: { subscriptions: json(z.array(z.string())), principals: json(principals.optional()) },
+    params: { subscriptions: json(channelNames), principals: json(principals.optional()) },
     result: z.object(removed),
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
     events: ['subscription', 'stream'],
@@ -74,7 +75,7 @@ export const subscriptionOperations = {
     http: { method: 'PATCH', path: '/users/me/subscriptions' },
     summary: 'Subscribe and unsubscribe oneself in one request.',
     cost: 5,
-    params: { add: json(z.array(wantedChannel).default([])), delete: json(z.array(z.string()).default([])) },
+    params: { add: json(wantedChannels.default([])), delete: json(channelNames.default([])) },
     result: z.object({ ...subscribed, ...removed }),
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
     events: ['subscription', 'stream'],
@@ -95,7 +96,7 @@ export const subscriptionOperations = {
     cost: 2,
     params: {
       subscription_data: json(
-        z.array(z.looseObject({ stream_id: z.int(), property: z.string(), value: z.union([bool, z.string()]) })),
+        list(object({ stream_id: id, property: string(100), value: union([bool, string(100)]) }), 10_000),
       ),
     },
     errors: ['BAD_REQUEST'],
@@ -107,9 +108,9 @@ export const subscriptionOperations = {
     http: { method: 'PATCH', path: '/users/me/subscriptions/{stream_id}' },
     summary: "Change one of the caller's own settings of a channel.",
     params: {
-      stream_id: json(z.int()),
-      property: text(z.string()),
-      value: textOrJson(z.union([bool, z.string()])),
+      stream_id: json(id),
+      property: text(string(1_000)),
+      value: textOrJson(union([bool, string(1_000)])),
     },
     errors: ['BAD_REQUEST'],
     events: ['subscription'],
@@ -119,7 +120,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/users/{user_id}/subscriptions/{stream_id}' },
     summary: 'Whether a user is subscribed to a channel.',
-    params: { user_id: json(z.int()), stream_id: json(z.int()) },
+    params: { user_id: json(id), stream_id: json(id) },
     result: z.object({ is_subscribed: z.boolean() }),
     errors: ['BAD_REQUEST'],
   }),
@@ -128,7 +129,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/users/{user_id}/channels' },
     summary: 'The channels a user is subscribed to, as far as the caller may know them.',
-    params: { user_id: json(z.int()) },
+    params: { user_id: json(id) },
     result: z.object({ subscribed_channel_ids: z.array(z.int()) }),
     errors: ['BAD_REQUEST'],
   }),
@@ -137,7 +138,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/streams/{stream_id}/members' },
     summary: 'The subscribers of a channel.',
-    params: { stream_id: json(z.int()) },
+    params: { stream_id: json(id) },
     result: z.object({ subscribers: ids }),
     errors: ['BAD_REQUEST'],
   }),
