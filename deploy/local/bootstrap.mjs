@@ -16,6 +16,13 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const stampFile = join(root, 'node_modules', '.natter-stamp');
 const [task, ...args] = process.argv.slice(2);
 
+// Files that did not change are not checked again.
+const keepResults = [
+  '--incremental',
+  '--tsBuildInfoFile',
+  join(root, 'node_modules', '.cache', 'typecheck.tsbuildinfo'),
+];
+
 const tasks = {
   install: () => 0,
   start: () => node(['deploy/local/start.ts', ...args]),
@@ -29,7 +36,7 @@ const tasks = {
   fuzz: () => node(['test-e2e/fuzz/main.ts', ...args]),
   docs: () => node(['deploy/local/settings-page.ts', ...args]),
   lint,
-  typecheck: () => run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.json', ...args]),
+  typecheck: () => run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.json', ...keepResults, ...args]),
 };
 
 if (!Object.hasOwn(tasks, task ?? ''))
