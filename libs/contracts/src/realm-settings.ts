@@ -64,6 +64,8 @@ export const realmSettings = {
   emails_restricted_to_domains: flag(false),
   disallow_disposable_email_addresses: flag(true),
   invite_required: flag(true),
+  /** Who opens a reusable link shows by a mail that the address is theirs. */
+  invite_links_verify_email: flag(false),
   name_changes_disabled: flag(false),
   email_changes_disabled: flag(false),
   avatar_changes_disabled: flag(false),

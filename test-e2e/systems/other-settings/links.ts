@@ -1,4 +1,5 @@
 import { exchange, type Json } from '@natter/testkit';
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { mails, system } from './system.ts';
 
@@ -77,6 +78,64 @@ test('links of invitations lead to the realm, whatever host they were asked unde
     await send(headers, 'POST', `/api/v1/invites/${id}/resend`);
     expect((await mails.next(email)).link).toMatch(new RegExp(`^${system.url}/accounts/do_confirm/`));
   }
+});
+
+test('a link that verifies addresses mails an invitation for that address, which ends with the link', async () => {
+  const owner = (method: string, path: string, form: Record<string, unknown> = {}) =>
+    send({}, method, `/api/v1${path}`, form);
+  const link = (await owner('POST', '/invites/multiuse', { invite_as: 300 })).body.invite_link as string;
+  const key = link.split('/').at(-2);
+  await owner('PATCH', '/realm', { invite_links_verify_email: true });
+  const claim = (email: string) =>
+    send({ authorization: '' }, 'POST', `/join/${key}`, {
+      email,
+      full_name: 'Not yet',
+      password: 'a rather good password',
+    });
+  const account = { email: 'other@natter.example', full_name: 'Verified', password: 'a rather good password' };
+  expect((await claim('verified@natter.example')).status).toBe(200);
+  const first = await mails.next('verified@natter.example');
+  // A newer mail ends the older one.
+  expect((await claim('Verified@natter.example')).status).toBe(200);
+  const second = await mails.next('Verified@natter.example');
+  const open = (url: string) => send({ authorization: '' }, 'GET', new URL(url).pathname);
+  expect((await open(first.link)).status).toBe(404);
+  expect((await open(second.link)).body).toContain('Verified@natter.example');
+  const submit = (url: string) =>
+    send({ authorization: '' }, 'POST', `/join/${new URL(url).pathname.split('/').at(-1)}`, account);
+  expect((await submit(second.link)).body).toContain('Verified@natter.example');
+  const { members } = (await owner('GET', '/users')).body;
+  const made = members.find((user: Json) => user.full_name === 'Verified');
+  expect([made.delivery_email, made.role]).toEqual(['Verified@natter.example', 300]);
+  expect((await submit(second.link)).status).toBe(404);
+  // Of an address that has an account nothing is said, and nothing is mailed.
+  expect((await claim('verified@natter.example')).status).toBe(200);
+  await claim('too-late@natter.example');
+  const late = await mails.next('too-late@natter.example');
+  expect(mails.received.filter(({ to }) => to.includes('verified@natter.example'))).toHaveLength(1);
+  const [{ id }] = (await owner('GET', '/invites')).body.invites.filter((invite: Json) => invite.link_url === link);
+  expect((await owner('DELETE', `/invites/multiuse/${id}`)).status).toBe(200);
+  expect((await submit(late.link)).status).toBe(400);
+  expect((await owner('PATCH', '/realm', { invite_links_verify_email: false })).status).toBe(200);
+});
+
+test('a mailed invitation is stored as a hash; sending it again ends the link that was mailed before', async () => {
+  const email = 'resent@natter.example';
+  await send({}, 'POST', '/api/v1/invites', { invitee_emails: email, stream_ids: [] });
+  const first = await mails.next(email);
+  const { invites } = (await send({}, 'GET', '/api/v1/invites')).body;
+  const { id } = invites.find((invite: Json) => invite.email === email);
+  await send({}, 'POST', `/api/v1/invites/${id}/resend`);
+  const second = await mails.next(email);
+  const open = (path: string) => send({ authorization: '' }, 'GET', path);
+  expect((await open(new URL(first.link).pathname)).status).toBe(404);
+  expect((await open(new URL(second.link).pathname)).status).toBe(200);
+  const client = new pg.Client({ connectionString: system.servers.postgresUrl });
+  await client.connect();
+  const { rows } = await client.query('SELECT key FROM users.invitation WHERE email = $1', [email]);
+  await client.end();
+  expect(rows[0].key).not.toContain(second.link.split('/').at(-1));
+  expect((await open(`/join/${encodeURIComponent(rows[0].key)}`)).status).toBe(404);
 });
 
 test('the link that confirms a new address leads to the realm, whatever host it was asked under', async () => {

@@ -25,6 +25,7 @@ const keys: Record<string, string> = {
   realm_disallow_disposable_email_addresses: 'boolean',
   realm_emails_restricted_to_domains: 'boolean',
   realm_invite_required: 'boolean',
+  realm_invite_links_verify_email: 'boolean',
   realm_email_changes_disabled: 'boolean',
   realm_name_changes_disabled: 'boolean',
   realm_avatar_changes_disabled: 'boolean',

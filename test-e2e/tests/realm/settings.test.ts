@@ -19,6 +19,7 @@ const changes: [string, unknown, unknown][] = [
   ['emails_restricted_to_domains', true, true],
   ['disallow_disposable_email_addresses', false, false],
   ['invite_required', false, false],
+  ['invite_links_verify_email', true, true],
   ['name_changes_disabled', true, true],
   ['email_changes_disabled', true, true],
   ['avatar_changes_disabled', true, true],

@@ -42,6 +42,13 @@ const joining = {
   password: text(string(1_000)),
 };
 
+/** The page of a link that verifies the address asks for nothing else. */
+const joiningByPage = {
+  email: joining.email,
+  full_name: text(string(1_000).default('')),
+  password: text(string(1_000).default('')),
+};
+
 export const invitationOperations = {
   createInviteLink: operation({
     name: 'create-invite-link',
@@ -143,7 +150,7 @@ export const invitationOperations = {
     summary: 'What the page of an invitation link sends.',
     cost: 5,
     /** The key is what a page that is sent twice names itself by; a header takes its place. */
-    params: { key, ...joining, idempotency_key: text(string(100).optional()) },
+    params: { key, ...joiningByPage, idempotency_key: text(string(100).optional()) },
     result: pageSchema,
   }),
   /** Served by channels, which knows who may add people where; asked in the name of who invites. */

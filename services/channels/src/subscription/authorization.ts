@@ -1,5 +1,5 @@
 import { channelPermissions } from '@natter/contracts';
-import { hasContentAccess, hasMetadataAccess, isPermitted, mayAdminister } from '@natter/permissions';
+import { type Holder, hasContentAccess, hasMetadataAccess, isPermitted, mayAdminister } from '@natter/permissions';
 import type { ChannelRow } from '../channel-row.ts';
 import { type Decision, hasRealmPermission } from '../deciding.ts';
 import { isOwnBot } from './principals.ts';
@@ -27,13 +27,12 @@ export const mayAddOthers = (
   channel: ChannelRow,
   isSubscribed: boolean,
 ): boolean =>
-  hasRealmPermission(decision, 'can_add_subscribers_group') ||
-  mayAdminister(channel, decision.actor, isSubscribed) ||
-  isPermitted(
-    channelPermissions.can_add_subscribers_group,
-    channel.permissions.can_add_subscribers_group,
-    decision.actor,
-  );
+  hasRealmPermission(decision, 'can_add_subscribers_group') || mayAddByChannel(channel, decision.actor, isSubscribed);
+
+/** Who may add others to this channel whatever the realm permits. */
+export const mayAddByChannel = (channel: ChannelRow, holder: Holder, isSubscribed: boolean): boolean =>
+  mayAdminister(channel, holder, isSubscribed) ||
+  isPermitted(channelPermissions.can_add_subscribers_group, channel.permissions.can_add_subscribers_group, holder);
 
 /** Everybody may leave; others are removed by administrators and whom the channel lets, own bots by their owner. */
 export function mayRemove(

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   badRequest,
   invitationOperations,
@@ -17,7 +16,9 @@ import { findGroup } from '../groups/group-row.ts';
 import { holderOf, requirePermission } from '../groups/holder.ts';
 import { readRealm } from '../realm/read-realm.ts';
 import { checkedAddresses } from './addresses.ts';
+import { mayInviteAs } from './conveyed-rights.ts';
 import { invitationFailed } from './invitation-failed.ts';
+import { newInvitationKey, storedKey } from './invitation-key.ts';
 import type { SendInvitation } from './invitation-mail.ts';
 import { announceInvites, linkOf } from './invitation-row.ts';
 
@@ -54,7 +55,7 @@ export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig
       requireRank(holder, params.invite_as);
       await requireGroups(work, holder, params.group_ids);
       return write(work, async (drafts) => {
-        const keys = drafts.map(() => newKey());
+        const keys = drafts.map(() => newInvitationKey());
         for (const [index, draft] of drafts.entries())
           await insertInvite(work, keys[index] ?? '', holder, params, draft, config.INVITATION_LINK_VALIDITY_MINUTES);
         if (keys.length > 0) await announceInvites(work, [holder.userId]);
@@ -72,28 +73,30 @@ export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig
     ),
 
     handle(invitationOperations.sendInvites, async (context, params) => {
+      // Keys are secrets: they stand in no answer that is kept for a repeated request.
+      let mails: { email: string; key: string }[] = [];
       const outcome = await invite(context, 'can_invite_users_group', 'send-invites', params, async (work, add) => {
         const { wanted, refused } = await checkedAddresses(work, params.invitee_emails);
         const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
-        return { mails: wanted.map((email, index) => ({ email, key: keys[index] ?? '' })), refused };
+        mails = wanted.map((email, index) => ({ email, key: keys[index] ?? '' }));
+        return { invited: wanted.length, refused };
       });
-      for (const { email, key } of outcome.mails) await send(context, email, key);
+      for (const { email, key } of mails) await send(context, email, key);
       if (outcome.refused.length > 0)
         throw invitationFailed(
-          outcome.mails.length > 0
+          outcome.invited > 0
             ? "Some of those addresses are already using Natter, so we didn't send them an invitation. We did send invitations to everyone else!"
             : "We weren't able to invite anyone.",
           outcome.refused,
-          outcome.mails.length > 0,
+          outcome.invited > 0,
         );
       return {};
     }),
   ];
 }
 
-/** Nobody invites to more than they are. */
 function requireRank(holder: Holder, inviteAs: number): void {
-  if (inviteAs >= holder.role) return;
+  if (mayInviteAs(holder, inviteAs)) return;
   throw badRequest(
     inviteAs === roles.owner ? 'Must be an organization owner' : 'Must be an organization administrator',
   );
@@ -122,12 +125,6 @@ async function insertInvite(
   const welcome = isAdministrator(holder) ? (params.welcome_message_custom_text ?? null) : null;
   await work.one(sql.type(z.object({ id: z.number() }))`
     INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at)
-    VALUES (${work.realmId}, ${key}, ${email}, ${holder.userId}, ${params.invite_as}, ${sql.array(params.stream_ids, 'int4')}, ${sql.array(params.group_ids, 'int4')},
+    VALUES (${work.realmId}, ${email === null ? key : storedKey(key)}, ${email}, ${holder.userId}, ${params.invite_as}, ${sql.array(params.stream_ids, 'int4')}, ${sql.array(params.group_ids, 'int4')},
       ${params.include_realm_default_subscriptions}, ${welcome}, ${notifyInviter}, now() + make_interval(mins => ${minutes})) RETURNING id`);
-}
-
-/** 40 letters and digits: more than anybody can guess. */
-function newKey(): string {
-  const letters = 'abcdefghijklmnopqrstuvwxyz234567';
-  return [...randomBytes(40)].map((byte) => letters[byte % 32]).join('');
 }

@@ -15,5 +15,5 @@ export const invitationHandlers = (
 ): Handlers => [
   ...createInviteHandlers(owner, bus, config, send),
   ...openInviteHandlers(owner, send),
-  ...joinHandlers(owner, seal),
+  ...joinHandlers(owner, seal, send),
 ];

@@ -6,7 +6,7 @@ import { readRealm } from '../realm/read-realm.ts';
 import { mailLinkOf } from './invitation-row.ts';
 
 /** Sends the mail of an invitation. Must not fail the request: the invitation stands and can be sent again. */
-export type SendInvitation = (context: Context, email: string, key: string) => Promise<void>;
+export type SendInvitation = (context: Pick<Context, 'meta'>, email: string, key: string) => Promise<void>;
 
 /** In the language of the realm: who is invited has none yet. */
 export const mailInvitation =

@@ -1,6 +1,7 @@
 import { type Invitation, idSet, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { storedKey } from './invitation-key.ts';
 
 export const invitationRow = z.object({
   id: z.number(),
@@ -15,14 +16,16 @@ export const invitationRow = z.object({
   notify_inviter: z.boolean(),
   created_at: z.date(),
   expires_at: z.date().nullable(),
+  /** The reusable link whose opener it was mailed to. */
+  link_id: z.number().nullable(),
 });
 export type InvitationRow = z.infer<typeof invitationRow>;
 
-export const invitationColumns = sql.fragment`id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, created_at, expires_at`;
+export const invitationColumns = sql.fragment`id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, created_at, expires_at, link_id`;
 /** By the database's clock. */
 export const isOpen = sql.fragment`NOT is_closed AND (expires_at IS NULL OR expires_at > now())`;
 
-/** An open invitation of this realm by its key; a key of another realm is none. */
+/** An open invitation of this realm by its key; a key of another realm is none, and neither is what the table keeps of one. */
 export const findByKey = (
   executor: Executor,
   realmId: number,
@@ -30,7 +33,17 @@ export const findByKey = (
   lock = sql.fragment``,
 ): Promise<InvitationRow | undefined> =>
   executor.maybeOne(sql.type(invitationRow)`
-    SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${realmId} AND key = ${key} AND ${isOpen} ${lock}`);
+    SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${realmId} AND key = ANY(${sql.array(storedForms(key), 'text')}) AND ${isOpen} ${lock}`);
+
+/** What was mailed to who opened a reusable link ends with the link, which is held. */
+export async function isLinkOpen(work: Work, { link_id }: InvitationRow): Promise<boolean> {
+  if (link_id === null) return true;
+  const link = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.invitation WHERE realm_id = ${work.realmId} AND id = ${link_id} AND ${isOpen} FOR SHARE`);
+  return link !== undefined;
+}
+
+const storedForms = (key: string): string[] => (/^[a-z0-9]{40}$/.test(key) ? [key, storedKey(key)] : []);
 
 export const linkOf = (realmUrl: string, key: string): string => `${realmUrl}/join/${key}/`;
 export const mailLinkOf = (realmUrl: string, key: string): string => `${realmUrl}/accounts/do_confirm/${key}`;

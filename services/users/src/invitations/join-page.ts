@@ -9,6 +9,7 @@ export function formPage({
   email,
   given,
   problem,
+  asksAddressAlone,
 }: {
   realmName: string;
   key: string;
@@ -16,6 +17,8 @@ export function formPage({
   email: string | null;
   given: { full_name?: string; email?: string | undefined };
   problem: string | undefined;
+  /** The address is verified by a mail, whose link asks for the rest. */
+  asksAddressAlone: boolean;
 }): Page {
   const address =
     email === null
@@ -28,12 +31,18 @@ export function formPage({
 <form method="post" action="/join/${encodeURIComponent(key)}">
 <input name="idempotency_key" type="hidden" value="${randomUUID()}">
 ${address}
-<label>Full name <input name="full_name" required maxlength="100" autocomplete="name" value="${escaped(given.full_name ?? '')}"></label>
-<label>Password <input name="password" type="password" required autocomplete="new-password"></label>
-<button>Sign up</button>
+${asksAddressAlone ? '<button>Send me a link</button>' : accountFields(given.full_name ?? '')}
 </form>`,
   );
 }
+
+const accountFields = (fullName: string): string =>
+  `<label>Full name <input name="full_name" required maxlength="100" autocomplete="name" value="${escaped(fullName)}"></label>
+<label>Password <input name="password" type="password" required autocomplete="new-password"></label>
+<button>Sign up</button>`;
+
+export const lookIntoMailPage = (): Page =>
+  page(200, 'Look into your mail', '<p>If you can join with this address, a link is on its way.</p>');
 
 export const welcomePage = (made: { realmName: string; realmUrl: string; email: string }): Page =>
   page(

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { change } from '../change.ts';
 import { holderOf } from '../groups/holder.ts';
 import { readRealm } from '../realm/read-realm.ts';
+import { newInvitationKey, storedKey } from './invitation-key.ts';
 import type { SendInvitation } from './invitation-mail.ts';
 import {
   announceInvites,
@@ -30,7 +31,7 @@ export function openInviteHandlers(owner: Owner, send: SendInvitation): Handlers
       const holder = await holderOf(work, context.actor.userId);
       const row = await work.maybeOne(sql.type(anyRow)`
         SELECT ${invitationColumns}, ${isOpen} AS is_open FROM users.invitation
-        WHERE realm_id = ${work.realmId} AND id = ${id} AND (email IS NULL) = ${isMultiuse} FOR UPDATE`);
+        WHERE realm_id = ${work.realmId} AND id = ${id} AND (email IS NULL) = ${isMultiuse} AND link_id IS NULL FOR UPDATE`);
       if (!row || !mayChange(holder, row)) throw badRequest('No such invitation');
       if (!row.is_open) throw badRequest('Invitation has already been revoked');
       if (row.invite_as === roles.owner && holder.role !== roles.owner)
@@ -48,7 +49,7 @@ export function openInviteHandlers(owner: Owner, send: SendInvitation): Handlers
       const holder = await holderOf(owner.database, actor.userId);
       const own = isAdministrator(holder) ? sql.fragment`` : sql.fragment`AND inviter_id = ${actor.userId}`;
       const rows = await owner.database.any(sql.type(invitationRow)`
-        SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${actor.realmId} AND ${isOpen} ${own} ORDER BY id`);
+        SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${actor.realmId} AND link_id IS NULL AND ${isOpen} ${own} ORDER BY id`);
       const { url } = await readRealm(owner.database, actor.realmId);
       return { invites: rows.map((row) => toInvitation(row, url)) };
     }),
@@ -64,19 +65,20 @@ export function openInviteHandlers(owner: Owner, send: SendInvitation): Handlers
     }),
 
     handle(invitationOperations.resendInvite, async (context, { invite_id }) => {
+      const key = newInvitationKey();
       const row = await changeInvite(
         context,
         invitationOperations.resendInvite,
         invite_id,
         false,
         async (work, { id }) => {
-          // As long again as it was to last.
+          // As long again as it was to last; the link that was mailed before ends.
           await work.run(
-            sql.unsafe`UPDATE users.invitation SET created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,
+            sql.unsafe`UPDATE users.invitation SET key = ${storedKey(key)}, created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,
           );
         },
       );
-      await send(context, row.email ?? '', row.key);
+      await send(context, row.email ?? '', key);
       return {};
     }),
   ];

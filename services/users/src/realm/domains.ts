@@ -89,6 +89,8 @@ export const readDomains = (executor: Executor, realmId: number): Promise<RealmD
 /** Refuses an address that the realm does not let in. */
 export async function checkEmailDomain(executor: Executor, realm: Realm, email: string): Promise<void> {
   const domain = email.split('@').at(-1)?.toLowerCase() ?? '';
+  // `user12@host` names user 12 wherever an address is hidden.
+  if (domain === realm.host && /^user\d+@/i.test(email)) throw badRequest('This email address is reserved.');
   if (realm.settings.emails_restricted_to_domains) {
     if (email.split('@')[0]?.includes('+'))
       throw badRequest('Email addresses containing + are not allowed in this organization.');
