@@ -59,8 +59,6 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   isForWriteOnly: boolean;
   /** Pages of any origin may ask: what an app needs before it is logged in. */
   isCrossOrigin: boolean;
-  /** The parameter for whose value somebody may be guessing a secret: few attempts each; a right one forgets the wrong ones. */
-  guessedFor?: string | undefined;
   /** Weight of one request against the caller's rate limit. */
   cost: number;
   /** Time the caller waits, in milliseconds. */
@@ -121,6 +119,8 @@ export interface RequestMeta {
   realmId: number;
   /** Client name from the User-Agent (for `client` of messages and the read-by-sender rule). */
   client: string;
+  /** Where the request came from, as far as guesses are counted: an IPv4 address or an IPv6 /64. */
+  network?: string | undefined;
   idempotencyKey?: string | undefined;
   /** The realm's version when the request was begun to be served, where copies are brought up to date before. */
   realmVersion?: number | undefined;

@@ -17,6 +17,8 @@ export interface LogRedis {
     keys: [string, string],
     args: [userId: number, by: string, secondsToLive: number],
   ): Promise<[string | null, number, string | null]>;
+  /** Spends a cost from budgets: `args` are the cost, then limit and seconds to live of each. Gives what was spent of the first, and which refused. */
+  rateScript(keys: readonly string[], args: readonly number[]): Promise<[number, number]>;
   isUp(): boolean;
   close(): void;
 }
@@ -66,6 +68,7 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     scripts: {
       natterAppend: { lua: script('append'), numberOfKeys: 2 },
       natterEphemeral: { lua: script('append-ephemeral'), numberOfKeys: 2 },
+      natterRate: { lua: script('rate') },
       natterPoll: { lua: script('poll'), numberOfKeys: 2 },
     },
   });
@@ -82,7 +85,10 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
   });
   redis.on('close', () => onChange('away', lastError));
   const scripted = redis as Redis &
-    Record<'natterAppend' | 'natterEphemeral' | 'natterPoll', (...args: (string | number)[]) => Promise<unknown>>;
+    Record<
+      'natterAppend' | 'natterEphemeral' | 'natterPoll' | 'natterRate',
+      (...args: (string | number)[]) => Promise<unknown>
+    >;
   return {
     redis,
     runId: async () => {
@@ -93,6 +99,7 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     ephemeralScript: async (keys, args) => (await scripted.natterEphemeral(...keys, ...args)) as number[],
     pollScript: async (keys, args) =>
       (await scripted.natterPoll(...keys, ...args)) as [string | null, number, string | null],
+    rateScript: async (keys, args) => (await scripted.natterRate(keys.length, ...keys, ...args)) as [number, number],
     isUp: () => redis.status === 'ready',
     close: () => {
       clearInterval(ping);

@@ -7,6 +7,7 @@ export * from './bus.ts';
 export * from './config.ts';
 export * from './file-store.ts';
 export * from './json-pieces.ts';
+export * from './local-counts.ts';
 export * from './logging.ts';
 export * from './metrics.ts';
 export * from './nats-users.ts';

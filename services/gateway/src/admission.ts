@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { BodyBudget, BodyLease } from './body-budget.ts';
 import { type Callers, type Exchange, isPollOf } from './caller.ts';
 import { takesFile } from './files.ts';
+import { networkOf } from './network.ts';
 import { bodyTooLarge } from './read-body.ts';
 import type { FoundRealm } from './realm-of-host.ts';
 import { queryFieldsOf } from './request-fields.ts';
@@ -68,12 +69,12 @@ export async function admit(
     : isForUsers
       ? await callers.authenticate({ request, reply }, meta)
       : undefined;
-  await callers.countCall({ request, reply }, meta, actor, operation !== undefined && isPollOf(operation));
+  await callers.countCall(operation, { request, reply }, meta, actor);
   if (operation) checkWriteOnly(operation, actor);
 
   const maxBodyBytes = maxBodyOf(operation, actor, context.maxUploadBytes);
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
-  const lease = budget.open(actor ? `user:${actor.realmId}:${actor.userId}` : `address:${request.ip}`);
+  const lease = budget.open(actor ? `user:${actor.realmId}:${actor.userId}` : `network:${networkOf(request.ip)}`);
   reply.raw.once('close', () => lease.release());
   request.admitted = { place, operation, actor, meta, maxBodyBytes, lease };
   return undefined;

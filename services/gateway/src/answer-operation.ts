@@ -1,14 +1,12 @@
 import type { Operation, Page, RequestMeta } from '@natter/contracts';
-import type { LogRedis } from '@natter/event-log';
 import type { Bus } from '@natter/service-kit';
 import { type Admitted, checkWriteOnly } from './admission.ts';
 import { answerPoll, type PollParams } from './answer-poll.ts';
 import type { Authenticator } from './authenticator.ts';
-import { type Callers, type Exchange, isPollOf, type Rates } from './caller.ts';
+import { type Callers, type Exchange, isPollOf } from './caller.ts';
 import { fileParamOf, handOver, sendFile } from './files.ts';
 import { parseParams } from './parse-params.ts';
 import type { Polls } from './polls.ts';
-import { forgetRequests } from './rate-limit.ts';
 import { type Fields, filesOf } from './request-fields.ts';
 import { headerOf, nameOf } from './request-meta.ts';
 import { sendPage, setPageHeaders } from './send-page.ts';
@@ -24,17 +22,15 @@ export interface Call extends Exchange {
 
 export interface AnswerContext {
   bus: Bus;
-  redis: LogRedis;
   polls: Polls;
   authenticator: Authenticator;
   callers: Callers;
-  rates: Rates;
   maxUploadBytes: number;
 }
 
 /** Checks the parameters by the contract, calls the owner of the operation and sends its answer. */
 export async function answerOperation(context: AnswerContext, call: Call): Promise<unknown> {
-  const { bus, redis, callers, rates } = context;
+  const { bus, callers } = context;
   const { operation, request, reply, fields, path, admitted } = call;
   const { meta } = admitted;
   // Old clients name themselves in a field instead of a header.
@@ -45,6 +41,7 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
   // A form may name another operation than the one that was admitted.
   const actor =
     operation === admitted.operation ? admitted.actor : await callers.identify(operation, call, meta, undefined);
+  if (operation !== admitted.operation) await callers.countMore(operation, admitted.operation, call, { meta, actor });
   checkWriteOnly(operation, actor);
   // Small files travel with the other parameters.
   const small = operation.params.file?.encoding === 'text' ? filesOf(request).at(-1) : undefined;
@@ -54,10 +51,7 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
   if (fileParam) params[fileParam] = await handOver(bus, operation, filesOf(request), meta, context.maxUploadBytes);
   if (isPollOf(operation) && actor)
     return answerPoll(context, { request, reply, actor, meta, params: params as PollParams, ignored });
-  const guessed = operation.guessedFor && `login:${String(params[operation.guessedFor]).toLowerCase().slice(0, 200)}`;
-  if (guessed) await callers.count(reply, meta, guessed, rates.login);
   const bytes = await bus.callBytes(operation, params as never, { actor, meta });
-  if (guessed) await forgetRequests(redis, meta.realmId, guessed, rates.login);
   return operation.page ? answerPage(bus, call, meta, bytes) : sendSuccess(reply, bytes, ignored);
 }
 

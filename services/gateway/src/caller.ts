@@ -1,9 +1,9 @@
 import { type Actor, ChatError, eventQueueOperations, type Operation, type RequestMeta } from '@natter/contracts';
-import type { LogRedis } from '@natter/event-log';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from './authenticator.ts';
 import type { GatewayConfig } from './config.ts';
-import { countRequest, type Rate, type RateState, rateLimitHit } from './rate-limit.ts';
+import { networkOf } from './network.ts';
+import { type Budget, type Rate, type RateLimiter, type RateState, rateLimitHit } from './rate-limit.ts';
 
 /** A request and the reply to it. */
 export interface Exchange {
@@ -11,12 +11,12 @@ export interface Exchange {
   reply: FastifyReply;
 }
 
-export type Rates = Record<'user' | 'anonymous' | 'login', Rate>;
+export type Rates = Record<'user' | 'anonymous' | 'realm', Rate>;
 
 export const ratesOf = (config: GatewayConfig): Rates => ({
   user: { limit: config.NATTER_RATE_LIMIT, windowSeconds: 60 },
   anonymous: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS, windowSeconds: 60 },
-  login: { limit: config.NATTER_RATE_LIMIT_LOGIN, windowSeconds: 1_800 },
+  realm: { limit: config.NATTER_RATE_LIMIT_REALM ?? 500 * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
 });
 
 /** Finds out who sent a request, and counts requests against their rates. */
@@ -29,14 +29,30 @@ export interface Callers {
     keyInQuery: string | undefined,
   ): Promise<Actor | undefined>;
   authenticate(exchange: Exchange, meta: RequestMeta, isPoll?: boolean): Promise<Actor>;
-  /** Counts a request of an actor or, without one, of an address. Polls have a budget of their own. */
-  countCall(exchange: Exchange, meta: RequestMeta, actor: Actor | undefined, isPoll: boolean): Promise<void>;
-  count(reply: FastifyReply, meta: RequestMeta, who: string, rate: Rate, by?: 0 | 1): Promise<void>;
+  /**
+   * Counts a request by its weight: against its actor and the realm or, without an actor, against the network it came from. Polls have
+   * a budget of their own.
+   */
+  countCall(
+    operation: Operation | undefined,
+    exchange: Exchange,
+    meta: RequestMeta,
+    actor: Actor | undefined,
+  ): Promise<void>;
+  /** Counts what an operation weighs more than the one that was counted, where a form names another verb. */
+  countMore(
+    operation: Operation,
+    counted: Operation | undefined,
+    exchange: Exchange,
+    by: { meta: RequestMeta; actor: Actor | undefined },
+  ): Promise<void>;
 }
 
 export const isPollOf = (operation: Operation): boolean => operation.name === eventQueueOperations.getEvents.name;
 
-export function createCallers(authenticator: Authenticator, redis: LogRedis, rates: Rates): Callers {
+const costOf = (operation: Operation | undefined): number => operation?.cost ?? 1;
+
+export function createCallers(authenticator: Authenticator, limiter: RateLimiter, rates: Rates): Callers {
   return {
     async identify(operation, exchange, meta, keyInQuery) {
       const hasHeader = exchange.request.headers.authorization !== undefined;
@@ -48,19 +64,33 @@ export function createCallers(authenticator: Authenticator, redis: LogRedis, rat
       return guarded(exchange, meta, () => authenticator.authenticateKey(keyInQuery, meta));
     },
     authenticate,
-    countCall({ request, reply }, meta, actor, isPoll) {
-      const who = actor ? `${isPoll ? 'poll' : 'user'}:${actor.userId}` : `ip:${request.ip}`;
-      return count(reply, meta, who, actor ? rates.user : rates.anonymous);
+    countCall: (operation, { request, reply }, meta, actor) =>
+      spend(reply, meta, budgetsOf(operation, request, actor), costOf(operation)),
+    countMore: async (operation, counted, { request, reply }, { meta, actor }) => {
+      const more = costOf(operation) - costOf(counted);
+      if (more > 0) await spend(reply, meta, budgetsOf(operation, request, actor), more);
     },
-    count,
   };
+
+  function budgetsOf(
+    operation: Operation | undefined,
+    request: FastifyRequest,
+    actor: Actor | undefined,
+  ): [Budget, ...Budget[]] {
+    if (!actor) return [{ who: `ip:${networkOf(request.ip)}`, rate: rates.anonymous }];
+    if (operation && isPollOf(operation)) return [{ who: `poll:${actor.userId}`, rate: rates.user }];
+    return [
+      { who: `user:${actor.userId}`, rate: rates.user },
+      { who: 'realm', rate: rates.realm },
+    ];
+  }
 
   function authenticate(exchange: Exchange, meta: RequestMeta, isPoll = false): Promise<Actor> {
     const { authorization } = exchange.request.headers;
     return guarded(exchange, meta, () => authenticator.authenticate(authorization, meta, isPoll));
   }
 
-  /** A wrong key counts against the address that it came from. */
+  /** A wrong key counts against the network it came from; a right one is never refused because of wrong ones. */
   async function guarded(
     { request, reply }: Exchange,
     meta: RequestMeta,
@@ -69,15 +99,22 @@ export function createCallers(authenticator: Authenticator, redis: LogRedis, rat
     try {
       return await attempt();
     } catch (error) {
-      // A missing key is not a guess, so it is not counted.
-      if (error instanceof ChatError && error.status === 401)
-        await count(reply, meta, `ip:${request.ip}`, rates.anonymous, error.code === 'UNAUTHORIZED' ? 0 : 1);
+      // A missing key is not a guess, so it is not counted. Wrong keys leave the budget for logins alone.
+      if (error instanceof ChatError && error.status === 401) {
+        const budget = { who: `wrong-key:${networkOf(request.ip)}`, rate: rates.anonymous };
+        await spend(reply, meta, [budget], error.code === 'UNAUTHORIZED' ? 0 : 1);
+      }
       throw error;
     }
   }
 
-  async function count(reply: FastifyReply, meta: RequestMeta, who: string, rate: Rate, by: 0 | 1 = 1): Promise<void> {
-    const state = await countRequest(redis, meta.realmId, who, rate, by);
+  async function spend(
+    reply: FastifyReply,
+    meta: RequestMeta,
+    budgets: [Budget, ...Budget[]],
+    cost: number,
+  ): Promise<void> {
+    const state = await limiter.spend(meta.realmId, budgets, cost);
     setRateHeaders(reply, state);
     if (state.isOver) throw rateLimitHit(state);
   }

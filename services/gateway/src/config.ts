@@ -12,17 +12,17 @@ export const gatewayConfig = commonConfig.extend({
     .string()
     .default('')
     .describe('Proxies in front whose X-Forwarded-For and -Host are believed: addresses or CIDRs, by commas'),
-  NATTER_RATE_LIMIT: z.coerce.number().int().default(200).describe('Requests a minute and user'),
+  NATTER_RATE_LIMIT: z.coerce.number().int().default(200).describe('Requests a minute and user, each by its weight'),
   NATTER_RATE_LIMIT_ANONYMOUS: z.coerce
     .number()
     .int()
     .default(100)
-    .describe('Requests a minute and address, without authentication'),
-  NATTER_RATE_LIMIT_LOGIN: z.coerce
+    .describe('Requests a minute and network (an IPv4 address or an IPv6 /64), without authentication'),
+  NATTER_RATE_LIMIT_REALM: z.coerce
     .number()
     .int()
-    .default(5)
-    .describe('Wrong passwords in half an hour and username before no more are tried'),
+    .optional()
+    .describe('Requests a minute and organization, polls aside; without it 500 times those of a user'),
   NATTER_LOG_MEMORY_MIB: z.coerce
     .number()
     .int()

@@ -1,15 +1,22 @@
 import { expect, test } from 'vitest';
 import { networkOf, trustedProxies } from './network.ts';
 
-test('addresses of one IPv6 /64 network count as one', () => {
-  expect(networkOf('192.0.2.7')).toBe('192.0.2.7');
-  expect(networkOf('::ffff:192.0.2.7')).toBe('192.0.2.7');
-  expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
-  expect(networkOf('2001:0db8:1:2::1')).toBe('2001:db8:1:2::/64');
-  expect(networkOf('2001:db8::1')).toBe('2001:db8:0:0::/64');
-  expect(networkOf('::1')).toBe('0:0:0:0::/64');
-  expect(networkOf('fe80::1%eth0')).toBe('fe80:0:0:0::/64');
-  expect(networkOf('')).toBe('');
+test('addresses of one host are of one network, however they are written', () => {
+  const networks: [string, string][] = [
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['::FFFF:c000:207', '192.0.2.7'],
+    ['0:0:0:0:0:ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::9', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['not an address', 'unknown'],
+    ['', 'unknown'],
+  ];
+  for (const [address, network] of networks) expect([address, networkOf(address)]).toEqual([address, network]);
 });
 
 test('trusted proxies are addresses and networks', () => {

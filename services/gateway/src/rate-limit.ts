@@ -1,5 +1,6 @@
 import { ChatError } from '@natter/contracts';
 import { type LogRedis, rateKey } from '@natter/event-log';
+import { createLocalCounts } from '@natter/service-kit';
 
 export interface RateState {
   limit: number;
@@ -14,33 +15,49 @@ export interface Rate {
   windowSeconds: number;
 }
 
-/** Counts requests of one caller over all gateways; 0 only looks. Without Redis nobody is limited. */
-export async function countRequest(
-  redis: LogRedis,
-  realmId: number,
-  who: string,
-  rate: Rate,
-  by: 0 | 1 = 1,
-): Promise<RateState> {
-  const { limit, windowSeconds } = rate;
-  const { key, reset } = windowOf(realmId, who, windowSeconds);
-  let count = 0;
-  try {
-    count = by === 0 ? Number((await redis.redis.get(key)) ?? 0) : await redis.redis.incr(key);
-    if (by === 1 && count === 1) await redis.redis.expire(key, windowSeconds * 2);
-  } catch {
-    return { limit, remaining: limit, reset, isOver: false };
-  }
-  return { limit, remaining: Math.max(0, limit - count), reset, isOver: count > limit };
+/** What is counted together, and how much of it there may be in a window. */
+export interface Budget {
+  who: string;
+  rate: Rate;
 }
 
-export async function forgetRequests(redis: LogRedis, realmId: number, who: string, rate: Rate): Promise<void> {
-  await redis.redis.del(windowOf(realmId, who, rate.windowSeconds).key).catch(() => undefined);
+export interface RateLimiter {
+  /**
+   * Spends a cost from budgets of a realm over all gateways, in one round trip; from none where one has too little left. A cost of 0
+   * only looks. While Redis is away this process counts alone. Gives the state of the first budget.
+   */
+  spend(realmId: number, budgets: readonly [Budget, ...Budget[]], cost: number): Promise<RateState>;
 }
 
-function windowOf(realmId: number, who: string, windowSeconds: number): { key: string; reset: number } {
-  const window = Math.floor(Date.now() / 1000 / windowSeconds);
-  return { key: rateKey(realmId, `${who}:${window}`), reset: (window + 1) * windowSeconds };
+export function createRateLimiter(redis: LogRedis): RateLimiter {
+  const local = createLocalCounts();
+  const spendHere = (keys: readonly string[], budgets: readonly Budget[], cost: number): [number, number] => {
+    const spent = keys.map((key) => local.get(key));
+    const refused = budgets.findIndex(
+      ({ rate }, index) => (spent[index] ?? 0) + Math.min(cost, rate.limit) > rate.limit,
+    );
+    if (refused >= 0) return [spent[0] ?? 0, refused + 1];
+    const after = keys.map((key, index) => local.add(key, cost, budgets[index]?.rate.windowSeconds ?? 0));
+    return [after[0] ?? 0, 0];
+  };
+  return {
+    async spend(realmId, budgets, cost) {
+      const [first] = budgets;
+      const now = Date.now() / 1000;
+      const keys = budgets.map(({ who, rate }) => rateKey(realmId, `${who}:${Math.floor(now / rate.windowSeconds)}`));
+      const args = budgets.flatMap(({ rate }) => [rate.limit, rate.windowSeconds * 2]);
+      const [spent, refused] = await redis
+        .rateScript(keys, [cost, ...args])
+        .catch(() => spendHere(keys, budgets, cost));
+      const { rate } = budgets[refused - 1] ?? first;
+      return {
+        limit: first.rate.limit,
+        remaining: Math.max(0, first.rate.limit - spent),
+        reset: (Math.floor(now / rate.windowSeconds) + 1) * rate.windowSeconds,
+        isOver: refused > 0,
+      };
+    },
+  };
 }
 
 export const rateLimitHit = ({ reset }: RateState): ChatError =>

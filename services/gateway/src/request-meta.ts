@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestMeta } from '@natter/contracts';
 import type { FastifyRequest } from 'fastify';
+import { networkOf } from './network.ts';
 import type { Hangup } from './polls.ts';
 import type { FoundRealm } from './realm-of-host.ts';
 
@@ -14,6 +15,7 @@ export async function metaOf(
     requestId: request.id,
     realmId: 0,
     client: clientOf(request),
+    network: networkOf(request.ip),
     idempotencyKey: headerOf(request, 'idempotency-key'),
   };
   return { ...meta, ...(await findRealm(host, meta)) };

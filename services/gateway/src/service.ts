@@ -11,6 +11,7 @@ import { serveDocuments } from './documents.ts';
 import { createGatewayMetrics } from './gateway-metrics.ts';
 import { createHttpServer } from './http-server.ts';
 import { createPolls, type Polls } from './polls.ts';
+import { createRateLimiter } from './rate-limit.ts';
 import { createRealmFinder } from './realm-of-host.ts';
 import { createRealmTails } from './realm-tails.ts';
 import { route } from './route.ts';
@@ -45,7 +46,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   const findRealm = createRealmFinder(bus);
   const router = createRouter(operations);
   const rates = ratesOf(config);
-  const callers = createCallers(authenticator, redis, rates);
+  const callers = createCallers(authenticator, createRateLimiter(redis), rates);
   const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * mebibyte;
   const budget = createBodyBudget({
     total: config.NATTER_BODY_MEMORY_MIB * mebibyte,
@@ -58,7 +59,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     toChatError: createErrorMapper({ log, router, maxUploadBytes }),
   });
   const admission = { router, callers, budget, maxUploadBytes, findRealm };
-  const context = { bus, redis, polls, authenticator, callers, rates, maxUploadBytes };
+  const context = { bus, polls, authenticator, callers, maxUploadBytes };
   serveDocuments(server.app);
   server.app.route({
     method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],

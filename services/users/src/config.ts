@@ -11,6 +11,12 @@ export const usersConfig = commonConfig.extend({
     .min(1)
     .default(14_400)
     .describe('How long an invitation is valid unless it says otherwise'),
+  NATTER_RATE_LIMIT_LOGIN: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(5)
+    .describe('Wrong passwords for an account from one network before each next attempt has to wait, longer each time'),
   NATTER_SMTP_URL: z
     .string()
     .optional()

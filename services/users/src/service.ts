@@ -1,7 +1,9 @@
 import { serverVersion } from '@natter/contracts';
 import { openOwner, type Process, type Running } from '@natter/service-kit';
 import { accountHandlers } from './accounts/index.ts';
+import { createAttempts } from './authentication/attempts.ts';
 import { authenticationHandlers } from './authentication/authentication.ts';
+import { createGuesses } from './authentication/guesses.ts';
 import { createKeySeal } from './authentication/key-seal.ts';
 import { loginHandlers } from './authentication/login.ts';
 import { operatorKeyHandlers } from './authentication/operator-keys.ts';
@@ -35,6 +37,8 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   acquaintanceConsumer(owner);
   defaultChannelNamesConsumer(owner);
   const mailer = createMailer({ url: config.NATTER_SMTP_URL, from: config.NATTER_MAIL_FROM, log });
+  const attempts = createAttempts(owner.redis);
+  const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
   const seal = createKeySeal(config.NATTER_BOT_KEY_SECRET || config.NATTER_POSTGRES_URL || '');
   await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
     ...realmHandlers(owner, bus, config),
@@ -43,11 +47,11 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...collectionHandlers(owner),
     ...invitationHandlers(owner, bus, config, seal, mailInvitation(owner.database, mailer)),
     ...authenticationHandlers(owner),
-    ...loginHandlers(owner, mailer),
+    ...loginHandlers(owner, mailer, guesses),
     ...ownKeyHandlers(owner, seal),
     ...accountHandlers(owner, bus, config, seal, mailer),
     ...botHandlers(owner, seal),
-    ...settingsHandlers(owner, mailer, log),
+    ...settingsHandlers(owner, { mailer, log, attempts, guesses }),
     ...socialHandlers(owner),
     ...sightHandlers(owner),
     ...operatorKeyHandlers(owner),

@@ -1,63 +1,55 @@
 import { ChatError } from '@natter/contracts';
 import { type LogRedis, rateKey } from '@natter/event-log';
+import { createLocalCounts } from '@natter/service-kit';
 
 interface Window {
   seconds: number;
   most: number;
 }
 
+/** Counts over all processes. While Redis is away this process counts alone. */
 export interface Attempts {
-  /** Counts one; throws RATE_LIMIT_HIT over the most. Without Redis nobody is limited. */
+  /** Counts one; throws RATE_LIMIT_HIT over the most. */
   count(realmId: number, what: string, window: Window): Promise<void>;
-  /**
-   * Counts, one at a time for the same thing: whoever logs in at several places at once is not taken for somebody who
-   * guesses, because each success starts the count anew before the next begins.
-   */
-  inTurn<R>(
-    realmId: number,
-    what: string,
-    window: Window,
-    attempt: (succeeded: () => Promise<void>) => Promise<R>,
-  ): Promise<R>;
+  /** Adds one to a count that ends some seconds after the first. */
+  add(realmId: number, what: string, seconds: number): Promise<number>;
+  /** Whole seconds until a count ends; 0 where there is none. */
+  left(realmId: number, what: string): Promise<number>;
+  drop(realmId: number, what: string): Promise<void>;
 }
 
+export const tooMany = (seconds: number): ChatError =>
+  new ChatError('RATE_LIMIT_HIT', 'API usage exceeded rate limit', { 'retry-after': Math.max(seconds, 1) });
+
 export function createAttempts({ redis }: LogRedis): Attempts {
-  const turns = new Map<string, Promise<unknown>>();
-  const count: Attempts['count'] = async (realmId, what, { seconds, most }) => {
+  const local = createLocalCounts();
+  const add: Attempts['add'] = async (realmId, what, seconds) => {
     const key = rateKey(realmId, what);
-    let made = 0;
-    let left = seconds;
     try {
-      made = await redis.incr(key);
-      if (made === 1) await redis.expire(key, seconds);
-      else if (made > most) left = await redis.ttl(key);
-      // Whoever died between counting and setting the end leaves a key without one.
-      if (left === -1) await redis.expire(key, seconds);
+      const made = await redis.incr(key);
+      // A process that died between counting and setting the end leaves a key without one.
+      if (made === 1 || (await redis.ttl(key)) === -1) await redis.expire(key, seconds);
+      return made;
     } catch {
-      return;
+      return local.add(key, 1, seconds);
     }
-    if (made > most)
-      throw new ChatError('RATE_LIMIT_HIT', 'API usage exceeded rate limit', { 'retry-after': Math.max(left, 1) });
+  };
+  const left: Attempts['left'] = async (realmId, what) => {
+    const key = rateKey(realmId, what);
+    // What was counted while Redis was away holds on.
+    const here = local.left(key);
+    return Math.max(here, await redis.ttl(key).catch(() => 0), 0);
   };
   return {
-    count,
-    async inTurn(realmId, what, window, attempt) {
+    add,
+    left,
+    async count(realmId, what, { seconds, most }) {
+      if ((await add(realmId, what, seconds)) > most) throw tooMany(await left(realmId, what));
+    },
+    async drop(realmId, what) {
       const key = rateKey(realmId, what);
-      const before = turns.get(key) ?? Promise.resolve();
-      const own = before
-        .catch(() => undefined)
-        .then(async () => {
-          await count(realmId, what, window);
-          return attempt(async () => {
-            await redis.del(key).catch(() => 0);
-          });
-        });
-      turns.set(key, own);
-      try {
-        return await own;
-      } finally {
-        if (turns.get(key) === own) turns.delete(key);
-      }
+      local.drop(key);
+      await redis.del(key).catch(() => 0);
     },
   };
 }

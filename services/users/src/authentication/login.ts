@@ -7,6 +7,7 @@ import type { Mailer } from '../mail/mailer.ts';
 import { newLoginMail } from '../mail/mails.ts';
 import { addKey } from './add-key.ts';
 import { realmDeactivated } from './authentication.ts';
+import type { Guesses } from './guesses.ts';
 import { createApiKey, verifyPassword } from './passwords.ts';
 
 const accountRow = z.object({
@@ -23,7 +24,7 @@ const accountRow = z.object({
 /** Mails about logins start a minute after somebody joined: whoever just did knows of the first one. */
 const wantsMail = sql.fragment`coalesce((a.settings->>'enable_login_emails')::boolean, true) AND a.joined_at < now() - interval '1 minute'`;
 
-export function loginHandlers({ database, unitOfWork }: Owner, mailer: Mailer): Handlers {
+export function loginHandlers({ database, unitOfWork }: Owner, mailer: Mailer, guesses: Guesses): Handlers {
   return [
     handle(userOperations.devFetchApiKey, async () => {
       throw badRequest('Development environment authentication is not enabled.');
@@ -54,7 +55,11 @@ export function loginHandlers({ database, unitOfWork }: Owner, mailer: Mailer): 
       WHERE a.realm_id = ${meta.realmId} AND NOT a.is_bot AND (lower(a.email) = lower(${username})
         OR a.id = ${idInEmail(username)} AND lower('user' || a.id || '@' || r.host) = lower(${username}))
       ORDER BY lower(a.email) = lower(${username}) DESC LIMIT 1`);
-    const isRight = await verifyPassword(account?.password_hash, password);
+    const { realmId, network = 'unknown' } = meta;
+    const guessed = account ? { userId: account.id } : { name: username };
+    const isRight = await guesses.attempt({ realmId, network }, guessed, async () =>
+      (await verifyPassword(account?.password_hash, password)) ? true : undefined,
+    );
     if (!account || !isRight) throw wrongPassword();
     if (account.realm_ended) throw realmDeactivated();
     if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');

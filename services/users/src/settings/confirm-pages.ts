@@ -1,17 +1,17 @@
 import { ChatError, type RequestMeta, settingsOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, type Logger, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { addressChange, changeEmail, checkNewEmail, mailAddressChange } from '../accounts/change-email.ts';
 import { lockAccount } from '../accounts/find-account.ts';
-import { createAttempts } from '../authentication/attempts.ts';
 import { endCredentials } from '../authentication/end-credentials.ts';
+import { hashOf } from '../authentication/guesses.ts';
 import { checkPassword, hashPassword } from '../authentication/passwords.ts';
-import type { Mailer } from '../mail/mailer.ts';
 import { forgottenPasswordMail } from '../mail/mails.ts';
 import { lockRealm, readRealm } from '../realm/read-realm.ts';
 import { findConfirmation, newConfirmation, takeConfirmation } from './confirmations.ts';
 import { escaped, plainPage } from './plain-page.ts';
+import type { SettingsTools } from './tools.ts';
 
 const resetWindows = [
   { seconds: 3_600, most: 2 },
@@ -23,9 +23,8 @@ const gone = () =>
 const problemOf = (problem: string): string => `<p class="problem" role="alert">${escaped(problem)}</p>`;
 
 /** What links in mails open. */
-export function confirmPageHandlers(owner: Owner, mailer: Mailer, log: Logger): Handlers {
+export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: SettingsTools): Handlers {
   const { database, unitOfWork } = owner;
-  const attempts = createAttempts(owner.redis);
   return [
     // Scanners of mail open links: only the form on the page does something.
     handle(settingsOperations.confirmEmailPage, async ({ meta }, { key }) => {
@@ -66,7 +65,7 @@ export function confirmPageHandlers(owner: Owner, mailer: Mailer, log: Logger): 
 
     handle(settingsOperations.askForPassword, async ({ meta }, { email }) => {
       for (const window of resetWindows)
-        await attempts.count(meta.realmId, `reset:${email.toLowerCase()}:${window.seconds}`, window);
+        await attempts.count(meta.realmId, `reset:${hashOf(email)}:${window.seconds}`, window);
       // Not waited for: the time to answer tells nobody whether there is such an account.
       void mailLink(meta, email).catch((error: unknown) =>
         log.warn({ err: error }, 'link to set a password not mailed'),

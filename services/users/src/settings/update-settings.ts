@@ -15,16 +15,15 @@ import { administratorsAnd, announceEmail } from '../accounts/announce-account.t
 import { checkEmailForm, checkNewEmail } from '../accounts/change-email.ts';
 import { lockAccount } from '../accounts/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
-import { createAttempts } from '../authentication/attempts.ts';
 import { endCredentials } from '../authentication/end-credentials.ts';
 import { hashPassword, verifyPassword } from '../authentication/passwords.ts';
 import { change } from '../change.ts';
-import type { Mailer } from '../mail/mailer.ts';
 import { confirmEmailMail } from '../mail/mails.ts';
 import { lockRealm, type Realm, readRealm } from '../realm/read-realm.ts';
 import { newConfirmation } from './confirmations.ts';
 import { announceSetting } from './settings-events.ts';
 import { readSettings } from './stored-settings.ts';
+import type { SettingsTools } from './tools.ts';
 
 type Params = ParamsOf<typeof settingsOperations.updateSettings>;
 
@@ -32,10 +31,8 @@ const emailWindows = [
   { seconds: 3_600, most: 2 },
   { seconds: 86_400, most: 5 },
 ];
-const passwordWindow = { seconds: 1_800, most: 5 };
 
-export function updateSettingsHandlers(owner: Owner, mailer: Mailer): Handlers {
-  const attempts = createAttempts(owner.redis);
+export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses }: SettingsTools): Handlers {
   const { updateSettings, updateDisplaySettings, updateNotificationSettings } = settingsOperations;
   return [updateSettings, updateDisplaySettings, updateNotificationSettings].map((operation) =>
     handle(operation, async (context, params) => {
@@ -69,10 +66,12 @@ export function updateSettingsHandlers(owner: Owner, mailer: Mailer): Handlers {
         new_password ? 'Missing old password!' : 'Changing the address needs your password: old_password',
       );
     const verified = account.password_hash;
-    await attempts.inTurn(meta.realmId, `password:${actor.keyId}`, passwordWindow, async (succeeded) => {
-      if (!(await verifyPassword(verified, old_password))) throw badRequest('Wrong password!');
-      await succeeded();
-    });
+    // By the key, so that a stolen key that guesses holds up nobody else.
+    const by = { realmId: meta.realmId, network: `key:${actor.keyId}` };
+    const isRight = await guesses.attempt(by, { userId: actor.userId }, async () =>
+      (await verifyPassword(verified, old_password)) ? true : undefined,
+    );
+    if (!isRight) throw badRequest('Wrong password!');
     return { verified, next: new_password ? await hashPassword(new_password) : undefined };
   }
 

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { createLocalCounts } from './local-counts.ts';
+
+test('counts add up until they end, and never take more than their space', () => {
+  const counts = createLocalCounts(3);
+  expect([counts.add('a', 2, 60), counts.add('a', 3, 60), counts.get('a'), counts.left('a')]).toEqual([2, 5, 5, 60]);
+  expect([counts.add('gone', 1, 0), counts.get('gone'), counts.add('gone', 1, 0)]).toEqual([1, 0, 1]);
+  counts.drop('a');
+  expect(counts.get('a')).toBe(0);
+  for (const key of ['b', 'c', 'd', 'e']) counts.add(key, 1, 60);
+  expect(['b', 'c', 'd', 'e'].filter((key) => counts.get(key) > 0)).toEqual(['c', 'd', 'e']);
+});

@@ -1,0 +1,250 @@
+import { mkdtemp, readFile, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, type Database, sql } from '@natter/database';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Answer, type Credentials, request } from '../api.ts';
+
+let system: System;
+let database: Database;
+let dataDir: string;
+const lines: string[] = [];
+const mails: { to: string; text: string }[] = [];
+const limits = { user: 120, realm: 200, anonymous: 150 };
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({
+    dataDir,
+    env: {
+      ...process.env,
+      NATTER_RATE_LIMIT: String(limits.user),
+      NATTER_RATE_LIMIT_REALM: String(limits.realm),
+      NATTER_RATE_LIMIT_ANONYMOUS: String(limits.anonymous),
+      NATTER_TRUSTED_PROXIES: '127.0.0.1',
+      NATTER_LOG_LEVEL: 'trace',
+    },
+    log: (line) => lines.push(line),
+    onLine: (line) => lines.push(line),
+    onMail: (mail) => mails.push(mail),
+  });
+  database = createDatabase({
+    url: system.servers.postgresUrl,
+    maxConnections: 1,
+    name: 'test',
+    onError: () => undefined,
+  });
+});
+afterAll(async () => {
+  await database?.close();
+  await system?.stop();
+});
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const nobody: Credentials = { email: '', api_key: '' };
+type Person = { email: string; password: string; api_key: string; user_id: number };
+
+/** On a connection of its own: which gateway answers is chance. */
+const from = (network: string) => ({ connection: 'close', 'x-forwarded-for': network });
+const logIn = (username: string, password: string, network: string) =>
+  request(system.url, nobody, 'POST', '/fetch_api_key', { username, password }, from(network));
+const codeOf = ({ status, body }: { status: number; body: Answer }) => [status, body.code];
+const wrong = [401, 'AUTHENTICATION_FAILED'];
+const limited = [429, 'RATE_LIMIT_HIT'];
+
+let networks = 0;
+/** An address that nobody used before. */
+const elsewhere = (): string => `198.51.100.${++networks}`;
+
+/** A window begins anew: what is counted in a test is all in one. */
+async function atWindowStart(): Promise<void> {
+  const left = 60_000 - (Date.now() % 60_000);
+  if (left < 25_000) await pause(left + 100);
+}
+
+test('a name that is written differently is guessed at as the same, and the sixth guess waits', async () => {
+  const { email } = system.people.member;
+  const { user_id } = system.people.member;
+  const network = elsewhere();
+  const spellings = [
+    email,
+    ` ${email}`,
+    `\t${email}\n`,
+    email.toUpperCase(),
+    `user${user_id}@localhost`,
+    `  ${email}  `,
+    `USER${user_id}@LocalHost`,
+    `\u00a0${email}`,
+  ];
+  const answers: (string | number)[][] = [];
+  for (const spelling of spellings) answers.push(codeOf(await logIn(spelling, 'wrong', network)));
+  expect(answers).toEqual([wrong, wrong, wrong, wrong, wrong, limited, limited, limited]);
+  const { body } = await logIn(email, system.people.member.password, network);
+  expect(body['retry-after']).toBeGreaterThan(0);
+  expect(body['retry-after']).toBeLessThanOrEqual(30);
+  // A name that nobody has is treated like one that somebody has.
+  const unknown = elsewhere();
+  const tries: (string | number)[][] = [];
+  for (const name of ['nobody', ' nobody', 'NOBODY', 'nobody\t', 'Nobody', 'nobody'])
+    tries.push(codeOf(await logIn(`${name}@natter.example`.replace('\t', ''), 'wrong', unknown)));
+  expect(tries).toEqual([wrong, wrong, wrong, wrong, wrong, limited]);
+});
+
+test('who guesses locks nobody out elsewhere, also from many networks at once', async () => {
+  const { email, password } = system.people.member2;
+  for (let count = 0; count < 60; count++) await logIn(email, 'wrong', `203.0.113.${count}`);
+  const [first, second] = [elsewhere(), elsewhere()];
+  expect((await logIn(email, password, first)).status).toBe(200);
+  // An account that is guessed at from everywhere leaves each network one attempt.
+  expect(codeOf(await logIn(email, 'wrong', second))).toEqual(wrong);
+  expect(codeOf(await logIn(email, password, second))).toEqual(limited);
+  expect((await logIn(email, password, first)).status).toBe(200);
+});
+
+test('addresses of one IPv6 network guess together, and so does IPv4 written as IPv6', async () => {
+  const { email, password } = system.people.moderator;
+  const hosts = ['2001:db8:7:7::1', '2001:db8:7:7:a::2', '2001:db8:7:7:b:c:d:e', '2001:DB8:7:7::4', '2001:db8:7:7::5'];
+  for (const host of hosts) expect(codeOf(await logIn(email, 'wrong', host))).toEqual(wrong);
+  expect(codeOf(await logIn(email, password, '2001:db8:7:7:ffff::9'))).toEqual(limited);
+  const { email: other, password: right } = system.people.guest;
+  for (const host of ['192.0.2.9', '::ffff:192.0.2.9', '::ffff:c000:209', '192.0.2.9', '::ffff:192.0.2.9'])
+    expect(codeOf(await logIn(other, 'wrong', host))).toEqual(wrong);
+  expect(codeOf(await logIn(other, right, '192.0.2.9'))).toEqual(limited);
+  expect((await logIn(other, right, '2001:db8:7:8::1')).status).toBe(200);
+});
+
+test('twelve apps that log in at once with the right password are all let in', async () => {
+  const { email, password } = system.people.administrator;
+  const network = elsewhere();
+  const answers = await Promise.all(Array.from({ length: 12 }, () => logIn(email, password, network)));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+});
+
+test('wrong keys at an address refuse neither a right key nor a login there', async () => {
+  await atWindowStart();
+  const network = elsewhere();
+  const { member, administrator } = system.people;
+  const guess = { email: member.email, api_key: 'A'.repeat(32) };
+  const codes = new Set<string>();
+  for (let count = 0; count < limits.anonymous + 5; count++)
+    codes.add(codeOf(await request(system.url, guess, 'GET', '/users/me', {}, from(network))).join());
+  expect([...codes].sort()).toEqual(['401,INVALID_API_KEY', limited.join()]);
+  expect((await request(system.url, member, 'GET', '/users/me', {}, from(network))).status).toBe(200);
+  expect((await logIn(administrator.email, administrator.password, network)).status).toBe(200);
+});
+
+test('a request weighs what the contract says', async () => {
+  await atWindowStart();
+  const { administrator } = system.people;
+  const left = async (method: string, path: string): Promise<number> => {
+    const authorization = `Basic ${Buffer.from(`${administrator.email}:${administrator.api_key}`).toString('base64')}`;
+    const response = await fetch(`${system.url}/api/v1${path}`, { method, headers: { authorization } });
+    return Number(response.headers.get('x-ratelimit-remaining'));
+  };
+  const before = await left('GET', '/users/me/alert_words');
+  expect(await left('GET', '/users/me/alert_words')).toBe(before - 1);
+  expect(await left('POST', '/register')).toBeLessThan(before - 2);
+});
+
+test('one user cannot use up the requests of the organization, and all together have an end; polls go on', async () => {
+  await atWindowStart();
+  const { member, member2, guest, owner } = system.people;
+  const ask = (who: Person) => request(system.url, who, 'GET', '/users/me/alert_words', {}, { connection: 'close' });
+  const { body: queue } = await request(system.url, owner, 'POST', '/register', { event_types: ['typing'] });
+  const answers: number[] = [];
+  // What is refused to a user is not counted against the organization.
+  for (let count = 0; count < limits.user + 30; count++) answers.push((await ask(member)).status);
+  expect(answers.filter((status) => status === 200).length).toBeLessThanOrEqual(limits.user);
+  expect((await ask(member2)).status).toBe(200);
+  for (let count = 0; count < limits.realm - limits.user; count++) answers.push((await ask(member2)).status);
+  const over = await ask(guest);
+  expect(codeOf(over)).toEqual(limited);
+  const poll = { queue_id: queue.queue_id, last_event_id: -1, dont_block: true };
+  expect((await request(system.url, owner, 'GET', '/events', poll)).status).toBe(200);
+});
+
+test('without Redis guesses and requests are still limited', async () => {
+  await system.servers.redis.kill('SIGKILL');
+  try {
+    const { email, password } = system.people.owner;
+    const network = elsewhere();
+    const answers: (string | number)[][] = [];
+    for (let count = 0; count < 7; count++) answers.push(codeOf(await logIn(email, 'wrong', network)));
+    expect(answers.slice(0, 5)).toEqual([wrong, wrong, wrong, wrong, wrong]);
+    expect(answers.slice(5)).toEqual([limited, limited]);
+    expect((await logIn(email, password, elsewhere())).status).toBe(200);
+    await atWindowStart();
+    const statuses: number[] = [];
+    // Each of two gateways counts alone.
+    for (let count = 0; count < 2 * limits.user + 10; count++)
+      statuses.push(
+        (
+          await request(
+            system.url,
+            system.people.moderator,
+            'GET',
+            '/users/me/alert_words',
+            {},
+            { connection: 'close' },
+          )
+        ).status,
+      );
+    expect(statuses).toContain(200);
+    expect(statuses).toContain(429);
+  } finally {
+    await system.servers.redis.start();
+  }
+});
+
+test('without a mail server a link is shown to whoever started the system and stands in no log', async () => {
+  const { email, password } = system.people.guest;
+  const page = await fetch(`${system.url}/accounts/password/reset`, {
+    method: 'POST',
+    headers: from(elsewhere()),
+    body: new URLSearchParams({ email }),
+  });
+  expect(page.status).toBe(200);
+  for (const end = Date.now() + 10_000; mails.length === 0 && Date.now() < end; ) await pause(50);
+  const [mail] = mails.filter(({ to }) => to === email);
+  const key = /\/accounts\/password\/reset\/(\S+)/.exec(mail?.text ?? '')?.[1] ?? '';
+  expect(key.length).toBeGreaterThan(20);
+  const { body } = await logIn(email, password, elsewhere());
+  await pause(500);
+  const logged = lines.join('\n');
+  expect(logged).toContain('ready');
+  for (const secret of [key, body.api_key, password, system.people.guest.api_key, system.people.guest.password])
+    expect(logged).not.toContain(secret);
+});
+
+test('the data directory is closed to other users, and so are the files with secrets in it', async () => {
+  const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
+  expect(await modeOf(dataDir)).toBe('700');
+  for (const file of ['local.json', 'service-password'])
+    expect([file, await modeOf(join(dataDir, file))]).toEqual([file, '600']);
+  expect(await readFile(join(dataDir, 'local.json'), 'utf8')).toContain(system.people.owner.api_key);
+});
+
+test('bots that an earlier release put above their owners are lowered when users starts, and all hear of it', async () => {
+  await atWindowStart();
+  const { owner, moderator, administrator } = system.people;
+  const { body: bot } = await request(system.url, moderator, 'POST', '/bots', {
+    full_name: 'High Bot',
+    short_name: 'high',
+  });
+  await database.run(sql.unsafe`UPDATE users.account SET role = 100 WHERE id = ${bot.user_id}`);
+  const { body: queue } = await request(system.url, administrator, 'POST', '/register', {
+    event_types: ['realm_user'],
+  });
+  for (const child of system.children.filter(({ program }) => program === 'users')) child.kill('SIGKILL');
+  const roleOf = () =>
+    database.one(sql.type(z.object({ role: z.number() }))`SELECT role FROM users.account WHERE id = ${bot.user_id}`);
+  for (const end = Date.now() + 30_000; (await roleOf()).role === 100 && Date.now() < end; ) await pause(200);
+  expect((await roleOf()).role).toBe(300);
+  const poll = { queue_id: queue.queue_id, last_event_id: -1 };
+  const { body } = await request(system.url, administrator, 'GET', '/events', poll);
+  expect(body.events[0]).toMatchObject({ type: 'realm_user', person: { user_id: bot.user_id, role: 300 } });
+  const { body: listed } = await request(system.url, owner, 'GET', `/users/${bot.user_id}`);
+  expect(listed.user.role).toBe(300);
+});
