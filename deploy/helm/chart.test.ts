@@ -73,6 +73,14 @@ describe.skipIf(helm === undefined)(
       expect([status, stdout]).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
     });
 
+    test('takes its image by digest where one is given', () => {
+      const digest = `sha256:${'a'.repeat(64)}`;
+      const images = render({ values: { image: { repository: 'r.example/natter', tag: '1', digest } } })
+        .filter(isWorkload)
+        .flatMap((object) => podOf(object).containers.map(({ image }: { image: string }) => image));
+      expect(new Set(images)).toEqual(new Set([`r.example/natter:1@${digest}`]));
+    });
+
     describe.each(Object.entries(clusters))('on %s', (name, options) => {
       const objects = helm === undefined ? [] : render(options);
       const workloads = objects.filter(isWorkload);

@@ -1,6 +1,6 @@
 /**
  * Runs before anything is installed, on Node 20 or newer: brings the pinned pnpm, the packages and Node 24, then starts
- * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|queues|bench|fuzz|e2e|cluster|dashboards|docs|lint|typecheck|install> [arguments]`
+ * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|queues|bench|fuzz|audit|e2e|cluster|dashboards|docs|lint|typecheck|install> [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -33,6 +33,7 @@ const tasks = {
   cluster: () => node(['test-e2e/cluster/main.ts', ...args]),
   dashboards: () => node(['test-e2e/dashboards/record.ts', ...args]),
   bench: () => node(['test-e2e/bench/main.ts', ...args]),
+  audit: () => node(['deploy/audit/main.ts', ...args]),
   fuzz: () => node(['test-e2e/fuzz/main.ts', ...args]),
   docs: () => node(['deploy/local/settings-page.ts', ...args]),
   lint,

@@ -20,6 +20,7 @@ export interface Sizes {
   deliver: { perSecond: number; receivers: number };
   fanOutRounds: number;
   repeats: number;
+  hostileMs: number;
 }
 
 export const full: Sizes = {
@@ -42,6 +43,7 @@ export const full: Sizes = {
   deliver: { perSecond: 200, receivers: 100 },
   fanOutRounds: 5,
   repeats: 20,
+  hostileMs: 300_000,
 };
 
 export const quick: Sizes = {
@@ -64,4 +66,5 @@ export const quick: Sizes = {
   deliver: { perSecond: 50, receivers: 10 },
   fanOutRounds: 2,
   repeats: 3,
+  hostileMs: 4_000,
 };

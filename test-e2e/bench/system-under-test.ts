@@ -13,6 +13,8 @@ export interface Variant {
   /** Processes of each service. */
   replicas?: number;
   gateways?: number;
+  /** `default`: rate limits as `npm start` has them; otherwise they are raised. */
+  limits?: 'default';
   /** Where each service writes its CPU profile when it stops. */
   profileTo?: string;
 }
@@ -76,9 +78,11 @@ export function createSystemUnderTest(
     },
     groups,
     get deviations() {
-      const { replicas, gateways, profileTo } = current?.variant ?? {};
+      const { replicas, gateways, profileTo, limits } = current?.variant ?? {};
       return [
-        'rate limits are raised to a thousand million a minute; every request is still counted',
+        ...(limits === 'default'
+          ? []
+          : ['rate limits are raised to a thousand million a minute; every request is still counted']),
         'one address may open 100,000 connections, since all load comes from one',
         'the log of the services goes to a file instead of the terminal',
         ...(replicas === undefined ? [] : [`${replicas} processes of each service instead of one`]),
@@ -100,14 +104,14 @@ export function createSystemUnderTest(
         await rm(join(dataDir, 'local.json'), { force: true });
       }
       const lines = createWriteStream(join(directory, 'system.log'), { flags: 'a' });
-      const { profileTo, ...rest } = variant;
+      const { profileTo, limits, ...rest } = variant;
       const system = await startSystem({
         dataDir,
         fresh,
         ...rest,
         env: {
           ...process.env,
-          ...raised,
+          ...(limits === 'default' ? {} : raised),
           ...(profileTo === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileTo}` }),
         },
         log: (line) => log(`system: ${line}`),

@@ -15,7 +15,12 @@ export interface BenchRealm {
 }
 
 /** A new realm with its people, made through the operator's commands. */
-export async function createRealm(bench: Bench, name: string, people: number): Promise<BenchRealm> {
+export async function createRealm(
+  bench: Bench,
+  name: string,
+  people: number,
+  role: number = roles.member,
+): Promise<BenchRealm> {
   const host = `${name}-${randomBytes(4).toString('hex')}.natter.example`;
   const bus = await bench.operator();
   const meta: RequestMeta = { requestId: 'bench', realmId: 0, client: 'bench' };
@@ -44,7 +49,7 @@ export async function createRealm(bench: Bench, name: string, people: number): P
   const numbers = Array.from({ length: people }, (_, index) => index);
   const made = await inParallel(numbers, 32, async (index) => {
     if (index > 0 && index % 5_000 === 0) bench.log(`${name}: ${index} of ${people} people`);
-    return add(`person${index}@${host}`, `Person ${index}`, roles.member);
+    return add(`person${index}@${host}`, `Person ${index}`, role);
   });
   return { id, host, owner, people: made };
 }

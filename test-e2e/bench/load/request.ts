@@ -5,6 +5,8 @@ export interface RequestSpec {
   host: string;
   authorization?: string;
   body?: string;
+  /** Of a body that is no urlencoded form. */
+  contentType?: string;
 }
 
 export interface Identity {
@@ -54,7 +56,10 @@ export function textOf(spec: RequestSpec, fill: (template: string) => string = (
     ...(spec.authorization ? [`Authorization: ${spec.authorization}`] : []),
     ...(spec.body === undefined
       ? []
-      : ['Content-Type: application/x-www-form-urlencoded', `Content-Length: ${Buffer.byteLength(body)}`]),
+      : [
+          `Content-Type: ${spec.contentType ?? 'application/x-www-form-urlencoded'}`,
+          `Content-Length: ${Buffer.byteLength(body)}`,
+        ]),
   ];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }

@@ -1,56 +1,147 @@
+import { roles } from '@natter/contracts';
+import { worstRequests } from '../../fuzz/worst-inputs.ts';
+import type { Bench } from '../bench.ts';
 import { createChannel } from '../data/channels.ts';
-import { createRealm } from '../data/realm.ts';
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import { type BenchRealm, createRealm } from '../data/realm.ts';
+import { holdConnections } from '../load/held-connections.ts';
+import type { Job } from '../load/job.ts';
+import { apiRequest, type Identity, type RequestSpec, textOf } from '../load/request.ts';
+import { watch } from '../measure.ts';
+import { memoryOf } from '../processes.ts';
+import { type Figure, figure, type Measurement, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
-const longest = 10_000;
-const filled = (text: string): string => text.repeat(Math.ceil(longest / text.length)).slice(0, longest);
+const guests = 64;
+const perSecond = 10;
+const mib = (bytes: number): number => Math.round(bytes / 2 ** 20);
 
-/** Texts on which renderers have been seen to take seconds. */
-const texts: Record<string, string> = {
-  plain: filled('What people say to each other in a day. '),
-  'open brackets': filled('['),
-  'nested quotes': filled('> '),
-  'nested lists': filled('- '),
-  'emphasis that never closes': filled('*a **b _c '),
-  backticks: Array.from({ length: 139 }, (_, index) => '`'.repeat(index + 1))
-    .join(' ')
-    .slice(0, longest),
-  'links without end': filled('[a](b '),
-  'images in links': filled('![a](<b> '),
-  mentions: filled('@**nobody** @*nobody* #**nothing>topic** '),
-  'half mentions': filled('@**'),
-  'emoji names': filled(':smile::'),
-  tables: `|${filled('a|').slice(0, 4_900)}\n|${filled('-|').slice(0, 4_900)}\n`,
-  math: filled('$$a$$ $$'),
-  'fences in fences': filled('```quote\n'),
-  addresses: filled('a.b@c.de http://a.b/c?d=e '),
-  'almost addresses': filled('http://'),
-  dots: filled('a.'),
-  timestamps: filled('<time:2020-01-01T00:00:00Z> <time:'),
-};
+interface Attack {
+  measurements: Measurement[];
+  figures: Figure[];
+  notes: string[];
+}
 
 export const hostile: Scenario = {
   name: 'hostile',
-  title: `messages of ${longest.toLocaleString('en')} characters made to be slow, one at a time`,
+  title: `ordinary work in a realm, while ${guests} guests of another one send the worst inputs known`,
   async run(bench) {
-    const realm = await createRealm(bench, 'hostile', 4);
-    const channel = await createChannel(bench, realm, 'target', realm.people.slice(0, 2));
-    const measurements: Measurement[] = [];
-    for (const [name, content] of Object.entries(texts)) {
-      const requests = sendsTo(realm, realm.people.slice(2, 3), channel, content.trimEnd());
-      await bench.measure({ name, unit: 'send', requests, inFlight: 1, count: 3 });
-      measurements.push(await bench.measure({ name, unit: 'send', requests, inFlight: 1, count: bench.sizes.repeats }));
-    }
-    const [plain, ...bad] = measurements;
-    const worst = bad.reduce((a, b) => (a.latency.p95 > b.latency.p95 ? a : b));
+    await bench.use({ limits: 'default' });
+    const atDefault = await attack(bench, 'default limits');
+    await bench.use({});
+    const raised = await attack(bench, 'raised limits');
     return {
-      measurements,
-      figures: [
-        figure('worst_p95_ms', worst.latency.p95, 'ms'),
-        figure('worst_to_plain', worst.latency.p50 / (plain?.latency.p50 ?? 1), '× plain', 'lower'),
-      ],
-      notes: [`The worst is "${worst.name}".`],
+      measurements: [...atDefault.measurements, ...raised.measurements],
+      figures: [...atDefault.figures, ...raised.figures],
+      notes: [...atDefault.notes, ...raised.notes],
     };
   },
 };
+
+async function attack(bench: Bench, name: string): Promise<Attack> {
+  const prefix = name.replace(' ', '_');
+  const victim = await ordinaryWork(bench);
+  const hostileRealm = await createRealm(bench, 'hostile', guests, roles.guest);
+  const { people } = hostileRealm;
+  const channel = await createChannel(bench, hostileRealm, 'target', people);
+  const requests = people.flatMap((guest, index) => requestsOf(hostileRealm, guest, { channel, index }));
+  const { groups } = bench.target;
+  const measure = async (phase: string, ms: number): Promise<Measurement> => {
+    const run = () => bench.followers.run({ ...victim, ms });
+    return (await watch({ name: `${phase}, ${name}`, unit: 'request', groups }, run)).measurement;
+  };
+  await bench.followers.run({ ...victim, ms: bench.sizes.warmupMs });
+  const pids = pidsOf(bench);
+  const memoryBefore = memoryOf(groups);
+  const before = await measure('before', bench.sizes.measureMs * 3);
+  const peak = watchMemory(bench);
+  const held = holdConnections(bench.target.address, startsOf(hostileRealm, people), guests);
+  const noise = bench.load.run({
+    kind: 'closed',
+    address: bench.target.address,
+    connections: guests,
+    requests: shuffled(requests),
+    ms: bench.sizes.hostileMs,
+  });
+  const during = await measure('during', bench.sizes.hostileMs);
+  const { samples, failed, seconds } = await noise;
+  const opened = held.stop();
+  const highest = peak.stop();
+  const after = await measure('after', bench.sizes.measureMs * 3);
+  const restarts = pidsOf(bench).filter((pid, index) => pid !== pids[index]).length;
+  const memoryAfter = memoryOf(groups);
+  const lines = Object.keys(memoryAfter).map(
+    (group) =>
+      `${group} ${mib(memoryBefore[group] ?? 0)} → ${mib(highest[group] ?? 0)} → ${mib(memoryAfter[group] ?? 0)}`,
+  );
+  return {
+    measurements: [before, during, after],
+    figures: [
+      figure(`${prefix}_p99_during_to_before`, during.latency.p99 / before.latency.p99, '× p99', 'lower'),
+      figure(`${prefix}_p99_after_to_before`, after.latency.p99 / before.latency.p99, '× p99', 'lower'),
+      figure(`${prefix}_restarts`, restarts, 'processes', 'lower'),
+      figure(`${prefix}_highest_rss_mib`, Math.max(...Object.values(highest).map(mib)), 'MiB', 'lower'),
+    ],
+    notes: [
+      `${name}: the guests had ${samples.length} requests accepted and ${failed} refused in ${seconds.toFixed(0)} s, and opened ${opened} slow connections.`,
+      `${name}: resident MiB before, at most, and after: ${lines.join(', ')}.`,
+    ],
+  };
+}
+
+/** Sends and reads of twenty people, at a fixed rate. */
+async function ordinaryWork(bench: Bench): Promise<Extract<Job, { kind: 'paced' }>> {
+  const realm = await createRealm(bench, 'beside-hostile', 20);
+  const channel = await createChannel(bench, realm, 'talk', realm.people);
+  const reads = realm.people.map((person) =>
+    apiRequest(realm.host, person, 'GET', '/messages', { anchor: 'newest', num_before: 20, num_after: 0 }),
+  );
+  const requests = sendsTo(realm, realm.people, channel).flatMap((send, index) => [send, reads[index] ?? send]);
+  return { kind: 'paced', address: bench.target.address, requests, perSecond, ms: 0 };
+}
+
+/** Each guest has a share of the inputs, so that all requests fit into the memory of the load process. */
+const requestsOf = (
+  realm: BenchRealm,
+  guest: Identity,
+  { channel, index }: { channel: number; index: number },
+): RequestSpec[] =>
+  worstRequests(channel)
+    .filter((_, at) => (at + index) % 8 === 0)
+    .map(({ method, path, form, raw }) => ({
+      ...apiRequest(realm.host, guest, method, path, form),
+      ...(raw ? { body: raw.body, contentType: raw.contentType } : {}),
+    }));
+
+/** The beginnings of requests that are never finished. */
+function startsOf(realm: BenchRealm, people: readonly Identity[]): string[] {
+  return people.flatMap((guest) => {
+    const head = textOf(apiRequest(realm.host, guest, 'POST', '/user_uploads'));
+    const heldBody = head.replace(/Content-Length: \d+/, 'Content-Length: 20000000');
+    return [heldBody, heldBody.replace('\r\n\r\n', '\r\nX-Slow: ')];
+  });
+}
+
+const pidsOf = (bench: Bench): (number | undefined)[] => bench.target.system.children.map((child) => child.pid());
+
+function watchMemory(bench: Bench): { stop(): Record<string, number> } {
+  const highest: Record<string, number> = {};
+  const look = (): void => {
+    for (const [group, bytes] of Object.entries(memoryOf(bench.target.groups)))
+      highest[group] = Math.max(highest[group] ?? 0, bytes);
+  };
+  const timer = setInterval(look, 1_000);
+  return {
+    stop() {
+      clearInterval(timer);
+      look();
+      return highest;
+    },
+  };
+}
+
+/** In a fixed order that mixes people and inputs. */
+const shuffled = <T>(list: readonly T[]): T[] =>
+  list
+    .map((item, index) => [(index * 7_919) % list.length, item] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, item]) => item);

@@ -16,6 +16,7 @@ import { realms } from './realms.ts';
 import { register } from './register.ts';
 import { scheduled } from './scheduled.ts';
 import { send } from './send.ts';
+import { slowTexts } from './slow-texts.ts';
 import { start } from './start.ts';
 import { subscribe } from './subscribe.ts';
 import { users } from './users.ts';
@@ -25,12 +26,13 @@ export const scenarios: readonly Scenario[] = [
   machine,
   send,
   delivery,
-  hostile,
+  slowTexts,
   createUsers,
   scheduled,
   catchUp,
   realms,
   neighbours,
+  hostile,
   commitDelay,
   fanOut,
   heldPolls,

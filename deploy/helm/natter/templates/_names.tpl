@@ -13,7 +13,7 @@
 {{- end -}}
 
 {{- define "natter.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end -}}
 
 {{- /* What never changes over the life of a release: {root, component} */ -}}
