@@ -77,8 +77,9 @@ function problemOfError(operation: Operation, status: number, json: Json, wasMut
   if (status === 405) return Array.isArray(json.allowed_methods) ? undefined : '405 without allowed_methods';
   const { code } = json;
   if (typeof code !== 'string' || !(code in errorStatus)) return `the code ${String(code)} is none`;
-  const isMissing = code === 'BAD_REQUEST' && status === 404;
-  if (errorStatus[code as ErrorCode] !== status && !isMissing && status !== 403) return `status ${status} for ${code}`;
+  const isNamedOtherwise =
+    (code === 'BAD_REQUEST' && status === 404) || (code === 'REQUEST_TOO_LARGE' && status === 431) || status === 403;
+  if (errorStatus[code as ErrorCode] !== status && !isNamedOtherwise) return `status ${status} for ${code}`;
   const isDeclared = general.includes(code as ErrorCode) || operation.errors.includes(code as ErrorCode);
   return isDeclared || wasMutated ? undefined : `${operation.name} does not declare ${code}: ${json.msg}`;
 }

@@ -46,7 +46,7 @@ export const messageReadingOperations = {
       history_limited: z.boolean(),
       messages: z.array(message),
     }),
-    errors: ['BAD_NARROW', 'BAD_REQUEST', 'REQUEST_VARIABLE_MISSING'],
+    errors: ['INCOMPATIBLE_PARAMETERS', 'BAD_NARROW', 'BAD_REQUEST', 'REQUEST_VARIABLE_MISSING'],
   }),
   getMessage: operation({
     name: 'get-message',

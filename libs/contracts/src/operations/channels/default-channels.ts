@@ -31,7 +31,7 @@ export const defaultChannelOperations = {
     http: { method: 'POST', path: '/default_stream_groups/create' },
     summary: 'Create a group of channels that new users may choose.',
     params: { group_name: text(string(1_000)), description: text(string(5_000)), stream_names },
-    errors: ['BAD_REQUEST'],
+    errors: ['BAD_REQUEST', 'STREAM_DOES_NOT_EXIST'],
     events: ['default_stream_groups'],
   }),
   updateDefaultGroup: operation({
@@ -62,7 +62,7 @@ export const defaultChannelOperations = {
     http: { method: 'PATCH', path: '/default_stream_groups/{group_id}/streams' },
     summary: 'Add channels to a group of default channels, or remove them.',
     params: { group_id, op: text(string(1_000)), stream_names },
-    errors: ['BAD_REQUEST'],
+    errors: ['BAD_REQUEST', 'STREAM_DOES_NOT_EXIST'],
     events: ['default_stream_groups'],
   }),
 };
