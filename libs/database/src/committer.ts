@@ -1,18 +1,12 @@
 import { ChatError, type LogEvent } from '@natter/contracts';
 import { z } from 'zod';
-import { type Database, isConnectionFailure, sql } from './database.ts';
+import { type Database, sql } from './database.ts';
+import { currentDeadline, type Deadline, tooLate, withDeadline, withoutDeadline } from './deadline.ts';
 import type { InsertNumbered, Numbered } from './numbered.ts';
 import { isTransient } from './prepared.ts';
+import { isConnectionFailure } from './sql-state.ts';
 import { traced } from './trace.ts';
-import {
-  appendAndCommit,
-  begin,
-  type Idempotency,
-  type OnAppended,
-  type OpenUnit,
-  openUnit,
-  replay,
-} from './unit-of-work.ts';
+import { appendAndCommit, type Idempotency, type OnAppended, type OpenUnit, openUnit, replay } from './unit-of-work.ts';
 
 /** One decided write, ready to be committed with others. Its answer is `{ id }`, the number of its first event. */
 export interface Decided {
@@ -24,6 +18,7 @@ export interface Decided {
 }
 
 interface Waiting extends Decided {
+  deadline: Deadline | undefined;
   resolve: (id: number) => void;
   reject: (error: unknown) => void;
 }
@@ -32,6 +27,8 @@ export type Commit = (realmId: number, decided: Decided) => Promise<number>;
 
 const maxBatch = 100;
 const maxWaiting = 5_000;
+/** For writes whose caller set no deadline. */
+const batchMs = 15_000;
 
 /**
  * Commits many decided writes of a realm in one transaction, so that a realm's ceiling is batch size ÷ flush time.
@@ -55,10 +52,11 @@ export function createCommitter(
       const running = realms.get(realmId);
       const queue = running ?? [];
       if (queue.length >= maxWaiting) return reject(full());
-      queue.push({ ...decided, events: decided.events.map(traced), resolve, reject });
+      const deadline = currentDeadline();
+      queue.push({ ...decided, deadline, events: decided.events.map(traced), resolve, reject });
       if (running) return;
       realms.set(realmId, queue);
-      void drain(realmId, queue);
+      void withoutDeadline(() => drain(realmId, queue));
     });
 
   async function drain(realmId: number, queue: Waiting[]): Promise<void> {
@@ -66,6 +64,7 @@ export function createCommitter(
     await new Promise(setImmediate);
     while (queue.length > 0) {
       const batch = takeBatch(queue);
+      if (batch.length === 0) continue;
       try {
         await commitBatch(realmId, batch);
       } catch (error) {
@@ -74,7 +73,9 @@ export function createCommitter(
           for (const item of batch) item.reject(error);
           continue;
         }
-        for (const item of batch) await commitAlone(realmId, item);
+        // Who was too late ended it for the others, and is refused when the next batch is taken.
+        if (batch.some(({ deadline }) => deadline?.hasEnded)) queue.unshift(...batch);
+        else for (const item of batch) await commitAlone(realmId, item);
       }
     }
     realms.delete(realmId);
@@ -84,42 +85,44 @@ export function createCommitter(
   async function commitAlone(realmId: number, item: Waiting): Promise<void> {
     for (let attempt = 1; ; attempt++)
       try {
+        if (item.deadline?.hasEnded) throw tooLate();
         return await commitBatch(realmId, [item]);
       } catch (error) {
         if (attempt >= 4 || !isTransient(error)) return item.reject(error);
       }
   }
 
-  async function commitBatch(realmId: number, batch: Waiting[]): Promise<void> {
-    await database.connect(async (client) => {
-      const unit = openUnit(client, realmId);
+  /** Whoever gives up first ends the batch; the others are committed without it. */
+  function commitBatch(realmId: number, batch: Waiting[]): Promise<void> {
+    const remainingMs = Math.min(batchMs, ...batch.map(({ deadline }) => deadline?.remainingMs() ?? batchMs));
+    return withDeadline(remainingMs, () => commitWithin(realmId, batch));
+  }
+
+  async function commitWithin(realmId: number, batch: Waiting[]): Promise<void> {
+    await database.connect(async (connection) => {
+      const unit = openUnit(connection, realmId);
       const hasKeys = batch.some((item) => item.idempotency !== undefined);
-      if (hasKeys) await client.query(begin);
-      try {
-        const fresh = await claimKeys(unit, batch);
-        const total = fresh.reduce((sum, item) => sum + item.events.length, 0);
-        let offset = 0;
-        for (const item of fresh) {
-          unit.work.restOn(item.basis);
-          unit.events.push(...item.events);
-          const fromEnd = total - offset - 1;
-          unit.numbered.push(...item.numbered(fromEnd));
-          if (item.idempotency) {
-            const { userId, key } = item.idempotency;
-            unit.numbered.push({ into: storeNumbers, row: { from_end: fromEnd, user_id: userId, key } });
-          }
-          offset += item.events.length;
+      if (hasKeys) await connection.query(unit.begin);
+      const fresh = await claimKeys(unit, batch);
+      const total = fresh.reduce((sum, item) => sum + item.events.length, 0);
+      let offset = 0;
+      for (const item of fresh) {
+        unit.work.restOn(item.basis);
+        unit.events.push(...item.events);
+        const fromEnd = total - offset - 1;
+        unit.numbered.push(...item.numbered(fromEnd));
+        if (item.idempotency) {
+          const { userId, key } = item.idempotency;
+          unit.numbered.push({ into: storeNumbers, row: { from_end: fromEnd, user_id: userId, key } });
         }
-        const appended = await appendAndCommit(client, schema, unit, hasKeys ? undefined : begin);
-        if (appended.entries.length > 0) onAppended(appended);
-        let number = appended.entries[0]?.number ?? 0;
-        for (const item of fresh) {
-          item.resolve(number);
-          number += item.events.length;
-        }
-      } catch (error) {
-        if (!isConnectionFailure(error)) await client.query('ROLLBACK').catch(() => undefined);
-        throw error;
+        offset += item.events.length;
+      }
+      const appended = await appendAndCommit(connection, schema, unit, hasKeys ? undefined : unit.begin);
+      if (appended.entries.length > 0) withoutDeadline(() => onAppended(appended));
+      let number = appended.entries[0]?.number ?? 0;
+      for (const item of fresh) {
+        item.resolve(number);
+        number += item.events.length;
       }
     });
   }
@@ -169,15 +172,19 @@ export function createCommitter(
   }
 }
 
-/** A lost connection, as `connect` tells it. */
-const isOutage = (error: unknown): boolean => error instanceof ChatError && error.status >= 500;
+/** A lost connection, as `connect` throws it. A statement that was cancelled in time is not: nothing was committed. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof ChatError && error.status >= 500 && isConnectionFailure(error.cause);
 
-/** The longest run of waiting writes whose bases agree and whose keys are distinct. */
+/** The longest run of waiting writes whose bases agree and whose keys are distinct. Those that are too late are refused. */
 function takeBatch(queue: Waiting[]): Waiting[] {
+  while (queue[0]?.deadline?.hasEnded) queue.shift()?.reject(tooLate());
   const basis = new Map<string, number>();
   const keys = new Set<string>();
   let count = 0;
   for (const item of queue.slice(0, maxBatch)) {
+    // It would end the batch for the others.
+    if (item.deadline?.hasEnded) break;
     const key = item.idempotency && `${item.idempotency.userId} ${item.idempotency.key}`;
     if (key !== undefined && keys.has(key)) break;
     if (Object.entries(item.basis).some(([name, version]) => (basis.get(name) ?? version) !== version)) break;
@@ -185,5 +192,5 @@ function takeBatch(queue: Waiting[]): Waiting[] {
     if (key !== undefined) keys.add(key);
     count++;
   }
-  return queue.splice(0, Math.max(count, 1));
+  return queue.splice(0, count);
 }

@@ -1,9 +1,8 @@
-import { unavailable } from '@natter/contracts';
 import pg from 'pg';
 import { createSqlTag, type QuerySqlToken } from 'slonik';
 import { z } from 'zod';
+import { type Connection, connectWithin, type Statement } from './connection.ts';
 import { isUnprepared, preparedName } from './prepared.ts';
-import { sqlState } from './sql-state.ts';
 
 /** Builds queries: values become parameters, rows are parsed by the zod schema given to `sql.type`. */
 export const sql = createSqlTag();
@@ -24,8 +23,8 @@ export interface Executor {
 }
 
 export interface Database extends Executor {
-  /** Runs `work` on one connection. A connection that failed is not used again. */
-  connect<R>(work: (client: pg.PoolClient) => Promise<R>): Promise<R>;
+  /** Runs `work` on one connection, until the deadline. A transaction that it leaves open is rolled back. */
+  connect<R>(work: (connection: Connection) => Promise<R>): Promise<R>;
   connections(): { busy: number; idle: number; waiting: number };
   close(): Promise<void>;
 }
@@ -50,40 +49,18 @@ export function createDatabase(options: {
     application_name: options.name,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    query_timeout: 30_000,
     types,
   });
   pool.on('error', options.onError);
 
-  const connect: Database['connect'] = async (work) => {
-    let client: pg.PoolClient;
-    try {
-      client = await pool.connect();
-    } catch (error) {
-      throw unavailable(error);
-    }
-    let failure: unknown;
-    const onError = (error: Error): void => {
-      failure = error;
-    };
-    client.on('error', onError);
-    try {
-      return await work(client);
-    } catch (error) {
-      if (isConnectionFailure(error)) failure = error;
-      throw failure === undefined ? error : unavailable(error);
-    } finally {
-      client.off('error', onError);
-      client.release(failure !== undefined);
-    }
-  };
+  const connect: Database['connect'] = (work) => connectWithin(pool, work);
   return {
     ...executor(async (query) => {
       try {
-        return await connect((client) => client.query(query));
+        return await connect((connection) => connection.query(query));
       } catch (error) {
         if (!isUnprepared(error)) throw error;
-        return await connect((client) => client.query({ text: query.text, values: query.values }));
+        return await connect((connection) => connection.query({ text: query.text, values: query.values }));
       }
     }),
     connect,
@@ -96,22 +73,7 @@ export function createDatabase(options: {
   };
 }
 
-/** Class 08 and 57P, the socket's own codes, and the driver's errors without a code: the connection or the server is gone. */
-export function isConnectionFailure(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = sqlState(error);
-  if (code === undefined) return /connection terminated|connection error|not queryable|timeout/i.test(error.message);
-  return code.startsWith('08') || code.startsWith('57P') || /^E[A-Z]+$/.test(code);
-}
-
-interface Sent {
-  /** Under which the statement is prepared. */
-  name?: string;
-  text: string;
-  values: unknown[];
-}
-
-export function executor(send: (query: Sent) => Promise<pg.QueryResult>): Executor {
+export function executor(send: (query: Statement) => Promise<pg.QueryResult>): Executor {
   const any: Executor['any'] = async (query) => {
     const { rows } = await send(toPg(query));
     return rows.map((row) => parseRow(query.parser, row));
@@ -155,7 +117,7 @@ function parseRow<P extends Parser>(parser: P, row: unknown): Row<P> {
 }
 
 /** Slonik names its placeholders `$slonik_1`; its own pool speaks only the extended protocol, see ADR 1. */
-function toPg(query: Query): Sent {
+function toPg(query: Query): Statement {
   const text = query.sql.replaceAll('$slonik_', '$');
   const name = preparedName(text);
   return { ...(name === undefined ? {} : { name }), text, values: [...query.values] };

@@ -4,8 +4,10 @@
  * outcome is unknown and the caller may only try again with an idempotency key. Handlers may run more than once.
  */
 export * from './committer.ts';
+export type { Connection } from './connection.ts';
 export * from './consumer.ts';
 export * from './database.ts';
+export * from './deadline.ts';
 export * from './migrate.ts';
 export * from './numbered.ts';
 export * from './snapshot.ts';

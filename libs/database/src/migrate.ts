@@ -34,11 +34,23 @@ export async function migrate(
       await client.query(`ALTER ROLE natter_${schema} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
       // Short statements over functions look costly to the planner, and compiling one takes half a second of CPU.
       await client.query(`ALTER ROLE natter_${schema} SET jit = off`);
+      for (const [name, value] of Object.entries(backstops))
+        await client.query(`ALTER ROLE natter_${schema} SET ${name} = '${value}'`);
     }
   } finally {
     await client.end();
   }
 }
+
+/**
+ * For statements whose process is gone or hangs: work under way has closer limits of its own. They are settings of the
+ * roles, because a pooler in transaction mode refuses settings of a session.
+ */
+const backstops = {
+  statement_timeout: '90s',
+  lock_timeout: '10s',
+  idle_in_transaction_session_timeout: '60s',
+} as const;
 
 /** Partitions are detached by their owner; a dump that was restored without owners has another. See 008-log-retention.sql. */
 const giveLog = `DO $$ BEGIN

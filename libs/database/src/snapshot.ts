@@ -7,23 +7,20 @@ export interface ExportedSnapshot extends Executor {
   id: string;
 }
 
+const begin =
+  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = '30s'; SET LOCAL lock_timeout = '5s'";
+
 /** Opens one point in time that other roles can read too; it lasts until `work` is done. Keep it short: it holds back vacuum. */
 export async function exportSnapshot<R>(
   database: Database,
   work: (snapshot: ExportedSnapshot) => Promise<R>,
 ): Promise<R> {
   return onceMore(() =>
-    database.connect(async (client) => {
-      await client.query(
-        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = '30s'",
-      );
-      try {
-        const run = executor((query) => client.query(query));
-        const { id } = await run.one(sql.type(z.object({ id: z.string() }))`SELECT pg_export_snapshot() AS id`);
-        return await work({ ...run, id });
-      } finally {
-        await client.query('ROLLBACK').catch(() => undefined);
-      }
+    database.connect(async (connection) => {
+      await connection.query(begin);
+      const run = executor(connection.query);
+      const { id } = await run.one(sql.type(z.object({ id: z.string() }))`SELECT pg_export_snapshot() AS id`);
+      return work({ ...run, id });
     }),
   );
 }
@@ -36,15 +33,9 @@ export async function inSnapshot<R>(
 ): Promise<R> {
   if (!/^[0-9A-F-]+$/.test(id)) throw unavailable(new Error('Not a snapshot id'));
   return onceMore(() =>
-    database.connect(async (client) => {
-      await client.query(
-        `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${id}'; SET LOCAL idle_in_transaction_session_timeout = '30s'`,
-      );
-      try {
-        return await work(executor((query) => client.query(query)));
-      } finally {
-        await client.query('ROLLBACK').catch(() => undefined);
-      }
+    database.connect(async (connection) => {
+      await connection.query(`${begin}; SET TRANSACTION SNAPSHOT '${id}'`);
+      return work(executor(connection.query));
     }),
   );
 }

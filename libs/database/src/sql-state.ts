@@ -3,3 +3,26 @@ export function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
+
+/** Class 08 and 57P, the socket's own codes, and the driver's errors without a code: the connection or the server is gone. */
+export function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = sqlState(error);
+  if (code === undefined)
+    return /connection terminated|connection error|not queryable|client was closed|timeout/i.test(error.message);
+  return code.startsWith('08') || code.startsWith('57P') || /^E[A-Z]+$/.test(code);
+}
+
+/**
+ * SQLSTATE classes that say something about the state of the server and nothing about the statement: connections (08),
+ * transactions that were ended or are read-only (25), conflicts (40), resources (53), locks (55), operator intervention
+ * and time-outs (57), the system underneath (58), configuration (F0), internal errors and corruption (XX). `NT408`: our own
+ * deadline.
+ */
+const serverClasses = new Set(['08', '25', '40', '53', '55', '57', '58', 'F0', 'XX']);
+
+/** The statement may succeed when it is sent again later. */
+export function isServerTrouble(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === 'NT408' || (code?.length === 5 && serverClasses.has(code.slice(0, 2)));
+}

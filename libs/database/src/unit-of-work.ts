@@ -1,7 +1,9 @@
 import { ChatError, type LogEntry, type LogEvent } from '@natter/contracts';
 import type pg from 'pg';
 import { z } from 'zod';
-import { type Database, type Executor, executor, isConnectionFailure, sql, toLiteralSql } from './database.ts';
+import type { Connection } from './connection.ts';
+import { type Database, type Executor, executor, sql, toLiteralSql } from './database.ts';
+import { pause, withoutDeadline } from './deadline.ts';
 import { type Numbered, numberedQueries } from './numbered.ts';
 import { isTransient } from './prepared.ts';
 import { sqlState } from './sql-state.ts';
@@ -66,7 +68,8 @@ const appendResult = z.object({
   at: z.number(),
 });
 
-export const begin = "BEGIN; SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '8s'";
+const maxAttempts = 5;
+const lockMs = 5_000;
 
 export function createUnitOfWork(database: Database, onAppended: OnAppended): UnitOfWork {
   return async (options, handler) => {
@@ -74,7 +77,10 @@ export function createUnitOfWork(database: Database, onAppended: OnAppended): Un
       try {
         return await runOnce(database, onAppended, options, handler);
       } catch (error) {
-        if (attempt < 5 && isTransient(error)) continue;
+        if (attempt < maxAttempts && isTransient(error)) {
+          await pause(Math.random() * 10 * 2 ** attempt);
+          continue;
+        }
         if (error instanceof ChatError && options.idempotency && error.status < 500)
           await storeError(database, options, options.idempotency, error);
         throw error;
@@ -89,26 +95,18 @@ async function runOnce<R>(
   options: UnitOptions,
   handler: (work: Work) => Promise<R>,
 ): Promise<R> {
-  return database.connect(async (client) => {
-    const unit = openUnit(client, options.realmId);
-    await client.query(begin);
-    try {
-      if (options.idempotency) {
-        const known = await claimKey(unit.work, options.schema, options.idempotency);
-        if (known) {
-          await client.query('ROLLBACK');
-          return known.answer as R;
-        }
-      }
-      const result = await handler(unit.work);
-      if (options.idempotency) await storeAnswer(unit.work, options.schema, options.idempotency, result);
-      const appended = await appendAndCommit(client, options.schema, unit);
-      if (appended.entries.length > 0) onAppended(appended);
-      return result;
-    } catch (error) {
-      if (!isConnectionFailure(error)) await client.query('ROLLBACK');
-      throw error;
+  return database.connect(async (connection) => {
+    const unit = openUnit(connection, options.realmId);
+    await connection.query(unit.begin);
+    if (options.idempotency) {
+      const known = await claimKey(unit.work, options.schema, options.idempotency);
+      if (known) return known.answer as R;
     }
+    const result = await handler(unit.work);
+    if (options.idempotency) await storeAnswer(unit.work, options.schema, options.idempotency, result);
+    const appended = await appendAndCommit(connection, options.schema, unit);
+    if (appended.entries.length > 0) withoutDeadline(() => onAppended(appended));
+    return result;
   });
 }
 
@@ -119,12 +117,25 @@ export interface OpenUnit {
   basis: Record<string, number>;
   bumps: string[];
   numbered: Numbered[];
+  /** The message that begins the transaction. */
+  begin: string;
+  /** Fails the transaction when it took longer than its caller waits, as Postgres measures it from `begin`. */
+  checkDeadline: string;
 }
 
-export function openUnit(client: pg.PoolClient, realmId: number): OpenUnit {
-  const unit: Omit<OpenUnit, 'work'> = { realmId, events: [], basis: {}, bumps: [], numbered: [] };
+export function openUnit({ query, deadline }: Connection, realmId: number): OpenUnit {
+  const remainingMs = Math.max(Math.floor(deadline.remainingMs()), 1);
+  const unit: Omit<OpenUnit, 'work'> = {
+    realmId,
+    events: [],
+    basis: {},
+    bumps: [],
+    numbered: [],
+    begin: `BEGIN; SET LOCAL statement_timeout = ${remainingMs}; SET LOCAL lock_timeout = ${Math.min(lockMs, remainingMs)}; SET LOCAL idle_in_transaction_session_timeout = '8s'`,
+    checkDeadline: `SELECT log.check_deadline(${remainingMs})`,
+  };
   const work: Work = {
-    ...executor((query) => client.query(query)),
+    ...executor(query),
     realmId,
     emit: (event) => unit.events.push(traced(event)) - 1,
     restOn: (basis) => void Object.assign(unit.basis, basis),
@@ -135,11 +146,12 @@ export function openUnit(client: pg.PoolClient, realmId: number): OpenUnit {
 }
 
 /**
- * The clock, the events and COMMIT in one message: a process that is stopped here cannot hold the clock. `before`: what
- * begins the transaction, when nothing was asked in it yet.
+ * The clock, the events and COMMIT in one message: a process that is stopped here cannot hold the clock. After the deadline
+ * the message is not sent; sent before, it commits before the deadline or not at all, but for the time of COMMIT itself.
+ * `before`: what begins the transaction, when nothing was asked in it yet.
  */
 export async function appendAndCommit(
-  client: pg.PoolClient,
+  connection: Connection,
   source: string,
   unit: OpenUnit,
   before?: string,
@@ -147,15 +159,15 @@ export async function appendAndCommit(
   const { realmId, events, basis, bumps, numbered } = unit;
   if (events.length === 0 && bumps.length === 0 && Object.keys(basis).length === 0) {
     const last = numberedQueries(realmId, numbered).map(toLiteralSql);
-    if (before === undefined) await client.query([...last, 'COMMIT'].join('; '));
+    if (before === undefined) await connection.query([...last, unit.checkDeadline, 'COMMIT'].join('; '));
     return { realmId, entries: [] };
   }
   const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::json) AS appended`;
   const statements = [append, ...numberedQueries(realmId, numbered)].map(toLiteralSql);
-  const message = [...(before === undefined ? [] : [before]), ...statements, 'COMMIT'].join('; ');
+  const message = [...(before === undefined ? [] : [before]), ...statements, unit.checkDeadline, 'COMMIT'].join('; ');
   let results: pg.QueryResult[];
   try {
-    results = (await client.query(message)) as unknown as pg.QueryResult[];
+    results = (await connection.query(message)) as unknown as pg.QueryResult[];
   } catch (error) {
     if (sqlState(error) === 'NT409') throw new BasisChanged((error as Error).message);
     throw error;

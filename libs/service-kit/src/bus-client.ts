@@ -1,4 +1,4 @@
-import { headers, type Msg, type NatsConnection, RequestError } from '@nats-io/nats-core';
+import { headers, type Msg, type NatsConnection, nuid, RequestError } from '@nats-io/nats-core';
 import {
   type Actor,
   ChatError,
@@ -11,10 +11,13 @@ import {
   type ResultOf,
   unavailable,
 } from '@natter/contracts';
+import { type Deadline, pause, untilDeadline, withDeadline } from '@natter/database';
 import type { Blocks } from './blocks.ts';
 import type { Piece } from './json-pieces.ts';
 import { activeTrace, inSpan } from './tracing.ts';
 import {
+  cancelHeader,
+  cancelSubjectOf,
   deadlineHeader,
   decodeJson,
   type Envelope,
@@ -31,11 +34,14 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
+const maxRetries = 20;
+
 /** The calling side of the bus. */
 export interface BusClient {
   /**
    * Asks the owner of an operation. Rejects with the owner's `ChatError`, or SERVICE_UNAVAILABLE: at once when nobody
-   * serves it, after the deadline when the outcome is unknown. Read-only operations are tried once more.
+   * serves it, after the deadline when the outcome is unknown. The deadline is the operation's, or that of the work around
+   * the call where less is left of it. Read-only operations are tried once more, and are cancelled when the work around ends.
    */
   call<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<ResultOf<O>>;
   /** As `call`; the result as it came, as JSON. */
@@ -50,60 +56,85 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, name: stri
       return decodeJson(await client.callBytes(operation, params, options)) as never;
     },
 
-    async callBytes(operation, params, options) {
-      const end = Date.now() + (options.timeoutMs ?? operation.deadlineMs);
-      const pieces = await client.callPieces(operation, params, options);
-      try {
-        return await blocks.fetch(pieces, end);
-      } catch (error) {
-        // The process that offered the blocks is gone; another one can answer as well.
-        if (!operation.isReadOnly) throw error;
-        const timeoutMs = Math.max(end - Date.now(), 1);
-        return blocks.fetch(await client.callPieces(operation, params, { ...options, timeoutMs }), end);
-      }
+    callBytes(operation, params, options) {
+      return withDeadline(options.timeoutMs ?? operation.deadlineMs, async (deadline) => {
+        const end = Date.now() + deadline.remainingMs();
+        const pieces = await send(operation, params, options, deadline);
+        try {
+          return await blocks.fetch(pieces, end);
+        } catch (error) {
+          // The process that offered the blocks is gone; another one can answer as well.
+          if (!operation.isReadOnly) throw error;
+          return blocks.fetch(await send(operation, params, options, deadline), end);
+        }
+      });
     },
 
     callPieces(operation, params, options) {
-      return inSpan(`call ${operation.service}.${operation.name}`, { kind: 'client' }, () =>
-        request(operation, { actor: options.actor, meta: options.meta, params }, options.timeoutMs),
+      return withDeadline(options.timeoutMs ?? operation.deadlineMs, (deadline) =>
+        send(operation, params, options, deadline),
       );
     },
   };
   return client;
 
-  async function request(operation: Operation, envelope: Envelope, timeoutMs?: number): Promise<Piece[]> {
+  function send<O extends Operation>(
+    operation: O,
+    params: ParamsOf<O>,
+    { actor, meta }: CallOptions,
+    deadline: Deadline,
+  ): Promise<Piece[]> {
+    return inSpan(`call ${operation.service}.${operation.name}`, { kind: 'client' }, () =>
+      request(operation, { actor, meta, params }, deadline),
+    );
+  }
+
+  async function request(operation: Operation, envelope: Envelope, deadline: Deadline): Promise<Piece[]> {
     const payload = encodeJson(envelope);
     if (payload.length > 2 * limits.bodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
-    const end = Date.now() + (timeoutMs ?? operation.deadlineMs);
     for (let attempt = 0; ; attempt++) {
+      deadline.check();
       try {
-        return await requestOnce(operation, payload, end);
+        return await requestOnce(operation, payload, deadline);
       } catch (error) {
         if (error instanceof ChatError) throw error;
         const isUnserved = error instanceof RequestError && error.isNoResponders();
         const mayRetry = isUnserved || operation.isReadOnly;
-        if (!mayRetry || attempt >= 20 || Date.now() + 100 >= end) throw unavailable(error);
-        await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 70));
+        if (!mayRetry || attempt >= maxRetries || deadline.remainingMs() <= 100) throw unavailable(error);
+        await pause(30 + Math.random() * 70);
       }
     }
   }
 
-  async function requestOnce(operation: Operation, payload: Uint8Array, end: number): Promise<Piece[]> {
-    const remaining = end - Date.now();
+  async function requestOnce(operation: Operation, payload: Uint8Array, deadline: Deadline): Promise<Piece[]> {
+    const remainingMs = Math.max(Math.ceil(deadline.remainingMs()), 1);
     const h = headers();
     const offered = blocks.offerBytes(payload, h);
+    // A write goes on: whoever asked cannot tell how far it has come.
+    const cancelId = operation.isReadOnly ? nuid.next() : undefined;
+    const stop = deadline.onEnd(() => {
+      if (cancelId !== undefined) cancelRequest(operation, cancelId);
+    });
     try {
-      h.set(deadlineHeader, String(remaining));
+      h.set(deadlineHeader, String(remainingMs));
       h.set(knownHeader, 'pieces');
+      if (cancelId !== undefined) h.set(cancelHeader, cancelId);
       const traceparent = activeTrace();
       if (traceparent) h.set(traceHeader, traceparent);
-      const reply = await nats.request(subjectOf(operation, name), offered.payload, {
-        timeout: Math.max(remaining, 1),
-        headers: h,
-      });
-      return await readReply(reply, end);
+      const options = { timeout: remainingMs, headers: h };
+      const reply = await untilDeadline(nats.request(subjectOf(operation, name), offered.payload, options), deadline);
+      return await readReply(reply, Date.now() + deadline.remainingMs());
     } finally {
+      stop();
       offered.end();
+    }
+  }
+
+  function cancelRequest(operation: Operation, cancelId: string): void {
+    try {
+      nats.publish(cancelSubjectOf(operation.service, name), cancelId);
+    } catch {
+      // The request ends at its deadline.
     }
   }
 

@@ -1,6 +1,7 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
 import { type Service, Svcm } from '@nats-io/services';
 import { type ChatError, catchUpOperations, type Operation, type ServiceName, unavailable } from '@natter/contracts';
+import { type Deadline, withDeadline } from '@natter/database';
 import type { Blocks } from './blocks.ts';
 import type { CatchUp } from './catch-up.ts';
 import { createFailureLog } from './failure-log.ts';
@@ -11,6 +12,8 @@ import type { Metrics } from './metrics.ts';
 import { type Freshness, runOnCurrentVersions } from './retry-on-changed-versions.ts';
 import { inSpan } from './tracing.ts';
 import {
+  cancelHeader,
+  cancelSubjectOf,
   deadlineHeader,
   decodeJson,
   type Envelope,
@@ -43,6 +46,8 @@ const maxInFlight = 20_000;
 /** How long requests in flight hold up a process that stops. */
 const retireMs = 10_000;
 const usualDeadlineMs = 15_000;
+/** A request ends so much earlier than its caller gives up, at most: the caller is told what happened. */
+const marginMs = 250;
 
 export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Parts): BusServer {
   const services: Service[] = [];
@@ -51,6 +56,8 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
     catchUp: async () => ({ isStale: false, realmVersion: undefined }),
     refreshActor,
   };
+  /** Requests that their callers may cancel: by caller and cancel id. */
+  const cancellable = new Map<string, Deadline>();
   let inFlight = 0;
   let whenIdle: () => void = () => undefined;
 
@@ -63,6 +70,11 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
         queue: name,
       });
       services.push(service);
+      nats.subscribe(cancelSubjectOf(name, '*'), {
+        callback: (error, message) => {
+          if (!error) cancellable.get(`${callerOf(message)} ${message.string()}`)?.cancel();
+        },
+      });
       const own = catchUpOperations.find((operation) => operation.service === name);
       const all = own ? [...handlers, { operation: own, run: catchUpFor }] : handlers;
       for (const handler of all)
@@ -103,22 +115,26 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
     }
     inFlight++;
     const parent = message.headers?.get(traceHeader) || undefined;
+    const waitsMs = Number(message.headers?.get(deadlineHeader) || usualDeadlineMs);
     void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
-      answer(message, handler),
+      withDeadline(waitsMs - Math.min(marginMs, waitsMs / 10), (deadline) => answer(message, handler, deadline)),
     ).finally(() => {
       inFlight--;
       if (inFlight === 0) whenIdle();
     });
   }
 
-  async function answer(message: Msg, handler: Handlers[number]): Promise<void> {
+  async function answer(message: Msg, handler: Handlers[number], deadline: Deadline): Promise<void> {
     const { operation } = handler;
+    const cancelId = message.headers?.get(cancelHeader);
+    const cancelKey = cancelId ? `${callerOf(message)} ${cancelId}` : undefined;
+    if (cancelKey !== undefined) cancellable.set(cancelKey, deadline);
     const stop = metrics.requestSeconds.startTimer({ operation: operation.name });
     // Created lazily: most requests never log.
     let requestLog = (): Logger => log;
     try {
-      const deadline = Date.now() + Number(message.headers?.get(deadlineHeader) || usualDeadlineMs);
-      const envelope = decodeJson(await blocks.fetch(await blocks.read(message, deadline), deadline)) as Envelope;
+      const end = Date.now() + deadline.remainingMs();
+      const envelope = decodeJson(await blocks.fetch(await blocks.read(message, end), end)) as Envelope;
       checkCaller(message, operation, envelope);
       requestLog = () =>
         log.child({
@@ -127,13 +143,15 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
           user: envelope.actor?.userId,
           operation: operation.name,
         });
-      const result = await runOnCurrentVersions(envelope, handler, freshness, requestLog);
-      await respond(message, result instanceof JsonPieces ? result.pieces : [encodeJson(result ?? {})], deadline);
+      const result = await runOnCurrentVersions(envelope, handler, freshness, { deadline, log: () => requestLog() });
+      await respond(message, result instanceof JsonPieces ? result.pieces : [encodeJson(result ?? {})], end);
       stop({ outcome: 'success' });
     } catch (error) {
       const chatError = toChatError(error, operation, requestLog);
       refuse(message, chatError);
       stop({ outcome: chatError.code });
+    } finally {
+      if (cancelKey !== undefined) cancellable.delete(cancelKey);
     }
   }
 
@@ -153,9 +171,12 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
   }
 }
 
-/** Only the gateway knows the actor; NATS permissions keep others from publishing in its name. */
+/** NATS permissions keep others from publishing in its name. */
+const callerOf = (message: Msg): string => message.subject.split('.').at(-1) ?? '';
+
+/** Only the gateway knows the actor. */
 function checkCaller(message: Msg, operation: Operation, { actor }: Envelope): void {
-  const caller = message.subject.split('.').at(-1);
+  const caller = callerOf(message);
   if (actor && operation.caller !== 'anyone' && caller !== 'gateway')
     throw new Error(`${caller} asked for ${operation.name} in the name of a user`);
   if (!operation.callers.some((allowed) => allowed === caller))

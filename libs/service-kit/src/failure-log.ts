@@ -1,11 +1,12 @@
-import { badRequest, ChatError, type Operation } from '@natter/contracts';
-import { sqlState } from '@natter/database';
+import { badRequest, ChatError, type Operation, unavailable } from '@natter/contracts';
+import { isServerTrouble, sqlState } from '@natter/database';
 import type { Logger } from './logging.ts';
 
 /** Writes why a request failed to the log where that is the server's doing, and gives what the caller is told. */
 export function createFailureLog(): (error: unknown, operation: Operation, requestLog: () => Logger) => ChatError {
   const outages = onceASecond();
-  return (error, operation, requestLog) => {
+  return (thrown, operation, requestLog) => {
+    const error = !(thrown instanceof ChatError) && isServerTrouble(thrown) ? unavailable(thrown) : thrown;
     // No column holds the number, so there is nothing that it could name.
     if (sqlState(error) === '22003') {
       requestLog().info({ err: error }, 'number out of range');

@@ -1,4 +1,5 @@
 import type { Actor, Operation, ParamsOf, RequestMeta, ResultOf } from '@natter/contracts';
+import type { Deadline } from '@natter/database';
 import type { JsonPieces } from './json-pieces.ts';
 import type { Logger } from './logging.ts';
 
@@ -9,6 +10,10 @@ export interface Context {
   log: Logger;
   /** 0 at first; higher when the handler runs again because expected versions had changed: caches must be refreshed. */
   attempt: number;
+  /** Ends when the caller gives up. Statements and calls of a handler end with it by themselves. */
+  deadline: Deadline;
+  /** The deadline's, for what takes a signal. */
+  signal: AbortSignal;
 }
 
 /** A context whose caller is known. */

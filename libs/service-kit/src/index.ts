@@ -2,6 +2,7 @@
  * What every process shares: config from the environment, logs, bus endpoints, probes, metrics, drain.
  * `runService` is the whole of a `main.ts`; everything else can be used without it.
  */
+export { type Deadline, withDeadline } from '@natter/database';
 export { scheduledSubject } from '@natter/event-log';
 export * from './bus.ts';
 export * from './config.ts';

@@ -14,7 +14,7 @@ import {
   type ServiceName,
 } from '@natter/contracts';
 import { committedSubject, logConflictSubject, logSubject, queueSubject, scheduledSubject } from '@natter/event-log';
-import { subjectOf } from './wire.ts';
+import { cancelSubjectOf, subjectOf } from './wire.ts';
 
 /** Who connects to NATS; each has a user of its own. */
 export const natsUsers = busUsers;
@@ -45,9 +45,13 @@ function requests(user: NatsUser): Subjects {
       ? [...new Set(asked.map(({ service }) => service))].map((service) => subjectOf({ service, name: '*' }, user))
       : asked.map((operation) => subjectOf(operation, user));
   return {
-    publish: [...names, ...[...peers].sort().map((peer) => `natter-parts.${peer}.*`)],
+    publish: [
+      ...names,
+      ...[...new Set(asked.map(({ service }) => cancelSubjectOf(service, user)))],
+      ...[...peers].sort().map((peer) => `natter-parts.${peer}.*`),
+    ],
     subscribe: [
-      ...(isService(user) ? [`natter.${user}.*.*`] : []),
+      ...(isService(user) ? [`natter.${user}.*.*`, cancelSubjectOf(user, '*')] : []),
       `natter-parts.${user}.*`,
       `_INBOX.${user}.>`,
       ...(isService(user) ? ['PING', 'INFO', 'STATS'].flatMap((verb) => discovery(verb, `natter-${user}`)) : []),

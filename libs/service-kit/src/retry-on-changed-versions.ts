@@ -1,10 +1,17 @@
 import { type Actor, ChatError, type RequestMeta, unavailable } from '@natter/contracts';
+import type { Deadline } from '@natter/database';
 import type { CatchUp } from './catch-up.ts';
 import type { Context, Handlers } from './handlers.ts';
 import type { Logger } from './logging.ts';
 import type { Envelope } from './wire.ts';
 
 const maxAttempts = 6;
+
+export interface Serving {
+  deadline: Deadline;
+  /** Created lazily: most requests never log. */
+  log: () => Logger;
+}
 
 export interface Freshness {
   catchUp: CatchUp;
@@ -19,7 +26,7 @@ export async function runOnCurrentVersions(
   { actor: given, meta, params }: Envelope,
   { operation, run }: Handlers[number],
   { catchUp, refreshActor }: Freshness,
-  requestLog: () => Logger,
+  { deadline, log }: Serving,
 ): Promise<unknown> {
   let actor = given;
   const refresh = async (): Promise<void> => {
@@ -38,9 +45,13 @@ export async function runOnCurrentVersions(
         actor,
         meta,
         get log() {
-          return requestLog();
+          return log();
         },
         attempt,
+        deadline,
+        get signal() {
+          return deadline.signal;
+        },
       };
       return await run(context, params);
     } catch (error) {
@@ -49,8 +60,8 @@ export async function runOnCurrentVersions(
         continue;
       }
       if (!(error instanceof Error) || error.name !== 'BasisChanged') throw error;
-      if (attempt + 1 >= maxAttempts) throw unavailable(error);
-      requestLog().debug({ err: error, operation: operation.name }, 'versions changed, the handler runs again');
+      if (attempt + 1 >= maxAttempts || deadline.hasEnded) throw unavailable(error);
+      log().debug({ err: error, operation: operation.name }, 'versions changed, the handler runs again');
       // The decision may have used a copy that is behind.
       await catchUp(meta.realmId);
       await refresh();

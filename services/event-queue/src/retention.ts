@@ -1,9 +1,11 @@
-import { type Database, type Executor, executor, sql } from '@natter/database';
+import { type Database, type Executor, executor, sql, withDeadline } from '@natter/database';
 import { Gauge, type Logger, type Metrics } from '@natter/service-kit';
 import { z } from 'zod';
 
 const everyMs = 60_000;
 const daysAhead = 4;
+/** For one look, whatever it drops; each statement has the limit of the role. */
+const longestMs = 600_000;
 /** Realms whose clocks are held at once, for the length of one short statement. */
 const realmsAtOnce = 20;
 const expiredRow = z.object({ name: z.string(), state: z.enum(['attached', 'pending', 'detached']) });
@@ -110,14 +112,12 @@ const detach = (database: Executor, name: string, isPending: boolean): Promise<n
 
 /** A lock of a transaction, which is open on a connection of its own: sessions have no state where a pooler stands between. */
 async function asOnlyOne<R>(database: Database, work: () => Promise<R>): Promise<R | undefined> {
-  return database.connect(async (client) => {
-    await client.query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10min'");
-    try {
+  return withDeadline(longestMs, () =>
+    database.connect(async ({ query }) => {
+      await query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10min'");
       const lock = sql.type(z.object({ is_mine: z.boolean() }))`SELECT pg_try_advisory_xact_lock(7105) AS is_mine`;
-      const { is_mine } = await executor((query) => client.query(query)).one(lock);
-      return is_mine ? await work() : undefined;
-    } finally {
-      await client.query('ROLLBACK').catch(() => undefined);
-    }
-  });
+      const { is_mine } = await executor(query).one(lock);
+      return is_mine ? work() : undefined;
+    }),
+  );
 }

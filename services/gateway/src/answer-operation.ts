@@ -11,6 +11,7 @@ import { type Fields, filesOf } from './request-fields.ts';
 import { headerOf, nameOf } from './request-meta.ts';
 import { sendPage, setPageHeaders } from './send-page.ts';
 import { sendSuccess } from './success.ts';
+import { whileConnected } from './while-connected.ts';
 
 /** A request whose operation is known. */
 export interface Call extends Exchange {
@@ -51,7 +52,9 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
   if (fileParam) params[fileParam] = await handOver(bus, operation, filesOf(request), meta, context.maxUploadBytes);
   if (isPollOf(operation) && actor)
     return answerPoll(context, { request, reply, actor, meta, params: params as PollParams, ignored });
-  const bytes = await bus.callBytes(operation, params as never, { actor, meta });
+  const ask = () => bus.callBytes(operation, params as never, { actor, meta });
+  // A write goes on without its client, who cannot tell how far it has come.
+  const bytes = await (operation.isReadOnly ? whileConnected(reply.raw, operation.deadlineMs, ask) : ask());
   return operation.page ? answerPage(bus, call, meta, bytes) : sendSuccess(reply, bytes, ignored);
 }
 

@@ -1,0 +1,240 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createCommitter,
+  createDatabase,
+  createUnitOfWork,
+  type Database,
+  exportSnapshot,
+  inSnapshot,
+  migrate,
+  serviceUrl,
+  sql,
+  withDeadline,
+} from '@natter/database';
+import { bringServers, type Servers } from '@natter/local';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+
+const realmId = 1;
+const counts = sql.type(z.object({ count: z.number() }));
+const event = { type: 'tick', body: {}, audience: 'realm' as const };
+let servers: Servers;
+let database: Database;
+let admin: pg.Client;
+let locker: pg.Client;
+
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  servers = await bringServers({ dataDir });
+  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  const url = serviceUrl(servers.postgresUrl, 'users', 'secret');
+  database = createDatabase({ url, maxConnections: 2, name: 'failing', onError: () => undefined });
+  await database.any(sql.unsafe`SELECT log.create_realm(${realmId})`);
+  admin = new pg.Client({ connectionString: servers.postgresUrl });
+  locker = new pg.Client({ connectionString: servers.postgresUrl });
+  await Promise.all([admin.connect(), locker.connect()]);
+});
+afterEach(() => void vi.restoreAllMocks());
+afterAll(async () => {
+  await Promise.all([admin?.end(), locker?.end()]);
+  await database?.close();
+  await servers?.stop();
+});
+
+const insert = (key: string) => sql.unsafe`
+  INSERT INTO users.idempotency (realm_id, user_id, key, fingerprint) VALUES (${realmId}, 1, ${key}, '')`;
+const idempotency = (key: string) => ({ userId: 1, key, fingerprint: 'same' });
+const commit = () =>
+  createCommitter(
+    database,
+    'users',
+    () => undefined,
+    () => new Error('full') as never,
+  );
+const unit = (key: string, emits: boolean) =>
+  createUnitOfWork(database, () => undefined)(
+    { realmId, schema: 'users', idempotency: idempotency(key) },
+    async (work) => {
+      await work.run(insert(`effect of ${key}`));
+      if (emits) work.emit(event);
+      return {};
+    },
+  );
+
+/** Every way in which the services use a transaction. */
+const operations: Record<string, (key: string) => Promise<unknown>> = {
+  'a unit of work with events': (key) => unit(key, true),
+  'a unit of work without events': (key) => unit(key, false),
+  'a unit of work whose answer is known': async (key) => {
+    await unit(key, true);
+    await unit(key, true);
+  },
+  'a group commit': () => commit()(realmId, { basis: {}, events: [event], numbered: () => [] }),
+  'a group commit with a key': (key) =>
+    commit()(realmId, { basis: {}, events: [event], numbered: () => [], idempotency: idempotency(key) }),
+  'snapshots of two roles': () =>
+    exportSnapshot(database, async (snapshot) => {
+      await snapshot.one(counts`SELECT count(*) FROM users.account`);
+      return inSnapshot(database, snapshot.id, (executor) => executor.one(counts`SELECT count(*) FROM users.account`));
+    }),
+  'a single statement': (key) => database.run(insert(key)),
+};
+
+type Fail = (send: () => Promise<unknown>, client: pg.Client) => Promise<unknown>;
+const sqlError = () => Object.assign(new Error('out of memory'), { code: '53200' });
+/** How a statement fails: before it is sent, by Postgres (which leaves a transaction failed), or after it took effect. */
+const failures: Record<string, Fail> = {
+  'is not sent': () => Promise.reject(sqlError()),
+  'fails in Postgres': async (_, client) => original.call(client, 'SELECT 1/0'),
+  'fails after it took effect': async (send) => {
+    await send();
+    throw sqlError();
+  },
+  'loses its connection': async (_, client) => {
+    void client.end();
+    throw new Error('Connection terminated unexpectedly');
+  },
+};
+const original = pg.Client.prototype.query as (...args: unknown[]) => Promise<unknown>;
+
+/** Makes statement `k` of the pool fail; returns how many came. ROLLBACK is no statement of an operation. */
+function failStatement(k: number, fail: Fail): { seen: number } {
+  const state = { seen: 0 };
+  vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args: unknown[]) {
+    const send = () => original.apply(this, args);
+    if (this === admin || this === locker || args[0] === 'ROLLBACK') return send() as never;
+    state.seen++;
+    return (state.seen === k ? fail(send, this) : send()) as never;
+  });
+  return state;
+}
+
+/** Connections that wait inside a transaction; a ROLLBACK that was sent may still be on its way. */
+async function openTransactions(): Promise<number> {
+  let open = 0;
+  for (let look = 0; look < 50; look++) {
+    const { rows } = await admin.query<{ open: number }>(
+      "SELECT count(*)::int AS open FROM pg_stat_activity WHERE application_name = 'failing' AND state LIKE 'idle in transaction%'",
+    );
+    open = rows[0]?.open ?? 0;
+    if (open === 0) return 0;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return open;
+}
+
+describe.each(Object.entries(operations))('%s', (name, run) => {
+  test.each(Object.entries(failures))(
+    'leaves no connection in a transaction when a statement %s',
+    async (way, fail) => {
+      for (let k = 1; k < 50; k++) {
+        const state = failStatement(k, fail);
+        const outcome = await run(`${name} ${way} ${k}`).then(
+          () => 'done',
+          () => 'failed',
+        );
+        vi.restoreAllMocks();
+        expect(await openTransactions(), `statement ${k}`).toBe(0);
+        // Both connections of the pool serve again.
+        const both = [0, 1].map(() => database.one(counts`SELECT count(*) FROM users.account`));
+        expect(await Promise.all(both), `statement ${k}`).toEqual([{ count: 0 }, { count: 0 }]);
+        expect(database.connections().busy, `statement ${k}`).toBe(0);
+        if (state.seen < k) {
+          expect(outcome).toBe('done');
+          expect(k).toBeGreaterThan(1);
+          return;
+        }
+      }
+      throw new Error('more statements than expected');
+    },
+  );
+});
+
+test('a statement that is cancelled, in any place, leaves no connection in a transaction', async () => {
+  for (const run of Object.values(operations))
+    for (let ms = 0; ms < 12; ms++) {
+      await withDeadline(ms, () => run(`cancelled ${ms} ${Math.random()}`)).catch(() => undefined);
+      expect(await openTransactions()).toBe(0);
+      await database.one(counts`SELECT count(*) FROM users.account`);
+    }
+});
+
+describe('with a lock that is held', () => {
+  const locked = async <R>(work: () => Promise<R>): Promise<R> => {
+    await locker.query('BEGIN; LOCK TABLE users.idempotency');
+    try {
+      return await work();
+    } finally {
+      await locker.query('ROLLBACK');
+    }
+  };
+  const waiting = async (): Promise<number> => {
+    const { rows } = await admin.query<{ waiting: number }>(
+      "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE application_name = 'failing' AND state = 'active'",
+    );
+    return rows[0]?.waiting ?? 0;
+  };
+  const gone = () => vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 5_000 });
+
+  const writes = ['a unit of work with events', 'a group commit with a key', 'a single statement'];
+  test.each(Object.entries(operations).filter(([name]) => writes.includes(name)))(
+    '%s ends at its deadline in Postgres too, and is not committed afterwards',
+    async (name, run) => {
+      const key = `late ${name}`;
+      await locked(async () => {
+        const result = withDeadline(300, () => run(key)).catch((error: unknown) => error);
+        await vi.waitFor(async () => expect(await waiting()).toBe(1));
+        expect(await result).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+        await gone();
+      });
+      const { count } = await database.one(counts`SELECT count(*) FROM users.idempotency WHERE key LIKE ${`%${key}%`}`);
+      expect(count).toBe(0);
+    },
+  );
+
+  test('a request that waits for a connection ends at its deadline', async () => {
+    await locked(async () => {
+      const holding = [0, 1].map((index) => database.run(insert(`holds ${index}`)));
+      await vi.waitFor(async () => expect(await waiting()).toBe(2));
+      const late = withDeadline(100, () => database.one(counts`SELECT count(*) FROM users.account`));
+      await expect(late).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await locker.query('ROLLBACK');
+      expect(await Promise.all(holding)).toEqual([1, 1]);
+    });
+    // The one who gave up did not keep the connection that came free for it.
+    const both = [0, 1].map(() => database.one(counts`SELECT count(*) FROM users.account`));
+    expect(await Promise.all(both)).toHaveLength(2);
+  });
+
+  test('a write that gives up does not take those of its batch with it', async () => {
+    const commits = commit();
+    const send = (key: string) => () =>
+      commits(realmId, { basis: {}, events: [event], numbered: () => [], idempotency: idempotency(key) });
+    let patient: Promise<unknown> = Promise.resolve();
+    await locked(async () => {
+      const hasty = withDeadline(300, send('hasty'));
+      patient = withDeadline(20_000, send('patient'));
+      await expect(hasty).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    });
+    expect(await patient).toEqual(expect.any(Number));
+    const { rows } = await admin.query("SELECT key FROM users.idempotency WHERE key IN ('hasty', 'patient')");
+    expect(rows).toEqual([{ key: 'patient' }]);
+  });
+});
+
+test('a transaction that Postgres sees too late is not committed', async () => {
+  await expect(
+    database.connect(async ({ query }) => {
+      await query('BEGIN');
+      await query('SELECT pg_sleep(0.05)');
+      await query('SELECT log.check_deadline(20); COMMIT');
+    }),
+  ).rejects.toMatchObject({ code: 'NT408' });
+  await database.connect(async ({ query }) => {
+    await query('BEGIN');
+    await query('SELECT log.check_deadline(20000); COMMIT');
+  });
+});
