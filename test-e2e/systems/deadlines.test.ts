@@ -1,0 +1,138 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Credentials, request } from '../api.ts';
+
+let system: System;
+let locker: pg.Client;
+let observer: pg.Client;
+let who: Credentials;
+let messageId: number;
+
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+  [locker, observer] = [0, 1].map(() => new pg.Client({ connectionString: system.servers.postgresUrl })) as [
+    pg.Client,
+    pg.Client,
+  ];
+  await Promise.all([locker.connect(), observer.connect()]);
+  who = system.people.owner;
+  const joined = await ask('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'slow' }] });
+  expect(joined.status).toBe(200);
+  const sent = await ask('POST', '/messages', { type: 'channel', to: '"slow"', topic: 'locks', content: 'needle' });
+  expect(sent.status).toBe(200);
+  messageId = sent.body.id;
+});
+afterAll(async () => {
+  await Promise.all([locker?.end(), observer?.end()]);
+  await system?.stop();
+});
+
+const ask = (method: string, path: string, form: Record<string, unknown> = {}) =>
+  request(system.url, who, method, path, form);
+
+/** Statements of services that wait for a lock and were sent before `before` (as Postgres tells the time). */
+async function waitingSince(before: Date): Promise<string[]> {
+  const { rows } = await observer.query<{ query: string }>(
+    "SELECT query FROM pg_stat_activity WHERE application_name LIKE 'natter-%' AND wait_event_type = 'Lock' AND query_start < $1",
+    [before],
+  );
+  return rows.map(({ query }) => query);
+}
+const now = async (): Promise<Date> =>
+  (await observer.query<{ now: Date }>('SELECT clock_timestamp() AS now')).rows[0]?.now as Date;
+
+async function withLocked<R>(tables: string, work: () => Promise<R>): Promise<R> {
+  await locker.query(`BEGIN; LOCK TABLE ${tables}`);
+  try {
+    return await work();
+  } finally {
+    await locker.query('ROLLBACK');
+  }
+}
+
+const reads: [string, Record<string, unknown>][] = [
+  ['/saved_snippets', {}],
+  ['/drafts', {}],
+  ['/messages', { anchor: 'newest', num_before: 5, num_after: 0, narrow: [['search', 'needle']] }],
+  ['/realm/presence', {}],
+  ['/users/me/subscriptions', {}],
+];
+const emoji = { early: 'smile', late: 'tada', afterwards: 'heart' };
+const writes = (word: keyof typeof emoji): [string, Record<string, unknown>][] => [
+  ['/saved_snippets', { title: word, content: word }],
+  ['/drafts', { drafts: [{ type: 'private', to: [], topic: '', content: word, timestamp: 1 }] }],
+  ['/users/me/subscriptions', { subscriptions: [{ name: word }] }],
+  [`/messages/${messageId}/reactions`, { emoji_name: emoji[word] }],
+  ['/messages', { type: 'channel', to: '"slow"', topic: word, content: word }],
+  ['/register', { event_types: ['message'] }],
+];
+const tables =
+  'users.saved_snippet, messaging.draft, messaging.message, messaging.reaction, presence.presence, channels.channel, channels.subscription, event_queue.queue';
+
+describe('requests whose tables are locked for longer than they may take', () => {
+  test('are answered 503, leave no statement behind, and change nothing afterwards', { timeout: 180_000 }, async () => {
+    const writeAll = async (word: keyof typeof emoji): Promise<void> => {
+      for (const [path, form] of writes(word))
+        expect(await ask('POST', path, form), path).toMatchObject({ status: 200 });
+    };
+    await writeAll('early');
+    await withLocked(tables, async () => {
+      const answers = await Promise.all([
+        ...reads.map(([path, form]) => ask('GET', path, form)),
+        ...writes('late').map(([path, form]) => ask('POST', path, form)),
+      ]);
+      expect(answers.map(({ status, body }) => [status, body.code])).toEqual(
+        answers.map(() => [503, 'SERVICE_UNAVAILABLE']),
+      );
+      const answered = await now();
+      await vi.waitFor(async () => expect(await waitingSince(answered)).toEqual([]), {
+        timeout: 20_000,
+        interval: 200,
+      });
+    });
+    // Whatever waited for the locks has had its chance once a later change of each kind is done.
+    await writeAll('afterwards');
+    const read = async (path: string, form = {}): Promise<string> =>
+      JSON.stringify((await ask('GET', path, form)).body);
+    const page = { anchor: 'newest', num_before: 100, num_after: 0 };
+    for (const [path, form] of [
+      ['/saved_snippets'],
+      ['/drafts'],
+      ['/users/me/subscriptions'],
+      ['/messages', page],
+    ] as const) {
+      const text = await read(path, form);
+      expect(text, path).toContain('afterwards');
+      expect(text, path).not.toContain('"late"');
+      expect(text, path).not.toContain('>late<');
+      expect(text, path).not.toContain('"tada"');
+    }
+    for (const [path, form] of reads) expect((await ask('GET', path, form)).status, path).toBe(200);
+  });
+
+  test('end in Postgres when the client hangs up', { timeout: 60_000 }, async () => {
+    const headers = { authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}` };
+    await withLocked('messaging.message', async () => {
+      const hangup = new AbortController();
+      const query = new URLSearchParams({
+        anchor: 'newest',
+        num_before: '5',
+        num_after: '0',
+        narrow: '[["search","needle"]]',
+      });
+      const answer = fetch(`${system.url}/api/v1/messages?${query}`, { headers, signal: hangup.signal });
+      const ended = expect(answer).rejects.toThrow('abort');
+      await vi.waitFor(async () => expect(await waitingSince(await now())).not.toEqual([]), { timeout: 10_000 });
+      const before = await now();
+      hangup.abort();
+      await ended;
+      // Well before a lock is given up, or the operation's time is over.
+      await vi.waitFor(async () => expect(await waitingSince(before)).toEqual([]), { timeout: 5_000, interval: 50 });
+    });
+  });
+});
