@@ -38,6 +38,7 @@ const healthy: Record<string, string> = {
   'natter_log_held_back{service="event-queue",instance="a"}': '0x120',
   'natter_epochs_begun_total{service="event-queue"}': '0x120',
   'natter_consumer_lag_seconds{service="channels",consumer="people"}': '0x120',
+  'natter_consumer_failing_seconds{service="channels",consumer="people"}': '0 20 0 45 0x116',
   'natter_parked_events{service="channels",consumer="people"}': '0x120',
   'natter_scheduler_lateness_seconds_bucket{service="scheduler",le="1"}': '0+10x120',
   'natter_scheduler_lateness_seconds_bucket{service="scheduler",le="30"}': '0+10x120',
@@ -77,6 +78,10 @@ const causes: Record<string, { series: Record<string, string | undefined>; label
   NatterEpochBegun: { series: { 'natter_epochs_begun_total{service="event-queue"}': '0x100 1x20' } },
   NatterConsumerLagging: {
     series: { 'natter_consumer_lag_seconds{service="channels",consumer="people"}': '0x20 5000x100' },
+    labels: { service: 'channels', consumer: 'people' },
+  },
+  NatterConsumerFailing: {
+    series: { 'natter_consumer_failing_seconds{service="channels",consumer="people"}': '0x20 0+15x100' },
     labels: { service: 'channels', consumer: 'people' },
   },
   NatterEventParked: {

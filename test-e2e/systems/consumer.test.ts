@@ -11,7 +11,7 @@ import {
   startConsumer,
 } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 const realmId = 1;
@@ -69,5 +69,80 @@ test('each event takes effect once in order; one that always fails is parked, an
   }
   await Promise.all(consumers.map((consumer) => consumer.stop()));
   expect(seen).toEqual(expected);
-  expect(await database.any(numbers`SELECT number FROM users.parked_event`)).toEqual([{ number: 20 }]);
+  expect(await database.any(numbers`SELECT number FROM users.parked_event WHERE name = 'effects'`)).toEqual([
+    { number: 20 },
+  ]);
+});
+
+test('a failure that no event causes parks none: the consumer goes on when the cause is gone', async () => {
+  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const refusing = 2;
+  await database.any(sql.unsafe`SELECT log.create_realm(${refusing})`);
+  const errors: unknown[] = [];
+  // Lock, disk, read-only, cancellation, shutdown, missing privilege and table: whatever a server says of itself.
+  const states = ['55P03', '53100', '25006', '57014', '57P01', '42501', '42P01', '40P01', 'XX000', '58030'];
+  const seen: number[] = [];
+  let failures = 0;
+  const consumer = startConsumer(database, unitOfWork, {
+    schema: 'users',
+    name: 'outage',
+    types: ['wanted'],
+    handle: async (work, { number }) => {
+      if (work.realmId !== refusing) return;
+      if (failures < states.length) throw Object.assign(new Error('refused'), { code: states[failures++] });
+      seen.push(number);
+    },
+    onError: (error) => void errors.push(error),
+  });
+  for (let number = 1; number <= 3; number++)
+    await unitOfWork({ realmId: refusing, schema: 'users' }, async (work) => {
+      work.emit({ type: 'wanted', body: {}, audience: 'realm' });
+    });
+  let failing = 0;
+  for (let round = 0; round < 1_000 && seen.length < 3; round++) {
+    await wait(50);
+    failing = Math.max(failing, consumer.failingSeconds());
+  }
+  expect(seen).toEqual([1, 2, 3]);
+  expect(failing).toBeGreaterThan(1);
+  expect(consumer.failingSeconds()).toBe(0);
+  expect(errors.length).toBeGreaterThan(3);
+  await consumer.stop();
+  expect(await database.any(numbers`SELECT number FROM users.parked_event WHERE realm_id = ${refusing}`)).toEqual([]);
+});
+
+test('a parked event is applied once more when an operator asks for it, and stays parked when it fails again', async () => {
+  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const parking = 3;
+  await database.any(sql.unsafe`SELECT log.create_realm(${parking})`);
+  const emitted = [1, 2];
+  for (const _ of emitted)
+    await unitOfWork({ realmId: parking, schema: 'users' }, async (work) => {
+      work.emit({ type: 'wanted', body: {}, audience: 'realm' });
+    });
+  const applied: number[] = [];
+  const broken = new Set(emitted);
+  const consumer = startConsumer(database, unitOfWork, {
+    schema: 'users',
+    name: 'mended',
+    types: ['wanted'],
+    handle: async (work, { number }) => {
+      if (work.realmId !== parking) return;
+      if (broken.has(number)) throw new Error(`defect ${number}`);
+      applied.push(number);
+    },
+    onError: () => undefined,
+  });
+  const parked = () =>
+    database.any(sql.type(z.object({ number: z.number(), error: z.string(), is_asked_for: z.boolean() }))`
+      SELECT number, error, is_asked_for FROM users.parked_event WHERE realm_id = ${parking} ORDER BY number`);
+  const rows = emitted.map((number) => ({ number, error: `defect ${number}`, is_asked_for: false }));
+  await vi.waitFor(async () => expect(await parked()).toEqual(rows), { timeout: 30_000, interval: 100 });
+  broken.delete(1);
+  await database.run(
+    sql.unsafe`UPDATE users.parked_event SET is_asked_for = true, error = '' WHERE realm_id = ${parking}`,
+  );
+  await vi.waitFor(async () => expect(await parked()).toEqual(rows.slice(1)), { timeout: 30_000, interval: 100 });
+  expect(applied).toEqual([1]);
+  await consumer.stop();
 });

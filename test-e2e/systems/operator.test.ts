@@ -8,7 +8,7 @@ import { type System, startSystem } from '@natter/local/system';
 import { derivedPassword } from '@natter/service-kit';
 import { exchange } from '@natter/testkit';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { request } from '../api.ts';
 
 let system: System;
@@ -57,6 +57,35 @@ async function inPostgres(text: string): Promise<void> {
   await client.connect();
   await client.query(text).finally(() => client.end());
 }
+
+describe('natter parked', () => {
+  const named = ['--service', 'channels', '--consumer', 'people', '--realm', '1', '--number', '1'];
+  const park = () =>
+    inPostgres("INSERT INTO channels.parked_event (realm_id, name, number, error) VALUES (1, 'people', 1, 'a defect')");
+
+  test('lists what a consumer put aside, and drops it', async () => {
+    await park();
+    expect((await natter('parked', 'list')).output).toContain('a defect');
+    expect(await natter('parked', 'drop', ...named)).toMatchObject({ code: 0 });
+    expect((await natter('parked', 'list')).output).toContain('no event is parked');
+    expect(await natter('parked', 'drop', ...named)).toMatchObject({ code: 1 });
+    expect(await natter('parked', 'drop', ...named.slice(2))).toMatchObject({ code: 2 });
+  });
+
+  test('lets the service apply it once more', async () => {
+    await park();
+    expect(await natter('parked', 'apply', ...named)).toMatchObject({ code: 0 });
+    await vi.waitFor(
+      async () => {
+        // Applied, or no event of a type that the consumer acts on: then the reason is told.
+        const { output } = await natter('parked', 'list');
+        expect(output).not.toContain('a defect');
+      },
+      { timeout: 30_000, interval: 500 },
+    );
+    await inPostgres('DELETE FROM channels.parked_event');
+  });
+});
 
 describe('natter doctor', () => {
   test('finds nothing wrong with a system that is well', async () => {

@@ -73,7 +73,7 @@ async function consumers(read: Read): Promise<Finding[]> {
       FROM ${schema}.consumer c LEFT JOIN log.event e ON e.realm_id = c.realm_id AND e.number = c.position + 1 GROUP BY c.name ORDER BY c.name`)) {
       const subject = `consumer ${schema}.${name}`;
       findings.push(lag > 120 ? warn(subject, `${Math.round(lag)} s behind in a realm`) : ok(subject, 'keeps up'));
-      if (parked > 0) findings.push(fail(subject, `${parked} events are parked: see ${schema}.parked_event`));
+      if (parked > 0) findings.push(fail(subject, `${parked} events are parked: see \`natter parked list\``));
     }
   }
   return findings;

@@ -7,6 +7,7 @@ import { credentials } from './credentials.ts';
 import { doctor } from './doctor.ts';
 import { createKey, revokeKeys } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
+import { applyParked, dropParked, listParked } from './parked.ts';
 import { programs } from './programs.ts';
 import { createRealm, listRealms, setRealmUrl } from './realms.ts';
 import { afterRestore } from './restore.ts';
@@ -19,6 +20,9 @@ const commands: readonly Command[] = [
   setRealmUrl,
   createKey,
   revokeKeys,
+  listParked,
+  applyParked,
+  dropParked,
   credentials,
   afterRestore,
 ];

@@ -15,3 +15,13 @@ BEGIN
     EXECUTE format('GRANT EXECUTE ON FUNCTION log.check_deadline TO %I', 'natter_' || s);
   END LOOP;
 END $$;
+
+-- An operator asked that a parked event be applied once more.
+DO $$
+DECLARE
+  s text;
+BEGIN
+  FOREACH s IN ARRAY ARRAY['users', 'channels', 'messaging', 'event_queue', 'presence'] LOOP
+    EXECUTE format('ALTER TABLE %I.parked_event ADD COLUMN is_asked_for boolean NOT NULL DEFAULT false', s);
+  END LOOP;
+END $$;

@@ -1,6 +1,8 @@
-import { ChatError, type LogEvent } from '@natter/contracts';
+import type { LogEvent } from '@natter/contracts';
 import { z } from 'zod';
 import { type Database, sql } from './database.ts';
+import { createFailingRealms } from './failing-realms.ts';
+import { createParkedEvents } from './parked-events.ts';
 import type { UnitOfWork, Work } from './unit-of-work.ts';
 
 export interface ConsumedEvent {
@@ -27,6 +29,8 @@ export interface ConsumerOptions {
 export interface Consumer {
   readonly name: string;
   readonly types: readonly string[];
+  /** How long a realm has been failing, at most; in seconds. */
+  failingSeconds(): number;
   /** Up to this number nothing is waiting, as far as this process has looked. */
   through(realmId: number): number;
   /** Somebody looked: nothing is waiting up to this number. */
@@ -44,15 +48,17 @@ const claimRow = z.object({
 });
 const behindRow = z.object({ realm_id: z.number(), number: z.number(), is_new: z.boolean(), found: z.boolean() });
 const pollMs = 1_000;
+/** Stands for a failure that is no realm's own. */
+const everyRealm = 0;
 const usualGatherMs = 15;
 const batchSize = 200;
 const storeEveryMs = 10_000;
-const maxFailures = 3;
+const reapplyEveryMs = 5_000;
 
 /**
  * Follows the event table of every realm in order. The position moves in the transaction of the effect, so each event
  * takes effect once, whatever is killed. Over events that nobody here acts on it moves now and then, for all realms in one
- * step. An event that fails three times is parked and passed.
+ * step. An event that causes three failures is parked and passed; any other failure is retried for as long as it lasts.
  */
 export function startConsumer(database: Database, unitOfWork: UnitOfWork, options: ConsumerOptions): Consumer {
   const table = sql.identifier([options.schema, 'consumer']);
@@ -66,8 +72,10 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   let polledAt = 0;
   /** Realms where this consumer has a position. */
   const begun = new Set<number>();
-  /** Per realm: the event that failed, and how often. Until it is past, events are taken one by one. */
-  const failing = new Map<number, { number: number; count: number }>();
+  /** Until a failure is past, events of the realm are taken one by one. */
+  const failing = createFailingRealms();
+  const parked = createParkedEvents(database, unitOfWork, options);
+  let reappliedAt = Date.now();
   let stopped = false;
   const gatherMs = options.gatherMs ?? usualGatherMs;
   let wake: (afterMs: number) => void = () => undefined;
@@ -84,11 +92,14 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
           polledAt = Date.now();
           for (const realmId of await realmsBehind()) realms.add(realmId);
         }
-        for (const realmId of realms) while (!stopped && (await consumeSome(realmId)));
+        for (const realmId of realms) while (!stopped && failing.mayTry(realmId) && (await consumeSome(realmId)));
+        failing.passed(everyRealm, 0);
+        if (Date.now() - reappliedAt > reapplyEveryMs) await reapply();
         if (Date.now() - storedAt > storeEveryMs) await storePositions();
       } catch (error) {
         options.onError(error, { consumer: options.name });
-        await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 300));
+        const { waitMs } = failing.failed(everyRealm, 0, error);
+        await waitAfterFailure(waitMs);
       }
       if (stopped) return;
       await new Promise<void>((resolve) => {
@@ -109,18 +120,10 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   return {
     name: options.name,
     types: options.types,
+    failingSeconds: failing.longestSeconds,
     through: (realmId) => looked.get(realmId) ?? 0,
     sawNothing,
-    hint: (realmId, isAwaited = false) => {
-      if (isAwaited && !isAwaitedNow) {
-        isAwaitedNow = true;
-        hinted.add(realmId);
-        return wake(0);
-      }
-      if (hinted.has(realmId)) return;
-      hinted.add(realmId);
-      wake(gatherMs);
-    },
+    hint,
     stop: async () => {
       stopped = true;
       wake(0);
@@ -128,7 +131,40 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     },
   };
 
+  function hint(realmId: number, isAwaited = false): void {
+    if (isAwaited && !isAwaitedNow) {
+      isAwaitedNow = true;
+      hinted.add(realmId);
+      wake(0);
+      return;
+    }
+    if (hinted.has(realmId)) return;
+    hinted.add(realmId);
+    wake(gatherMs);
+  }
+
+  /** Ends early when the consumer stops. */
+  function waitAfterFailure(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        if (!stopped) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function reapply(): Promise<void> {
+    reappliedAt = Date.now();
+    await parked.reapply(async (work, { number, source, event }) => {
+      await options.handle(work, { number, source, event: event as LogEvent });
+      await options.finish?.(work);
+    });
+  }
+
   function sawNothing(realmId: number, number: number): void {
+    failing.passed(realmId, number);
     if (number <= (looked.get(realmId) ?? 0)) return;
     looked.set(realmId, number);
     unstored.set(realmId, number);
@@ -191,15 +227,22 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
       });
       begun.add(realmId);
       if (!seen) return false;
-      if (seen.through >= (failing.get(realmId)?.number ?? 0)) failing.delete(realmId);
+      failing.passed(realmId, seen.through);
       if (seen.isMoved) {
         looked.set(realmId, seen.through);
         unstored.delete(realmId);
       } else sawNothing(realmId, seen.through);
       return seen.isFull;
     } catch (error) {
-      await countFailure(realmId, current, error);
-      throw error;
+      const { count, waitMs, park } = failing.failed(realmId, current, error);
+      options.onError(error, { consumer: options.name, realmId, number: current, count });
+      if (park) {
+        await parked.park(realmId, current, error);
+        failing.passed(realmId, current);
+        return true;
+      }
+      setTimeout(() => hint(realmId), waitMs).unref();
+      return false;
     }
   }
 
@@ -225,36 +268,6 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   async function tellMissing(work: Work, dropped: number): Promise<void> {
     const text = `Events up to ${dropped} are no longer in the log; what this consumer keeps begins after them`;
     options.onError(new Error(text), { consumer: options.name, realmId: work.realmId });
-    await insertParked(work, dropped, text);
-  }
-
-  /** An outage is nobody's fault; an event that fails by itself, alone in its transaction, is parked in the end. */
-  async function countFailure(realmId: number, number: number, error: unknown): Promise<void> {
-    if (number === 0 || (error instanceof ChatError && error.status >= 500)) return;
-    const before = failing.get(realmId);
-    const count = before?.number === number ? before.count + 1 : 1;
-    failing.set(realmId, { number, count });
-    options.onError(error, { consumer: options.name, realmId, number, count });
-    if (count < maxFailures) return;
-    await park(realmId, number, error);
-    failing.delete(realmId);
-  }
-
-  async function park(realmId: number, number: number, error: unknown): Promise<void> {
-    const text = error instanceof Error ? error.message : String(error);
-    await unitOfWork({ realmId, schema: options.schema }, async (work) => {
-      const moved = await work.run(
-        sql.unsafe`UPDATE ${table} SET position = ${number} WHERE realm_id = ${realmId} AND name = ${options.name} AND position < ${number}`,
-      );
-      // Another process may have given up on it too.
-      if (moved === 0) return;
-      await insertParked(work, number, text);
-    });
-  }
-
-  async function insertParked(work: Work, number: number, text: string): Promise<void> {
-    await work.run(
-      sql.unsafe`INSERT INTO ${sql.identifier([options.schema, 'parked_event'])} (realm_id, name, number, error) VALUES (${work.realmId}, ${options.name}, ${number}, ${text})`,
-    );
+    await parked.insert(work, dropped, text);
   }
 }

@@ -1,4 +1,4 @@
-import { type Database, sql } from '@natter/database';
+import { type Consumer, type Database, sql } from '@natter/database';
 import type { LogRedis } from '@natter/event-log';
 import { Gauge } from 'prom-client';
 import { z } from 'zod';
@@ -37,7 +37,7 @@ export function watchOwner(
     database: Database;
     redis: LogRedis;
     schema: string;
-    consumers: () => { name: string; types: readonly string[] }[];
+    consumers: () => Pick<Consumer, 'name' | 'types' | 'failingSeconds'>[];
     log: Logger;
   },
 ): () => void {
@@ -61,6 +61,15 @@ export function watchOwner(
     help: 'Age of the oldest event that concerns a durable consumer and has not had its effect',
     labelNames: ['consumer'],
     registers: [registry],
+  });
+  new Gauge({
+    name: 'natter_consumer_failing_seconds',
+    help: 'For how long a durable consumer has not been able to go on in a realm, at most',
+    labelNames: ['consumer'],
+    registers: [registry],
+    collect() {
+      for (const { name, failingSeconds } of consumers()) this.set({ consumer: name }, failingSeconds());
+    },
   });
   const parked = new Gauge({
     name: 'natter_parked_events',

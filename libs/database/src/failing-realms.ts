@@ -1,0 +1,70 @@
+import { ChatError } from '@natter/contracts';
+import { isConnectionFailure, sqlState } from './sql-state.ts';
+
+/** Classes that tell of the values of a statement: cardinality, data, integrity, limits of a row, an exception that SQL raised. */
+const classesOfData = new Set(['21', '22', '23', '54', 'P0']);
+
+/**
+ * Whether handling an event failed because of the event. Everything else is retried for as long as it lasts: locks, a full
+ * disk, a read-only server, cancelled statements, connections, also tables or privileges that are missing for a while.
+ */
+export function isCausedByEvent(error: unknown): boolean {
+  if (error instanceof ChatError) return error.status < 500;
+  if (isConnectionFailure(error)) return false;
+  if (error instanceof Error && error.name === 'BasisChanged') return false;
+  const code = sqlState(error);
+  // Without an SQLSTATE it is an error of the handler itself.
+  return code === undefined || code.length !== 5 || classesOfData.has(code.slice(0, 2));
+}
+
+interface Failing {
+  /** The event that failed; 0 when none was reached. */
+  number: number;
+  /** Times in a row that this event caused the failure. */
+  count: number;
+  since: number;
+  waitMs: number;
+  retryAt: number;
+}
+
+export interface FailingRealms {
+  has(realmId: number): boolean;
+  mayTry(realmId: number): boolean;
+  /** Counts a failure; `park`: the event has caused it too often. `waitMs`: when to try again. */
+  failed(realmId: number, number: number, error: unknown): { count: number; waitMs: number; park: boolean };
+  /** The realm's events up to this number are handled. */
+  passed(realmId: number, number: number): void;
+  /** How long a realm has been failing, at most; in seconds. */
+  longestSeconds(): number;
+}
+
+const maxCount = 3;
+const firstWaitMs = 250;
+const longestWaitMs = 3_000;
+
+/** Which realms a consumer cannot go on in, since when, and when it tries again. */
+export function createFailingRealms(): FailingRealms {
+  const realms = new Map<number, Failing>();
+  return {
+    has: (realmId) => realms.has(realmId),
+    mayTry: (realmId) => performance.now() >= (realms.get(realmId)?.retryAt ?? 0),
+    failed(realmId, number, error) {
+      const now = performance.now();
+      const before = realms.get(realmId);
+      const isCounted = number > 0 && isCausedByEvent(error);
+      const count = isCounted ? (before?.number === number ? before.count : 0) + 1 : 0;
+      const waitMs = Math.min(before ? before.waitMs * 2 : firstWaitMs, longestWaitMs);
+      const jittered = waitMs * (0.75 + Math.random() / 2);
+      realms.set(realmId, { number, count, since: before?.since ?? now, waitMs, retryAt: now + jittered });
+      return { count, waitMs: jittered, park: count >= maxCount };
+    },
+    passed(realmId, number) {
+      const failing = realms.get(realmId);
+      if (failing && number >= failing.number) realms.delete(realmId);
+    },
+    longestSeconds() {
+      const oldest = Math.min(...[...realms.values()].map(({ since }) => since));
+      return Number.isFinite(oldest) ? (performance.now() - oldest) / 1_000 : 0;
+    },
+  };
+}
