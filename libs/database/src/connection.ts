@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { unavailable } from '@natter/contracts';
 import type pg from 'pg';
 import { currentDeadline, type Deadline, tooLate, untilDeadline, withDeadline } from './deadline.ts';
-import { isConnectionFailure } from './sql-state.ts';
+import { isConnectionFailure, isTimeout } from './sql-state.ts';
 
 export interface Statement {
   /** Under which the statement is prepared. */
@@ -42,7 +42,7 @@ async function runOn<R>(pool: pg.Pool, deadline: Deadline, work: (connection: Co
   } catch (error) {
     if (isConnectionFailure(error)) held.fail(error);
     if (held.failure !== undefined) throw unavailable(held.failure);
-    throw deadline.hasEnded && held.isCancelled ? tooLate(error) : error;
+    throw held.isCancelled || isTimeout(error) ? tooLate(error) : error;
   } finally {
     await held.release();
   }

@@ -26,3 +26,6 @@ export function isServerTrouble(error: unknown): boolean {
   const code = sqlState(error);
   return code === 'NT408' || (code?.length === 5 && serverClasses.has(code.slice(0, 2)));
 }
+
+/** The statement was cancelled, ran into `statement_timeout`, or `log.check_deadline` refused the commit. */
+export const isTimeout = (error: unknown): boolean => ['57014', 'NT408'].includes(sqlState(error) ?? '');
