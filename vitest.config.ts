@@ -26,7 +26,12 @@ export default defineConfig({
       },
       {
         // Each file starts a system of its own and may kill any part of it.
-        test: { name: 'systems', include: ['test-e2e/systems/**/*.test.ts'], ...common },
+        test: {
+          name: 'systems',
+          include: ['test-e2e/systems/**/*.test.ts'],
+          setupFiles: ['libs/testkit/src/no-faults.ts'],
+          ...common,
+        },
       },
     ],
   },

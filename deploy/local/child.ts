@@ -30,6 +30,10 @@ export interface LocalMail {
   text: string;
 }
 
+/** Errors that no code handled and processes that ended themselves, of every child of this process. Tests fail on them. */
+export const faults: string[] = [];
+const unhandled = /"msg":"(?:uncaught exception|unhandled rejection)"/;
+
 const entryOf = (program: ServiceProgram): string =>
   fileURLToPath(
     new URL(
@@ -58,18 +62,22 @@ export function startChild({ program, index, env, onLine, onMail }: ChildOptions
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     process_ = child;
+    let isReady = false;
     let lastWords: string[] = [];
     for (const stream of [child.stdout, child.stderr])
       if (stream)
         createInterface({ input: stream }).on('line', (line) => {
           if (stream === child.stderr) lastWords = [...lastWords.slice(-19), line];
+          if (unhandled.test(line)) faults.push(line);
           onLine?.(line);
         });
     whenReady = new Promise((resolve, reject) => {
       child.on('message', (message: { ready?: boolean; operationsPort?: number; mail?: LocalMail }) => {
         if (message.mail) return onMail?.(message.mail);
         operationsPort = message.operationsPort;
-        if (message.ready) resolve();
+        if (!message.ready) return;
+        isReady = true;
+        resolve();
       });
       child.once('close', (code, signal) =>
         reject(new Error([`${program} ended before it was ready (${code ?? signal})`, ...lastWords].join('\n'))),
@@ -77,8 +85,11 @@ export function startChild({ program, index, env, onLine, onMail }: ChildOptions
     });
     whenReady.catch(() => undefined);
     exited = new Promise((resolve) => {
-      child.once('exit', () => {
+      child.once('exit', (code) => {
         resolve();
+        // A signal comes from outside; an exit code after the start means that the process ended itself.
+        if (isWanted && isReady && code !== null)
+          faults.push([`${program} ended by itself with ${code}`, ...lastWords].join('\n'));
         if (isWanted) setTimeout(() => isWanted && run(), 200);
       });
     });

@@ -71,6 +71,10 @@ const causes: Record<string, { series: Record<string, string | undefined>; label
       'natter_http_request_seconds_count{service="gateway",operation="send-message",status="503"}': '0+30x120',
     },
   },
+  NatterUnhandledError: {
+    series: { 'natter_unhandled_errors_total{service="users",kind="rejection"}': '0x100 1x20' },
+    labels: { service: 'users', kind: 'rejection' },
+  },
   NatterLogLagging: { series: { 'natter_log_lag_events{service="event-queue",instance="a"}': '0x80 12x40' } },
   NatterSweepStopped: {
     series: { 'natter_sweep_last_success_timestamp_seconds{service="event-queue",instance="a"}': '0+15x80 1200x40' },

@@ -1,10 +1,17 @@
-import { createLogger, createMetrics, readConfig, startOperationsServer } from '@natter/service-kit';
+import {
+  createLogger,
+  createMetrics,
+  readConfig,
+  startOperationsServer,
+  surviveUnhandledErrors,
+} from '@natter/service-kit';
 import { startCanary } from './canary.ts';
 import { canaryConfig } from './config.ts';
 
 const config = readConfig(canaryConfig, process.env);
 const log = createLogger('canary', config.NATTER_LOG_LEVEL);
 const metrics = createMetrics('canary');
+surviveUnhandledErrors(metrics, log);
 const readiness = { isStarted: true, isDraining: false };
 const operations = await startOperationsServer(
   config.NATTER_OPERATIONS_HOST,

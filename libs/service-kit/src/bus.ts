@@ -50,7 +50,12 @@ export async function connectBus(options: { url: string; name: string; log: Logg
     subscribe: (subject, receive) => {
       const subscription = nats.subscribe(subject, {
         callback: (error, message) => {
-          if (!error) receive(message.data, message.subject);
+          if (error) return;
+          try {
+            receive(message.data, message.subject);
+          } catch (failure) {
+            log.error({ err: failure, subject }, 'a message on the bus could not be read');
+          }
         },
       });
       return () => subscription.unsubscribe();

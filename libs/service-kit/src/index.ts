@@ -20,3 +20,4 @@ export * from './redis-users.ts';
 export * from './run-service.ts';
 export * from './sight.ts';
 export { activeTrace, inSpan, spanOfDelivery } from './tracing.ts';
+export { surviveUnhandledErrors } from './unhandled.ts';

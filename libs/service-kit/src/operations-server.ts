@@ -17,7 +17,16 @@ export async function startOperationsServer(
   readiness: Readiness,
   registry: Registry,
 ): Promise<{ port: number; close(): Promise<void> }> {
-  const server: Server = createServer((request, response) => {
+  let collecting: Promise<string> | undefined;
+  /** Requests at the same time share one collection. */
+  const collect = (): Promise<string> => {
+    collecting ??= registry.metrics().finally(() => {
+      collecting = undefined;
+    });
+    return collecting;
+  };
+  const timeouts = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 65_000 };
+  const server: Server = createServer(timeouts, (request, response) => {
     const path = request.url?.split('?')[0];
     if (path === '/healthz') return response.end('ok\n');
     if (path === '/readyz') {
@@ -26,7 +35,7 @@ export async function startOperationsServer(
       return response.end(isReady ? 'ready\n' : 'not ready\n');
     }
     if (path === '/metrics') {
-      registry.metrics().then(
+      collect().then(
         (text) => response.setHeader('content-type', registry.contentType).end(text),
         (error: unknown) => {
           response.statusCode = 500;
@@ -38,6 +47,7 @@ export async function startOperationsServer(
     response.statusCode = 404;
     response.end();
   });
+  server.maxConnections = 200;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -6,6 +6,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { startOperationsServer } from './operations-server.ts';
 import { watchStalls } from './stalls.ts';
 import { startTracing } from './tracing.ts';
+import { surviveUnhandledErrors } from './unhandled.ts';
 
 export interface Process<C extends CommonConfig> {
   config: C;
@@ -61,6 +62,8 @@ export async function runService<S extends typeof commonConfig>(
   const bus = await connectBus({ url: config.NATTER_NATS_URL, name, log, metrics });
   const running = await start({ config, log, metrics, bus });
   readiness.isStarted = true;
+  // Before this a failed start ends the process, so that it is started again.
+  surviveUnhandledErrors(metrics, log);
   log.info({ operationsPort: operations.port }, 'ready');
   process.send?.({ ready: true, operationsPort: operations.port });
 

@@ -63,6 +63,10 @@ export class RawSocket {
     this.#socket.pause();
   }
 
+  resume(): void {
+    this.#socket.resume();
+  }
+
   /** Closes at once, with a reset if asked. */
   destroy(isReset = false): void {
     if (isReset) this.#socket.resetAndDestroy();

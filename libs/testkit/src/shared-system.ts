@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { faults } from '@natter/local/child';
 import { type System, startSystem } from '@natter/local/system';
 import type { TestProject } from 'vitest/node';
 import { redisRefusals } from './redis-refusals.ts';
@@ -48,6 +49,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     lines.end();
     if (process.env.NATTER_KEEP_LOG) console.log(`log of the system: ${log}`);
     else await rm(dataDir, { recursive: true, force: true });
+    if (faults.length > 0) throw new Error(`Errors that no code handled: ${faults.join('; ')}`);
     if (refusals.length > 0) throw new Error(`Redis refused services what they need: ${refusals.join('; ')}`);
     if (natsRefusals.size > 0) throw new Error(`NATS refused services what they need: ${[...natsRefusals].join('; ')}`);
   };

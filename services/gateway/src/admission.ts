@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Actor, badRequest, ChatError, type Operation, type RequestMeta } from '@natter/contracts';
+import { type Actor, badRequest, ChatError, maxUnits, type Operation, type RequestMeta } from '@natter/contracts';
 import type { FastifyReply } from 'fastify';
 import type { BodyBudget, BodyLease } from './body-budget.ts';
 import { type Callers, type Exchange, isPollOf } from './caller.ts';
@@ -31,8 +31,12 @@ declare module 'fastify' {
 const mebibyte = 1024 * 1024;
 /** What a form with a file may contain beside the largest file. */
 const besideFileBytes = mebibyte;
-const formBytes = 4 * mebibyte;
-const anonymousFormBytes = mebibyte;
+const maxFormBytes = 4 * mebibyte;
+const maxAnonymousFormBytes = mebibyte;
+/** For fields that the contract does not know, and for the boundaries of a multipart form. */
+const slackBytes = 65_536;
+/** A UTF-16 unit is up to three bytes of UTF-8, each of which percent-encoding writes as three. */
+const bytesPerUnit = 9;
 
 export interface AdmissionContext {
   router: Router;
@@ -53,7 +57,8 @@ export async function admit(
   const { router, callers, budget } = context;
   const place = router.find(request.url.split('?', 1)[0] ?? '');
   if (!place) throw new ChatError('NOT_FOUND', 'Not found');
-  const isCrossOrigin = place.methods.some((method) => place.operation(method)?.operation.isCrossOrigin);
+  const operations = place.methods.flatMap((method) => place.operation(method)?.operation ?? []);
+  const isCrossOrigin = operations.some((operation) => operation.isCrossOrigin);
   if (isCrossOrigin) reply.header('access-control-allow-origin', '*');
   if (request.method === 'OPTIONS') return answerOptions(reply, place, isCrossOrigin);
   const operation = place.operation(request.method === 'HEAD' ? 'GET' : request.method)?.operation;
@@ -63,7 +68,7 @@ export async function admit(
     return answerMethodNotAllowed(reply, place);
 
   const meta = await metaOf(request, context.findRealm);
-  const isForUsers = place.methods.every((method) => place.operation(method)?.operation.caller === 'user');
+  const isForUsers = operations.every(({ caller }) => caller === 'user');
   const actor = operation
     ? await callers.identify(operation, { request, reply }, meta, keyInQuery(operation, request.raw))
     : isForUsers
@@ -72,7 +77,11 @@ export async function admit(
   await callers.countCall(operation, { request, reply }, meta, actor);
   if (operation) checkWriteOnly(operation, actor);
 
-  const maxBodyBytes = maxBodyOf(operation, actor, context.maxUploadBytes);
+  const maxBodyBytes = maxBodyOf(
+    request.method === 'POST' || !operation ? operations : [operation],
+    actor,
+    context.maxUploadBytes,
+  );
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
   const lease = budget.open(actor ? `user:${actor.realmId}:${actor.userId}` : `network:${networkOf(request.ip)}`);
   reply.raw.once('close', () => lease.release());
@@ -102,10 +111,15 @@ function answerOptions(reply: FastifyReply, { methods }: Place, isCrossOrigin: b
 }
 
 /** Large bodies are only for operations with a file, and only from authenticated callers. */
-function maxBodyOf(operation: Operation | undefined, actor: Actor | undefined, maxUploadBytes: number): number {
-  if (!actor) return anonymousFormBytes;
-  return operation && takesFile(operation) ? maxUploadBytes + besideFileBytes : formBytes;
+function maxBodyOf(operations: readonly Operation[], actor: Actor | undefined, maxUploadBytes: number): number {
+  if (actor && operations.some(takesFile)) return maxUploadBytes + besideFileBytes;
+  const longest = Math.max(...operations.map(formBytesOf));
+  return Math.min(longest, actor ? maxFormBytes : maxAnonymousFormBytes);
 }
+
+/** A form with every parameter at its bound. */
+const formBytesOf = ({ params }: Operation): number =>
+  slackBytes + bytesPerUnit * Object.values(params).reduce((sum, param) => sum + maxUnits(param), 0);
 
 /** Browsers open the files of a page without a header: the key is in the query. */
 const keyInQuery = (operation: Operation, raw: IncomingMessage): string | undefined =>

@@ -1,4 +1,4 @@
-import { type Client, exchange, openRealm, type Realm } from '@natter/testkit';
+import { type Client, exchange, openRealm, RawSocket, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -113,6 +113,24 @@ describe('a path', () => {
     expect(Number(head.headers['content-length'])).toBeGreaterThan(20);
   });
 
+  test('never runs by HEAD what is not only read', async () => {
+    const queue = await member.queue({ event_types: ['message'], fetch_event_types: [] });
+    for (const path of [
+      `/events?queue_id=${queue.id}&last_event_id=-1&dont_block=true`,
+      '/events?dont_block=true',
+      '/register',
+      '/messages',
+    ]) {
+      const { status } = await raw('HEAD', path, '');
+      // Only `/messages` has a GET without effects; it lacks parameters here.
+      expect([path, status]).toEqual([path, path === '/messages' ? status : 405]);
+    }
+    const confirmation = await exchange(`${member.url}/accounts/confirm_new_email/${'x'.repeat(32)}`, 'HEAD', '', {
+      host: realm.host,
+    });
+    expect(confirmation.status).toBeGreaterThanOrEqual(400);
+  });
+
   test('takes another verb from the form field `method`', async () => {
     const { id } = await member.queue({ event_types: ['message'], fetch_event_types: [] });
     const deleted = await member.post('/events', { method: 'DELETE', queue_id: id });
@@ -140,9 +158,42 @@ describe('a large body', () => {
     expect((await raw('POST', '/no/such/path', megabytes(2), form)).status).toBe(404);
   });
 
-  test('of somebody known is read, and refused for what is in it', async () => {
-    const { status, body } = await raw('POST', '/messages', `type=direct&to=[1]&${megabytes(2)}`, form);
-    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  test('is refused by the bounds of the operation, whoever sends it', async () => {
+    const long = await raw('POST', '/messages', `type=direct&to=[1]&content=${'x'.repeat(100_000)}`, form);
+    expect([long.status, long.body.code]).toEqual([400, 'BAD_REQUEST']);
+    const large = await raw('POST', '/messages', `type=direct&to=[1]&${megabytes(2)}`, form);
+    expect([large.status, large.body.code]).toEqual([413, 'REQUEST_TOO_LARGE']);
+    const chunked = await raw('POST', '/messages', `type=direct&to=[1]&${megabytes(2)}`, {
+      ...form,
+      'transfer-encoding': 'chunked',
+    }).catch(() => undefined);
+    if (chunked) expect(chunked.status).toBe(413);
+    const other = await raw('PATCH', '/settings', megabytes(30), form);
+    expect([other.status, other.body.code]).toEqual([413, 'REQUEST_TOO_LARGE']);
+  });
+
+  test('is not asked for with 100 Continue before it is admitted', async () => {
+    const head = (path: string, bytes: number, extra = ''): string =>
+      `POST /api/v1${path} HTTP/1.1\r\nHost: ${realm.host}\r\n${extra}Content-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: ${bytes}\r\n\r\n`;
+    const key = `Authorization: Basic ${Buffer.from(`${member.email}:${member.api_key}`).toString('base64')}\r\n`;
+    const answers = [
+      ['/messages', 10_000_000, '', 401],
+      ['/no/such/path', 10_000_000, '', 404],
+      ['/messages', 10_000_000, key, 413],
+    ] as const;
+    for (const [path, bytes, extra, expected] of answers) {
+      const socket = await RawSocket.open(member.url);
+      socket.send(head(path, bytes, extra));
+      await socket.until((received) => received.includes('\r\n\r\n'));
+      expect(socket.received.slice(0, 12)).toBe(`HTTP/1.1 ${expected}`);
+      socket.destroy();
+    }
+    const admitted = await RawSocket.open(member.url);
+    admitted.send(head('/typing', 8, key));
+    await admitted.until((received) => received.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+    admitted.send('op=start');
+    expect((await admitted.answer()).status).toBe(400);
+    admitted.destroy();
   });
 });
 

@@ -1,0 +1,175 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { RawSocket, rawRequest } from '@natter/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { request } from '../api.ts';
+
+let system: System;
+let pids: (number | undefined)[];
+let head: string;
+beforeAll(async () => {
+  system = await startSystem({
+    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+    env: {
+      ...process.env,
+      NATTER_RATE_LIMIT: '1000000',
+      NATTER_RATE_LIMIT_ANONYMOUS: '1000000',
+      NATTER_BODY_MEMORY_MIB: '64',
+      NATTER_BODY_MEMORY_PER_CALLER_MIB: '40',
+      NATTER_MAX_CONNECTIONS_PER_ADDRESS: '60',
+      NATTER_HEADERS_TIMEOUT_SECONDS: '2',
+      NATTER_STALL_SECONDS: '2',
+      NATTER_KEEP_ALIVE_SECONDS: '2',
+    },
+    gateways: 1,
+    log: () => undefined,
+  });
+  pids = system.children.map((child) => child.pid());
+  const { email, api_key } = system.people.owner;
+  head = `Host: ${new URL(system.url).host}\r\nAuthorization: Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}\r\n`;
+});
+afterAll(() => system?.stop());
+
+const host = (): string => `Host: ${new URL(system.url).host}\r\n`;
+const isWell = async (): Promise<void> => {
+  const { status } = await request(system.url, system.people.owner, 'GET', '/users/me');
+  expect(status).toBe(200);
+  expect(system.children.map((child) => child.pid())).toEqual(pids);
+};
+/** Resident memory of the gateway, in MiB. */
+async function gatewayMemory(): Promise<number> {
+  const gateway = system.children.find(({ program }) => program === 'gateway');
+  const text = await readFile(`/proc/${gateway?.pid()}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1]) / 1024;
+}
+
+test('headers that never end are answered with 408, and an idle connection is closed', async () => {
+  const [slow, silent, idle] = await Promise.all([1, 2, 3].map(() => RawSocket.open(system.url)));
+  slow?.send('GET / HTTP/1.1\r\nHost:');
+  idle?.send(`GET /api/v1/users/me HTTP/1.1\r\n${head}\r\n`);
+  expect((await slow?.answer())?.status).toBe(408);
+  expect((await idle?.answer())?.status).toBe(200);
+  await Promise.all([slow?.closed, silent?.closed, idle?.closed]);
+  await isWell();
+});
+
+test('a body that stalls or trickles is answered with 408', async () => {
+  const [stalled, trickling] = await Promise.all([1, 2].map(() => RawSocket.open(system.url)));
+  for (const socket of [stalled, trickling])
+    socket?.send(
+      `POST /api/v1/typing HTTP/1.1\r\n${head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 9000\r\n\r\nop=`,
+    );
+  const timer = setInterval(() => trickling?.send('x'), 200);
+  try {
+    for (const socket of [stalled, trickling]) expect((await socket?.answer())?.status).toBe(408);
+  } finally {
+    clearInterval(timer);
+  }
+  await isWell();
+});
+
+test('a client that does not read its answers is cut; a held poll is not', async () => {
+  const { body } = await request(system.url, system.people.owner, 'POST', '/register', { event_types: ['drafts'] });
+  const poll = await RawSocket.open(system.url);
+  poll.send(`GET /api/v1/events?queue_id=${body.queue_id}&last_event_id=-1 HTTP/1.1\r\n${head}\r\n`);
+  const deaf = await RawSocket.open(system.url);
+  deaf.pause();
+  // Together larger than the buffers of the kernel.
+  deaf.send(`GET /openapi.json HTTP/1.1\r\n${host()}\r\n`.repeat(60));
+  // Paused, the client sees the end only when it reads again.
+  await new Promise((resolve) => setTimeout(resolve, 25_000));
+  deaf.resume();
+  await deaf.closed;
+  const answers = deaf.received.match(/HTTP\/1\.1 200/g)?.length ?? 0;
+  expect(answers).toBeLessThan(60);
+  expect(poll.isClosed).toBe(false);
+  poll.destroy();
+  await isWell();
+});
+
+test('one address has so many connections and no more', async () => {
+  const sockets = await Promise.all(Array.from({ length: 120 }, () => RawSocket.open(system.url)));
+  const extra = sockets.slice(60);
+  await Promise.all(extra.map((socket) => socket.closed));
+  for (const socket of sockets) socket.destroy();
+  await Promise.all(sockets.map((socket) => socket.closed));
+  await expect
+    .poll(
+      () =>
+        request(system.url, system.people.owner, 'GET', '/users/me').then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe(200);
+  await isWell();
+});
+
+test('40 uploads of 20 MiB at a time by one user are held within their budget, and it comes back', async () => {
+  const size = 20 * 1024 * 1024;
+  const before = await gatewayMemory();
+  const file = '--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n';
+  const sockets = await Promise.all(Array.from({ length: 40 }, () => RawSocket.open(system.url)));
+  for (const socket of sockets)
+    socket.send(
+      `POST /api/v1/user_uploads HTTP/1.1\r\n${head}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${size}\r\n\r\n${file}`,
+    );
+  // Without the last byte no request is complete.
+  const bytes = Buffer.alloc(size - file.length - 1, 'x');
+  for (const socket of sockets) socket.send(bytes);
+  const refused = sockets.map((socket) => socket.answer().then(({ status, json }) => [status, json?.code]));
+  const answers = await Promise.all(refused);
+  expect(answers.filter(([status]) => status === 429).length).toBeGreaterThan(30);
+  expect(answers.every(([status, code]) => status === 408 || code === 'RATE_LIMIT_HIT')).toBe(true);
+  for (const socket of sockets) socket.destroy();
+  console.log(`gateway: ${Math.round(before)} MiB before, ${Math.round(await gatewayMemory())} MiB after`);
+  expect((await gatewayMemory()) - before).toBeLessThan(400);
+  const form = Buffer.from(`${file}hello\r\n--b--\r\n`);
+  await expect
+    .poll(
+      async () =>
+        (
+          await rawRequest(
+            system.url,
+            `POST /api/v1/user_uploads HTTP/1.1\r\n${head}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\n\r\n${form}`,
+          )
+        ).status,
+      { timeout: 20_000 },
+    )
+    .toBe(200);
+  await isWell();
+});
+
+test('chunks of one byte cost no more than their bytes', async () => {
+  const before = await gatewayMemory();
+  const socket = await RawSocket.open(system.url);
+  socket.send(
+    `POST /api/v1/user_uploads HTTP/1.1\r\n${head}Content-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  );
+  socket.send('1\r\nx\r\n'.repeat(1_000_000));
+  socket.send('0\r\n\r\n');
+  expect((await socket.answer(120_000)).status).toBe(400);
+  socket.destroy();
+  expect((await gatewayMemory()) - before).toBeLessThan(200);
+  await isWell();
+});
+
+test('the operations server survives odd requests too', async () => {
+  for (const child of system.children) {
+    const url = `http://127.0.0.1:${child.operationsPort()}`;
+    for (const bytes of [
+      'x\r\n\r\n',
+      'GET http://a/%ff HTTP/1.1\r\nHost: a\r\n\r\n',
+      'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx',
+    ]) {
+      const socket = await RawSocket.open(url);
+      socket.send(bytes);
+      await socket.until((received) => received.includes('HTTP/1.1'));
+      socket.destroy(true);
+    }
+  }
+  await isWell();
+});
