@@ -84,7 +84,7 @@ export const gatewayConfig = commonConfig.extend({
     .int()
     .min(0)
     .default(1_024)
-    .describe('Slower transfers of bodies and answers are closed'),
+    .describe('Request bodies that arrive more slowly are refused with 408'),
 });
 
 export type GatewayConfig = z.output<typeof gatewayConfig>;

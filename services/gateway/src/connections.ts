@@ -11,6 +11,11 @@ const maxPipelined = 64;
 /** How long the rest of a body that was refused is discarded, so that its sender reads the answer. */
 const lingerMs = 30_000;
 
+/** A chunk of an answer has the time of one stall, and of one more for so many bytes. */
+const stallBytes = 256 * 1024;
+/** No answer is written in larger chunks. */
+const maxChunkBytes = 1024 * 1024;
+
 interface Transfer {
   /** Bytes transferred when progress was last seen. */
   bytes: number;
@@ -85,6 +90,7 @@ export function guardConnections(
       const socket = duplex as Socket;
       if (isAnswerStalled(socket, connection, now)) cut(socket);
       else if (connection.body && isBodyStalled(socket, connection.body, now)) {
+        connection.body = undefined;
         refuse(socket, connection, 408, 'The request was sent too slowly');
         onCut('stalled');
       }
@@ -96,7 +102,7 @@ export function guardConnections(
     socket.destroy();
   }
 
-  /** Progress is seen when a chunk was taken as a whole, so a large one has the time that the slowest reader needs for it. */
+  /** Progress is seen when a whole chunk was taken, so a large chunk has more time. */
   function isAnswerStalled(socket: Socket, { answer }: Connection, now: number): boolean {
     const pending = socket.writableLength;
     const sent = socket.bytesWritten - pending;
@@ -105,7 +111,7 @@ export function guardConnections(
       answer.at = now;
       return false;
     }
-    return now - answer.at > stallMs + (bytesPerMs > 0 ? pending / bytesPerMs : 0);
+    return now - answer.at > stallMs * (1 + Math.min(pending, maxChunkBytes) / stallBytes);
   }
 
   function isBodyStalled(socket: Socket, body: NonNullable<Connection['body']>, now: number): boolean {
@@ -173,8 +179,8 @@ function refuse(socket: Socket, { responses }: Connection, status: number, msg: 
     'cache-control: no-store',
     'connection: close',
   ].join('\r\n');
-  socket.end(`${head}\r\n\r\n${body}`, () => socket.destroy());
-  // A client that does not read the answer holds the connection no longer than this.
+  socket.end(`${head}\r\n\r\n${body}`);
+  // Closed at once, with bytes unread, the connection would be reset before the client has the answer.
   setTimeout(() => socket.destroy(), 1_000).unref();
 }
 

@@ -161,9 +161,9 @@ describe('a large body', () => {
   test('is refused by the bounds of the operation, whoever sends it', async () => {
     const long = await raw('POST', '/messages', `type=direct&to=[1]&content=${'x'.repeat(100_000)}`, form);
     expect([long.status, long.body.code]).toEqual([400, 'BAD_REQUEST']);
-    const large = await raw('POST', '/messages', `type=direct&to=[1]&${megabytes(2)}`, form);
+    const large = await raw('POST', '/messages', `type=direct&to=[1]&${megabytes(5)}`, form);
     expect([large.status, large.body.code]).toEqual([413, 'REQUEST_TOO_LARGE']);
-    const chunked = await raw('POST', '/messages', `type=direct&to=[1]&${megabytes(2)}`, {
+    const chunked = await raw('POST', '/messages', `type=direct&to=[1]&${megabytes(5)}`, {
       ...form,
       'transfer-encoding': 'chunked',
     }).catch(() => undefined);
