@@ -1,6 +1,6 @@
 /**
  * Runs before anything is installed, on Node 20 or newer: brings the pinned pnpm, the packages and Node 24, then starts
- * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|queues|bench|fuzz|audit|e2e|cluster|dashboards|docs|lint|typecheck|install> [arguments]`
+ * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|queues|bench|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|docs|lint|typecheck|install> [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -35,6 +35,7 @@ const tasks = {
   bench: () => node(['test-e2e/bench/main.ts', ...args]),
   audit: () => node(['deploy/audit/main.ts', ...args]),
   fuzz: () => node(['test-e2e/fuzz/main.ts', ...args]),
+  'fuzz-pure': () => node(['test-e2e/fuzz/pure/main.ts', ...args]),
   docs: () => node(['deploy/local/settings-page.ts', ...args]),
   lint,
   typecheck: () => run(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.json', ...keepResults, ...args]),
