@@ -1,6 +1,14 @@
 import { type Answer, type Client, exchange } from '@natter/testkit';
 
-export const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(1_000, 7)]);
+/** A picture by its headers: nobody here decodes it. */
+export function pngOf(width: number, height: number, filler = 1_000): Buffer {
+  const head = Buffer.from('89504e470d0a1a0a0000000d494844520000000000000000080600000000000000', 'hex');
+  head.writeUInt32BE(width, 16);
+  head.writeUInt32BE(height, 20);
+  return Buffer.concat([head, Buffer.alloc(filler, 7)]);
+}
+
+export const png = pngOf(64, 64);
 
 /** Sends a picture, with the fields beside it. */
 export function uploadTo(

@@ -16,6 +16,9 @@ function register(code: string, names: string[]): void {
   }
 }
 
+/** What an emoji begins with: other characters cost one look. */
+const firstCodes = new Set([...emojiNames.keys()].map((code) => code.split('-', 1)[0] ?? ''));
+
 export function unicodeEmoji(name: string): string | undefined {
   return codeByName.get(name);
 }
@@ -55,6 +58,7 @@ function emojiAt(text: string, start: number): FoundEmoji | undefined {
   const first = text.codePointAt(start) ?? 0;
   const startsKeycap = text[start + 1] === KEYCAP || text[start + 2] === KEYCAP;
   if (first < 0x203c && !startsKeycap) return undefined;
+  if (!firstCodes.has(first.toString(16).padStart(4, '0'))) return undefined;
   let longest: FoundEmoji | undefined;
   let code = '';
   let end = start;

@@ -10,7 +10,7 @@ import { emptyContext, isLight, renderPlain, topicLinks } from '@natter/markdown
 import { RenderBudget } from './budget.ts';
 import type { Owner } from './fair-queue.ts';
 import { type RenderedMessage, renderMessage } from './jobs.ts';
-import { createWorkerPool, type RenderLimit, type WorkerPool } from './worker-pool.ts';
+import { createWorkerPool, type Limits, type RenderLimit, type WorkerPool } from './worker-pool.ts';
 
 export { emptyContext } from '@natter/markdown/render';
 export type { RenderedMessage } from './jobs.ts';
@@ -23,23 +23,29 @@ export interface Renderer {
   topicLinks(author: Author, topics: readonly string[], linkifiers: readonly Linkifier[]): Promise<TopicLink[][]>;
   /** HTML of texts that refer to nothing, by text. */
   renderTexts(author: Author, texts: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Whether the pattern is one that linkifiers are matched by: RE2's syntax, and compiled within the limits. */
-  isLinkifierPattern(author: Author, pattern: string): Promise<boolean>;
+  /**
+   * Whether the pattern is one that linkifiers are matched by: RE2's syntax, and compiled within the limits. Undefined when no
+   * thread could tell in time.
+   */
+  isLinkifierPattern(author: Author, pattern: string): Promise<boolean | undefined>;
   /** Starts the threads ahead of the first need. */
   start(): void;
   close(): Promise<void>;
 }
 
 const topicsPerJob = 50;
-const limits = { threads: 2, cpuMs: 100, wallMs: 5_000, startMs: 30_000, maxWaiting: 5_000 };
+const usual: Limits = { threads: 2, cpuMs: 100, wallMs: 3_000, waitMs: 4_000, maxWaiting: 5_000 };
 
 /** `onLimit` is told of each limit that was hit. */
-export function createRenderer(onLimit: (limit: RenderLimit, author: Author) => void = () => undefined): Renderer {
+export function createRenderer(
+  onLimit: (limit: RenderLimit, author: Author) => void = () => undefined,
+  limits: Partial<Limits> = {},
+): Renderer {
   const budget = new RenderBudget();
   let started: WorkerPool | undefined;
   // Started when first needed: many processes render nothing that needs it.
   const pool = (): WorkerPool => {
-    started ??= createWorkerPool(budget, limits);
+    started ??= createWorkerPool(budget, { ...usual, ...limits });
     return started;
   };
 
@@ -79,7 +85,9 @@ export function createRenderer(onLimit: (limit: RenderLimit, author: Author) => 
       const outcome = await pool().run(author, { name: 'checkPattern', input: { pattern } });
       if ('result' in outcome) return outcome.result;
       onLimit(outcome.unfinished, author);
-      return false;
+      return outcome.unfinished === 'budget' || outcome.unfinished === 'queue' || outcome.unfinished === 'wait'
+        ? undefined
+        : false;
     },
 
     start: () => void pool(),

@@ -3,8 +3,9 @@ import { RenderBudget } from './budget.ts';
 import { FairQueue } from './fair-queue.ts';
 import { createRenderer, emptyContext, type RenderLimit } from './index.ts';
 
+// On a busy machine threads take long to start and to work; the limit of CPU time is the usual one.
 const hit: RenderLimit[] = [];
-const renderer = createRenderer((limit) => hit.push(limit));
+const renderer = createRenderer((limit) => hit.push(limit), { waitMs: 60_000, wallMs: 60_000 });
 afterAll(() => renderer.close());
 
 let nextUser = 1;
@@ -32,6 +33,17 @@ test('a matrix that would make megabytes is shown as its source', async () => {
 test('many formulas that each make much are shown as they were typed', async () => {
   const content = `$$\\begin{matrix}${'a&'.repeat(90)}\\end{matrix}$$ `.repeat(40);
   expect((await html(content)).length).toBeLessThan(256 * 1024);
+});
+
+test.each([
+  ['pgsql', '$'],
+  ['livescript', '$'],
+  ['java', '$'],
+])('%s made of %j, which takes its grammar seconds, is shown as it was typed', async (language, piece) => {
+  hit.length = 0;
+  const content = `\`\`\`${language}\n${piece.repeat(9_900)}\n\`\`\``;
+  expect(await html(content)).toBe(`<p>${content.replaceAll('\n', '<br>\n')}</p>`);
+  expect(hit).toEqual(['cpu']);
 });
 
 test('code is highlighted in the threads', async () => {

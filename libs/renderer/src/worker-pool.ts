@@ -5,7 +5,7 @@ import type { Job, Jobs } from './jobs.ts';
 import type { Done } from './render-worker.ts';
 
 /** Why a job has no result. */
-export type RenderLimit = 'budget' | 'queue' | 'cpu' | 'wall' | 'output' | 'failed';
+export type RenderLimit = 'budget' | 'queue' | 'wait' | 'cpu' | 'wall' | 'output' | 'failed';
 export type Outcome<R> = { result: R } | { unfinished: RenderLimit };
 
 export interface WorkerPool {
@@ -13,20 +13,21 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-interface Limits {
+export interface Limits {
   /** Jobs that run at once; one more thread is kept ready to replace one that had to be ended. */
   threads: number;
   cpuMs: number;
   /** A thread that gets no CPU, or cannot say how much it got, is ended after this. */
   wallMs: number;
-  /** From the hand-over until a thread begins; threads start in some 300 ms. */
-  startMs: number;
+  /** Until a thread begins, which may have to be started first: the request that waits for the job has a deadline. */
+  waitMs: number;
   maxWaiting: number;
 }
 
 interface Waiting {
   owner: Owner;
   job: Job;
+  since: number;
   finish: (outcome: Outcome<Jobs[keyof Jobs]['result']>) => void;
 }
 
@@ -56,7 +57,8 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
       new Promise<Outcome<Jobs[N]['result']>>((resolve) => {
         if (!budget.allows(owner)) return resolve({ unfinished: 'budget' });
         const finish = resolve as Waiting['finish'];
-        if (!waiting.push(owner, { owner, job: job as Job, finish })) return resolve({ unfinished: 'queue' });
+        if (!waiting.push(owner, { owner, job: job as Job, since: performance.now(), finish }))
+          return resolve({ unfinished: 'queue' });
         next();
       }),
     close: () => pool.destroy(),
@@ -66,22 +68,24 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
     while (freeSlots.length > 0) {
       const item = waiting.shift();
       if (item === undefined) return;
-      if (budget.allows(item.owner)) void start(item, freeSlots.pop() ?? 0);
+      if (performance.now() - item.since > limits.waitMs) item.finish({ unfinished: 'wait' });
+      else if (budget.allows(item.owner)) void start(item, freeSlots.pop() ?? 0);
       else item.finish({ unfinished: 'budget' });
     }
   }
 
-  async function start({ owner, job, finish }: Waiting, slot: number): Promise<void> {
+  async function start({ owner, job, since, finish }: Waiting, slot: number): Promise<void> {
     marks[2 * slot] = 0;
     const controller = new AbortController();
-    const watch = watched(slot, (reason) => controller.abort(reason));
+    const watch = watched(slot, since, (reason) => controller.abort(reason));
     try {
       const done: Done = await pool.run({ job, begun: { marks, slot } }, { signal: controller.signal });
       budget.charge(owner, done.cpuMs);
       finish(done.result === undefined ? { unfinished: 'output' } : { result: done.result });
     } catch {
-      budget.charge(owner, limits.cpuMs + restartMs);
-      finish({ unfinished: controller.signal.aborted ? (controller.signal.reason as RenderLimit) : 'failed' });
+      const unfinished = controller.signal.aborted ? (controller.signal.reason as RenderLimit) : 'failed';
+      if (unfinished !== 'wait') budget.charge(owner, limits.cpuMs + restartMs);
+      finish({ unfinished });
     } finally {
       watch.stop();
       freeSlots.push(slot);
@@ -90,8 +94,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
   }
 
   /** Ends a job by the CPU time of its thread: on a busy machine a short job may take long. */
-  function watched(slot: number, end: (reason: RenderLimit) => void): { stop: () => void } {
-    const handedOver = performance.now();
+  function watched(slot: number, since: number, end: (reason: RenderLimit) => void): { stop: () => void } {
     let begunAt: number | undefined;
     let timer = setTimeout(look, limits.cpuMs);
     return { stop: () => clearTimeout(timer) };
@@ -101,7 +104,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
       const now = performance.now();
       const thread = pool.threads.find(({ threadId }) => threadId === marks[2 * slot]);
       if (thread === undefined) {
-        if (now - handedOver > limits.startMs) end('wall');
+        if (now - since > limits.waitMs) end('wait');
         return;
       }
       // Not seen before the first look, so at most that much earlier.

@@ -1,12 +1,13 @@
 import { type Client, exchange, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { pngOf } from '../upload.ts';
 
 let realm: Realm;
 beforeAll(async () => {
   realm = await openRealm();
 });
 
-const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(2_000_000, 7)]);
+const png = pngOf(64, 64, 2_000_000);
 const refused = ({ status, body }: Json): Json => [status, body.code];
 
 function upload(client: Client, path: string, file: Buffer, fields: Record<string, string> = {}) {
@@ -56,6 +57,7 @@ test('emoji that are refused: names, no picture, too large, a name in use, a Uni
     400,
     'BAD_IMAGE',
   ]);
+  expect(refused(await upload(realm.owner, '/realm/emoji/bomb', pngOf(50_000, 50_000)))).toEqual([400, 'BAD_IMAGE']);
   const large = Buffer.concat([png, Buffer.alloc(4_000_000)]);
   expect(refused(await upload(realm.owner, '/realm/emoji/large', large))).toEqual([400, 'BAD_REQUEST']);
   expect((await upload(realm.owner, '/realm/emoji/twice', png)).status).toBe(200);

@@ -61,8 +61,8 @@ export async function messageObjects(
   const matches =
     shown.search === undefined
       ? sql.fragment`NULL::text AS match_content, NULL::text AS match_subject`
-      : sql.fragment`ts_headline('english'::regconfig, m.rendered_content, ${query}, ${headline}) AS match_content,
-          ts_headline('english'::regconfig, ${escapedTopic}, ${query}, ${headline}) AS match_subject`;
+      : sql.fragment`ts_headline('english'::regconfig, translate(m.rendered_content, ${marks}, ''), ${query}, ${headline}) AS match_content,
+          ts_headline('english'::regconfig, translate(${escapedTopic}, ${marks}, ''), ${query}, ${headline}) AS match_subject`;
   const rows = await executor.any(sql.type(fullRow)`
     SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, m.content, m.rendered_content, m.client,
       extract(epoch FROM m.sent_at)::float8 AS sent, m.mentions_channel,
@@ -151,8 +151,9 @@ function flagsOf(row: Omit<FullRow, 'id'>): string[] {
   ];
 }
 
-/** Characters of no text mark the matches; Postgres takes no quoted markup there. */
+/** Private-use characters mark the matches; Postgres takes no quoted markup there. A text's own are taken out first. */
 const [matchBegins, matchEnds] = ['\ue000', '\ue001'];
+const marks = matchBegins + matchEnds;
 const headline = `HighlightAll=true, StartSel=${matchBegins}, StopSel=${matchEnds}`;
 const highlighted = (text: string): string =>
   text.replaceAll(matchBegins, '<span class="highlight">').replaceAll(matchEnds, '</span>');

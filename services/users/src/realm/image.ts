@@ -1,4 +1,5 @@
 import { badRequest, ChatError, type Page } from '@natter/contracts';
+import { imageSize, imageTypeOf } from './image-header.ts';
 
 export interface Image {
   contentType: string;
@@ -6,24 +7,19 @@ export interface Image {
 }
 
 const maxMib = 5;
+/** Of all frames together: every client that shows the picture decodes them. */
+const maxPixels = 90_000_000;
 
 /** An uploaded picture, told by its first bytes, whatever it was called. Nothing that could run as a script. */
 export function checkedImage(base64: string): Image {
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length > maxMib * 1024 * 1024)
     throw badRequest(`Uploaded file is larger than the allowed limit of ${maxMib} MiB`);
-  const contentType = typeOf(bytes);
-  if (contentType === undefined) throw new ChatError('BAD_IMAGE', 'Invalid image format');
+  const contentType = imageTypeOf(bytes);
+  const size = contentType === undefined ? undefined : imageSize(bytes, contentType);
+  if (contentType === undefined || size === undefined) throw new ChatError('BAD_IMAGE', 'Invalid image format');
+  if (size.width * size.height * size.frames > maxPixels) throw new ChatError('BAD_IMAGE', 'Image size exceeds limit.');
   return { contentType, bytes };
-}
-
-function typeOf(bytes: Buffer): string | undefined {
-  const start = bytes.subarray(0, 12).toString('latin1');
-  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
-  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg';
-  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
-  if (start.startsWith('RIFF') && start.endsWith('WEBP')) return 'image/webp';
-  return undefined;
 }
 
 /** Its address changes when the picture does, so it may be kept. */

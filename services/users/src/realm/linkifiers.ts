@@ -1,4 +1,11 @@
-import { badRequest, type Linkifier, linkifierSchema, type Operation, realmOperations } from '@natter/contracts';
+import {
+  badRequest,
+  ChatError,
+  type Linkifier,
+  linkifierSchema,
+  type Operation,
+  realmOperations,
+} from '@natter/contracts';
 import { type Executor, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
@@ -27,8 +34,9 @@ export function linkifierHandlers(owner: Owner): Handlers {
   const check = async ({ actor }: UserContext, pattern: string, template: string): Promise<void> => {
     requireAdministrator(await holderOf(owner.database, actor.userId));
     checkVariables(pattern, template);
-    if (pattern === '' || !(await owner.renderer.isLinkifierPattern(actor, pattern)))
-      throw badRequest('Bad regular expression');
+    const isPattern = pattern !== '' && (await owner.renderer.isLinkifierPattern(actor, pattern));
+    if (isPattern === undefined) throw new ChatError('SERVICE_UNAVAILABLE', 'The pattern could not be checked in time');
+    if (!isPattern) throw badRequest('Bad regular expression');
   };
   return [
     handle(realmOperations.getLinkifiers, async ({ actor }) => ({

@@ -1,0 +1,90 @@
+import { type Client, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let channelId: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  await realm.owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'hostile' }],
+    principals: [realm.owner.user_id, realm.guest.user_id, realm.member.user_id],
+  });
+  channelId = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'hostile' })).stream_id;
+});
+
+async function sent(client: Client, content: string): Promise<string> {
+  const { id } = await client.ok('POST', '/messages', { type: 'channel', to: channelId, topic: 't', content });
+  const { message } = await realm.owner.ok('GET', `/messages/${id}`, { apply_markdown: true });
+  return message.content;
+}
+
+/** 156,000 characters to typeset from 1,200. */
+const macros = `$$\\def\\a{${'x'.repeat(800)}}${'\\a'.repeat(195)}$$`;
+
+test('a guest’s pattern of empty loops is refused for their role, and the users service goes on', async () => {
+  const pattern = `${'(?:'.repeat(30)}${'){1000}'.repeat(30)}`;
+  for (const [method, path] of [
+    ['POST', '/realm/filters'],
+    ['PATCH', '/realm/filters/1'],
+  ] as const) {
+    const refused = await realm.guest.send(method, path, { pattern, url_template: 'https://x.example' });
+    expect([refused.status, refused.body.msg]).toEqual([400, 'Must be an organization administrator']);
+  }
+  expect((await realm.member.ok('GET', '/users/me')).user_id).toBe(realm.member.user_id);
+});
+
+test.each(['(?:(?:){1000}){1000}', '((a{1000}){1000}){1000}', 'x{1000}'.repeat(140)])(
+  'an administrator’s pattern %j is refused',
+  async (pattern) => {
+    const refused = await realm.owner.post('/realm/filters', { pattern, url_template: 'https://x.example' });
+    expect([refused.status, refused.body.msg]).toEqual([400, 'Bad regular expression']);
+    expect((await realm.member.ok('GET', '/users/me')).user_id).toBe(realm.member.user_id);
+  },
+);
+
+test('macros that grow are shown as typed, in sends, edits, previews, descriptions and profiles', async () => {
+  expect(await sent(realm.guest, `**a**\n${macros}`)).toBe(`<p>**a**<br>\n${macros}</p>`);
+  const preview = await realm.owner.ok('POST', '/messages/render', { content: macros });
+  expect(preview.rendered).toBe(`<p>${macros}</p>`);
+  const { id } = await realm.member.ok('POST', '/messages', {
+    type: 'channel',
+    to: channelId,
+    topic: 't',
+    content: 'before',
+  });
+  await realm.member.ok('PATCH', `/messages/${id}`, { content: macros });
+  expect((await realm.owner.ok('GET', `/messages/${id}`, { apply_markdown: true })).message.content).toBe(
+    `<p>${macros}</p>`,
+  );
+  const short = `$$\\def\\a{${'x'.repeat(600)}}${'\\a'.repeat(190)}$$`;
+  await realm.owner.ok('PATCH', `/streams/${channelId}`, { description: short });
+  const { stream } = await realm.owner.ok('GET', `/streams/${channelId}`);
+  expect(stream.rendered_description).toBe(`<p>${short}</p>`);
+});
+
+test('a matrix of megabytes is shown as its source', async () => {
+  const shown = await sent(realm.guest, `$$\\begin{matrix}${`${'&'.repeat(90)}\\\\`.repeat(20)}\\end{matrix}$$`);
+  expect(shown).toContain('\\begin{matrix}');
+  expect(shown.length).toBeLessThan(20_000);
+});
+
+test('while a guest sends the worst, others’ messages are sent and rendered whole', async () => {
+  const hostile = Array.from({ length: 6 }, () => sent(realm.guest, macros));
+  const plain = await Promise.all(Array.from({ length: 10 }, (_, i) => sent(realm.member, `**plain ${i}**`)));
+  expect(plain).toEqual(Array.from({ length: 10 }, (_, i) => `<p><strong>plain ${i}</strong></p>`));
+  for (const shown of await Promise.all(hostile)) expect(shown).toBe(`<p>${macros}</p>`);
+  expect(await sent(realm.member, '$$x$$')).toContain('class="katex"');
+});
+
+test('characters that mark what a search found are not markup when they are part of a message', async () => {
+  await sent(realm.member, 'findable \ue000 \ue001 \ue001 word');
+  const { messages } = await realm.member.ok('GET', '/messages', {
+    anchor: 'newest',
+    num_before: 5,
+    num_after: 0,
+    narrow: JSON.stringify([{ operator: 'search', operand: 'findable' }]),
+  });
+  expect(messages.map((message: { match_content: string }) => message.match_content)).toEqual([
+    '<p><span class="highlight">findable</span>    word</p>',
+  ]);
+});
