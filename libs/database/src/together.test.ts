@@ -1,5 +1,6 @@
 import { ChatError } from '@natter/contracts';
 import { describe, expect, test, vi } from 'vitest';
+import { withDeadline } from './deadline.ts';
 import { together } from './together.ts';
 
 /** Look-ups that are answered when the test says so. */
@@ -59,5 +60,18 @@ describe('look-ups of a kind', () => {
     await next();
     expect(await recent).toBe(30);
     expect(batches).toEqual([[1], [3]]);
+  });
+
+  test('that are stuck hold up neither later ones nor those who give up', async () => {
+    const batches: number[][] = [];
+    const ask = together((asked: number[]) => {
+      batches.push(asked);
+      return asked.includes(1) ? new Promise<number[]>(() => undefined) : Promise.resolve(asked);
+    });
+    const stuck = withDeadline(400, () => ask(1)).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(batches).toEqual([[1]]));
+    expect(await ask(2)).toBe(2);
+    expect(await stuck).toEqual(unavailable);
+    expect(batches).toEqual([[1], [2]]);
   });
 });

@@ -70,6 +70,8 @@ const appendResult = z.object({
 
 const maxAttempts = 5;
 const lockMs = 5_000;
+/** Of one unit. The largest requests (a thousand people into ten channels) announce less than half of it. */
+const maxEvents = 25_000;
 
 export function createUnitOfWork(database: Database, onAppended: OnAppended): UnitOfWork {
   return async (options, handler) => {
@@ -137,7 +139,11 @@ export function openUnit({ query, deadline }: Connection, realmId: number): Open
   const work: Work = {
     ...executor(query),
     realmId,
-    emit: (event) => unit.events.push(traced(event)) - 1,
+    emit: (event) => {
+      if (unit.events.length >= maxEvents)
+        throw new ChatError('REQUEST_TOO_LARGE', 'The request changes too much at once');
+      return unit.events.push(traced(event)) - 1;
+    },
     restOn: (basis) => void Object.assign(unit.basis, basis),
     bump: (key) => void unit.bumps.push(key),
     numbered: (row) => void unit.numbered.push(row),

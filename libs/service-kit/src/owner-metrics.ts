@@ -78,7 +78,10 @@ export function watchOwner(
     registers: [registry],
   });
 
+  let isReading = false;
   const read = async (): Promise<void> => {
+    if (isReading) return;
+    isReading = true;
     try {
       const parkedEvent = sql.identifier([schema, 'parked_event']);
       const rows = await database.any(
@@ -99,6 +102,8 @@ export function watchOwner(
     } catch (error) {
       up.set(0);
       log.debug({ err: error }, 'could not read the positions of consumers');
+    } finally {
+      isReading = false;
     }
   };
   void read();

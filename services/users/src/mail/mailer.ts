@@ -28,7 +28,14 @@ export function createMailer(options: { url: string | undefined; from: string; l
       close: async () => undefined,
     };
   }
-  const transport = createTransport({ url, pool: true, maxConnections: 5, connectionTimeout: 10_000 });
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: 5,
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 30_000,
+  });
   const sending = new Set<Promise<void>>();
   return {
     send(to, { subject, text }) {

@@ -89,6 +89,16 @@ export function startLimits(owner: Owner, bus: Bus, onError: (error: unknown) =>
         client: 'natter',
       });
   };
-  const timer = setInterval(() => void look().catch(onError), lookEveryMs);
+  let isLooking = false;
+  const lookAlone = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    await look()
+      .catch(onError)
+      .finally(() => {
+        isLooking = false;
+      });
+  };
+  const timer = setInterval(() => void lookAlone(), lookEveryMs);
   return () => clearInterval(timer);
 }
