@@ -50,6 +50,7 @@ const nodeOptions = ['--max-semi-space-size=8'];
 
 export function startChild({ program, index, env, onLine, onMail }: ChildOptions): Child {
   let isWanted = true;
+  let isSignalled = false;
   let process_: ChildProcess;
   let operationsPort: number | undefined;
   let whenReady: Promise<void>;
@@ -63,6 +64,7 @@ export function startChild({ program, index, env, onLine, onMail }: ChildOptions
     });
     process_ = child;
     let isReady = false;
+    isSignalled = false;
     let lastWords: string[] = [];
     for (const stream of [child.stdout, child.stderr])
       if (stream)
@@ -87,8 +89,8 @@ export function startChild({ program, index, env, onLine, onMail }: ChildOptions
     exited = new Promise((resolve) => {
       child.once('exit', (code) => {
         resolve();
-        // A signal comes from outside; an exit code after the start means that the process ended itself.
-        if (isWanted && isReady && code !== null)
+        // An exit code after the start, without a signal from here, means that the process ended itself.
+        if (isWanted && isReady && !isSignalled && code !== null)
           faults.push([`${program} ended by itself with ${code}`, ...lastWords].join('\n'));
         if (isWanted) setTimeout(() => isWanted && run(), 200);
       });
@@ -104,7 +106,10 @@ export function startChild({ program, index, env, onLine, onMail }: ChildOptions
     pid: () => process_.pid,
     ready: () => whenReady,
     operationsPort: () => operationsPort,
-    kill: (signal) => void process_.kill(signal),
+    kill: (signal) => {
+      isSignalled ||= signal !== 'SIGSTOP' && signal !== 'SIGCONT';
+      process_.kill(signal);
+    },
     stop: async () => {
       isWanted = false;
       killers.delete(killAtExit);
