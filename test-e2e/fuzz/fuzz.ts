@@ -53,7 +53,7 @@ export async function fuzz(
   async function lane(random: Random): Promise<void> {
     const connection = new Connection(watched.port);
     while (sent < options.requests && Date.now() < options.untilMs) {
-      sent++;
+      const number = ++sent;
       if (--leftInWorld === 0) changeWorld();
       const here = world;
       const { operation, role } = plan.next(random);
@@ -61,11 +61,11 @@ export async function fuzz(
       const { problem, answer } = await ask(operation, call, { connection, here });
       if (problem !== undefined && findings.add(problem, call)) await simplify(operation, call, problem, here);
       if (answer) react(operation, call, { answer, role, here });
-      if (sent % 1_000 === 0) {
+      if (number % 1_000 === 0) {
         for (const said of watched.problems()) findings.add(said);
         for (const key of watched.mailedKeys()) world.dictionary.add('key', key);
       }
-      if (sent % 5_000 === 0) await options.onProgress(sent);
+      if (number % 5_000 === 0) await options.onProgress(number);
     }
     connection.close();
   }

@@ -26,6 +26,8 @@ export function createErrorMapper(options: {
 
   return (error, request) => {
     if (error instanceof ChatError) return error;
+    // The client closed the connection inside its body: nobody reads the answer, and it is no fault of the server.
+    if (error === request.raw.errored) return new ChatError('BAD_REQUEST', 'The request ended early');
     const code = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (code === 413 && isForFile(request)) return tooLarge(maxUploadBytes);
     if (code === 413) return new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
