@@ -304,6 +304,9 @@ export function createPolls(options: {
       const of = (userId: unknown) =>
         [...held.values()].filter((one) => one.realmId === realmId && one.userId === userId);
       if (type === 'credentials_changed') for (const one of of(body.user_id)) one.end('replaced');
+      // Every key of the realm is refused from now on.
+      if (type === 'realm' && op === 'deactivated')
+        for (const one of held.values()) if (one.realmId === realmId) one.end('replaced');
       if (type !== 'realm_user' || op !== 'update') return;
       const { user_id, role } = body.person as { user_id: number; role?: number };
       if (role === undefined) return;
