@@ -32,6 +32,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
       NATTER_UPLOAD_QUOTA_MIB: '40',
     },
     log: () => undefined,
+    // No log of the product shows mails: tests read them here.
+    onMail: (mail) => lines.write(`${JSON.stringify(mail)}\n`),
     onLine: (line) => {
       lines.write(`${line}\n`);
       if (line.includes('"NATS refused"'))

@@ -23,7 +23,7 @@ const keyOf = (link: string): string => link.split('/').filter(Boolean).at(-1) a
 const link = async (client: Client, form: Json): Promise<string> =>
   keyOf((await client.ok('POST', '/invites/multiuse', form)).invite_link);
 
-/** The key in a mail; `npm start` shows mails in its log, which is written a little later than they are sent. */
+/** The key in a mail; the system shows mails to whoever started it, a little later than they are sent. */
 const mailedKey = (email: string): Promise<string> =>
   vi.waitFor(
     async () => {

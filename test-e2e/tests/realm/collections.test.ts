@@ -195,11 +195,11 @@ test('an organization that is deactivated lets nobody in any more; only owners e
   const queue = await other.member.queue({ event_types: ['realm'] });
   const held = queue.poll().catch((error: Error) => error.message);
   const { id } = await other.member.queue({ event_types: ['typing'] });
-  const held = other.member.get('/events', { queue_id: id, last_event_id: -1 });
+  const quiet = other.member.get('/events', { queue_id: id, last_event_id: -1 });
   await new Promise((resolve) => setTimeout(resolve, 300));
   await other.owner.ok('POST', '/realm/deactivate');
   // A held poll ends at once, without a heartbeat.
-  expect((await held).body.events ?? []).toEqual([]);
+  expect((await quiet).body.events ?? []).toEqual([]);
   const seen = await held;
   if (Array.isArray(seen)) expect(seen).toMatchObject([{ type: 'realm', op: 'deactivated', realm_id: other.id }]);
   for (const who of ['owner', 'member'] as const) {
