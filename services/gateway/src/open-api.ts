@@ -1,4 +1,4 @@
-import { errorStatus, featureLevel, operations } from '@natter/contracts';
+import { errorStatus, featureLevel, limitOf, maxUnits, operations, type Param } from '@natter/contracts';
 import { z } from 'zod';
 
 const form = 'application/x-www-form-urlencoded';
@@ -12,7 +12,7 @@ export function openApi(): Record<string, unknown> {
     const properties = Object.fromEntries(
       Object.entries(params).map(([key, param]) => [
         key,
-        param.encoding === 'file' ? { type: 'string', format: 'binary' } : jsonSchema(param.schema),
+        param.encoding === 'file' ? { type: 'string', format: 'binary' } : parameterSchema(param),
       ]),
     );
     const required = Object.entries(params)
@@ -60,6 +60,28 @@ export function openApi(): Record<string, unknown> {
     servers: [{ url: '/api/v1' }],
     components: { securitySchemes: { basic: { type: 'http', scheme: 'basic' } } },
     paths,
+  };
+}
+
+/** With every bound: of its parts in the words of JSON Schema, and of the whole text of the field. */
+function parameterSchema(param: Param): unknown {
+  const schema = z.toJSONSchema(param.schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const { def } = zodSchema._zod;
+      const [maxProperties, characters, depth] = ['maxProperties', 'characters', 'depth'].map((name) =>
+        limitOf(def, name),
+      );
+      if (maxProperties !== undefined) jsonSchema.maxProperties = maxProperties;
+      if (characters !== undefined) Object.assign(jsonSchema, { 'x-max-length': characters, 'x-max-depth': depth });
+    },
+  });
+  const isJson = param.encoding !== 'text';
+  return {
+    ...schema,
+    'x-max-length': maxUnits(param),
+    ...(isJson ? { 'x-encoding': param.encoding, 'x-max-depth': param.bound.depth } : {}),
   };
 }
 
