@@ -18,6 +18,52 @@ export const limits = {
   busBlockBytes: 256 * 1024,
 } as const;
 
+/**
+ * How much one person, one realm or one message may accumulate: far above what real organizations have. `requireRoom` in
+ * `libs/database` enforces each in the transaction that adds to it, and answers "Too many <what> (limit: <limit>)".
+ */
+export const totals = {
+  // Of one person.
+  alertWords: { what: 'alert words', limit: 1_000 },
+  bots: { what: 'bots', limit: 500 },
+  clientDevices: { what: 'devices', limit: 100 },
+  deviceTokens: { what: 'device tokens', limit: 100 },
+  drafts: { what: 'drafts', limit: 5_000 },
+  mutedUsers: { what: 'muted users', limit: 5_000 },
+  navigationViews: { what: 'navigation views', limit: 500 },
+  pushDevices: { what: 'push devices', limit: 100 },
+  reminders: { what: 'reminders', limit: 1_000 },
+  savedSnippets: { what: 'saved snippets', limit: 1_000 },
+  scheduledMessages: { what: 'scheduled messages', limit: 1_000 },
+  topicPreferences: { what: 'topic preferences', limit: 50_000 },
+  // Of one realm.
+  channelFolders: { what: 'channel folders', limit: 1_000 },
+  channels: { what: 'channels', limit: 50_000 },
+  defaultChannelGroups: { what: 'groups of default channels', limit: 200 },
+  emoji: { what: 'custom emoji', limit: 10_000 },
+  groups: { what: 'user groups', limit: 10_000 },
+  invitations: { what: 'open invitations', limit: 20_000 },
+  linkifiers: { what: 'linkifiers', limit: 200 },
+  playgrounds: { what: 'playgrounds', limit: 200 },
+  profileFields: { what: 'custom profile fields', limit: 100 },
+  realmDomains: { what: 'domains', limit: 500 },
+  // Of one message.
+  edits: { what: 'edits of a message', limit: 1_000 },
+  reactions: { what: 'reactions to a message', limit: 5_000 },
+  submessages: { what: 'submessages of a message', limit: 10_000 },
+} as const;
+
+/** What one request may do at most. */
+export const perRequest = {
+  /** Channels times people in one request to subscribe or unsubscribe. */
+  subscriptions: 100_000,
+  /** Channels that one request creates. */
+  newChannels: 200,
+  invitations: 200,
+  /** Terms of a narrow. */
+  narrowTerms: 100,
+} as const;
+
 export const featureLevel = 421;
 export const serverVersion = '11.0-natter';
 export const emptyTopicDisplayName = 'general chat';

@@ -10,6 +10,7 @@ export * from './database.ts';
 export * from './deadline.ts';
 export * from './migrate.ts';
 export * from './numbered.ts';
+export * from './room.ts';
 export * from './snapshot.ts';
 export * from './sql-state.ts';
 export * from './together.ts';

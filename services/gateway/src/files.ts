@@ -16,6 +16,10 @@ import type { FilePart } from './request-fields.ts';
 /** Chunks of one file that are on their way at a time. */
 const abreast = 4;
 
+const controls = /\p{Cc}/gu;
+/** Characters of a file's name, and of its type. */
+const maxName = 255;
+
 /** The name of the parameter that is the form's file, where the operation takes one. */
 export const fileParamOf = (operation: Operation): string | undefined =>
   Object.entries(operation.params).find(([, param]) => param.encoding === 'file')?.[0];
@@ -58,8 +62,9 @@ export async function handOver(
   await Promise.all(Array.from({ length: Math.min(abreast, count) }, sendOn));
   return {
     key,
-    name: file.name,
-    content_type: file.contentType,
+    // Postgres stores no NUL; control characters have no place in a header.
+    name: file.name.replaceAll(controls, '').slice(0, maxName),
+    content_type: file.contentType.slice(0, maxName),
     size: file.bytes.length,
     sha256: hash.digest('hex'),
   };

@@ -1,5 +1,13 @@
-import { badRequest, type channelOperations, isAdministrator, isGuest, type ParamsOf } from '@natter/contracts';
-import { sql, sqlState } from '@natter/database';
+import {
+  badRequest,
+  type channelOperations,
+  isAdministrator,
+  isGuest,
+  type ParamsOf,
+  perRequest,
+  totals,
+} from '@natter/contracts';
+import { requireRoom, sql, sqlState } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
 import { knowersOf, to } from '../audience.ts';
 import { toChannel } from '../channel-object.ts';
@@ -53,7 +61,9 @@ export async function createChannels(
     wanted.map(({ name, description, html }) => sql.fragment`(${name}, ${description}, ${html})`),
     sql.fragment`, `,
   );
-  return work
+  if (wanted.length > perRequest.newChannels)
+    throw badRequest(`You can create at most ${perRequest.newChannels} channels at once.`);
+  const created = await work
     .any(sql.type(channelRow)`
       INSERT INTO channels.channel AS c (realm_id, name, description, rendered_description, creator_id, is_private, is_web_public,
         history_public, is_default, message_retention_days, topics_policy, folder_id, permissions)
@@ -67,6 +77,8 @@ export async function createChannels(
         throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
       throw error;
     });
+  await requireRoom(work, totals.channels, sql.fragment`channels.channel WHERE realm_id = ${work.realmId}`);
+  return created;
 }
 
 function checkMayCreate(decision: Decision, configuration: Configuration): void {

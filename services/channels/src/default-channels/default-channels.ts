@@ -1,5 +1,5 @@
-import { badRequest, channelOperations, isAdministrator } from '@natter/contracts';
-import { sql, sqlState, type Work } from '@natter/database';
+import { badRequest, channelOperations, isAdministrator, totals } from '@natter/contracts';
+import { requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
 import { z } from 'zod';
 import { type ChannelRow, channelColumns, channelRow } from '../channel-row.ts';
@@ -38,6 +38,11 @@ export function defaultChannelHandlers(service: Service): Handlers {
           name,
           work.one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO channels.default_group (realm_id, name, description) VALUES (${work.realmId}, ${name}, ${params.description}) RETURNING id`),
+        );
+        await requireRoom(
+          work,
+          totals.defaultChannelGroups,
+          sql.fragment`channels.default_group WHERE realm_id = ${work.realmId}`,
         );
         await addChannels(work, id, channels);
         await tellDefaultGroups(work, decision.directory);

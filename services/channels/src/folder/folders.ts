@@ -1,5 +1,5 @@
-import { badRequest, channelOperations, isAdministrator, isGuest } from '@natter/contracts';
-import { sql, sqlState, type Work } from '@natter/database';
+import { badRequest, channelOperations, isAdministrator, isGuest, totals } from '@natter/contracts';
+import { requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
 import { z } from 'zod';
 import { checkedDescription } from '../channel/names.ts';
@@ -33,6 +33,7 @@ export function folderHandlers(service: Service): Handlers {
             SELECT ${work.realmId}, ${name}, ${description}, ${htmlOf(description)}, ${actor.userId},
               coalesce(max(position) + 1, 0) FROM channels.folder WHERE realm_id = ${work.realmId} RETURNING id`),
         );
+        await requireRoom(work, totals.channelFolders, sql.fragment`channels.folder WHERE realm_id = ${work.realmId}`);
         const channel_folder = toFolder(await lockedFolder(work, id));
         work.emit({ type: 'channel_folder', op: 'add', body: { channel_folder }, audience: 'realm' });
         return { channel_folder_id: id };

@@ -1,4 +1,4 @@
-import { type Actor, badRequest, isGuest } from '@natter/contracts';
+import { type Actor, badRequest, isGuest, perRequest } from '@natter/contracts';
 import type { Directory, Person } from '../directory/directory.ts';
 import { insufficientPermission } from '../refusals.ts';
 
@@ -26,3 +26,9 @@ const unknownPrincipal = (principal: number | string): Error =>
 
 export const isOwnBot = (person: Person | undefined, actor: Actor): boolean =>
   person?.isBot === true && person.botOwnerId === actor.userId;
+
+/** A request writes at most so many rows; more people or channels are several requests. */
+export function requireFewSubscriptions(channels: number, people: number): void {
+  if (channels * people > perRequest.subscriptions)
+    throw badRequest(`Too many subscriptions in one request (limit: ${perRequest.subscriptions})`);
+}

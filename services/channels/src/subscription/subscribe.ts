@@ -9,7 +9,7 @@ import { type Entered, mayAdd, mayAddOthers } from './authorization.ts';
 import { colorForm } from './colors.ts';
 import { enter } from './enter.ts';
 import { join } from './join.ts';
-import { resolvePrincipals } from './principals.ts';
+import { requireFewSubscriptions, resolvePrincipals } from './principals.ts';
 
 interface Wanted extends NewChannel {
   color: string | undefined;
@@ -102,6 +102,7 @@ export async function subscribe(
 ): Promise<Answer> {
   const { work, directory, actor } = decision;
   if (isGuest(actor)) throw badRequest('Not allowed for guest users');
+  requireFewSubscriptions(wanted.length, principals.length);
   const existing = await enter(
     work,
     wanted.map(({ name }) => name),

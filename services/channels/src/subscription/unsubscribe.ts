@@ -7,7 +7,7 @@ import { insufficientPermission, unknownChannelName } from '../refusals.ts';
 import { type Entered, mayRemove } from './authorization.ts';
 import { enter, type Named } from './enter.ts';
 import { type Leaving, leave } from './leave.ts';
-import { resolvePrincipals } from './principals.ts';
+import { requireFewSubscriptions, resolvePrincipals } from './principals.ts';
 import { descriptionsOf, subscribe, wantedOf } from './subscribe.ts';
 
 export function unsubscribeHandlers(service: Service): Handlers {
@@ -45,6 +45,7 @@ async function unsubscribe(
 ): Promise<{ removed: string[]; not_removed: string[] }> {
   const { work, directory, actor } = decision;
   const wanted = [...new Map(names.map((name) => [name.trim().toLowerCase(), name.trim()])).values()];
+  requireFewSubscriptions(wanted.length, principals.length);
   const isKnown = ({ channel, subscribers }: Entered): boolean =>
     hasMetadataAccess(channel, actor, subscribers.has(actor.userId));
   const known = (await enter(work, wanted)).filter(isKnown);

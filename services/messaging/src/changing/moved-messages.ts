@@ -1,5 +1,5 @@
-import { ChatError } from '@natter/contracts';
-import { BasisChanged, sql, type Work } from '@natter/database';
+import { ChatError, totals } from '@natter/contracts';
+import { BasisChanged, requireRoom, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { isSeenBy } from '../subscription-periods.ts';
 import type { Change } from './change-decision.ts';
@@ -83,6 +83,11 @@ export async function writeChange(
       CASE WHEN ${change.topic !== undefined} THEN topic END, ${change.topic ?? null}::text,
       CASE WHEN ${channelId !== null} THEN channel_id END, ${channelId}::int
     FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
+  await requireRoom(
+    work,
+    totals.edits,
+    sql.fragment`messaging.message_edit WHERE realm_id = ${work.realmId} AND message_id = ${anchor.id}`,
+  );
   if (isMove)
     await work.run(sql.unsafe`
       UPDATE messaging.message SET topic = coalesce(${change.topic ?? null}, topic), channel_id = coalesce(${channelId}::int, channel_id)

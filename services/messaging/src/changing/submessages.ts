@@ -1,5 +1,5 @@
-import { badRequest, messageChangeOperations } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { badRequest, messageChangeOperations, totals } from '@natter/contracts';
+import { requireRoom, sql } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { audienceOf, holdMessage } from '../message-audience.ts';
@@ -30,6 +30,11 @@ export function submessageHandlers({ database, unitOfWork }: Owner, reach: Messa
         const { id } = await work.one(sql.type(z.object({ id: z.number() }))`
           INSERT INTO messaging.submessage (realm_id, message_id, sender_id, msg_type, content)
           VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${params.msg_type}, ${params.content}) RETURNING id`);
+        await requireRoom(
+          work,
+          totals.submessages,
+          sql.fragment`messaging.submessage WHERE realm_id = ${work.realmId} AND message_id = ${message.id}`,
+        );
         const body = {
           msg_type: params.msg_type,
           content: params.content,

@@ -1,5 +1,5 @@
-import { type Actor, badRequest, draftOperations, idSet, missing } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { type Actor, badRequest, draftOperations, idSet, missing, totals } from '@natter/contracts';
+import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
 import type { ChannelReach } from '../channel-reach.ts';
 import { isOn } from '../personal-settings.ts';
@@ -27,6 +27,11 @@ export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelRea
         await requireSynchronisation(work, actor);
         const drafts = [];
         for (const draft of checked) drafts.push(await insert(work, actor.userId, draft));
+        await requireRoom(
+          work,
+          totals.drafts,
+          sql.fragment`messaging.draft WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId}`,
+        );
         if (drafts.length > 0) work.emit(draftsEvent(actor.userId, 'add', drafts));
         return { ids: drafts.map((draft) => draft.id) };
       });

@@ -5,8 +5,9 @@ import {
   type LogEvent,
   messageChangeOperations,
   type RequestMeta,
+  totals,
 } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
 import { z } from 'zod';
 import { audienceOf, holdMessage } from '../message-audience.ts';
@@ -46,6 +47,11 @@ export function reactionHandlers(
           VALUES (${work.realmId}, ${message.id}, ${actor.userId}, ${emoji.emoji_name}, ${emoji.emoji_code}, ${emoji.reaction_type})
           ON CONFLICT DO NOTHING`);
         if (added === 0) throw new ChatError('REACTION_ALREADY_EXISTS', 'Reaction already exists.');
+        await requireRoom(
+          work,
+          totals.reactions,
+          sql.fragment`messaging.reaction WHERE realm_id = ${work.realmId} AND message_id = ${message.id}`,
+        );
         work.emit(await reactionEvent(work, 'add', actor, unknown, message, emoji));
         return {};
       });

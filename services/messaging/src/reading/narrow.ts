@@ -1,4 +1,4 @@
-import { ChatError, emptyTopicDisplayName } from '@natter/contracts';
+import { ChatError, emptyTopicDisplayName, perRequest } from '@natter/contracts';
 import { z } from 'zod';
 
 /** One condition of a narrow, under its present name. */
@@ -26,18 +26,20 @@ const elementSchema = z.union([
   z.object({ operator: z.string(), operand: z.unknown(), negated: z.boolean().optional().default(false) }),
 ]);
 
-const aliases: Record<string, string> = {
-  stream: 'channel',
-  streams: 'channels',
-  subject: 'topic',
-  from: 'sender',
-  'pm-with': 'dm',
-  pm_with: 'dm',
-  'group-pm-with': 'dm-including',
-  group_pm_with: 'dm-including',
-  'pm-including': 'dm-including',
-  dm_including: 'dm-including',
-};
+const aliases = new Map(
+  Object.entries({
+    stream: 'channel',
+    streams: 'channels',
+    subject: 'topic',
+    from: 'sender',
+    'pm-with': 'dm',
+    pm_with: 'dm',
+    'group-pm-with': 'dm-including',
+    group_pm_with: 'dm-including',
+    'pm-including': 'dm-including',
+    dm_including: 'dm-including',
+  }),
+);
 
 /** A topic as a reader names it, who may know the empty one by its display name alone, or by what it was before. */
 export const emptyIfNamedSo = (topic: string): string =>
@@ -79,19 +81,24 @@ const operands: Record<Term['operator'], z.ZodType> = {
   search: text,
 };
 
+/** `String` calls methods that the sender of an object has named. */
+const shown = (operand: unknown): string =>
+  (typeof operand === 'string' ? operand : JSON.stringify(operand)).slice(0, 100);
+
 /** The terms of a narrow, or BAD_NARROW with what is wrong (semantics 8). */
 export function parseNarrow(given: unknown): Term[] {
   const list = z.array(z.unknown()).safeParse(given ?? []);
   if (!list.success) throw badNarrow('narrow is not a list');
+  if (list.data.length > perRequest.narrowTerms) throw badNarrow(`more than ${perRequest.narrowTerms} terms`);
   return list.data.map((element) => {
     const parsed = elementSchema.safeParse(element);
     if (!parsed.success) throw badNarrow('element is not a term');
     const { negated } = parsed.data;
-    const operator = aliases[parsed.data.operator] ?? parsed.data.operator;
-    const schema = operands[operator as Term['operator']];
+    const operator = aliases.get(parsed.data.operator) ?? parsed.data.operator;
+    const schema = Object.hasOwn(operands, operator) ? operands[operator as Term['operator']] : undefined;
     if (!schema) throw badNarrow(`unknown operator ${parsed.data.operator}`);
     const operand = schema.safeParse(parsed.data.operand);
-    if (!operand.success) throw badNarrow(`unknown '${operator}' operand ${String(parsed.data.operand)}`);
+    if (!operand.success) throw badNarrow(`unknown '${operator}' operand ${shown(parsed.data.operand)}`);
     return { operator, operand: operand.data, negated } as Term;
   });
 }

@@ -1,5 +1,5 @@
-import { type Actor, badRequest, missing, type ParamsOf, scheduledMessageOperations } from '@natter/contracts';
-import { BasisChanged, type Database, sql, type Work } from '@natter/database';
+import { type Actor, badRequest, missing, type ParamsOf, scheduledMessageOperations, totals } from '@natter/contracts';
+import { BasisChanged, type Database, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { isInteractiveClient } from '../sending/interactive-client.ts';
@@ -44,6 +44,11 @@ export function scheduledMessageHandlers(
           VALUES (${actor.realmId}, ${actor.userId}, ${actor.userId}, ${destination.channelId}, ${idsOrNull(destination.recipientIds)}, ${destination.topic}, ${destination.content},
             ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${isRead}, ${meta.client})
           RETURNING ${scheduledColumns}`);
+        await requireRoom(
+          work,
+          totals.scheduledMessages,
+          sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId} AND kind = 'message' AND state <> 'sent'`,
+        );
         work.emit(storedEvent('add', row));
         return { scheduled_message_id: row.id };
       });

@@ -6,8 +6,9 @@ import {
   limits,
   type ParamsOf,
   topicOperations,
+  totals,
 } from '@natter/contracts';
-import { type Executor, type Query, sql, type Work } from '@natter/database';
+import { type Executor, type Query, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import type { ChannelReach } from '../channel-reach.ts';
@@ -90,6 +91,11 @@ async function setTopic(work: Work, userId: number, channelId: number, topic: st
     WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) FOR UPDATE`);
   if ((known?.policy ?? visibility.inherit) === policy) return;
   await writeTopic(work, userId, { channelId, topic: known?.topic ?? topic }, policy);
+  await requireRoom(
+    work,
+    totals.topicPreferences,
+    sql.fragment`messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId}`,
+  );
   await emitMutedTopics(work, userId);
 }
 

@@ -1,5 +1,5 @@
-import { badRequest, botOperations, botTypes, roles } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { badRequest, botOperations, botTypes, roles, totals } from '@natter/contracts';
+import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { administratorsAnd } from '../accounts/announce-account.ts';
@@ -51,6 +51,11 @@ export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
             bot_type: params.bot_type,
             bot_owner_id: context.actor.userId,
           });
+          await requireRoom(
+            work,
+            totals.bots,
+            sql.fragment`users.account WHERE bot_owner_id = ${context.actor.userId} AND is_active`,
+          );
           await insertKey(work, work.realmId, bot.user_id, api_key, 'bot');
           const defaults = {
             default_sending_stream: params.default_sending_stream || null,

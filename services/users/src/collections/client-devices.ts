@@ -1,4 +1,4 @@
-import { badRequest, collectionOperations, type ParamsOf } from '@natter/contracts';
+import { badRequest, collectionOperations, type ParamsOf, totals } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -10,7 +10,6 @@ import { refuseBots } from './refuse-bots.ts';
 
 type Registration = ParamsOf<typeof collectionOperations.registerPushDevice>;
 
-const maxDevices = 100;
 const deviceRow = z.object({ id: z.number(), push_key_id: z.number().nullable(), token_id: z.string().nullable() });
 
 /** Installations of clients, each known by an ID (endpoints, table F). */
@@ -20,7 +19,7 @@ export const clientDeviceHandlers = (owner: Owner): Handlers => [
     refuseBots(context);
     return change(owner, context, collectionOperations.registerClientDevice, {}, async (work) => {
       await lockAccount(work, userId);
-      if ((await readDevices(work, userId)).length >= maxDevices) throw badRequest('Too many devices');
+      if ((await readDevices(work, userId)).length >= totals.clientDevices.limit) throw badRequest('Too many devices');
       const { id } = await work.one(sql.type(z.object({ id: z.number() }))`
         INSERT INTO users.client_device (user_id) VALUES (${userId}) RETURNING id`);
       work.emit(toSelf(userId, 'device', 'add', { device_id: id }));

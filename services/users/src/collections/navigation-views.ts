@@ -1,5 +1,5 @@
-import { badRequest, collectionOperations, missing, type NavigationView } from '@natter/contracts';
-import { type Executor, sql, sqlState } from '@natter/database';
+import { badRequest, collectionOperations, missing, type NavigationView, totals } from '@natter/contracts';
+import { type Executor, requireRoom, sql, sqlState } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { change, toSelf } from '../change.ts';
@@ -38,6 +38,7 @@ export function navigationViewHandlers(owner: Owner): Handlers {
           .run(sql.unsafe`
             INSERT INTO users.navigation_view (user_id, fragment, is_pinned, name) VALUES (${userId}, ${fragment}, ${params.is_pinned}, ${name ?? null})`)
           .catch(refuseDuplicate);
+        await requireRoom(work, totals.navigationViews, sql.fragment`users.navigation_view WHERE user_id = ${userId}`);
         const navigation_view = toView({ fragment, is_pinned: params.is_pinned, name: name ?? null });
         work.emit(toSelf(userId, 'navigation_view', 'add', { navigation_view }));
         return {};

@@ -1,5 +1,5 @@
-import { badRequest, ChatError, collectionOperations } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { badRequest, ChatError, collectionOperations, totals } from '@natter/contracts';
+import { requireRoom, sql } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { change, toSelf } from '../change.ts';
@@ -22,6 +22,7 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
       await work.run(sql.unsafe`
         INSERT INTO users.device_token (user_id, kind, token, app_id) VALUES (${userId}, ${kind}, ${params.token}, ${params.appid ?? null})
         ON CONFLICT (user_id, kind, token) DO UPDATE SET app_id = excluded.app_id`);
+      await requireRoom(work, totals.deviceTokens, sql.fragment`users.device_token WHERE user_id = ${userId}`);
       return {};
     });
   };
@@ -62,6 +63,7 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
         const registered = await work.run(sql.unsafe`
           INSERT INTO users.push_device (user_id, push_account_id, kind, public_key, bouncer_public_key, registration)
           VALUES (${userId}, ${push_account_id}, ${kind}, ${publicKey}, ${bouncerKey}, ${registration}) ON CONFLICT DO NOTHING`);
+        await requireRoom(work, totals.pushDevices, sql.fragment`users.push_device WHERE user_id = ${userId}`);
         if (registered > 0) work.emit(toSelf(userId, 'push_device', undefined, { push_account_id, status: 'pending' }));
         return {};
       });

@@ -1,5 +1,5 @@
-import { badRequest, collectionOperations, limits, missing, type SavedSnippet } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { badRequest, collectionOperations, limits, missing, type SavedSnippet, totals } from '@natter/contracts';
+import { type Executor, requireRoom, sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { change, toSelf } from '../change.ts';
@@ -20,6 +20,7 @@ export function savedSnippetHandlers(owner: Owner): Handlers {
       return change(owner, context, collectionOperations.addSavedSnippet, params, async (work) => {
         const row = await work.one(sql.type(snippetRow)`
           INSERT INTO users.saved_snippet (user_id, title, content) VALUES (${userId}, ${title}, ${content}) RETURNING id, title, content, created_at`);
+        await requireRoom(work, totals.savedSnippets, sql.fragment`users.saved_snippet WHERE user_id = ${userId}`);
         work.emit(toSelf(userId, 'saved_snippets', 'add', { saved_snippet: toSnippet(row) }));
         return { saved_snippet_id: row.id };
       });

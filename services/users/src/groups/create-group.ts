@@ -6,8 +6,9 @@ import {
   groupPermissions,
   type ParamsOf,
   type SystemGroupName,
+  totals,
 } from '@natter/contracts';
-import { sql, sqlState, type Work } from '@natter/database';
+import { requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { change } from '../change.ts';
@@ -41,6 +42,7 @@ export function createGroupHandlers(owner: Owner): Handlers {
             if (sqlState(error) === '23505') throw nameTaken(name);
             throw error;
           });
+        await requireRoom(work, totals.groups, sql.fragment`users.user_group WHERE realm_id = ${work.realmId}`);
         await insertMembers(work, id, members);
         await insertSubgroups(work, id, params.subgroups);
         bumpMembers(work, members);

@@ -1,4 +1,4 @@
-import { badRequest } from '@natter/contracts';
+import { badRequest, perRequest } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { checkEmailDomain } from '../realm/domains.ts';
@@ -11,6 +11,8 @@ const emailForm = z.email();
 export async function checkedAddresses(work: Work, given: string): Promise<{ wanted: string[]; refused: Refused[] }> {
   const emails = [...new Set(given.split(/[,\n]/).map(addressOf).filter(Boolean))];
   if (emails.length === 0) throw badRequest('You must specify at least one email address.');
+  if (emails.length > perRequest.invitations)
+    throw badRequest(`You can invite at most ${perRequest.invitations} people at once.`);
   const realm = await readRealm(work, work.realmId);
   const wrong: Refused[] = [];
   for (const email of emails) {

@@ -5,8 +5,9 @@ import {
   type ParamsOf,
   type RealmPermission,
   roles,
+  totals,
 } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { requireRoom, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
@@ -58,6 +59,11 @@ export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig
         const keys = drafts.map(() => newInvitationKey());
         for (const [index, draft] of drafts.entries())
           await insertInvite(work, keys[index] ?? '', holder, params, draft, config.INVITATION_LINK_VALIDITY_MINUTES);
+        await requireRoom(
+          work,
+          totals.invitations,
+          sql.fragment`users.invitation WHERE realm_id = ${work.realmId} AND NOT is_closed AND (expires_at IS NULL OR expires_at > now())`,
+        );
         if (keys.length > 0) await announceInvites(work, [holder.userId]);
         return keys;
       });

@@ -5,8 +5,9 @@ import {
   type ProfileField,
   profileFieldOperations,
   profileFieldTypes,
+  totals,
 } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { change } from '../change.ts';
@@ -68,10 +69,16 @@ export function profileFieldHandlers(owner: Owner): Handlers {
           params.field_data,
           fields,
         );
-        return work.one(sql.type(z.object({ id: z.number() }))`
+        const made = await work.one(sql.type(z.object({ id: z.number() }))`
           INSERT INTO users.profile_field (realm_id, name, hint, type, field_data, position, display_in_profile_summary, required, editable_by_user)
           VALUES (${work.realmId}, ${field.name}, ${field.hint}, ${field.type}, ${field.field_data}, ${Math.max(0, ...fields.map((other) => other.order)) + 1},
             ${field.display_in_profile_summary}, ${field.required}, ${field.editable_by_user}) RETURNING id`);
+        await requireRoom(
+          work,
+          totals.profileFields,
+          sql.fragment`users.profile_field WHERE realm_id = ${work.realmId}`,
+        );
+        return made;
       }),
     ),
 

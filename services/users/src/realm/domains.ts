@@ -1,5 +1,5 @@
-import { badRequest, realmDomainSchema, realmOperations } from '@natter/contracts';
-import { type Executor, sql, sqlState } from '@natter/database';
+import { badRequest, realmDomainSchema, realmOperations, totals } from '@natter/contracts';
+import { type Executor, requireRoom, sql, sqlState } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { change } from '../change.ts';
@@ -28,6 +28,7 @@ export function domainHandlers(owner: Owner): Handlers {
               throw badRequest(`The domain ${domain} is already a part of your organization.`);
             throw error;
           });
+        await requireRoom(work, totals.realmDomains, sql.fragment`users.realm_domain WHERE realm_id = ${work.realmId}`);
         work.emit({
           type: 'realm_domains',
           op: 'add',

@@ -5,8 +5,9 @@ import {
   linkifierSchema,
   type Operation,
   realmOperations,
+  totals,
 } from '@natter/contracts';
-import { type Executor, sql, sqlState, type Work } from '@natter/database';
+import { type Executor, requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { change } from '../change.ts';
@@ -47,14 +48,16 @@ export function linkifierHandlers(owner: Owner): Handlers {
 
     handle(realmOperations.addLinkifier, async (context, { pattern, url_template }) => {
       await check(context, pattern, url_template);
-      return changeList(context, realmOperations.addLinkifier, { pattern, url_template }, (work) =>
-        work
+      return changeList(context, realmOperations.addLinkifier, { pattern, url_template }, async (work) => {
+        const made = await work
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.linkifier (realm_id, pattern, url_template, position)
             SELECT ${work.realmId}, ${pattern}, ${url_template}, coalesce(max(position), 0) + 1 FROM users.linkifier WHERE realm_id = ${work.realmId}
             RETURNING id`)
-          .catch(refuseDuplicate),
-      );
+          .catch(refuseDuplicate);
+        await requireRoom(work, totals.linkifiers, sql.fragment`users.linkifier WHERE realm_id = ${work.realmId}`);
+        return made;
+      });
     }),
 
     handle(realmOperations.updateLinkifier, async (context, { filter_id, pattern, url_template }) => {

@@ -1,5 +1,12 @@
-import { badRequest, type Operation, type Playground, playgroundSchema, realmOperations } from '@natter/contracts';
-import { type Executor, sql, sqlState, type Work } from '@natter/database';
+import {
+  badRequest,
+  type Operation,
+  type Playground,
+  playgroundSchema,
+  realmOperations,
+  totals,
+} from '@natter/contracts';
+import { type Executor, requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { change } from '../change.ts';
@@ -25,16 +32,23 @@ export function playgroundHandlers(owner: Owner): Handlers {
   return [
     handle(realmOperations.addPlayground, (context, { name, pygments_language, url_template }) => {
       checkPlayground(name, pygments_language, url_template);
-      return changeList(context, realmOperations.addPlayground, { name, pygments_language, url_template }, (work) =>
-        work
-          .one(sql.type(z.object({ id: z.number() }))`
+      return changeList(
+        context,
+        realmOperations.addPlayground,
+        { name, pygments_language, url_template },
+        async (work) => {
+          const made = await work
+            .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.playground (realm_id, name, pygments_language, url_template)
             VALUES (${work.realmId}, ${name}, ${pygments_language}, ${url_template}) RETURNING id`)
-          .catch((error: unknown) => {
-            if (sqlState(error) === '23505')
-              throw badRequest('Realm playground with this Realm, Pygments language and Name already exists.');
-            throw error;
-          }),
+            .catch((error: unknown) => {
+              if (sqlState(error) === '23505')
+                throw badRequest('Realm playground with this Realm, Pygments language and Name already exists.');
+              throw error;
+            });
+          await requireRoom(work, totals.playgrounds, sql.fragment`users.playground WHERE realm_id = ${work.realmId}`);
+          return made;
+        },
       );
     }),
 

@@ -1,5 +1,5 @@
-import { badRequest, isAdministrator, realmOperations } from '@natter/contracts';
-import { sql, sqlState } from '@natter/database';
+import { badRequest, isAdministrator, realmOperations, totals } from '@natter/contracts';
+import { requireRoom, sql, sqlState } from '@natter/database';
 import { unicodeEmoji } from '@natter/markdown';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -29,6 +29,7 @@ export function uploadEmojiHandlers(owner: Owner): Handlers {
             if (sqlState(error) === '23505') throw badRequest('A custom emoji with this name already exists.');
             throw error;
           });
+        await requireRoom(work, totals.emoji, sql.fragment`users.realm_emoji WHERE realm_id = ${work.realmId}`);
         await announceEmoji(work, id, true);
         return {};
       });

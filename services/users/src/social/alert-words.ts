@@ -1,4 +1,4 @@
-import { badRequest, socialOperations } from '@natter/contracts';
+import { badRequest, socialOperations, totals } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -7,7 +7,6 @@ import { change, toSelf } from '../change.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
 
 const maxLength = 100;
-const maxWords = 1_000;
 
 export function alertWordHandlers(owner: Owner): Handlers {
   return [
@@ -22,10 +21,9 @@ export function alertWordHandlers(owner: Owner): Handlers {
       return change(owner, context, socialOperations.addAlertWords, params, async (work) => {
         const { userId } = context.actor;
         await lockAccount(work, userId);
-        let added = 0;
-        for (const word of words)
-          added += await work.run(sql.unsafe`
-            INSERT INTO users.alert_word (user_id, word) VALUES (${userId}, ${word}) ON CONFLICT DO NOTHING`);
+        const added = await work.run(sql.unsafe`
+          INSERT INTO users.alert_word (user_id, word)
+          SELECT ${userId}, word FROM unnest(${sql.array(words, 'text')}) word ON CONFLICT DO NOTHING`);
         return answer(work, userId, added > 0);
       });
     }),
@@ -46,7 +44,8 @@ export function alertWordHandlers(owner: Owner): Handlers {
 /** The person is held, so that the list which is told last is the one that stands. */
 async function answer(work: Work, userId: number, isChanged: boolean): Promise<{ alert_words: string[] }> {
   const alert_words = await readWords(work, userId);
-  if (alert_words.length > maxWords) throw badRequest(`Too many alert words (limit: ${maxWords})`);
+  if (alert_words.length > totals.alertWords.limit)
+    throw badRequest(`Too many ${totals.alertWords.what} (limit: ${totals.alertWords.limit})`);
   if (isChanged) {
     work.emit(toSelf(userId, 'alert_words', undefined, { alert_words }));
     // What anybody sends from now on is looked through for them.

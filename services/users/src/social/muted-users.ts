@@ -1,5 +1,5 @@
-import { type Actor, badRequest, type MutedUser, socialOperations } from '@natter/contracts';
-import { type Executor, sql, type Work } from '@natter/database';
+import { type Actor, badRequest, type MutedUser, socialOperations, totals } from '@natter/contracts';
+import { type Executor, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { lockAccount, noSuchUser } from '../accounts/find-account.ts';
@@ -22,6 +22,7 @@ export function mutedUserHandlers(owner: Owner): Handlers {
         const added = await work.run(sql.unsafe`
           INSERT INTO users.muted_user (user_id, muted_user_id) VALUES (${userId}, ${muted_user_id}) ON CONFLICT DO NOTHING`);
         if (added === 0) throw badRequest('User already muted');
+        await requireRoom(work, totals.mutedUsers, sql.fragment`users.muted_user WHERE user_id = ${userId}`);
         return announce(work, userId);
       }),
     ),
