@@ -47,32 +47,48 @@ test('no parameter of the documented API lacks a bound', () => {
 describe('each parameter of each operation', () => {
   const each = (values: (schema: Json) => [string, string][]) => async () => {
     const failures: string[] = [];
-    let count = 0;
-    for (const operation of operations)
-      for (const [parameter, schema] of operation.parameters) {
-        if (schema.format === 'binary' || isSpared(operation, parameter)) continue;
-        for (const [what, value] of values(schema)) {
-          // A request line has at most 16 KiB.
-          const isInAddress = operation.method === 'GET' || operation.path.includes(`{${parameter}}`);
-          if (isInAddress && encodeURIComponent(value).length > 12_000) continue;
-          count++;
-          const answer = await send(operation, parameter, value).catch((error: Error) => error);
-          const wrong = verdict(what, answer);
-          if (wrong) failures.push(`${operation.name} ${parameter} ${what}: ${wrong}`);
-        }
+    const requests = operations.flatMap((operation) => requestsOf(operation, values));
+    expect(requests.length).toBeGreaterThan(300);
+    const waiting = requests.values();
+    const worker = async () => {
+      for (const { operation, parameter, what, value } of waiting) {
+        const answer = await send(operation, parameter, value).catch((error: Error) => error);
+        const wrong = verdict(what, answer);
+        if (wrong) failures.push(`${operation.name} ${parameter} ${what}: ${wrong}`);
       }
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
     expect(failures).toEqual([]);
-    expect(count).toBeGreaterThan(300);
   };
 
-  test(
-    'is refused above its bound',
-    each((schema) => [['above', 'a'.repeat(Math.min(schema['x-max-length'], 4_000_000) + 1)]]),
-    600_000,
-  );
+  test('is refused above its bound', each(above), 900_000);
 
-  test('is no failure of the server, whatever it holds', each(hostile), 1_200_000);
+  test('is no failure of the server, whatever it holds', each(hostile), 1_800_000);
 });
+
+/** Of parameters of one operation that are declared alike, as most settings are, two get everything and the others one value. */
+function requestsOf(operation: Operation, values: (schema: Json) => [string, string][]) {
+  const seen = new Map<string, number>();
+  return operation.parameters.flatMap(([parameter, schema]) => {
+    if (schema.format === 'binary' || isSpared(operation, parameter)) return [];
+    const kind = JSON.stringify(schema);
+    const count = (seen.get(kind) ?? 0) + 1;
+    seen.set(kind, count);
+    const chosen = count <= 2 ? values(schema) : values(schema).slice(0, 1);
+    // A request line has at most 16 KiB.
+    const isInAddress = operation.method === 'GET' || operation.path.includes(`{${parameter}}`);
+    return chosen
+      .filter(([, value]) => !isInAddress || encodeURIComponent(value).length < 12_000)
+      .map(([what, value]) => ({ operation, parameter, what, value }));
+  });
+}
+
+function above(schema: Json): [string, string][] {
+  const text: [string, string] = ['above', 'a'.repeat(Math.min(schema['x-max-length'], 2_200_000) + 1)];
+  const items = schema.maxItems ?? schema.anyOf?.find((one: Json) => one.maxItems)?.maxItems;
+  if (items === undefined || items > 20_000) return [text];
+  return [text, ['above', `[${Array.from({ length: items + 1 }, () => 1).join()}]`]];
+}
 
 test('what an independent review sent is refused', async () => {
   const { member, owner, spectator } = realm;
@@ -163,10 +179,10 @@ function usual(schema: Json): string {
 function hostile(schema: Json): [string, string][] {
   const depth = 50_000;
   const texts: [string, string][] = [
-    ['at its bound', 'a'.repeat(Math.min(schema.maxLength ?? 100, 50_000))],
     ['NUL', 'a\0b'],
     ['controls', '\u0001\u001f\u007f\u0085\u2028\ufeff\ufffe'],
     ['own methods', '{"toString":1,"valueOf":1,"constructor":{"prototype":1},"__proto__":{"length":-1},"length":1e9}'],
+    ['at its bound', 'a'.repeat(Math.min(schema.maxLength ?? 100, 50_000))],
     ['a name of a method', 'constructor'],
     ['__proto__', '__proto__'],
     ['deep lists', '['.repeat(depth) + ']'.repeat(depth)],
