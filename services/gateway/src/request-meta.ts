@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RequestMeta } from '@natter/contracts';
+import { badRequest, type RequestMeta } from '@natter/contracts';
 import type { FastifyRequest } from 'fastify';
 import { networkOf } from './network.ts';
 import type { Hangup } from './polls.ts';
@@ -16,9 +16,19 @@ export async function metaOf(
     realmId: 0,
     client: clientOf(request),
     network: networkOf(request.ip),
-    idempotencyKey: headerOf(request, 'idempotency-key'),
+    idempotencyKey: keyOf(request),
   };
   return { ...meta, ...(await findRealm(host, meta)) };
+}
+
+/** Stored with the answer of the request. */
+const maxKeyLength = 255;
+
+function keyOf(request: FastifyRequest): string | undefined {
+  const key = headerOf(request, 'idempotency-key');
+  if (key !== undefined && key.length > maxKeyLength)
+    throw badRequest(`Idempotency-Key is too long (limit: ${maxKeyLength} characters)`);
+  return key;
 }
 
 export const headerOf = (request: FastifyRequest, name: string): string | undefined => {
