@@ -5,8 +5,11 @@ export interface UnknownUser {
   avatar_url: string;
 }
 
+/** Names an account without its real address. */
+export const nominalEmail = (userId: number, host: string): string => `user${userId}@${host}`;
+
 export const unknownUser = (userId: number, host: string): UnknownUser => ({
-  email: `user${userId}@${host}`,
+  email: nominalEmail(userId, host),
   full_name: 'Unknown user',
   avatar_url: '/avatar/unknown?version=1',
 });

@@ -11,7 +11,10 @@ export function setPageHeaders(reply: FastifyReply, page: Page): void {
   if (page.location !== undefined) reply.header('location', page.location);
   if (page.cache_seconds > 0) reply.header('cache-control', `private, max-age=${page.cache_seconds}`);
   // What people uploaded must never run as a script of this origin.
-  reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'");
+  reply.header(
+    'content-security-policy',
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  );
   reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
   if (page.disposition !== undefined) reply.header('content-disposition', page.disposition);
 }

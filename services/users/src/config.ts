@@ -24,6 +24,24 @@ export const usersConfig = commonConfig.extend({
       'Mail server, with credentials (smtp://user:password@host:587); without one no mail is sent, and only `npm start` shows mails, in its terminal',
     ),
   NATTER_MAIL_FROM: z.string().default('Natter <noreply@localhost>').describe('Who mails are from'),
+  NATTER_MAILS_PER_PERSON: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(200)
+    .describe('Mails a day that one person may cause'),
+  NATTER_MAILS_PER_ADDRESS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(10)
+    .describe('Mails a day to one address: invitations, and as many links for accounts'),
+  NATTER_MAILS_PER_REALM: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(2_000)
+    .describe('Mails a day of an organization: invitations, and as many links for accounts'),
   NATTER_BOT_KEY_SECRET: z
     .string()
     .optional()

@@ -36,7 +36,16 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const { bus, config, log } = process;
   acquaintanceConsumer(owner);
   defaultChannelNamesConsumer(owner);
-  const mailer = createMailer({ url: config.NATTER_SMTP_URL, from: config.NATTER_MAIL_FROM, log });
+  const mailer = createMailer({
+    url: config.NATTER_SMTP_URL,
+    from: config.NATTER_MAIL_FROM,
+    limits: {
+      person: config.NATTER_MAILS_PER_PERSON,
+      address: config.NATTER_MAILS_PER_ADDRESS,
+      realm: config.NATTER_MAILS_PER_REALM,
+    },
+    log,
+  });
   const attempts = createAttempts(owner.redis);
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
   const seal = createKeySeal(config.NATTER_BOT_KEY_SECRET || config.NATTER_POSTGRES_URL || '');

@@ -1,4 +1,4 @@
-import { emptyTopicDisplayName, type UnknownUser } from '@natter/contracts';
+import { emptyTopicDisplayName, nominalEmail, type UnknownUser } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { z } from 'zod';
 import type { EditRow, HistoryPolicy } from './edit-snapshots.ts';
@@ -51,22 +51,38 @@ export interface ExtraRows {
   edits: EditRow[];
 }
 
+export interface ExtrasShownAs {
+  unknown: ReadonlyMap<number, UnknownUser>;
+  allowEmptyTopic: boolean;
+  /** Set for somebody without an account. */
+  spectator: { host: string } | undefined;
+}
+
 /** By message, as its object carries it. */
 export function messageExtras(
   rows: ExtraRows,
   policy: HistoryPolicy,
-  unknown: ReadonlyMap<number, UnknownUser>,
-  allowEmptyTopic: boolean,
+  { unknown, allowEmptyTopic, spectator }: ExtrasShownAs,
 ): (messageId: number) => MessageExtras {
   const reactions = Map.groupBy(rows.reactions, (row) => row.message_id);
   const submessages = Map.groupBy(rows.submessages, (row) => row.message_id);
   const edits = Map.groupBy(rows.edits, (row) => row.message_id);
   return (id) => ({
-    reactions: (reactions.get(id) ?? []).map((row) => toReaction({ ...row, ...unknown.get(row.user_id) })),
+    reactions: (reactions.get(id) ?? []).map((row) =>
+      toReaction({
+        ...row,
+        ...unknown.get(row.user_id),
+        ...(spectator ? { email: nominalEmail(row.user_id, spectator.host) } : {}),
+      }),
+    ),
     submessages: submessages.get(id) ?? [],
-    ...editParts(edits.get(id) ?? [], policy, allowEmptyTopic),
+    ...editParts(spectator ? sinceLastChannel(edits.get(id) ?? []) : (edits.get(id) ?? []), policy, allowEmptyTopic),
   });
 }
+
+/** Where a message was before, and what it was there, is not for the web. */
+const sinceLastChannel = (edits: readonly EditRow[]): readonly EditRow[] =>
+  edits.slice(edits.findLastIndex((edit) => edit.prev_channel_id !== null) + 1);
 
 const toReaction = ({ user_id, email, full_name, ...emoji }: z.infer<typeof reactionRow>): Record<string, unknown> => ({
   emoji_name: emoji.emoji_name,

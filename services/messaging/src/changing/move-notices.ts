@@ -33,7 +33,10 @@ export async function queueMoveNotices(work: Work, move: Move): Promise<void> {
     await say(target, topic, `${by} has marked this topic as ${isResolved(topic) ? 'resolved' : 'unresolved'}.`, true);
     return;
   }
-  const [oldPlace, newPlace] = [linkTo(channel.name, anchor.topic), linkTo(target.name, topic)];
+  // Everybody on the web reads the new place, and may not know of the old one.
+  const isPublished = target.is_web_public && !channel.is_web_public;
+  const oldPlace = isPublished ? 'another channel' : linkTo(channel.name, anchor.topic);
+  const newPlace = linkTo(target.name, topic);
   const what = isWhole ? 'This topic was' : movedCount === 1 ? 'A message was' : `${movedCount} messages were`;
   if (params.send_notification_to_new_thread) await say(target, topic, `${what} moved here from ${oldPlace} by ${by}.`);
   if (params.send_notification_to_old_thread)

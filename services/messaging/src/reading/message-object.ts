@@ -1,4 +1,11 @@
-import { emptyTopicDisplayName, isUploadedAvatar, type RealmPolicy, roles, type UnknownUser } from '@natter/contracts';
+import {
+  emptyTopicDisplayName,
+  isUploadedAvatar,
+  nominalEmail,
+  type RealmPolicy,
+  roles,
+  type UnknownUser,
+} from '@natter/contracts';
 import { type Executor, readAtOnce, sql } from '@natter/database';
 import type { Renderer } from '@natter/renderer';
 import { z } from 'zod';
@@ -80,14 +87,25 @@ export async function messageObjects(
     ...extrasOf(realmId, messageIds),
   });
   const people = new Map(
-    beside.people.map((person) => [person.user_id, { ...person, ...unknown.get(person.user_id) }]),
+    beside.people.map((person) => [
+      person.user_id,
+      {
+        ...person,
+        ...(userId === 0 && !person.is_bot ? { email: nominalEmail(person.user_id, policy.host) } : {}),
+        ...unknown.get(person.user_id),
+      },
+    ]),
   );
   const hidden = shown.clientGravatar ? new Set(beside.hidden.map((row) => row.user_id)) : undefined;
   // Who may know an email makes the picture's address from it, but where one was uploaded.
   const isPictureless = (id: number): boolean =>
     hidden !== undefined && !hidden.has(id) && !unknown.has(id) && !isUploadedAvatar(people.get(id)?.avatar_url);
   const historyPolicy = policy.settings.message_edit_history_visibility_policy;
-  const extras = messageExtras(beside, historyPolicy, unknown, shown.allowEmptyTopic);
+  const extras = messageExtras(beside, historyPolicy, {
+    unknown,
+    allowEmptyTopic: shown.allowEmptyTopic,
+    spectator: userId === 0 ? { host: policy.host } : undefined,
+  });
   const topics = [...new Set(rows.flatMap(({ topic }) => (topic === '' ? [] : [topic])))];
   const linksOf = await shown.renderer.topicLinks({ realmId, userId }, topics, beside.linkifiers);
   const links = new Map(topics.map((topic, i) => [topic, linksOf[i] ?? []]));

@@ -275,14 +275,16 @@ export const inHome = (
   OR ${hasPolicy(userId, 2)} OR ${hasPolicy(userId, 3)})))`;
 
 /** By an address nobody finds whom they may not know. */
-async function peopleOf({ executor, meta, hidden }: Reader, operand: readonly (string | number)[]) {
+async function peopleOf({ executor, meta, hidden, actor }: Reader, given: readonly (string | number)[]) {
+  // A spectator knows people by `user12@host` alone, and finds nobody by a real address.
+  const operand = actor ? given : given.map((one) => /^user(\d{1,9})@/.exec(String(one))?.[1] ?? one);
   const ids = operand.flatMap((one) => (typeof one === 'number' ? [one] : /^\d+$/.test(one) ? [Number(one)] : []));
   const emails = operand.filter((one): one is string => typeof one === 'string' && !/^\d+$/.test(one));
   const unknown = emails.length > 0 ? await hidden() : new Set<number>();
   const addressed = emails.length > 0 ? await findPeopleByEmail(executor, meta.realmId, emails) : [];
   const found = [
     ...(ids.length > 0 ? await findPeople(executor, meta.realmId, ids) : []),
-    ...addressed.filter(({ user_id }) => !unknown.has(user_id)),
+    ...addressed.filter(({ user_id, is_bot }) => !unknown.has(user_id) && (actor || is_bot)),
   ];
   if (found.length < new Set(operand.map((one) => String(one).toLowerCase())).size)
     throw badNarrow(`unknown user in ${operand.join(', ')}`);

@@ -1,5 +1,6 @@
 import {
   badRequest,
+  ChatError,
   invitationOperations,
   isAdministrator,
   type ParamsOf,
@@ -83,6 +84,7 @@ export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig
       let mails: { email: string; key: string }[] = [];
       const outcome = await invite(context, 'can_invite_users_group', 'send-invites', params, async (work, add) => {
         const { wanted, refused } = await checkedAddresses(work, params.invitee_emails);
+        await limitOf(send.count(work, wanted, context.actor.userId));
         const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
         mails = wanted.map((email, index) => ({ email, key: keys[index] ?? '' }));
         return { invited: wanted.length, refused };
@@ -117,6 +119,14 @@ async function requireGroups(work: Work, holder: Holder, groupIds: readonly numb
       throw badRequest('Insufficient permission');
   }
 }
+
+/** Clients know the limit of a day by a field of their own. */
+const limitOf = (counting: Promise<void>): Promise<void> =>
+  counting.catch((error: unknown) => {
+    if (error instanceof ChatError && error.code === 'RATE_LIMIT_HIT')
+      throw invitationFailed(error.message, [], false, true);
+    throw error;
+  });
 
 async function insertInvite(
   work: Work,

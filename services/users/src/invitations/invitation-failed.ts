@@ -3,10 +3,15 @@ import { ChatError } from '@natter/contracts';
 /** Each refused address, why, and whether its account is deactivated. */
 export type Refused = [email: string, reason: string, isDeactivated: boolean];
 
-export const invitationFailed = (message: string, errors: Refused[], sent_invitations: boolean): ChatError =>
+export const invitationFailed = (
+  message: string,
+  errors: Refused[],
+  sent_invitations: boolean,
+  daily_limit_reached = false,
+): ChatError =>
   new ChatError('INVITATION_FAILED', message, {
     errors,
     sent_invitations,
-    daily_limit_reached: false,
+    daily_limit_reached,
     license_limit_reached: false,
   });

@@ -1,4 +1,4 @@
-import type { Executor } from '@natter/database';
+import type { Executor, Work } from '@natter/database';
 import type { Context } from '@natter/service-kit';
 import type { Mailer } from '../mail/mailer.ts';
 import { invitationMail } from '../mail/mails.ts';
@@ -6,12 +6,25 @@ import { readRealm } from '../realm/read-realm.ts';
 import { mailLinkOf } from './invitation-row.ts';
 
 /** Sends the mail of an invitation. Must not fail the request: the invitation stands and can be sent again. */
-export type SendInvitation = (context: Pick<Context, 'meta'>, email: string, key: string) => Promise<void>;
+export interface SendInvitation {
+  (context: Pick<Context, 'meta'>, email: string, key: string): Promise<void>;
+  /** Counts invitations in the transaction that makes them; throws over the limits of a day. */
+  count(work: Work, addresses: readonly string[], personId?: number): Promise<void>;
+}
 
 /** In the language of the realm: who is invited has none yet. */
-export const mailInvitation =
-  (executor: Executor, mailer: Mailer): SendInvitation =>
-  async ({ meta }, email, key) => {
+export function mailInvitation(executor: Executor, mailer: Mailer): SendInvitation {
+  const send = async ({ meta }: Pick<Context, 'meta'>, email: string, key: string): Promise<void> => {
     const { settings, url } = await readRealm(executor, meta.realmId);
-    mailer.send(email, invitationMail(settings.default_language, { realm: settings.name, link: mailLinkOf(url, key) }));
+    const values = { realm: settings.name, link: mailLinkOf(url, key) };
+    mailer.send(email, invitationMail(settings.default_language, values));
   };
+  const count = (work: Work, addresses: readonly string[], personId?: number): Promise<void> =>
+    mailer.count(work, {
+      realmId: work.realmId,
+      kind: 'invitation',
+      addresses,
+      ...(personId === undefined ? {} : { personId }),
+    });
+  return Object.assign(send, { count });
+}

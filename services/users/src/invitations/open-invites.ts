@@ -71,7 +71,8 @@ export function openInviteHandlers(owner: Owner, send: SendInvitation): Handlers
         invitationOperations.resendInvite,
         invite_id,
         false,
-        async (work, { id }) => {
+        async (work, { id, email }) => {
+          await send.count(work, [email ?? ''], context.actor.userId);
           // As long again as it was to last; the link that was mailed before ends.
           await work.run(
             sql.unsafe`UPDATE users.invitation SET key = ${storedKey(key)}, created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,

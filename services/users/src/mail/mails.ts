@@ -9,8 +9,18 @@ const mail =
   (templates: Templates) =>
   (language: string, values: Values): Mail => {
     const { subject, text } = templates[language in languageNames ? (language as Language) : 'en'];
-    return { subject: oneLine(filled(subject, values)), text: filled(text, values) };
+    const shown = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownAs(name, value)]));
+    return { subject: oneLine(filled(subject, shown)), text: filled(text, shown) };
   };
+
+/** Names and comments are people's own: a program that reads mail must not make links of them. */
+const shownAs = (name: string, value: string): string =>
+  name === 'link' || name === 'email'
+    ? value
+    : value
+        .replace(name === 'comment' ? /[^\P{C}\n]/gu : /\p{C}/gu, ' ')
+        .replaceAll('://', ': //')
+        .replace(/(?<=[\p{L}\p{N}_-])\.(?=[\p{L}\p{N}])/gu, '. ');
 
 const filled = (template: string, values: Values): string =>
   template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');

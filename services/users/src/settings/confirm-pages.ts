@@ -114,6 +114,7 @@ export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: Set
       FROM users.account a JOIN users.realm r ON r.id = a.realm_id
       WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
     if (!account) return;
+    await mailer.count(database, { realmId: meta.realmId, kind: 'account', addresses: [account.email] });
     const key = await newConfirmation(database, account.id, 'password', account.email);
     const { url, settings } = await readRealm(database, meta.realmId);
     const link = `${url}/accounts/password/reset/${key}`;

@@ -1,0 +1,60 @@
+import { ChatError } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+
+export interface DailyLimits {
+  person: number;
+  address: number;
+  realm: number;
+}
+
+export interface Mailing {
+  realmId: number;
+  /** Invitations and other mails have budgets of their own in a realm: strangers who ask for passwords use up no invitations. */
+  kind: 'invitation' | 'account';
+  /** Who asked for it; absent for requests without authentication. */
+  personId?: number;
+  addresses: readonly string[];
+}
+
+const countRow = z.object({ kind: z.string(), sent: z.number() });
+
+/**
+ * Counts mails in the transaction that causes them, and throws over the limit of a day. The counts stand in Postgres: they outlive
+ * Redis, and a change that is rolled back counts nothing.
+ */
+export async function countMails(executor: Executor, limits: DailyLimits, mailing: Mailing): Promise<void> {
+  const { realmId, kind, personId, addresses } = mailing;
+  if (addresses.length === 0) return;
+  const counted: [string, string, number][] = [
+    [`realm ${kind}`, '', addresses.length],
+    ...(personId === undefined
+      ? []
+      : [[`person ${kind}`, String(personId), addresses.length] as [string, string, number]]),
+    ...[...Map.groupBy(addresses, mailboxOf)].map(([box, all]): [string, string, number] => [
+      `address ${kind}`,
+      box,
+      all.length,
+    ]),
+  ];
+  const today = sql.fragment`(now() AT TIME ZONE 'UTC')::date`;
+  await executor.run(sql.unsafe`DELETE FROM users.mail_count WHERE realm_id = ${realmId} AND day < ${today}`);
+  const rows = await executor.any(sql.type(countRow)`
+    INSERT INTO users.mail_count AS c (realm_id, day, kind, subject, sent)
+    SELECT ${realmId}::int, ${today}, m.kind, m.subject, m.sent FROM ${sql.unnest(counted, ['text', 'text', 'int4'])} AS m (kind, subject, sent)
+    ORDER BY m.kind, m.subject
+    ON CONFLICT (realm_id, day, kind, subject) DO UPDATE SET sent = c.sent + excluded.sent RETURNING kind, sent`);
+  for (const row of rows) {
+    const what = row.kind.split(' ')[0] as keyof DailyLimits;
+    if (row.sent > limits[what]) throw new ChatError('RATE_LIMIT_HIT', tooMany[what], { 'retry-after': 86_400 });
+  }
+}
+
+const tooMany: Record<keyof DailyLimits, string> = {
+  person: 'You have sent too many mails today. Try again tomorrow.',
+  address: 'Too many mails were sent to this address today. Try again tomorrow.',
+  realm: 'This organization has sent too many mails today. Try again tomorrow.',
+};
+
+/** `ann+shop@…` arrives where `ann@…` does. */
+const mailboxOf = (address: string): string => address.toLowerCase().replace(/\+[^@]*(?=@)/, '');

@@ -1,0 +1,58 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeEach, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeEach(async () => {
+  realm = await openRealm();
+});
+
+const invite = (emails: string[], who = realm.owner) =>
+  who.post('/invites', { invitee_emails: emails.join(','), stream_ids: [] });
+const some = (count: number, of: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${of}${index}@natter.example`);
+
+test('one person sends 200 invitations a day, by one request or by many, and others go on', async () => {
+  const tooMany = await invite(some(201, 'a'));
+  expect([tooMany.status, tooMany.body.code, tooMany.body.daily_limit_reached, tooMany.body.sent_invitations]).toEqual([
+    400,
+    'INVITATION_FAILED',
+    true,
+    false,
+  ]);
+  // What was refused counts nothing.
+  expect((await realm.owner.ok('GET', '/invites')).invites).toEqual([]);
+  expect((await invite(some(150, 'b'))).status).toBe(200);
+  expect((await invite(some(51, 'c'))).body.daily_limit_reached).toBe(true);
+  expect((await invite(some(50, 'd'))).status).toBe(200);
+  expect((await invite(some(1, 'e'))).body.daily_limit_reached).toBe(true);
+  expect((await invite(some(1, 'e'), realm.administrator)).status).toBe(200);
+});
+
+test('an address gets ten invitations a day, also by several people at once, and in other spellings', async () => {
+  await invite(['victim@natter.example']);
+  const [{ id }] = (await realm.owner.ok('GET', '/invites')).invites as [Json];
+  const resent = await Promise.all(
+    Array.from({ length: 6 }, (_, index) =>
+      (index % 2 === 0 ? realm.owner : realm.administrator).post(`/invites/${id}/resend`),
+    ),
+  );
+  expect(resent.map(({ status }) => status)).toEqual(Array(6).fill(200));
+  const others = await Promise.all(
+    ['Victim', 'victim+1', 'victim+2', 'VICTIM+3', 'victim+4', 'victim+5'].map((name) =>
+      invite([`${name}@natter.example`], realm.member),
+    ),
+  );
+  expect(others.filter(({ status }) => status === 200)).toHaveLength(3);
+  for (const { status, body } of others) if (status !== 200) expect(body.daily_limit_reached).toBe(true);
+  const last = await realm.owner.post(`/invites/${id}/resend`);
+  expect([last.status, last.body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
+  expect((await invite(['somebody-else@natter.example'])).status).toBe(200);
+});
+
+test('a repeated request with an Idempotency-Key mails nothing again', async () => {
+  const header = { 'idempotency-key': 'invite once' };
+  const form = { invitee_emails: 'once@natter.example', stream_ids: [] };
+  for (let round = 0; round < 12; round++)
+    expect((await realm.owner.send('POST', '/invites', form, header)).status).toBe(200);
+  expect((await invite(['ONCE+2@natter.example'])).status).toBe(200);
+});
