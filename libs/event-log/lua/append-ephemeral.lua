@@ -1,9 +1,9 @@
 -- Adds an ephemeral entry between two durable ones.
--- KEYS: 1 stream, 2 meta hash. ARGV: 1 Redis run id, 2 most ephemeral entries per number, 3 data
+-- KEYS: 1 stream, 2 meta hash. ARGV: 1 Redis run id, 2 most ephemeral entries per number, 3 data, 4 signature or ''
 -- Returns {number, n, mark of the durable entry before}, or {0} when a durable tick must come first, so that no id is given twice.
 local meta = redis.call('HMGET', KEYS[2], 'number', 'mark', 'n', 'run')
 if not meta[1] or meta[4] ~= ARGV[1] or tonumber(meta[3]) >= tonumber(ARGV[2]) then return {0} end
 local n = tonumber(meta[3]) + 1
 redis.call('HSET', KEYS[2], 'n', n)
-redis.call('XADD', KEYS[1], meta[1] .. '-' .. n, 'm', meta[2], 'd', ARGV[3])
+redis.call('XADD', KEYS[1], meta[1] .. '-' .. n, 'm', meta[2], 'd', ARGV[3], 's', ARGV[4])
 return {tonumber(meta[1]), n, tonumber(meta[2])}

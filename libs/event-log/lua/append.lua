@@ -1,23 +1,23 @@
 -- Adds durable entries to a realm's stream, in order of their numbers.
 -- KEYS: 1 stream, 2 meta hash
 -- ARGV: 1 Redis run id, or '' for entries from the record, behind which a stream that is lost may have given ephemeral ids,
--- 2 max length, 3 seconds to live, then per entry: number, mark, previous mark, data
+-- 2 max length, 3 seconds to live, then per entry: number, mark, previous mark, data, signature or ''
 -- Returns {status, number}: 'ok' | 'gap' (the stream ends at number) | 'conflict' (another history stands at number)
 local last = redis.call('HGET', KEYS[2], 'number')
 local mark = redis.call('HGET', KEYS[2], 'mark')
 local run = ARGV[1]
 if redis.call('EXISTS', KEYS[1]) == 0 then last, run = false, '' end
-for i = 4, #ARGV, 4 do
+for i = 4, #ARGV, 5 do
   local number, entry_mark, previous = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i + 2]
   if last and number <= tonumber(last) then
-    local there = redis.call('XRANGE', KEYS[1], number .. '-0', number .. '-0')
-    if there[1] and there[1][2][2] ~= entry_mark then return {'conflict', number} end
+    -- Of older entries the sweep sees whether they are those of the record: writers can't read the stream.
+    if number == tonumber(last) and entry_mark ~= mark then return {'conflict', number} end
   elseif last and number > tonumber(last) + 1 then
     return {'gap', tonumber(last)}
   elseif last and previous ~= mark then
     return {'conflict', number}
   else
-    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], number .. '-0', 'm', entry_mark, 'd', ARGV[i + 3])
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[2], number .. '-0', 'm', entry_mark, 'd', ARGV[i + 3], 's', ARGV[i + 4])
     last, mark = number, entry_mark
     redis.call('HSET', KEYS[2], 'number', last, 'mark', mark, 'n', 0, 'run', run)
   end

@@ -1,13 +1,16 @@
 import { isRead, type LogEntry, type LogEvent } from '@natter/contracts';
 import { committedSubject, logSubject, metaKey, streamKey } from './keys.ts';
 import type { LogRedis } from './redis.ts';
+import { type Signer, signEntry, signEphemeral, signHint } from './signing.ts';
 import { entryData } from './stream.ts';
 
 export interface AppenderOptions {
   log: LogRedis;
   publish: (subject: string, payload: string) => void;
-  /** Reads entries after a number from Postgres. */
-  readRecord: (realmId: number, after: number, limit: number) => Promise<LogEntry[]>;
+  /** Reads entries after a number from Postgres; only event-queue may. */
+  readRecord: ((realmId: number, after: number, limit: number) => Promise<LogEntry[]>) | undefined;
+  /** What this service signs with; unsigned entries are delivered too, after a look at the record. */
+  signer: () => Promise<Signer | undefined>;
   /** Commits a durable no-op event, so that the stream stands on a number nobody was given ids behind. */
   commitTick: (realmId: number) => Promise<void>;
   onConflict: (realmId: number) => void;
@@ -26,7 +29,7 @@ export interface Appender {
 }
 
 const portionBytes = 64 * 1024;
-/** How often what another process committed before is waited for, each time twice as long, before the record is read. */
+/** How often what another process committed before is waited for, each time twice as long, before it is left to the sweep. */
 const gapAttempts = 8;
 const gapMs = 2;
 const chunk = 500;
@@ -57,20 +60,30 @@ export function createAppender(options: AppenderOptions): Appender {
     data: string[],
     isFromRecord: boolean,
   ): Promise<[string, number]> {
-    const args = entries.flatMap((entry, index) => [entry.number, entry.mark, entry.previousMark, data[index] ?? '']);
+    const signer = await options.signer();
+    const args = entries.flatMap((entry, index) => {
+      const text = data[index] ?? '';
+      const signature = signer ? signEntry(signer, realmId, entry, text) : '';
+      return [entry.number, entry.mark, entry.previousMark, text, signature];
+    });
     const answer = await log.appendScript(keys(realmId), [
       isFromRecord ? '' : await log.runId(),
       options.maxLength,
       options.secondsToLive,
       ...args,
     ]);
-    if (answer[0] === 'ok') announce(realmId, entries, data);
+    if (answer[0] === 'ok') await announce(realmId, entries, data);
     return answer;
   }
 
   /** To gateways what was committed, in portions. */
-  function announce(realmId: number, entries: readonly LogEntry[], data: string[]): void {
-    for (const portion of portions(entries, data)) options.publish(logSubject(realmId), JSON.stringify(portion));
+  async function announce(realmId: number, entries: readonly LogEntry[], data = entries.map(entryData)): Promise<void> {
+    for (const portion of portions(entries, data)) await tell(realmId, portion);
+  }
+
+  async function tell(realmId: number, hint: object): Promise<void> {
+    const signer = await options.signer();
+    options.publish(logSubject(realmId), signer ? signHint(signer, realmId, hint) : JSON.stringify(hint));
   }
 
   async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
@@ -82,7 +95,8 @@ export function createAppender(options: AppenderOptions): Appender {
         const [status, number] = await write(realmId, entries, { isFromRecord: false });
         if (status === 'conflict') return options.onConflict(realmId);
         if (status !== 'gap') return;
-        if (attempt >= gapAttempts) return await catchUp(realmId, number);
+        if (attempt >= gapAttempts)
+          return await (options.readRecord ? catchUp(realmId, number) : announce(realmId, entries));
         await new Promise((resolve) => setTimeout(resolve, gapMs * 2 ** attempt * (0.5 + Math.random())));
       }
     } catch (error) {
@@ -91,6 +105,7 @@ export function createAppender(options: AppenderOptions): Appender {
   }
 
   async function catchUp(realmId: number, streamLast: number): Promise<void> {
+    if (!options.readRecord) throw new Error('Only event-queue reads the record');
     for (let after = streamLast; ; ) {
       const missing = await options.readRecord(realmId, after, chunk);
       const [first, last] = [missing[0], missing.at(-1)];
@@ -107,18 +122,16 @@ export function createAppender(options: AppenderOptions): Appender {
   async function appendEphemeral(realmId: number, event: LogEvent): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt++) {
       const at = Date.now();
-      const runId = await log.runId();
+      const [runId, signer] = await Promise.all([log.runId(), options.signer()]);
+      const data = entryData({ previousMark: 0, at, event });
       const [number = 0, n = 0, mark = 0] = await log.ephemeralScript(keys(realmId), [
         runId,
         31,
-        entryData({ previousMark: 0, at, event }),
+        data,
+        signer ? signEphemeral(signer, realmId, data) : '',
       ]);
       if (number > 0) {
-        options.publish(
-          logSubject(realmId),
-          JSON.stringify({ entries: [{ number, n, mark, previousMark: 0, at, event }] }),
-        );
-        return;
+        return tell(realmId, { entries: [{ number, n, mark, previousMark: 0, at, event }] });
       }
       await options.commitTick(realmId);
       await new Promise((resolve) => setTimeout(resolve, 5));

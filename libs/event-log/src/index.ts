@@ -5,4 +5,5 @@
 export * from './appender.ts';
 export * from './keys.ts';
 export * from './redis.ts';
+export * from './signing.ts';
 export * from './stream.ts';

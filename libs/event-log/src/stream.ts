@@ -1,23 +1,75 @@
 import type { LogEntry } from '@natter/contracts';
 import { streamKey } from './keys.ts';
 import type { LogRedis } from './redis.ts';
+import type { Verifier } from './signing.ts';
 
-/** Entries after a position, oldest first. Reads only what stands in Redis: the caller checks marks for completeness. `bytes` is their size as JSON. */
+export interface StreamRead {
+  /** Genuine entries, oldest first, up to the first durable one that is doubtful; doubtful ephemeral ones are left out. */
+  entries: LogEntry[];
+  /** Where the next read goes on. */
+  through: { number: number; n: number };
+  /** Their size as JSON. */
+  bytes: number;
+  /** Nothing durable was doubtful, and no more is there. */
+  isAtEnd: boolean;
+  /** A durable entry is doubtful: the record says what stands there. */
+  isDoubtful: boolean;
+}
+
+/** Entries after a position. Reads only what stands in Redis: the caller checks marks for completeness. */
 export async function readStream(
   log: LogRedis,
+  verifier: Verifier,
   realmId: number,
   after: { number: number; n: number },
-  count: number,
-): Promise<{ entries: LogEntry[]; bytes: number }> {
+): Promise<StreamRead> {
   const rows = await log.redis.xrange(streamKey(realmId), `(${after.number}-${after.n}`, '+', 'COUNT', count);
+  const entries: LogEntry[] = [];
   let bytes = 0;
-  const entries = rows.map(([id, fields]): LogEntry => {
-    bytes += fields[3]?.length ?? 0;
-    const [number = '0', n = '0'] = id.split('-');
-    const data = JSON.parse(fields[3] ?? '{}') as Pick<LogEntry, 'previousMark' | 'at' | 'event'>;
-    return { number: Number(number), n: Number(n), mark: Number(fields[1]), ...data };
-  });
-  return { entries, bytes };
+  let through = after;
+  for (const [id, fields] of rows) {
+    const { entry, data } = entryOf(id, fields);
+    if (verifier.isGenuine(realmId, entry, data, fields[5])) {
+      entries.push(entry);
+      bytes += data.length;
+    } else if (entry.n === 0) return { entries, through, bytes, isAtEnd: false, isDoubtful: true };
+    through = { number: entry.number, n: entry.n };
+  }
+  return { entries, through, bytes, isAtEnd: rows.length < count, isDoubtful: false };
+}
+
+const count = 500;
+
+/** Whether the durable entry of this number and mark stands in the stream and is genuine. */
+export async function hasGenuine(
+  log: LogRedis,
+  verifier: Verifier,
+  realmId: number,
+  { number, mark }: { number: number; mark: number },
+): Promise<boolean> {
+  const [row] = await log.redis.xrevrange(streamKey(realmId), `${number}-0`, `${number}-0`);
+  if (!row) return false;
+  const [id, fields] = row;
+  const { entry, data } = entryOf(id, fields);
+  return entry.mark === mark && verifier.isGenuine(realmId, entry, data, fields[5]);
+}
+
+/** Whoever writes garbage there is not believed. */
+function entryOf(id: string, fields: string[]): { entry: LogEntry; data: string } {
+  const [number = '0', n = '0'] = id.split('-');
+  const data = fields[3] ?? '';
+  const parsed = parsedOf(data);
+  return { entry: { number: Number(number), n: Number(n), mark: Number(fields[1]), ...parsed }, data };
+}
+
+function parsedOf(data: string): Pick<LogEntry, 'previousMark' | 'at' | 'event'> {
+  try {
+    const parsed = JSON.parse(data) as Pick<LogEntry, 'previousMark' | 'at' | 'event'>;
+    if (typeof parsed.event.type === 'string') return parsed;
+  } catch {
+    // Not written by a service.
+  }
+  return { previousMark: 0, at: 0, event: { type: '', body: {}, audience: { users: { ids: [] } } } };
 }
 
 /** The stored form of an entry; number and mark stand beside it. */

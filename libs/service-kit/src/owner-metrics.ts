@@ -89,11 +89,10 @@ export function watchOwner(
       );
       for (const { name, types } of consumers()) {
         const oldest = await database.one(sql.type(lagRow)`
-          SELECT coalesce(extract(epoch FROM clock_timestamp()) * 1000 - min(e.at), 0)::float8 AS lag
+          SELECT coalesce(extract(epoch FROM clock_timestamp()) * 1000
+            - min(log.waiting_since(r.realm_id, coalesce(c.position, 0), r.number, ${sql.array([...types], 'text')})), 0)::float8 AS lag
           FROM log.realms(NULL) r
           LEFT JOIN ${sql.identifier([schema, 'consumer'])} c ON c.realm_id = r.realm_id AND c.name = ${name}
-          CROSS JOIN LATERAL log.read_types(r.realm_id, coalesce(c.position, 0), r.number, ${sql.array([...types], 'text')}, 1) w
-          CROSS JOIN LATERAL log.read(r.realm_id, w.number - 1, 1) e
           WHERE r.number > coalesce(c.position, 0)`);
         lag.set({ consumer: name }, Math.max(0, oldest.lag / 1000));
         parked.set({ consumer: name }, rows.find((row) => row.name === name)?.count ?? 0);

@@ -19,6 +19,7 @@ import {
   createAppender,
   type LogRedis,
   logConflictSubject,
+  type Signer,
 } from '@natter/event-log';
 import { createRenderer, type Renderer } from '@natter/renderer';
 import { z } from 'zod';
@@ -77,6 +78,30 @@ const forgetEveryMs = 600_000;
 
 export const tick: LogEvent = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
 
+const keyRow = z.object({ source: z.string(), key: z.instanceof(Buffer) });
+/** How long entries go unsigned after the key could not be read. */
+const keyRetryMs = 1_000;
+
+/** The key that the record keeps for this service, read once. Undefined while it can't be read: entries then go unsigned. */
+function createSigner(database: Database, onError: (error: unknown) => void): () => Promise<Signer | undefined> {
+  let reading: Promise<Signer | undefined> | undefined;
+  const read = async (): Promise<Signer | undefined> => {
+    try {
+      return (await database.maybeOne(sql.type(keyRow)`SELECT source, key FROM log.own_key()`)) ?? undefined;
+    } catch (error) {
+      onError(error);
+      setTimeout(() => {
+        reading = undefined;
+      }, keyRetryMs).unref();
+      return undefined;
+    }
+  };
+  return () => {
+    reading ??= read();
+    return reading;
+  };
+}
+
 /** Opens Postgres under the service's schema and the log in Redis, and wires commits to the log. */
 export function openOwner(process: Process<CommonConfig>, schema: string): Owner {
   const { config, log, bus, metrics } = process;
@@ -101,7 +126,9 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
   const appender: Appender = createAppender({
     log: redis,
     publish: (subject, payload) => bus.publish(subject, payload),
-    readRecord: (realmId, after, limit) => readRecord(database, realmId, after, limit),
+    readRecord:
+      schema === 'event_queue' ? (realmId, after, limit) => readRecord(database, realmId, after, limit) : undefined,
+    signer: createSigner(database, (error) => log.warn({ err: error }, 'the key of this service could not be read')),
     commitTick: (realmId) => unitOfWork({ realmId, schema }, async (work) => void work.emit(tick)),
     onConflict: (realmId) => {
       log.error({ realm: realmId }, 'the log in Redis holds another history');

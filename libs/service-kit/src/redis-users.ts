@@ -20,10 +20,10 @@ const presence = ['natter:{*}:presence', 'natter:{*}:presence-updates', 'natter:
 const connecting = ['ping', 'info', 'select', 'client|setname'];
 const scripting = ['eval', 'evalsha', 'script|exists', 'script|load'];
 const counting = ['incr', 'expire', 'ttl', 'del'];
-/** Whoever commits brings its entries into the log. */
+/** Whoever commits brings its entries into the log, which it can't read: no command here gives entries of a stream. */
 const appending: RedisRights = {
   keys: [`~${log}`, `~${logMeta}`],
-  commands: [...scripting, 'exists', 'hget', 'hset', 'hmget', 'xrange', 'xadd', 'expire', 'del'],
+  commands: [...scripting, 'exists', 'hget', 'hset', 'hmget', 'xadd', 'expire'],
 };
 
 const rights: Record<NatsUser, RedisRights> = {
@@ -41,7 +41,10 @@ const rights: Record<NatsUser, RedisRights> = {
     keys: [...appending.keys, ...presence.map((key) => `~${key}`)],
     commands: [...appending.commands, ...['get', 'setnx', 'incr', 'hgetall', 'hsetnx', 'zadd', 'zrangebyscore']],
   },
-  'event-queue': { keys: [...appending.keys, `~${queues}`], commands: [...appending.commands, 'set'] },
+  'event-queue': {
+    keys: [...appending.keys, `~${queues}`],
+    commands: [...appending.commands, 'set', 'del', 'xrevrange'],
+  },
   // Looks how the log stands, and forgets everything after a restore.
   operator: { keys: ['~natter:*'], commands: ['hmget', 'scan', 'unlink'] },
 };

@@ -1,8 +1,17 @@
 import { sql } from '@natter/database';
-import { logConflictSubject, metaKey, queueKey, queueSubject, streamKey } from '@natter/event-log';
+import {
+  createVerifier,
+  hasGenuine,
+  logConflictSubject,
+  metaKey,
+  queueKey,
+  queueSubject,
+  streamKey,
+} from '@natter/event-log';
 import type { CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
 import { expireQueues } from './expiry.ts';
+import { readLogKeys } from './read-log.ts';
 import { createSweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
@@ -15,7 +24,8 @@ const settledRow = positionRow.extend({ dropped: z.number() });
 
 /**
  * Keeps streams complete: realms with recent events whose stream is behind the record for a round are caught up; after a reconnect all
- * realms are, whose stream is there. A stream ahead of the record, or of another history, means that Postgres lost its tail: a new epoch begins.
+ * realms are, whose stream is there. A stream ahead of the record, or of another history, whose end its owner signed, means that
+ * Postgres lost its tail: a new epoch begins.
  */
 export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonConfig>): { stop(): Promise<void> } {
   const { database, redis, appender } = owner;
@@ -135,7 +145,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
       sql.type(positionRow)`SELECT number, mark, epoch FROM log.position(${realm.realm_id})`,
     );
     if (!now || now.number > number || (now.number === number && now.mark === mark)) return;
-    await beginEpoch(realm.realm_id, number, now.epoch);
+    await judge(realm.realm_id, { number, mark: mark ?? 0 }, now);
   }
 
   /** Whether the entries of the stream are those of the record; the newest that both have decides. */
@@ -158,7 +168,28 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
               SELECT number, mark FROM log.read(${realmId}, ${number - 1}, 1)`,
           );
     const isSame = recorded?.number === number && recorded.mark === Number(mark);
-    if (!isSame) await beginEpoch(realmId, Math.max(number, position.number), position.epoch);
+    if (!isSame) await judge(realmId, { number, mark: Number(mark) }, position);
+  }
+
+  /** The stream holds what the record does not: the record lost it, unless no service ever wrote it. */
+  async function judge(
+    realmId: number,
+    end: { number: number; mark: number },
+    position: z.infer<typeof positionRow>,
+  ): Promise<void> {
+    const keys = new Map((await readLogKeys(database)).map(({ source, key }) => [source, key]));
+    const verifier = createVerifier(
+      (source) => keys.get(source),
+      () => undefined,
+    );
+    if (await hasGenuine(redis, verifier, realmId, end))
+      return beginEpoch(realmId, Math.max(end.number, position.number), position.epoch);
+    log.error(
+      { realm: realmId, number: end.number },
+      'the log in Redis ends with what no service signed: it is built anew',
+    );
+    await redis.redis.del(streamKey(realmId), metaKey(realmId));
+    await appender.catchUp(realmId, Math.max(0, position.number - 1_000));
   }
 
   async function beginEpoch(realmId: number, beyond: number, seenEpoch: number): Promise<void> {

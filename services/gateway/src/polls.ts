@@ -12,7 +12,7 @@ import {
   type RequestMeta,
   roles,
 } from '@natter/contracts';
-import { generationKey, type LogRedis, queueKey, queueSubject, readStream } from '@natter/event-log';
+import { generationKey, type LogRedis, queueKey, queueSubject, readStream, type Verifier } from '@natter/event-log';
 import type { Bus } from '@natter/service-kit';
 import { badQueue, createQueueLife } from './queue-life.ts';
 import type { Position, RealmTail } from './realm-tail.ts';
@@ -81,11 +81,12 @@ const followingMs = 1_000;
 export function createPolls(options: {
   bus: Bus;
   log: LogRedis;
+  verifier: Verifier;
   tails: RealmTails;
   /** The entry went into the answer of a client that follows. */
   onDelivered: (entry: LogEntry) => void;
 }): Polls {
-  const { bus, log, tails } = options;
+  const { bus, log, verifier, tails } = options;
   const life = createQueueLife(bus);
   const held = new Map<string, Held>();
   const arrivals = new Map<string, Set<Arrival>>();
@@ -277,7 +278,7 @@ export function createPolls(options: {
 
   /** What this gateway no longer has in memory: from Redis, and what Redis no longer holds from the record. Never a gap. */
   async function readOlder(meta: RequestMeta, queue: QueueRecord, from: Position): Promise<LogEntry[]> {
-    const read = await readStream(log, queue.realm_id, from, 500).catch(() => undefined);
+    const read = await readStream(log, verifier, queue.realm_id, from).catch(() => undefined);
     const first = read?.entries[0];
     if (read && first && (first.number === from.number || (first.number === from.number + 1 && first.n === 0)))
       return read.entries;

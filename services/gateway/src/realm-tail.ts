@@ -1,5 +1,5 @@
 import { eventQueueOperations, type LogEntry, type RequestMeta } from '@natter/contracts';
-import { type LogRedis, logSubject, readStream } from '@natter/event-log';
+import { type LogRedis, logSubject, readStream, type Verifier } from '@natter/event-log';
 import type { Bus, Logger } from '@natter/service-kit';
 
 export interface Position {
@@ -34,18 +34,19 @@ const isAfter = (a: Position, b: Position): boolean => a.number > b.number || (a
 
 /**
  * Follows one realm's log: subscribes, then reads, then checks each entry against its predecessor. What it misses it reads
- * from Redis, and what Redis does not hold from the record. Never skips a durable entry.
+ * from Redis, and what Redis does not hold, or did not get from its owner, from the record. Never skips a durable entry.
  */
 export async function startTail(options: {
   bus: Bus;
   log: LogRedis;
+  verifier: Verifier;
   realmId: number;
   meta: RequestMeta;
   logger: Logger;
   onEntry: (entry: LogEntry) => void;
   onBytes: () => void;
 }): Promise<RealmTail> {
-  const { bus, log, realmId, meta, logger } = options;
+  const { bus, log, verifier, realmId, meta, logger } = options;
   const listeners = new Set<() => void>();
   let entries: LogEntry[] = [];
   let sizes: number[] = [];
@@ -60,8 +61,8 @@ export async function startTail(options: {
   let isStarted = false;
   const unsubscribe = bus.subscribe(logSubject(realmId), (payload) => {
     if (!isStarted) return;
-    const hint = JSON.parse(Buffer.from(payload).toString('utf8')) as { entries?: LogEntry[] };
-    if (!hint.entries) return void catchUp();
+    const hint = hintOf(payload);
+    if (!hint?.entries || !verifier.isGenuineHint(realmId, hint, payload)) return void catchUp();
     if (take(hint.entries, payload.byteLength)) return takeEarly();
     // Of what several processes committed the later may be told first.
     if (early.length < maxEarly) early.push({ entries: hint.entries, bytes: payload.byteLength });
@@ -189,19 +190,15 @@ export async function startTail(options: {
   }
 
   async function readOn(): Promise<void> {
+    let through = position;
     for (let round = 0; round < 1_000 && !isStopped; round++) {
       const askedAt = Date.now();
-      const read = await readStream(log, realmId, position, 500).catch(() => undefined);
-      const fromStream = read?.entries ?? [];
-      if (read && fromStream.length > 0 && take(fromStream, read.bytes)) {
-        if (fromStream.length < 500) {
-          takeEarly();
-          currentAt = askedAt;
-          return;
-        }
-        continue;
-      }
-      if (read && fromStream.length === 0) {
+      const from = isAfter(through, position) ? through : position;
+      const read = await readStream(log, verifier, realmId, from).catch(() => undefined);
+      through = read?.through ?? position;
+      if (read && take(read.entries, read.bytes) && !read.isDoubtful) {
+        if (!read.isAtEnd) continue;
+        takeEarly();
         currentAt = askedAt;
         return;
       }
@@ -227,5 +224,14 @@ export async function startTail(options: {
         return;
       }
     }
+  }
+}
+
+/** Undefined for what no service can have published. */
+function hintOf(payload: Uint8Array): { signature?: string; entries?: LogEntry[] } | undefined {
+  try {
+    return JSON.parse(Buffer.from(payload).toString('utf8'));
+  } catch {
+    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import type { LogEntry, RequestMeta } from '@natter/contracts';
-import type { LogRedis } from '@natter/event-log';
+import type { LogRedis, Verifier } from '@natter/event-log';
 import type { Bus, Logger } from '@natter/service-kit';
 import { type RealmTail, startTail } from './realm-tail.ts';
 
@@ -21,6 +21,7 @@ const idleMs = 60_000;
 export function createRealmTails(options: {
   bus: Bus;
   log: LogRedis;
+  verifier: Verifier;
   logger: Logger;
   maxBytes: number;
   onEntry: (realmId: number, entry: LogEntry) => void;

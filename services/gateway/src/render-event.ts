@@ -84,7 +84,8 @@ function sharedEvent(queue: QueueRecord, event: LogEvent): string | undefined {
     for (const part of parts) body = withItems(body, part);
     let seen: Record<string, unknown> = named(event, body);
     for (const { patch } of forms) seen = { ...seen, ...patch };
-    return isPictureless ? withoutPicture(seen) : seen;
+    // What an event carries never makes it one of another type, which another service owns.
+    return { ...(isPictureless ? withoutPicture(seen) : seen), type: event.type };
   });
 }
 

@@ -10,6 +10,7 @@ import type { GatewayConfig } from './config.ts';
 import { serveDocuments } from './documents.ts';
 import { createGatewayMetrics } from './gateway-metrics.ts';
 import { createHttpServer } from './http-server.ts';
+import { createLogVerifier } from './log-keys.ts';
 import { createPolls, type Polls } from './polls.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { createRealmFinder } from './realm-of-host.ts';
@@ -29,9 +30,11 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     logBytes: () => tails.bytes,
     bodyBytes: () => budget.held,
   });
+  const verifier = createLogVerifier(bus, log);
   const tails = createRealmTails({
     bus,
     log: redis,
+    verifier,
     logger: log,
     maxBytes: config.NATTER_LOG_MEMORY_MIB * mebibyte,
     onEntry: (realmId, entry) => {
@@ -41,7 +44,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
       polls.follow(realmId, entry);
     },
   });
-  const polls: Polls = createPolls({ bus, log: redis, tails, onDelivered: gatewayMetrics.delivered });
+  const polls: Polls = createPolls({ bus, log: redis, verifier, tails, onDelivered: gatewayMetrics.delivered });
   const authenticator = createAuthenticator(bus, tails.isCurrent);
   const findRealm = createRealmFinder(bus);
   const router = createRouter(operations);

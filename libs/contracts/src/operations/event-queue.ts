@@ -101,6 +101,16 @@ const catchUp = (service: 'users' | 'channels' | 'messaging' | 'presence') =>
 export const catchUpOperations = [catchUp('users'), catchUp('channels'), catchUp('messaging'), catchUp('presence')];
 
 export const eventQueueOperations = {
+  getLogKeys: operation({
+    name: 'get-log-keys',
+    service: 'event-queue',
+    caller: 'anyone',
+    callers: ['gateway'],
+    summary: 'The keys by which entries of the log are known for those of their services. Bus only.',
+    result: z.object({ keys: z.array(z.object({ source: z.string(), key: z.base64() })) }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
   register: operation({
     name: 'register',
     service: 'event-queue',

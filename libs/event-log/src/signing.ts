@@ -1,0 +1,83 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type LogEntry, ownsEvent } from '@natter/contracts';
+
+/**
+ * Each service signs what it brings into the log with a key of its own, which the record gave it; gateways have all keys. A
+ * signature says that the service itself wrote the entry, so gateways deliver it without asking the record. What is not signed,
+ * or signed by a service that does not own the type, is read from the record instead.
+ */
+export interface Signer {
+  /** The schema of the service. */
+  source: string;
+  key: Buffer;
+}
+
+/** Whose signature stands for any entry: it serves the record, which `log.append` keeps free of what is not its writer's. */
+const recordKeeper = 'event_queue';
+
+const mac = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+
+/** What a stored entry's signature covers. An ephemeral one has no number yet when it is signed. */
+const storedText = (realmId: number, entry: Pick<LogEntry, 'number' | 'n' | 'mark'>, data: string): string =>
+  entry.n === 0 ? `entry ${realmId} ${entry.number} ${entry.mark} ${data}` : ephemeralText(realmId, data);
+const ephemeralText = (realmId: number, data: string): string => `ephemeral ${realmId} ${data}`;
+
+/** `source:signature`, stored beside an entry's data. */
+export const signEntry = (
+  signer: Signer,
+  realmId: number,
+  entry: Pick<LogEntry, 'number' | 'n' | 'mark'>,
+  data: string,
+): string => `${signer.source}:${mac(signer.key, storedText(realmId, entry, data))}`;
+
+export const signEphemeral = (signer: Signer, realmId: number, data: string): string =>
+  `${signer.source}:${mac(signer.key, ephemeralText(realmId, data))}`;
+
+const hintText = (realmId: number, rest: string): string => `hint ${realmId} ${rest}`;
+
+/** A hint with its signature as the first member, over all that follows it. */
+export function signHint(signer: Signer, realmId: number, hint: object): string {
+  const rest = JSON.stringify(hint).slice(1);
+  return `{"signature":"${signer.source}:${mac(signer.key, hintText(realmId, rest))}",${rest}`;
+}
+
+export interface Verifier {
+  /** Whether the owner of the entry's type, or the keeper of the record, signed it. `data` is the stored text. */
+  isGenuine(realmId: number, entry: LogEntry, data: string, signature: string | undefined): boolean;
+  /** Whether one service signed the hint, and may append all that is in it. */
+  isGenuineHint(realmId: number, hint: { signature?: string; entries?: LogEntry[] }, payload: Uint8Array): boolean;
+}
+
+/** `keyOf`: the key of a source, as far as it is known. `onDoubt`: something was not signed with the keys that are known. */
+export function createVerifier(keyOf: (source: string) => Buffer | undefined, onDoubt: () => void): Verifier {
+  function signerOf(signature: string | undefined, text: () => string): string | undefined {
+    const [source = '', given = ''] = signature?.split(':') ?? [];
+    const key = keyOf(source);
+    if (!key) return undefined;
+    const [expected, actual] = [Buffer.from(mac(key, text())), Buffer.from(given)];
+    return expected.length === actual.length && timingSafeEqual(expected, actual) ? source : undefined;
+  }
+  const believe = (isGenuine: boolean): boolean => {
+    if (!isGenuine) onDoubt();
+    return isGenuine;
+  };
+  const mayAppend = (source: string | undefined, type: string): boolean =>
+    source !== undefined && (source === recordKeeper || ownsEvent(source.replace('_', '-'), type));
+
+  return {
+    isGenuine: (realmId, entry, data, signature) =>
+      believe(
+        mayAppend(
+          signerOf(signature, () => storedText(realmId, entry, data)),
+          entry.event.type,
+        ),
+      ),
+    isGenuineHint(realmId, { signature, entries = [] }, payload) {
+      const text = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString();
+      const prefix = `{"signature":"${signature}",`;
+      if (signature === undefined || !text.startsWith(prefix)) return believe(false);
+      const source = signerOf(signature, () => hintText(realmId, text.slice(prefix.length)));
+      return believe(source !== undefined && entries.every((entry) => mayAppend(source, entry.event.type)));
+    },
+  };
+}
