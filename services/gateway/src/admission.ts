@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Actor, badRequest, ChatError, maxUnits, type Operation, type RequestMeta } from '@natter/contracts';
+import { type Actor, badRequest, ChatError, maxBodyBytes, type Operation, type RequestMeta } from '@natter/contracts';
 import type { FastifyReply } from 'fastify';
 import type { BodyBudget, BodyLease } from './body-budget.ts';
 import { type Callers, type Exchange, isPollOf } from './caller.ts';
@@ -33,10 +33,6 @@ const mebibyte = 1024 * 1024;
 const besideFileBytes = mebibyte;
 const maxFormBytes = 4 * mebibyte;
 const maxAnonymousFormBytes = mebibyte;
-/** For fields that the contract does not know, and for the boundaries of a multipart form. */
-const slackBytes = 65_536;
-/** A UTF-16 unit is up to three bytes of UTF-8, each of which percent-encoding writes as three. */
-const bytesPerUnit = 9;
 
 export interface AdmissionContext {
   router: Router;
@@ -113,13 +109,9 @@ function answerOptions(reply: FastifyReply, { methods }: Place, isCrossOrigin: b
 /** Large bodies are only for operations with a file, and only from authenticated callers. */
 function maxBodyOf(operations: readonly Operation[], actor: Actor | undefined, maxUploadBytes: number): number {
   if (actor && operations.some(takesFile)) return maxUploadBytes + besideFileBytes;
-  const longest = Math.max(...operations.map(formBytesOf));
+  const longest = Math.max(...operations.map(maxBodyBytes));
   return Math.min(longest, actor ? maxFormBytes : maxAnonymousFormBytes);
 }
-
-/** A form with every parameter at its bound. */
-const formBytesOf = ({ params }: Operation): number =>
-  slackBytes + bytesPerUnit * Object.values(params).reduce((sum, param) => sum + maxUnits(param), 0);
 
 /** Browsers open the files of a page without a header: the key is in the query. */
 const keyInQuery = (operation: Operation, raw: IncomingMessage): string | undefined =>
