@@ -30,7 +30,7 @@ declare module 'fastify' {
 
 const mebibyte = 1024 * 1024;
 /** What a form with a file may contain beside the largest file. */
-const besideFileBytes = mebibyte;
+export const besideFileBytes = mebibyte;
 const maxFormBytes = 4 * mebibyte;
 const maxAnonymousFormBytes = mebibyte;
 

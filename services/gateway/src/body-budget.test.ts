@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createBodyBudget } from './body-budget.ts';
 
 test('an owner and all owners together hold no more than their budgets, and all of it comes back', () => {
-  const budget = createBodyBudget({ total: 100, perOwner: 60 });
+  const budget = createBodyBudget({ total: 100, perOwner: 60, largest: 50 });
   const first = budget.open('a');
   const second = budget.open('a');
   first.grow(40);
@@ -19,4 +19,10 @@ test('an owner and all owners together hold no more than their budgets, and all 
   expect(budget.held).toBe(0);
   expect(() => first.grow(1)).toThrow();
   expect(budget.held).toBe(0);
+});
+
+test('the largest body has room, however small the budgets are', () => {
+  const lease = createBodyBudget({ total: 20, perOwner: 10, largest: 30 }).open('a');
+  lease.grow(30);
+  expect(() => lease.grow(1)).toThrow('Too much data');
 });

@@ -14,8 +14,13 @@ export interface BodyBudget {
   readonly held: number;
 }
 
-/** Bounds the request bodies in memory: all of this process, and the part of each owner. */
-export function createBodyBudget({ total, perOwner }: { total: number; perOwner: number }): BodyBudget {
+/**
+ * Bounds the request bodies in memory: all of this process, and the part of each owner. Both have room for the largest body: a
+ * smaller budget would refuse it for ever.
+ */
+export function createBodyBudget(limits: { total: number; perOwner: number; largest: number }): BodyBudget {
+  const perOwner = Math.max(limits.perOwner, limits.largest);
+  const total = Math.max(limits.total, perOwner);
   const byOwner = new Map<string, number>();
   let held = 0;
 

@@ -41,7 +41,7 @@ export const gatewayConfig = commonConfig.extend({
     .min(2)
     .default(64)
     .describe(
-      'The part of it that one user, or one address without authentication, may hold; more is answered with 429',
+      'The part of it that one user, or one address without authentication, may hold, at least the largest upload; more is answered with 429',
     ),
   NATTER_MAX_CONNECTIONS: z.coerce
     .number()

@@ -1,7 +1,7 @@
 import { operations } from '@natter/contracts';
 import { connectRedis } from '@natter/event-log';
 import { type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
-import { admit } from './admission.ts';
+import { admit, besideFileBytes } from './admission.ts';
 import { answerOperation } from './answer-operation.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { createBodyBudget } from './body-budget.ts';
@@ -54,6 +54,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   const budget = createBodyBudget({
     total: config.NATTER_BODY_MEMORY_MIB * mebibyte,
     perOwner: config.NATTER_BODY_MEMORY_PER_CALLER_MIB * mebibyte,
+    largest: maxUploadBytes + besideFileBytes,
   });
   const server = createHttpServer({
     config,
