@@ -5,8 +5,8 @@ import type { Metrics } from './metrics.ts';
 
 export interface BusConnection {
   nats: NatsConnection;
-  /** Called after every reconnect. */
-  onReconnect(listener: () => void): void;
+  /** Calls `listener` after every reconnect; returns a function that takes it back. */
+  onReconnect(listener: () => void): () => void;
 }
 
 /** Connects to NATS and stays connected: every outage ends with a reconnect. */
@@ -31,17 +31,23 @@ export async function openBusConnection(options: {
     noAsyncTraces: true,
     ignoreClusterUpdates: true,
   });
-  const listeners: (() => void)[] = [];
+  const listeners = new Set<() => void>();
   options.metrics.natsUp.set(1);
   void watchStatus(nats, options.log, options.metrics, listeners);
-  return { nats, onReconnect: (listener) => void listeners.push(listener) };
+  return {
+    nats,
+    onReconnect: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
 }
 
 async function watchStatus(
   connection: NatsConnection,
   log: Logger,
   metrics: Metrics,
-  listeners: (() => void)[],
+  listeners: ReadonlySet<() => void>,
 ): Promise<void> {
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') {

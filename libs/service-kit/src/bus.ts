@@ -16,8 +16,8 @@ export interface Bus extends BusClient, BusServer {
   subscribe(subject: string, receive: (payload: Uint8Array, subject: string) => void): () => void;
   /** Resolves when subscriptions made so far have reached the server. */
   flush(): Promise<void>;
-  /** Called after every reconnect. */
-  onReconnect(listener: () => void): void;
+  /** Calls `listener` after every reconnect; returns a function that takes it back. */
+  onReconnect(listener: () => void): () => void;
   drain(): Promise<void>;
 }
 

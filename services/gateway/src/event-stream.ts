@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { ChatError } from '@natter/contracts';
 import type { FastifyReply } from 'fastify';
 import type { Hangup, PollAnswer } from './polls.ts';
@@ -26,11 +27,7 @@ export async function streamEvents(
   try {
     for (;;) {
       const frames = answer.events.map((event) => `id: ${idOf(event)}\ndata: ${event}\n\n`).join('');
-      if (frames !== '' && !reply.raw.write(frames) && !hangup.isOver)
-        await new Promise((resolve) => {
-          reply.raw.once('drain', resolve);
-          reply.raw.once('close', resolve);
-        });
+      if (frames !== '' && !reply.raw.write(frames) && !hangup.isOver) await drained(reply.raw);
       if (answer.isGone) throw badQueue(queueId);
       if (answer.wasEnded || hangup.isOver) break;
       answer = await next(answer.lastEventId);
@@ -42,6 +39,15 @@ export async function streamEvents(
   }
   reply.raw.end();
 }
+
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 
 /** The first look fails as a request does, with a status. */
 async function withoutWait(

@@ -70,8 +70,10 @@ export async function startTail(options: {
       if (early.length > 0) void catchUp();
     }, earlyMs);
   });
-  await bus.flush();
-  const clock = await bus.call(eventQueueOperations.readLog, { after: Number.MAX_SAFE_INTEGER, limit: 1 }, { meta });
+  const clock = await readClock().catch((error: unknown) => {
+    unsubscribe();
+    throw error;
+  });
   let position: Position = { number: clock.clock, n: 0 };
   let floor: Position = position;
   let epoch = clock.epoch;
@@ -81,7 +83,7 @@ export async function startTail(options: {
   setTimeout(() => void catchUp(), 250);
   const backstop = setInterval(() => void catchUp(), backstopMs * (0.8 + Math.random() * 0.4));
   const again = (): void => void catchUp();
-  bus.onReconnect(again);
+  const stopReconnect = bus.onReconnect(again);
   log.redis.on('ready', again);
 
   return {
@@ -133,9 +135,15 @@ export async function startTail(options: {
       isStopped = true;
       clearInterval(backstop);
       log.redis.off('ready', again);
+      stopReconnect();
       unsubscribe();
     },
   };
+
+  async function readClock() {
+    await bus.flush();
+    return bus.call(eventQueueOperations.readLog, { after: Number.MAX_SAFE_INTEGER, limit: 1 }, { meta });
+  }
 
   /** Takes what follows; returns false when something before it is missing. */
   function take(batch: readonly LogEntry[], batchBytes: number): boolean {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Database, sql } from '@natter/database';
+import { type Database, sql, untilDeadline, withoutDeadline } from '@natter/database';
 import type { LogRedis } from '@natter/event-log';
 import { z } from 'zod';
 
@@ -64,10 +64,11 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
     for (const key of [hash, updates, counter]) await redis.expire(key, secondsToLive);
   }
 
+  /** Shared by requests, so that no deadline or hang-up of one of them ends it. */
   function loadOnce(realmId: number): Promise<void> {
-    const running = loading.get(realmId) ?? load(realmId).finally(() => loading.delete(realmId));
+    const running = loading.get(realmId) ?? withoutDeadline(() => load(realmId)).finally(() => loading.delete(realmId));
     loading.set(realmId, running);
-    return running;
+    return untilDeadline(running);
   }
 
   async function ensureLoaded(realmId: number): Promise<number> {
