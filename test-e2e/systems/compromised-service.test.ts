@@ -277,3 +277,39 @@ test('the record says of each service what the contract says', async () => {
       .sort((a, b) => (a.source < b.source ? -1 : 1)),
   );
 });
+
+test('no key of a bot and no token of its service is in the log, in Redis or in an event for others; the owner is told', async () => {
+  const { owner, member } = system.people;
+  const { body: made } = await request(system.url, member, 'POST', '/register', { event_types: ['realm_bot'] });
+  const { body: others } = await request(system.url, owner, 'POST', '/register', { event_types: ['realm_bot'] });
+  const form = { full_name: 'Teller', short_name: 'teller', bot_type: 3, payload_url: 'https://hook.example/x' };
+  const created = await request(system.url, member, 'POST', '/bots', form);
+  expect(created.status).toBe(200);
+  const { user_id, api_key } = created.body as { user_id: number; api_key: string };
+  const renewed = await request(system.url, member, 'POST', `/bots/${user_id}/api_key/regenerate`);
+  const newKey = renewed.body.api_key as string;
+  const bots = (await request(system.url, member, 'POST', '/register', { event_types: ['realm_bot'] })).body.realm_bots;
+  const { token } = bots.find((bot: Answer) => bot.user_id === user_id).services[0];
+  expect(token.length).toBeGreaterThan(20);
+
+  const { rows } = await admin.query('SELECT event::text FROM log.event');
+  const stream = await (await redisOf('gateway')).xrange('natter:{1}:log', '-', '+');
+  const everything = rows.map(({ event }) => event).join('\n') + JSON.stringify(stream);
+  expect(everything).toContain(`"user_id":${user_id}`);
+  for (const secret of [api_key, newKey, token]) expect(everything).not.toContain(secret);
+
+  const told = async (queue: Answer, person: typeof owner): Promise<Answer[]> => {
+    const events: Answer[] = [];
+    const isDone = () => events.some(({ bot }) => 'api_key' in bot) && events.some(({ op }) => op === 'add');
+    for (const end = Date.now() + 20_000; Date.now() < end && !isDone(); ) {
+      const last = { queue_id: queue.queue_id, last_event_id: events.at(-1)?.id ?? -1, dont_block: true };
+      events.push(...((await request(system.url, person, 'GET', '/events', last)).body.events ?? []));
+    }
+    return events;
+  };
+  const own = await told(made, member);
+  const [added] = own.filter(({ op }) => op === 'add');
+  expect(added?.bot).toMatchObject({ user_id, api_key: newKey, services: [{ token }] });
+  const [seen] = (await told(others, owner)).filter(({ op }) => op === 'add');
+  expect(seen?.bot).toMatchObject({ user_id, api_key: '' });
+});

@@ -20,6 +20,8 @@ export interface LogEvent {
   parts?: ListPart[];
   /** What a queue sees of it by its capabilities; every form whose capability stands as named applies, in order. */
   forms?: Form[];
+  /** Secrets that the log does not hold; the body has them empty. */
+  withheld?: Withheld;
   /** For consumers in other services only; no client sees it. */
   note?: Record<string, unknown>;
   /** Nothing happened: some clients come to see, or no longer see, what was there. Consumers pass it over. */
@@ -29,6 +31,19 @@ export interface LogEvent {
   /** Only for messages: what narrows, flags and capabilities look at. */
   message?: MessagePart;
 }
+
+/**
+ * Fields of one member of the body that a gateway asks the event's owner for when it delivers to a receiver (`reveal`). The owner
+ * decides anew whether this receiver may see them.
+ */
+export interface Withheld {
+  /** The member of the body. */
+  in: string;
+  kind: (typeof withheldKinds)[number];
+  id: number;
+  fields: string[];
+}
+export const withheldKinds = ['bot'] as const;
 
 /** For its audience, `items[i]` is merged over item i of the body's `list`; where a capability is named, only for queues that have it so. */
 export interface ListPart {

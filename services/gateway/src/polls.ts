@@ -18,6 +18,7 @@ import { badQueue, createQueueLife } from './queue-life.ts';
 import type { Position, RealmTail } from './realm-tail.ts';
 import type { RealmTails } from './realm-tails.ts';
 import { eventId, renderFor } from './render-event.ts';
+import { reveal } from './reveal.ts';
 
 export interface PollRequest {
   queueId: string;
@@ -212,7 +213,12 @@ export function createPolls(options: {
         let bytes = 0;
         for (const entry of page) {
           if (queue.all_public_streams) isOpen = isNoGuestAfter(entry, queue.user_id, isOpen);
-          const event = renderFor(isOpen && !arrival.isGuest ? queue : closed, entry);
+          let event = renderFor(isOpen && !arrival.isGuest ? queue : closed, entry);
+          if (event !== undefined && entry.event.withheld) {
+            // What may fail is asked for in an answer of its own: nothing before it is held up.
+            if (events.length > 0) return events;
+            event = await reveal(bus, meta, queue.user_id, entry.event.withheld, event);
+          }
           // An answer holds one event at least, whatever its size.
           if (event !== undefined && events.length > 0 && bytes + event.length > maxAnswerBytes) return events;
           from = { number: entry.number, n: entry.n };

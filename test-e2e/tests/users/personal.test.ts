@@ -102,9 +102,12 @@ test('a bot is made, seen by its owner and administrators, changed, given away a
   expect((await member.ok('GET', `/bots/${bot.user_id}/api_key`)).api_key).toBe(api_key);
   await member.ok('PATCH', `/bots/${bot.user_id}`, { full_name: 'Helping Hand', bot_owner_id: member2.user_id });
   expect((await own.next((event) => event.op === 'delete')).bot).toEqual({ user_id: bot.user_id });
+  // The former owner knows the old key.
+  const given = (await member2.ok('GET', `/bots/${bot.user_id}/api_key`)).api_key;
+  expect(given).not.toBe(api_key);
   expect((await stranger.next((event) => event.op === 'add')).bot).toMatchObject({
     full_name: 'Helping Hand',
-    api_key,
+    api_key: given,
   });
   expect(refused(await member.delete(`/bots/${bot.user_id}`))).toEqual(bad);
   await member2.ok('DELETE', `/bots/${bot.user_id}`);

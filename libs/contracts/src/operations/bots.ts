@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { id, record, string } from '../bounded.ts';
+import { id, list, record, string } from '../bounded.ts';
+import { withheldKinds } from '../event.ts';
 import { operation } from '../operation.ts';
 import { bool, int, json, text, textOrJson } from '../param.ts';
 
@@ -112,6 +113,17 @@ export const botOperations = {
     summary: 'What the queues of a bot follow unless it says otherwise. Bus only.',
     params: { user_id: json(id) },
     result: z.object({ default_events_register_stream: z.string().nullable(), default_all_public_streams: bool }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
+  reveal: operation({
+    name: 'reveal',
+    service: 'users',
+    caller: 'anyone',
+    callers: ['gateway'],
+    summary: 'Secrets that an event leaves out, as far as this user may see them. Bus only.',
+    params: { user_id: json(id), kind: text(z.enum(withheldKinds)), id: json(id), fields: json(list(string(50), 10)) },
+    result: z.record(z.string(), z.unknown()),
     isReadOnly: true,
     deadlineMs: 5_000,
   }),

@@ -1,9 +1,9 @@
-import { type Audience, idSet } from '@natter/contracts';
+import { type Audience, idSet, type LogEvent, roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { AccountRow } from '../accounts/account-row.ts';
 import { administratorsAnd } from '../accounts/announce-account.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
-import { type BotRow, everyBot, readBots, toBot } from './bot-row.ts';
+import { type BotRow, everyBot, keyFor, readBots, toBot } from './bot-row.ts';
 
 type Some = Exclude<Audience, 'realm'>;
 
@@ -14,22 +14,53 @@ export async function announceBotChange(
   changes: Record<string, unknown>,
 ): Promise<void> {
   const audience = await administratorsAnd(work, row.bot_owner_id);
-  work.emit({ type: 'realm_bot', op: 'update', body: { bot: { user_id: row.id, ...changes } }, audience });
+  const services = changes.services as BotRow['services'] | undefined;
+  const bot = { user_id: row.id, ...changes, ...(services ? { services: services.map(withoutToken) } : {}) };
+  work.emit({
+    type: 'realm_bot',
+    op: 'update',
+    body: { bot },
+    audience,
+    ...withheld(row.id, services ? ['services'] : []),
+  });
 }
 
 /** Tells one person, who is or was its owner, the key of a bot. Administrators read a key with a request of its own. */
 export function announceKey(work: Work, botId: number, userId: number, api_key: string): void {
   const audience = { users: idSet([userId]) };
-  work.emit({ type: 'realm_bot', op: 'update', body: { bot: { user_id: botId, api_key } }, audience });
+  const body = { bot: { user_id: botId, api_key: '' } };
+  work.emit({ type: 'realm_bot', op: 'update', body, audience, ...withheld(botId, api_key === '' ? [] : ['api_key']) });
 }
 
-/** The event holds the key only for the owner. */
-export async function announceBot(work: Work, botId: number, audience: Some, seal: KeySeal): Promise<void> {
+export async function announceBot(work: Work, botId: number, audience: Some): Promise<void> {
   const [bot] = await readBots(work, work.realmId, sql.fragment`account.id = ${botId}`);
-  if (!bot) return;
-  const owner = { users: idSet(bot.bot_owner_id === null ? [] : [bot.bot_owner_id]) };
-  const variants = [{ audience: owner, patch: { bot: toBot(bot, seal.open(bot.sealed_key)) } }];
-  work.emit({ type: 'realm_bot', op: 'add', body: { bot: toBot(bot, '') }, audience, variants });
+  if (bot) work.emit(botAdded(bot, audience));
+}
+
+const botAdded = (row: BotRow, audience: Some): LogEvent => {
+  const bot = toBot({ ...row, services: row.services.map(withoutToken) }, '');
+  return { type: 'realm_bot', op: 'add', body: { bot }, audience, ...withheld(row.id, ['api_key', 'services']) };
+};
+
+/** Keys of bots and tokens of their services are not in the log: whoever receives the event is told them. */
+const withheld = (id: number, fields: string[]): Pick<LogEvent, 'withheld'> =>
+  fields.length === 0 ? {} : { withheld: { in: 'bot', kind: 'bot', id, fields } };
+const withoutToken = (service: Record<string, unknown>): Record<string, unknown> =>
+  'token' in service ? { ...service, token: '' } : service;
+
+/** What was withheld of a bot, for somebody who owns it or is an administrator. */
+export function revealBot(
+  row: BotRow,
+  viewer: { userId: number; role: number },
+  fields: readonly string[],
+  seal: KeySeal,
+): Record<string, unknown> {
+  const maySee = row.bot_owner_id === viewer.userId || viewer.role <= roles.administrator;
+  const all: Record<string, unknown> = {
+    api_key: keyFor(viewer, row, seal),
+    services: maySee ? row.services : row.services.map(withoutToken),
+  };
+  return Object.fromEntries(fields.filter((field) => field in all).map((field) => [field, all[field]]));
 }
 
 /** A new administrator sees all bots; a former one only their own. */
@@ -41,7 +72,7 @@ export async function announceBotsTo(
 ): Promise<void> {
   const emit = (bot: BotRow) =>
     isAdministrator
-      ? work.emit({ type: 'realm_bot', op: 'add', body: { bot: toBot(bot, '') }, audience })
+      ? work.emit(botAdded(bot, audience))
       : work.emit({ type: 'realm_bot', op: 'delete', body: { bot: { user_id: bot.id } }, audience });
   const others = sql.fragment`${everyBot} AND account.bot_owner_id IS DISTINCT FROM ${userId}`;
   for (const bot of await readBots(work, work.realmId, others)) emit(bot);

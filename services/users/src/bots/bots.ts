@@ -12,7 +12,7 @@ import { change } from '../change.ts';
 import { holderOf } from '../groups/holder.ts';
 import { lockRealm } from '../realm/read-realm.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
-import { announceBotChange } from './announce-bot.ts';
+import { announceBotChange, revealBot } from './announce-bot.ts';
 import { giveKey, noteReader } from './bot-key.ts';
 import { requireRank } from './bot-rank.ts';
 import { type BotRow, botDefaults, everyBot, keyFor, ownedBy, readBots, toBot } from './bot-row.ts';
@@ -30,6 +30,13 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
         default_events_register_stream: bot?.default_events_register_stream ?? null,
         default_all_public_streams: bot?.default_all_public_streams ?? false,
       };
+    }),
+
+    handle(botOperations.reveal, async ({ meta }, { user_id, id, fields }) => {
+      const [bot] = await readBots(database, meta.realmId, sql.fragment`account.id = ${id}`);
+      if (!bot) return {};
+      const { role } = await holderOf(database, user_id);
+      return revealBot(bot, { userId: user_id, role }, fields, seal);
     }),
 
     handle(botOperations.getBots, async ({ actor }) => {

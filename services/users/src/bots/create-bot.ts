@@ -66,7 +66,7 @@ export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
           INSERT INTO users.bot (user_id, sealed_key, services, default_sending_stream, default_events_register_stream, default_all_public_streams)
           VALUES (${bot.user_id}, ${sealed_key}, ${JSON.stringify(services)}::jsonb, ${defaults.default_sending_stream},
             ${defaults.default_events_register_stream}, ${defaults.default_all_public_streams})`);
-          await announceBot(work, bot.user_id, await administratorsAnd(work, context.actor.userId), seal);
+          await announceBot(work, bot.user_id, await administratorsAnd(work, context.actor.userId));
           return { user_id: bot.user_id, sealed_key, avatar_url: bot.avatar_url ?? '', ...defaults };
         },
       );

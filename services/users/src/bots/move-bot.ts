@@ -28,7 +28,7 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
       audience: { users: idSet([before.id]) },
     });
   else if (before) announceKey(work, bot.id, before.id, '');
-  if (next.role > roles.administrator) await announceBot(work, bot.id, { users: idSet([next.id]) }, seal);
+  if (next.role > roles.administrator) await announceBot(work, bot.id, { users: idSet([next.id]) });
   await announceBotChange(work, { id: bot.id, bot_owner_id: null }, { owner_id: ownerId });
   emitPerson(work, { user_id: bot.id, bot_owner_id: ownerId });
   const moved = { ...bot, bot_owner_id: ownerId, role: Math.max(bot.role, next.role) };
