@@ -56,14 +56,40 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
     return body.presences?.[String(userId)]?.active_timestamp;
   };
 
+  const queue = { queue_id: '', last_event_id: -1 };
+
   beforeAll(async () => {
     await ask('POST', '/users/me/presence', { status: 'active' });
+    const { body } = await ask('POST', '/register', { event_types: ['message'] });
+    queue.queue_id = body.queue_id;
+    // The gateway follows the log before the fault begins.
+    await ask('GET', '/events', { ...queue, dont_block: true });
     await faults[name].begin();
   });
   afterAll(async () => {
     await faults[name].end();
     // The next fault begins with all services connected.
     await pause(1_500);
+  });
+
+  test('messages are delivered in order, whatever their size', async () => {
+    const contents = [`first ${name}`, `${name} ${'\u00e9'.repeat(9_900)}`, `last ${name}`];
+    const received: string[] = [];
+    const sending = (async () => {
+      for (const content of contents)
+        await ask('POST', '/messages', { type: 'channel', to: 'general', topic: 'redis', content });
+    })();
+    while (received.length < contents.length) {
+      const { body } = await ask('GET', '/events', queue);
+      for (const event of body.events) {
+        // Held until a heartbeat, a poll would have missed something.
+        expect(event.type).toBe('message');
+        received.push(event.message.content);
+        queue.last_event_id = event.id;
+      }
+    }
+    await sending;
+    expect(received.map((html) => html.replace(/<[^>]*>/g, ''))).toEqual(contents);
   });
 
   test('requests of every kind are answered', async () => {

@@ -101,6 +101,8 @@ export function createAppender(options: AppenderOptions): Appender {
       }
     } catch (error) {
       options.onError(error);
+      // Redis refuses or is away: gateways take what is announced, and read from the record what lies before it.
+      await announce(realmId, entries).catch(options.onError);
     }
   }
 

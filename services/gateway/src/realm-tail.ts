@@ -58,11 +58,15 @@ export async function startTail(options: {
 
   /** What was told before what comes before it. */
   let early: { entries: LogEntry[]; bytes: number }[] = [];
+  /** The last number that a service announced. The stream ends before it while Redis refuses what is appended. */
+  let announced = 0;
   let isStarted = false;
   const unsubscribe = bus.subscribe(logSubject(realmId), (payload) => {
     if (!isStarted) return;
     const hint = hintOf(payload);
-    if (!hint?.entries || !verifier.isGenuineHint(realmId, hint, payload)) return void catchUp();
+    if (!hint || !verifier.isGenuineHint(realmId, hint, payload)) return void catchUp();
+    announced = Math.max(announced, hint.upTo ?? hint.entries?.at(-1)?.number ?? 0);
+    if (!hint.entries) return void catchUp();
     if (take(hint.entries, payload.byteLength)) return takeEarly();
     // Of what several processes committed the later may be told first.
     if (early.length < maxEarly) early.push({ entries: hint.entries, bytes: payload.byteLength });
@@ -207,12 +211,15 @@ export async function startTail(options: {
       if (read && take(read.entries, read.bytes) && !read.isDoubtful) {
         if (!read.isAtEnd) continue;
         takeEarly();
-        currentAt = askedAt;
-        return;
+        if (position.number >= announced) {
+          currentAt = askedAt;
+          return;
+        }
       }
       const record = await bus.call(eventQueueOperations.readLog, { after: position.number, limit: 500 }, { meta });
       const missing = record.entries as LogEntry[];
       epoch = record.epoch;
+      announced = Math.min(announced, record.clock);
       if (!take(missing, missing.length > 0 ? JSON.stringify(missing).length : 0)) {
         // Another history: this tail has nothing to continue. Queues of the old epoch end with it.
         logger.error({ realm: realmId, position }, 'the log has another history than this tail');
@@ -236,7 +243,7 @@ export async function startTail(options: {
 }
 
 /** Undefined for what no service can have published. */
-function hintOf(payload: Uint8Array): { signature?: string; entries?: LogEntry[] } | undefined {
+function hintOf(payload: Uint8Array): { signature?: string; entries?: LogEntry[]; upTo?: number } | undefined {
   try {
     return JSON.parse(Buffer.from(payload).toString('utf8'));
   } catch {
