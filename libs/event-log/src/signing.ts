@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { type LogEntry, ownsEvent } from '@natter/contracts';
 
 /**
@@ -9,13 +9,16 @@ import { type LogEntry, ownsEvent } from '@natter/contracts';
 export interface Signer {
   /** The schema of the service. */
   source: string;
-  key: Buffer;
+  key: KeyObject;
 }
+
+/** A key in the form in which signing takes a fifth of the time. */
+export const signingKey = (bytes: Buffer): KeyObject => createSecretKey(bytes);
 
 /** Whose signature stands for any entry: it serves the record, which `log.append` keeps free of what is not its writer's. */
 const recordKeeper = 'event_queue';
 
-const mac = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+const mac = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
 
 /** What a stored entry's signature covers. An ephemeral one has no number yet when it is signed. */
 const storedText = (realmId: number, entry: Pick<LogEntry, 'number' | 'n' | 'mark'>, data: string): string =>
@@ -49,7 +52,7 @@ export interface Verifier {
 }
 
 /** `keyOf`: the key of a source, as far as it is known. `onDoubt`: something was not signed with the keys that are known. */
-export function createVerifier(keyOf: (source: string) => Buffer | undefined, onDoubt: () => void): Verifier {
+export function createVerifier(keyOf: (source: string) => KeyObject | undefined, onDoubt: () => void): Verifier {
   function signerOf(signature: string | undefined, text: () => string): string | undefined {
     const [source = '', given = ''] = signature?.split(':') ?? [];
     const key = keyOf(source);

@@ -20,6 +20,7 @@ import {
   type LogRedis,
   logConflictSubject,
   type Signer,
+  signingKey,
 } from '@natter/event-log';
 import { createRenderer, type Renderer } from '@natter/renderer';
 import { z } from 'zod';
@@ -87,7 +88,8 @@ function createSigner(database: Database, onError: (error: unknown) => void): ()
   let reading: Promise<Signer | undefined> | undefined;
   const read = async (): Promise<Signer | undefined> => {
     try {
-      return (await database.maybeOne(sql.type(keyRow)`SELECT source, key FROM log.own_key()`)) ?? undefined;
+      const row = await database.maybeOne(sql.type(keyRow)`SELECT source, key FROM log.own_key()`);
+      return row ? { source: row.source, key: signingKey(row.key) } : undefined;
     } catch (error) {
       onError(error);
       setTimeout(() => {

@@ -6,6 +6,7 @@ import {
   metaKey,
   queueKey,
   queueSubject,
+  signingKey,
   streamKey,
 } from '@natter/event-log';
 import type { CommonConfig, Owner, Process } from '@natter/service-kit';
@@ -177,7 +178,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     end: { number: number; mark: number },
     position: z.infer<typeof positionRow>,
   ): Promise<void> {
-    const keys = new Map((await readLogKeys(database)).map(({ source, key }) => [source, key]));
+    const keys = new Map((await readLogKeys(database)).map(({ source, key }) => [source, signingKey(key)]));
     const verifier = createVerifier(
       (source) => keys.get(source),
       () => undefined,
