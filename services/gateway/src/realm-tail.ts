@@ -216,10 +216,12 @@ export async function startTail(options: {
           return;
         }
       }
+      const awaited = announced;
       const record = await bus.call(eventQueueOperations.readLog, { after: position.number, limit: 500 }, { meta });
       const missing = record.entries as LogEntry[];
       epoch = record.epoch;
-      announced = Math.min(announced, record.clock);
+      // What was announced meanwhile may be newer than the answer.
+      if (announced === awaited) announced = Math.min(announced, record.clock);
       if (!take(missing, missing.length > 0 ? JSON.stringify(missing).length : 0)) {
         // Another history: this tail has nothing to continue. Queues of the old epoch end with it.
         logger.error({ realm: realmId, position }, 'the log has another history than this tail');
