@@ -95,7 +95,8 @@ export function exchange(
   headers: Record<string, string>,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sized = { 'content-length': String(Buffer.byteLength(body)), ...headers };
+    const isChunked = headers['transfer-encoding'] !== undefined;
+    const sized = isChunked ? headers : { 'content-length': String(Buffer.byteLength(body)), ...headers };
     const outgoing = request(url, { method, headers: sized, agent, timeout: 70_000 }, (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));

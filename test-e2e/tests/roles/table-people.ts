@@ -131,6 +131,7 @@ export const peopleTable: Table = {
     { at: async () => ({ key: 'x'.repeat(40) }), form: () => ({ password: 'a good password' }), no: '404' },
   ],
   'GET //accounts/confirm_new_email/{key}': ['', { at: async () => ({ key: 'x'.repeat(40) }), no: '404' }],
+  'POST //accounts/confirm_new_email/{key}': ['', { at: async () => ({ key: 'x'.repeat(40) }), no: '404' }],
 
   'GET /bots': ['oamux'],
   'POST /bots': ['oamux', { form: ({ n }) => ({ full_name: `Bot ${n}`, short_name: `bot${n}` }) }],
