@@ -1,5 +1,6 @@
 import { ChatError, defaultRealmUrl, type RequestMeta, userOperations } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
+import { type Bus, createLocalCounts } from '@natter/service-kit';
+import { type Rate, rateLimitHit } from './rate-limit.ts';
 
 const freshMs = 2_000;
 const usableMs = 60_000;
@@ -11,8 +12,12 @@ export interface FoundRealm {
   realmUrl: string;
 }
 
-/** Which realm a host belongs to. Asked again after two seconds, so that new and renamed realms are noticed; an outage is bridged. */
-export function createRealmFinder(bus: Bus): (host: string, meta: RequestMeta) => Promise<FoundRealm> {
+/**
+ * Which realm a host belongs to. Asked again after two seconds, so that new and renamed realms are noticed; an outage is bridged.
+ * A network that asked for too many hosts without a realm is refused further unknown hosts: each costs a call to users.
+ */
+export function createRealmFinder(bus: Bus, missRate: Rate): (host: string, meta: RequestMeta) => Promise<FoundRealm> {
+  const misses = createLocalCounts();
   const known = new Map<string, { found: FoundRealm; at: number }>();
   const asking = new Map<string, Promise<FoundRealm>>();
 
@@ -28,6 +33,8 @@ export function createRealmFinder(bus: Bus): (host: string, meta: RequestMeta) =
       const isOutage = error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
       if (isOutage && last && Date.now() - last.at < usableMs) return last.found;
       if (!isOutage) known.delete(host);
+      if (error instanceof ChatError && error.code === 'NONEXISTENT_SUBDOMAIN')
+        misses.add(meta.network ?? '', 1, missRate.windowSeconds);
       throw error;
     }
   }
@@ -38,9 +45,12 @@ export function createRealmFinder(bus: Bus): (host: string, meta: RequestMeta) =
     return defaultRealmUrl(policy.host);
   }
 
-  return (host, meta) => {
+  return async (host, meta) => {
     const last = known.get(host);
-    if (last && Date.now() - last.at < freshMs) return Promise.resolve(last.found);
+    const network = meta.network ?? '';
+    if (!last && misses.get(network) >= missRate.limit)
+      throw rateLimitHit({ ...missRate, remaining: 0, reset: Date.now() / 1000 + misses.left(network), isOver: true });
+    if (last && Date.now() - last.at < freshMs) return last.found;
     const running = asking.get(host) ?? ask(host, meta).finally(() => asking.delete(host));
     asking.set(host, running);
     return running;

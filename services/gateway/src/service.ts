@@ -46,9 +46,9 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   });
   const polls: Polls = createPolls({ bus, log: redis, verifier, tails, onDelivered: gatewayMetrics.delivered });
   const authenticator = createAuthenticator(bus, tails.isCurrent);
-  const findRealm = createRealmFinder(bus);
   const router = createRouter(operations);
   const rates = ratesOf(config);
+  const findRealm = createRealmFinder(bus, rates.anonymous);
   const callers = createCallers(authenticator, createRateLimiter(redis), rates);
   const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * mebibyte;
   const budget = createBodyBudget({
