@@ -33,7 +33,9 @@ export function createErrorMapper(options: {
     if (code === 413) return new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
     if (code >= 400 && code < 500)
       return new ChatError('BAD_REQUEST', error instanceof Error ? error.message : 'Bad request');
-    log.error({ err: error, requestId: request.id, url: request.url.split('?')[0] }, 'request failed');
+    // Not the path: it holds the key of a link that was mailed.
+    const operation = request.operationName ?? request.admitted?.operation?.name;
+    log.error({ err: error, requestId: request.id, operation }, 'request failed');
     return new ChatError('INTERNAL_ERROR', 'Internal server error');
   };
 }

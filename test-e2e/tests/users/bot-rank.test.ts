@@ -118,10 +118,35 @@ test('a key that an administrator read ends when the bot is put above them, and 
   const { api_key } = await administrator.ok('POST', `/bots/${last.user_id}/api_key/regenerate`);
   last.api_key = api_key;
   await owner.ok('PATCH', `/users/${administrator.user_id}`, { role: 400 });
-  expect([await status(ended), await status(kept), await status(last)]).toEqual([401, 200, 200]);
-  await owner.ok('DELETE', `/users/${administrator.user_id}`);
-  expect([await status(kept), await status(last)]).toEqual([401, 401]);
+  expect([await status(ended), await status(kept), await status(last)]).toEqual([401, 401, 401]);
   expect((await realm.member.ok('GET', '/bots')).bots.map((bot: Json) => bot.api_key)).not.toContain(kept.api_key);
+});
+
+test('a key that an administrator read ends when they are deactivated', async () => {
+  const administrator = await realm.person({ role: 'administrator' });
+  const bot = await botOf(realm.member);
+  await administrator.ok('GET', `/bots/${bot.user_id}/api_key`);
+  expect(await status(bot)).toBe(200);
+  await realm.owner.ok('DELETE', `/users/${administrator.user_id}`);
+  expect(await status(bot)).toBe(401);
+  expect((await realm.member.ok('GET', '/bots')).bots.map((each: Json) => each.api_key)).not.toContain(bot.api_key);
+});
+
+test('a key that a bot gave itself ends with the role of an administrator who read the key before', async () => {
+  const administrator = await realm.person({ role: 'administrator' });
+  const bot = await botOf(realm.owner, 200);
+  bot.api_key = (await administrator.ok('GET', `/bots/${bot.user_id}/api_key`)).api_key;
+  bot.api_key = (await bot.ok('POST', '/users/me/api_key/regenerate')).api_key;
+  expect(await status(bot)).toBe(200);
+  await realm.owner.ok('PATCH', `/users/${administrator.user_id}`, { role: 400 });
+  expect(await status(bot)).toBe(401);
+});
+
+test('a bot is told the key of no other bot', async () => {
+  const [bot, other] = [await botOf(realm.owner, 200), await botOf(realm.owner, 200)];
+  expect(refused(await bot.get(`/bots/${other.user_id}/api_key`))).toEqual(bad);
+  expect(refused(await bot.post(`/bots/${other.user_id}/api_key/regenerate`))).toEqual(bad);
+  expect(await status(other)).toBe(200);
 });
 
 test('only its owner is shown the key of a bot in lists and events', async () => {

@@ -2,7 +2,7 @@ import { badRequest, userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { giveKey } from '../bots/bot-key.ts';
+import { giveOwnKey } from '../bots/bot-key.ts';
 import { readBots } from '../bots/bot-row.ts';
 import { change } from '../change.ts';
 import { credentialsChanged, insertKey } from './authentication.ts';
@@ -45,7 +45,7 @@ export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
       await owner.unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
         work.restOn(actor.basis);
         const [bot] = actor.isBot ? await readBots(work, work.realmId, sql.fragment`account.id = ${actor.userId}`) : [];
-        if (bot) return giveKey(work, bot, { api_key: key, sealed_key: seal.seal(key) });
+        if (bot) return giveOwnKey(work, bot, { api_key: key, sealed_key: seal.seal(key) });
         await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${actor.userId}`);
         await insertKey(work, actor.realmId, actor.userId, key, meta.client);
         work.bump(`actor:${actor.userId}`);

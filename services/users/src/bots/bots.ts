@@ -91,6 +91,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
 
     handle(botOperations.getBotApiKey, async (context, { bot_id }) => {
       const { realmId, userId } = context.actor;
+      requirePerson(context);
       const own = await ownBot(database, context, bot_id);
       if (own.bot_owner_id === userId) return { api_key: seal.open(own.sealed_key) };
       // Noted in the transaction that reads the key, under the lock of changes of roles.
@@ -104,6 +105,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
     }),
 
     handle(botOperations.regenerateBotApiKey, async (context, params) => {
+      requirePerson(context);
       const api_key = createApiKey();
       const sealed_key = seal.seal(api_key);
       // What is kept for a retry holds the key sealed.
@@ -117,6 +119,11 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       return { api_key: seal.open(kept.sealed_key) };
     }),
   ];
+}
+
+/** Keys are told to people alone: whoever acts through a bot would know them beyond the end of that bot's key. */
+function requirePerson({ actor }: UserContext): void {
+  if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
 }
 
 /** The bot, if the caller owns it or is an administrator, and ranks no lower than it. */
