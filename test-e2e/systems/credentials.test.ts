@@ -106,6 +106,27 @@ test('who guesses locks nobody out elsewhere, also from many networks at once', 
   expect((await logIn(email, password, first)).status).toBe(200);
 });
 
+test('a stolen key that is made anew after each guess of the password still waits', async () => {
+  const { email, password, user_id } = system.people.owner;
+  const network = elsewhere();
+  const { body } = await logIn(email, password, network);
+  const thief: Credentials = { email, api_key: String(body.api_key) };
+  const guess = (old_password: string, place: string) =>
+    request(system.url, thief, 'PATCH', '/settings', { old_password, new_password: 'another horse' }, from(place));
+  const answers: (string | number)[][] = [];
+  for (let count = 0; count < 7; count++) {
+    answers.push(codeOf(await guess(`wrong ${count}`, network)));
+    const made = await request(system.url, thief, 'POST', '/users/me/api_key/regenerate', {}, from(network));
+    thief.api_key = String(made.body.api_key);
+  }
+  expect(answers.map(([status]) => status)).toEqual([400, 400, 400, 400, 400, 429, 429]);
+  // The password is as it was; neither a login there nor a change elsewhere is held up.
+  const again = await logIn(email, password, network);
+  expect([again.status, again.body.user_id]).toEqual([200, user_id]);
+  expect(codeOf(await guess('wrong', elsewhere()))).toEqual([400, 'BAD_REQUEST']);
+  system.people.owner.api_key = String(again.body.api_key);
+});
+
 test('addresses of one IPv6 network guess together, and so does IPv4 written as IPv6', async () => {
   const { email, password } = system.people.moderator;
   const hosts = ['2001:db8:7:7::1', '2001:db8:7:7:a::2', '2001:db8:7:7:b:c:d:e', '2001:DB8:7:7::4', '2001:db8:7:7::5'];

@@ -140,6 +140,19 @@ test('a new address counts when the link that was mailed to it is opened', async
   expect((await open(shown.action, {})).status).toBe(404);
 });
 
+test('a link to a new address does not work while the organization disables such changes', async () => {
+  const who = await person();
+  const email = `disabled${count}@natter.example`;
+  await ok(who, 'PATCH', '/settings', { email, old_password: password });
+  const { action } = await open((await mails.next(email)).link);
+  await ok(system.people.owner, 'PATCH', '/realm', { email_changes_disabled: true });
+  expect((await open(action, {})).status).toBe(404);
+  expect((await ok(who, 'GET', '/users/me')).delivery_email).toBe(who.email);
+  await ok(system.people.owner, 'PATCH', '/realm', { email_changes_disabled: false });
+  expect((await open(action, {})).status).toBe(200);
+  expect((await ok({ ...who, email }, 'GET', '/users/me')).delivery_email).toBe(email);
+});
+
 test('an address that somebody else took meanwhile stays theirs; a newer request ends an older link', async () => {
   const who = await person();
   const [first, second] = [`first${count}@natter.example`, `second${count}@natter.example`];

@@ -1,4 +1,4 @@
-import { badRequest } from '@natter/contracts';
+import { badRequest, roles } from '@natter/contracts';
 import { type Executor, sql, sqlState, type Work } from '@natter/database';
 import { z } from 'zod';
 import { endLinks } from '../authentication/end-credentials.ts';
@@ -14,6 +14,12 @@ const emailForm = z.email();
 
 export function checkEmailForm(email: string): void {
   if (email.length > 254 || !emailForm.safeParse(email).success) throw badRequest('Invalid email address');
+}
+
+/** Whether a person may change their own address: when they ask for it, and when they open the link that was mailed. */
+export function checkMayChangeEmail(realm: Realm, { role }: Pick<AccountRow, 'role'>): void {
+  if (realm.settings.email_changes_disabled && role > roles.administrator)
+    throw badRequest('Email address changes are disabled in this organization.');
 }
 
 /** Refuses what is no address, what the realm does not let in, and what somebody else has. */

@@ -2,7 +2,13 @@ import { ChatError, type RequestMeta, settingsOperations } from '@natter/contrac
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { addressChange, changeEmail, checkNewEmail, mailAddressChange } from '../accounts/change-email.ts';
+import {
+  addressChange,
+  changeEmail,
+  checkMayChangeEmail,
+  checkNewEmail,
+  mailAddressChange,
+} from '../accounts/change-email.ts';
 import { lockAccount } from '../accounts/find-account.ts';
 import { endCredentials } from '../authentication/end-credentials.ts';
 import { hashOf } from '../authentication/guesses.ts';
@@ -38,6 +44,7 @@ export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: Set
         const taken = await takeConfirmation(work, work.realmId, 'email', key);
         const row = taken && (await lockAccount(work, taken.user_id));
         if (!row?.is_active || realm.isDeactivated) return undefined;
+        checkMayChangeEmail(realm, row);
         await checkNewEmail(work, realm, taken?.email ?? '', row.id);
         await changeEmail(work, row, taken?.email ?? '');
         return { email: taken?.email ?? '', told: await addressChange(work, realm, row, taken?.email ?? '') };

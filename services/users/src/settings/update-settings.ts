@@ -12,7 +12,7 @@ import { type Handlers, handle, type Owner, type UserContext } from '@natter/ser
 import { z } from 'zod';
 import type { AccountRow } from '../accounts/account-row.ts';
 import { administratorsAnd, announceEmail } from '../accounts/announce-account.ts';
-import { checkEmailForm, checkNewEmail } from '../accounts/change-email.ts';
+import { checkEmailForm, checkMayChangeEmail, checkNewEmail } from '../accounts/change-email.ts';
 import { lockAccount } from '../accounts/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
 import { endCredentials } from '../authentication/end-credentials.ts';
@@ -70,8 +70,8 @@ export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses
         new_password ? 'Missing old password!' : 'Changing the address needs your password: old_password',
       );
     const verified = account.password_hash;
-    // By the key, so that a stolen key that guesses holds up nobody else.
-    const by = { realmId: meta.realmId, network: `key:${actor.keyId}` };
+    // Apart from logins, so that a stolen key that guesses holds up nobody else. Not by the key: its holder can make new ones.
+    const by = { realmId: meta.realmId, network: `settings:${meta.network ?? 'unknown'}` };
     const isRight = await guesses.attempt(by, { userId: actor.userId }, async () =>
       (await verifyPassword(verified, old_password)) ? true : undefined,
     );
@@ -128,8 +128,7 @@ async function store(
   if (secrets) await storePassword(work, secrets, actor);
   if (params.email === undefined) return { ignored, mail: undefined };
   if (params.email === row.email || params.email === '') return { ignored: [...ignored, 'email'], mail: undefined };
-  if (realm.settings.email_changes_disabled && row.role > roles.administrator)
-    throw badRequest('Email address changes are disabled in this organization.');
+  checkMayChangeEmail(realm, row);
   await checkNewEmail(work, realm, params.email, row.id);
   const key = await newConfirmation(work, row.id, 'email', params.email);
   const { default_language } = await readSettings(work, row.id);
