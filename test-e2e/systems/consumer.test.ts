@@ -20,10 +20,19 @@ const numbers = sql.type(z.object({ number: z.number() }));
 let servers: Servers;
 let database: Database;
 
+/** Users may append and read the types of these tests. */
+async function allowTypes(url: string): Promise<void> {
+  const owner = createDatabase({ url, maxConnections: 1, name: 'owner', onError: () => undefined });
+  await owner.run(sql.unsafe`
+    UPDATE log.writer SET appends = appends || '{wanted,other}', reads = reads || '{wanted}' WHERE role = 'natter_users'`);
+  await owner.close();
+}
+
 beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
   servers = await bringServers({ dataDir });
   await migrate(servers.postgresUrl, 'secret', () => undefined);
+  await allowTypes(servers.postgresUrl);
   const url = serviceUrl(servers.postgresUrl, 'users', 'secret');
   database = createDatabase({ url, maxConnections: 8, name: 'test', onError: () => undefined });
   await database.any(sql.unsafe`SELECT log.create_realm(${realmId})`);
