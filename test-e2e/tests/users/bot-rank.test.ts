@@ -169,6 +169,21 @@ test('only its owner is shown the key of a bot in lists and events', async () =>
   expect(told).not.toContain(api_key);
 });
 
+test('an administrator who is deactivated while they read the key of a bot knows no key that works', async () => {
+  const bot = await botOf(realm.owner);
+  for (let round = 0; round < 4; round++) {
+    const administrator = await realm.person({ role: 'administrator' });
+    const read = () => administrator.get(`/bots/${bot.user_id}/api_key`);
+    const first = [read(), read()];
+    const ending = realm.owner.ok('DELETE', `/users/${administrator.user_id}`);
+    const answers = await Promise.all([...first, ...Array.from({ length: 8 }, read)]);
+    await ending;
+    const keys = new Set(answers.filter((answer) => answer.status === 200).map(({ body }) => body.api_key));
+    for (const api_key of keys)
+      expect((await new Client(realm.owner, { ...bot, api_key }).get('/users/me')).status).toBe(401);
+  }
+});
+
 test('a promotion of a bot and a demotion of its owner at once leave no bot above its owner', async () => {
   for (let round = 0; round < 10; round++) {
     const person = await realm.person({ role: 'owner' });

@@ -94,8 +94,9 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       requirePerson(context);
       const own = await ownBot(database, context, bot_id);
       if (own.bot_owner_id === userId) return { api_key: seal.open(own.sealed_key) };
-      // Noted in the transaction that reads the key, under the lock of changes of roles.
+      // Noted in the transaction that reads the key, under the lock of changes of roles; undone where the reader is deactivated meanwhile.
       const read = await owner.unitOfWork({ realmId, schema: 'users' }, async (work) => {
+        work.restOn(context.actor.basis);
         await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
         await work.run(noteReader(bot, userId));
