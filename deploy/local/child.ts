@@ -23,7 +23,7 @@ export interface ChildOptions {
   onMail: ((mail: LocalMail) => void) | undefined;
 }
 
-/** What would have been sent by a mail server. */
+/** A mail that was not sent, because no mail server is configured. */
 export interface LocalMail {
   to: string;
   subject: string;

@@ -17,7 +17,7 @@ export async function placePostgres(dataDir: string, runAs: RunAs): Promise<stri
   const marker = join(dataDir, 'postgres-lies-in');
   const marked = await readFile(marker, 'utf8').catch(() => '');
   if (marked !== '') return marked;
-  // What is temporary is kept with what is temporary; everything else outlives a restart of the machine.
+  // Data of a temporary directory stays temporary; all other data survives a restart of the machine.
   const isTemporary = dataDir.startsWith(join(tmpdir(), '/'));
   const place = await stablePlace(isTemporary ? tmpdir() : '/var/lib').catch(() => stablePlace(tmpdir()));
   const home = join(place, `postgres-${hash(dataDir)}`);

@@ -20,7 +20,7 @@ export interface System {
   natsUrl: string;
   /** Redis with the operator's credentials. */
   redisUrl: string;
-  /** What a service connects with. */
+  /** Credentials of a service. */
   urlsOf(user: NatsUser): { nats: string; redis: string; postgres: string | undefined };
   servers: Servers;
   children: Child[];

@@ -53,7 +53,7 @@ export const totals = {
   submessages: { what: 'submessages of a message', limit: 10_000 },
 } as const;
 
-/** What one request may do at most. */
+/** Limits of a single request. */
 export const perRequest = {
   /** Channels times people in one request to subscribe or unsubscribe. */
   subscriptions: 100_000,

@@ -3,7 +3,7 @@ import type { ErrorCode } from './error.ts';
 import { type Params, type ParamValues, slackUnits } from './param.ts';
 
 export type ServiceName = 'gateway' | 'users' | 'channels' | 'messaging' | 'presence' | 'event-queue';
-/** Who connects to NATS and Redis, each as a user of its own. `operator` is for commands and setup. */
+/** Users of NATS and Redis, one per service. `operator` is for commands and setup. */
 export const busUsers = [
   'gateway',
   'users',

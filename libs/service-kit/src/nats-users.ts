@@ -16,7 +16,7 @@ import {
 import { committedSubject, logConflictSubject, logSubject, queueSubject, scheduledSubject } from '@natter/event-log';
 import { cancelSubjectOf, subjectOf } from './wire.ts';
 
-/** Who connects to NATS; each has a user of its own. */
+/** NATS users: each service and the operator have their own. */
 export const natsUsers = busUsers;
 export type NatsUser = BusUser;
 
