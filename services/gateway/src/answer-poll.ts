@@ -29,14 +29,15 @@ export async function answerPoll(
     isStream && resumed !== undefined && /^-?\d{1,15}$/.test(resumed) ? Number(resumed) : params.last_event_id;
   const asked = pollRequestOf(queue_id, from);
   const hangup = hangupOf(reply.raw);
+  const identify = () => authenticator.authenticate(request.headers.authorization, meta, true);
+  const poller = { actor, meta, identify, hangup };
   if (isStream) {
-    await streamEvents(reply, asked.queueId, asked.lastEventId, hangup, async (lastEventId, dontBlock = false) => {
-      const known = await authenticator.authenticate(request.headers.authorization, meta, true);
-      return polls.poll(known, meta, { ...asked, lastEventId, dontBlock }, hangup);
-    });
+    await streamEvents(reply, asked.queueId, asked.lastEventId, hangup, (lastEventId, dontBlock = false) =>
+      polls.poll(poller, { ...asked, lastEventId, dontBlock }),
+    );
     return reply;
   }
-  const { events } = await polls.poll(actor, meta, { ...asked, dontBlock: dont_block }, hangup);
+  const { events } = await polls.poll(poller, { ...asked, dontBlock: dont_block });
   const rest = ignored.length > 0 ? `,"ignored_parameters_unsupported":${JSON.stringify(ignored)}` : '';
   // Queues share the text of events.
   const body = `{"result":"success","msg":"","events":[${events.join(',')}],"queue_id":${JSON.stringify(queue_id)}${rest}}`;

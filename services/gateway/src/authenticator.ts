@@ -1,5 +1,6 @@
 import { type Actor, ChatError, type LogEvent, type RequestMeta, userOperations } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
+import { LRUCache } from 'lru-cache';
 
 export interface Authenticator {
   /**
@@ -11,6 +12,8 @@ export interface Authenticator {
   authenticateKey(key: string, meta: RequestMeta): Promise<Actor>;
   /** An event of a realm whose log is tailed: actors it changes are asked for anew. */
   follow(realmId: number, event: LogEvent): void;
+  /** Entries of a realm's log were lost: all of its actors are asked for anew. */
+  lost(realmId: number): void;
 }
 
 const maxEntries = 50_000;
@@ -19,15 +22,20 @@ const bridgeMs = 60_000;
 
 /**
  * Caches actors of realms whose log this process follows and is known to have read lately (`isCurrent`); a write still names
- * the versions it rests on.
+ * the versions it rests on. Only right keys have entries, so that wrong keys evict none; the least recently used entry goes first.
  */
 export function createAuthenticator(
   bus: Bus,
   isCurrent: (realmId: number, meta: RequestMeta) => boolean,
 ): Authenticator {
-  const cache = new Map<string, { actor: Actor; until: number }>();
+  const cache = new LRUCache<string, { actor: Actor; until: number }>({ max: maxEntries });
   /** Grows with every change, so that an answer which was under way meanwhile is not kept. */
   const changes = new Map<number, number>();
+  const forget = (realmId: number, changed: readonly number[] | 'all'): void => {
+    changes.set(realmId, (changes.get(realmId) ?? 0) + 1);
+    for (const [key, { actor }] of cache)
+      if (actor.realmId === realmId && (changed === 'all' || changed.includes(actor.userId))) cache.delete(key);
+  };
   return {
     async authenticate(header, meta, isPoll) {
       const { email, key } = credentials(header);
@@ -38,10 +46,8 @@ export function createAuthenticator(
       const before = changes.get(meta.realmId) ?? 0;
       try {
         const actor = await bus.call(userOperations.authenticate, { email, api_key: key }, { meta });
-        if (isTold && before === (changes.get(meta.realmId) ?? 0)) {
-          if (cache.size >= maxEntries) cache.clear();
+        if (isTold && before === (changes.get(meta.realmId) ?? 0))
           cache.set(cacheKey, { actor, until: Date.now() + keepMs });
-        }
         return actor;
       } catch (error) {
         const isOutage = error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
@@ -56,11 +62,9 @@ export function createAuthenticator(
     },
     follow(realmId, event) {
       const changed = usersChangedBy(event);
-      if (changed === undefined) return;
-      changes.set(realmId, (changes.get(realmId) ?? 0) + 1);
-      for (const [key, { actor }] of cache)
-        if (actor.realmId === realmId && (changed === 'all' || changed.includes(actor.userId))) cache.delete(key);
+      if (changed !== undefined) forget(realmId, changed);
     },
+    lost: (realmId) => forget(realmId, 'all'),
   };
 }
 

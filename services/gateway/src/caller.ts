@@ -100,7 +100,7 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
       return await attempt();
     } catch (error) {
       // A missing key is not a guess, so it is not counted. Wrong keys leave the budget for logins alone.
-      if (error instanceof ChatError && error.status === 401) {
+      if (error instanceof ChatError && (error.status === 401 || error.code === 'RATE_LIMIT_HIT')) {
         const budget = { who: `wrong-key:${networkOf(request.ip)}`, rate: rates.anonymous };
         await spend(reply, meta, [budget], error.code === 'UNAUTHORIZED' ? 0 : 1);
       }

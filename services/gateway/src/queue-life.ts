@@ -1,5 +1,6 @@
 import { ChatError, eventQueueOperations, type QueueRecord, type RequestMeta } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
+import { LRUCache } from 'lru-cache';
 
 export interface QueueLife {
   /** Extends the queue's life when a quarter of it was used; throws BAD_EVENT_QUEUE_ID when it is over. */
@@ -19,7 +20,7 @@ interface Batch {
 
 /** Postgres alone decides on expiry. Queues of a realm that are due together are extended in one statement. */
 export function createQueueLife(bus: Bus): QueueLife {
-  const extended = new Map<string, number>();
+  const extended = new LRUCache<string, number>({ max: maxEntries });
   const batches = new Map<number, Batch>();
 
   async function flush(realmId: number): Promise<void> {
@@ -62,7 +63,6 @@ export function createQueueLife(bus: Bus): QueueLife {
       if (dueIn(queue) > 0) return;
       const at = Date.now();
       if (!(await isAlive(queue, meta))) throw badQueue(queue.queue_id);
-      if (extended.size > maxEntries) extended.clear();
       extended.set(queue.queue_id, at);
     },
   };

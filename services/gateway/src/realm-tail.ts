@@ -30,7 +30,8 @@ export interface RealmTail {
 const backstopMs = 3_000;
 const maxEarly = 100;
 const earlyMs = 15;
-const isAfter = (a: Position, b: Position): boolean => a.number > b.number || (a.number === b.number && a.n > b.n);
+export const isAfter = (a: Position, b: Position): boolean =>
+  a.number > b.number || (a.number === b.number && a.n > b.n);
 
 /**
  * Follows one realm's log: subscribes, then reads, then checks each entry against its predecessor. What it misses it reads
@@ -44,6 +45,8 @@ export async function startTail(options: {
   meta: RequestMeta;
   logger: Logger;
   onEntry: (entry: LogEntry) => void;
+  /** Entries were skipped: what they changed is unknown. */
+  onSkip: () => void;
   onBytes: () => void;
 }): Promise<RealmTail> {
   const { bus, log, verifier, realmId, meta, logger } = options;
@@ -232,6 +235,7 @@ export async function startTail(options: {
         mark = undefined;
         position = { number: record.clock, n: 0 };
         floor = position;
+        options.onSkip();
         for (const listener of [...listeners]) listener();
         return;
       }

@@ -22,7 +22,15 @@ function tailsOn(clock: () => Promise<unknown>) {
   const log = { redis } as unknown as LogRedis;
   const verifier = {} as unknown as Verifier;
   const logger = { debug: () => undefined } as unknown as Logger;
-  const tails = createRealmTails({ bus, log, verifier, logger, maxBytes: 1_000, onEntry: () => undefined });
+  const tails = createRealmTails({
+    bus,
+    log,
+    verifier,
+    logger,
+    maxBytes: 1_000,
+    onEntry: () => undefined,
+    onSkip: () => undefined,
+  });
   return { held, tails };
 }
 const meta = { requestId: '', realmId: 1, client: '' };

@@ -25,8 +25,9 @@ export function createRealmTails(options: {
   logger: Logger;
   maxBytes: number;
   onEntry: (realmId: number, entry: LogEntry) => void;
+  onSkip: (realmId: number) => void;
 }): RealmTails {
-  const { maxBytes, onEntry, ...rest } = options;
+  const { maxBytes, onEntry, onSkip, ...rest } = options;
   const tails = new Map<number, { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number }>();
   const sweeper = setInterval(stopIdle, 15_000);
   sweeper.unref();
@@ -62,6 +63,7 @@ export function createRealmTails(options: {
       realmId,
       meta,
       onEntry: (entry) => onEntry(realmId, entry),
+      onSkip: () => onSkip(realmId),
       onBytes: keepToBudget,
     });
     const made: { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number } = { starting, usedAt: Date.now() };

@@ -43,6 +43,10 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
       authenticator.follow(realmId, event);
       polls.follow(realmId, entry);
     },
+    onSkip: (realmId) => {
+      authenticator.lost(realmId);
+      polls.lost(realmId);
+    },
   });
   const polls: Polls = createPolls({ bus, log: redis, verifier, tails, onDelivered: gatewayMetrics.delivered });
   const authenticator = createAuthenticator(bus, tails.isCurrent);

@@ -55,7 +55,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...profileFieldHandlers(owner),
     ...collectionHandlers(owner),
     ...invitationHandlers(owner, bus, config, seal, mailInvitation(owner.database, mailer)),
-    ...authenticationHandlers(owner),
+    ...authenticationHandlers(owner, guesses),
     ...loginHandlers(owner, mailer, guesses),
     ...ownKeyHandlers(owner, seal),
     ...accountHandlers(owner, bus, config, seal, mailer),

@@ -254,3 +254,66 @@ test('who is deactivated is mailed what the administrator has to say, and nothin
   expect(mail.text).toContain('Thank you for everything.');
   expect(mails.received.filter(({ to, text }) => to.includes(not.email) && /deactivated/.test(text))).toEqual([]);
 });
+
+const resetFrom = (network: string, email: string) =>
+  fetch(`${system.url}/accounts/password/reset`, {
+    method: 'POST',
+    body: new URLSearchParams({ email }),
+    headers: { 'x-forwarded-for': network },
+  });
+const settled = () => new Promise((resolve) => setTimeout(resolve, 500));
+const mailsTo = (to: string, subject: RegExp) =>
+  mails.received.filter((mail) => mail.to.includes(to) && subject.test(mail.subject));
+
+test('strangers who ask for links to set a password neither keep the owner from one, nor fill the mailbox', async () => {
+  const who = await person();
+  for (let count = 0; count < 24; count++) expect((await resetFrom(`198.51.100.${count}`, who.email)).status).toBe(200);
+  await settled();
+  // The owner is answered like anybody else, and has links that work.
+  expect((await resetFrom('192.0.2.7', who.email)).status).toBe(200);
+  await settled();
+  const links = mailsTo(who.email, /password/).map(({ link }) => link);
+  expect(links).toHaveLength(3);
+  const forms = await Promise.all(links.map((link) => open(link)));
+  expect(forms.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect((await open(forms[0]?.action ?? '', { password: 'quite another password' })).status).toBe(200);
+  expect((await logIn(who.email, 'quite another password')).status).toBe(200);
+  // One that was used ends all.
+  expect((await open(links[2] ?? '')).status).toBe(404);
+  // A network that asks for one address again and again is refused, whether there is such an account or not.
+  for (const email of [who.email, 'no-account@natter.example']) {
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count++) statuses.push((await resetFrom('192.0.2.9', email)).status);
+    expect(statuses).toEqual([200, 200, 429, 429]);
+  }
+});
+
+test('mails about logins and deactivations count: over the limit of a day they are not sent, and what they are about is done', async () => {
+  const who = await person();
+  for (let count = 0; count < 14; count++) expect((await logIn(who.email)).status).toBe(200);
+  await settled();
+  expect(mailsTo(who.email, /New login/)).toHaveLength(10);
+  // Logins use up no notices of what an administrator does.
+  const form = { deactivation_notification_comment: 'Goodbye.' };
+  for (let count = 0; count < 12; count++) {
+    await ok(system.people.owner, 'DELETE', `/users/${who.user_id}`, form);
+    await ok(system.people.owner, 'POST', `/users/${who.user_id}/reactivate`);
+  }
+  await settled();
+  expect(mailsTo(who.email, /deactivated/)).toHaveLength(10);
+});
+
+test('an address is told of each of its changes, and a change that it would not be told of is refused', async () => {
+  const who = await person();
+  const away = `away${count}@natter.example`;
+  const move = (new_email: string) =>
+    request(system.url, system.people.owner, 'PATCH', `/users/${who.user_id}`, { new_email });
+  const statuses: number[] = [];
+  for (let round = 0; round < 11; round++) {
+    statuses.push((await move(away)).status);
+    if (round < 10) expect((await move(who.email)).status).toBe(200);
+  }
+  expect(statuses).toEqual([...Array(10).fill(200), 429]);
+  await settled();
+  expect(mailsTo(who.email, /was changed/)).toHaveLength(10);
+});

@@ -61,11 +61,16 @@ describe('server-sent events', () => {
     await send(who, 'two');
     await expect.poll(() => contentsOf(first), { timeout: 10_000 }).toEqual(['one', 'two']);
     const ids = first.frames().map(([frame]) => frame);
-    const { events } = await who.ok('GET', '/events', { queue_id: id, last_event_id: -1, dont_block: true });
+    let hasEnded = false;
+    void first.ended.then(() => {
+      hasEnded = true;
+    });
+    const look = () => who.ok('GET', '/events', { queue_id: id, last_event_id: -1, dont_block: true });
+    const { events } = await look();
     const own = events.filter((event: Json) => event.message?.sender_id === who.user_id);
     expect(ids).toEqual(own.map((event: Json) => event.id));
-    // Whoever reads anew takes over.
-    await first.ended;
+    // Whoever reads anew takes over, unless the stream was not waiting in that instant.
+    await expect.poll(() => look().then(() => hasEnded), { timeout: 10_000 }).toBe(true);
     const second = openStream(who, id, { 'last-event-id': String(ids[0]) });
     await send(who, 'three');
     await expect.poll(() => contentsOf(second), { timeout: 10_000 }).toEqual(['two', 'three']);

@@ -196,3 +196,21 @@ test('a promotion of a bot and a demotion of its owner at once leave no bot abov
     expect(await roleOf(bot)).toBeGreaterThanOrEqual(await roleOf(person));
   }
 });
+
+test('the token of an outgoing webhook is told to the owner of its bot alone, like the key', async () => {
+  const { owner, administrator, member } = realm;
+  const types = { event_types: ['realm_bot', 'message'] };
+  const [queue, own] = [await administrator.queue(types), await member.queue(types)];
+  const hook = { bot_type: 3, payload_url: 'https://hooks.example/in', interface_type: 1 };
+  const { user_id } = await member.ok('POST', '/bots', { full_name: 'Hook', short_name: 'hook', ...hook });
+  await member.ok('PATCH', `/bots/${user_id}`, { service_payload_url: 'https://hooks.example/other' });
+  const tokenIn = (bots: Json[]): string[] => bots.flatMap((bot) => (bot.services ?? []).map((one: Json) => one.token));
+  const listed = async (who: Client) => tokenIn((await realmBots(who)).filter((bot) => bot.user_id === user_id));
+  const [token] = await listed(member);
+  expect(token).toMatch(/^\w{32}$/);
+  const botsOf = (events: Json[]): Json[] => events.filter(({ type }) => type === 'realm_bot').map(({ bot }) => bot);
+  expect(tokenIn(botsOf(await own.settle()))).toEqual([token, token]);
+  expect(tokenIn(botsOf(await queue.settle()))).toEqual(['', '']);
+  expect(await listed(administrator)).toEqual(['']);
+  expect(await listed(owner)).toEqual(['']);
+});

@@ -51,8 +51,15 @@ export interface AddressChange {
   language: string;
 }
 
-export async function addressChange(work: Work, realm: Realm, row: AccountRow, after: string): Promise<AddressChange> {
+/** Counts the mail in the transaction of the change: a change that the old address would not be told of is refused. */
+export async function addressChange(
+  work: Work,
+  realm: Realm,
+  { row, after, mailer, personId }: { row: AccountRow; after: string; mailer: Mailer; personId?: number },
+): Promise<AddressChange> {
   const { default_language: language } = await readSettings(work, row.id);
+  const by = personId === undefined ? {} : { personId };
+  await mailer.count(work, { realmId: work.realmId, kind: 'address change', addresses: [row.email], ...by });
   return { before: row.email, after, realm: realm.settings.name, language };
 }
 

@@ -43,7 +43,13 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
       });
       const comment = params.deactivation_notification_comment;
       if (to && comment !== undefined)
-        mailer.send(to.email, deactivatedMail(to.language, { realm: to.realm, comment: comment.trim() }));
+        mailer.notify(owner.database, {
+          realmId: context.actor.realmId,
+          kind: 'deactivation',
+          personId: context.actor.userId,
+          to: to.email,
+          mail: deactivatedMail(to.language, { realm: to.realm, comment: comment.trim() }),
+        });
       return {};
     }),
 

@@ -41,7 +41,10 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
         if (new_email !== undefined && new_email !== row.email) {
           await checkNewEmail(work, realm, new_email, row.id);
           await changeEmail(work, row, new_email);
-          if (!row.is_bot) return { moved: await addressChange(work, realm, row, new_email) };
+          if (!row.is_bot)
+            return {
+              moved: await addressChange(work, realm, { row, after: new_email, mailer, personId: holder.userId }),
+            };
         }
         return { moved: undefined };
       });

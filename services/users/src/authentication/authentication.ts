@@ -1,7 +1,9 @@
-import { type Actor, badRequest, ChatError, userOperations } from '@natter/contracts';
+import { type Actor, badRequest, ChatError, type RequestMeta, userOperations } from '@natter/contracts';
 import { type Executor, sql, together } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { idInEmail } from '../accounts/find-account.ts';
+import type { Guesses } from './guesses.ts';
 import { apiKeyId } from './passwords.ts';
 
 const actorRow = z.object({
@@ -28,7 +30,7 @@ interface Asked {
   user_id?: number;
 }
 
-export function authenticationHandlers({ database }: Owner): Handlers {
+export function authenticationHandlers({ database }: Owner, guesses: Guesses): Handlers {
   // After a restart of gateways all their clients come at once.
   const find = together(async (asked: Asked[]) => {
     const rows = await database.any(sql.type(actorRow)`
@@ -56,12 +58,27 @@ export function authenticationHandlers({ database }: Owner): Handlers {
       basis: { [`actor:${account.id}`]: account.actor_version, groups: account.groups_version },
     };
   }
+  /** All spellings of the address of an account are one. */
+  async function countWrong({ realmId, network = 'unknown' }: RequestMeta, email: string): Promise<void> {
+    const account = await database.maybeOne(sql.type(z.object({ id: z.number() }))`
+      SELECT a.id FROM users.account a JOIN users.realm r ON r.id = a.realm_id
+      WHERE a.realm_id = ${realmId} AND (lower(a.email) = lower(${email})
+        OR a.id = ${idInEmail(email)} AND lower('user' || a.id || '@' || r.host) = lower(${email})) LIMIT 1`);
+    await guesses.wrongKey({ realmId, network }, account ? { userId: account.id } : { name: email });
+  }
+
   const invalidKey = (): ChatError => new ChatError('INVALID_API_KEY', 'Invalid API key');
 
   return [
-    handle(userOperations.authenticate, ({ meta }, { email, api_key }) =>
-      actorOf({ realm_id: meta.realmId, key_hash: apiKeyId(api_key), email }, invalidKey),
-    ),
+    handle(userOperations.authenticate, async ({ meta }, { email, api_key }) => {
+      try {
+        return await actorOf({ realm_id: meta.realmId, key_hash: apiKeyId(api_key), email }, invalidKey);
+      } catch (error) {
+        const isWrong = error instanceof ChatError && error.code === 'INVALID_API_KEY';
+        if (isWrong && email !== undefined) await countWrong(meta, email);
+        throw error;
+      }
+    }),
     handle(userOperations.refreshActor, ({ meta }, { user_id, key_id }) =>
       actorOf({ realm_id: meta.realmId, key_hash: key_id, user_id }, invalidKey),
     ),

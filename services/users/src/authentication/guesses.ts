@@ -14,6 +14,11 @@ export interface Guesses {
     guessed: Guessed,
     attempt: () => Promise<R | undefined>,
   ): Promise<R | undefined>;
+  /**
+   * Counts a wrong API key for an account or a name from a network. Throws RATE_LIMIT_HIT after many, for a time that grows. The count
+   * says nothing of right keys: they are never refused, also not behind the same network.
+   */
+  wrongKey(by: { realmId: number; network: string }, guessed: Guessed): Promise<void>;
 }
 
 const rememberSeconds = 86_400;
@@ -21,6 +26,8 @@ const firstWaitSeconds = 30;
 const longestWaitSeconds = 1_800;
 /** Networks are shared by many people: they wait less, and later. */
 const network = { free: 50, firstWaitSeconds: 1, longestWaitSeconds: 60, rememberSeconds: 3_600 };
+/** A client whose key ended sends it a few times more, and must be told so. */
+const wrongKeys = { free: 20, firstWaitSeconds: 30, longestWaitSeconds: 1_800, rememberSeconds: 86_400 };
 /** An account that is guessed at from many networks leaves each new one a single free attempt. */
 const guessedAtByMany = 50;
 
@@ -35,8 +42,17 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
   const turns = new Map<string, Promise<unknown>>();
 
   return {
+    async wrongKey({ realmId, network: from }, guessed) {
+      const pair = `wrong-key:${nameOf(guessed)}:${from}`;
+      const waiting = await attempts.left(realmId, `${pair}:wait`);
+      if (waiting > 0) throw tooMany(waiting);
+      const { free, firstWaitSeconds: first, longestWaitSeconds: longest, rememberSeconds } = wrongKeys;
+      const wait = waitAfter(await attempts.add(realmId, pair, rememberSeconds), free, first, longest);
+      if (wait > 0) await attempts.add(realmId, `${pair}:wait`, wait);
+    },
+
     async attempt({ realmId, network: from }, guessed, attempt) {
-      const who = 'userId' in guessed ? `account:${guessed.userId}` : `name:${hashOf(guessed.name)}`;
+      const who = nameOf(guessed);
       const pair = `guess:${who}:${from}`;
       const keys = {
         pair,
@@ -85,6 +101,9 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
     }
   }
 }
+
+const nameOf = (guessed: Guessed): string =>
+  'userId' in guessed ? `account:${guessed.userId}` : `name:${hashOf(guessed.name)}`;
 
 /** Names that a person would call the same are one. A hash, because names are long or odd. */
 export const hashOf = (name: string): string =>

@@ -42,7 +42,12 @@ export function loginHandlers({ database, unitOfWork }: Owner, mailer: Mailer, g
       });
       if (!isMade) throw wrongPassword();
       if (account.wants_mail)
-        mailer.send(account.email, newLoginMail(account.language, { realm: account.realm_name, client: meta.client }));
+        mailer.notify(database, {
+          realmId: meta.realmId,
+          kind: 'login',
+          to: account.email,
+          mail: newLoginMail(account.language, { realm: account.realm_name, client: meta.client }),
+        });
       return { api_key: key, email: account.email, user_id: account.id };
     }),
   ];

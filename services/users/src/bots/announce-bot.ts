@@ -1,9 +1,18 @@
-import { type Audience, idSet, type LogEvent, roles } from '@natter/contracts';
+import { type Audience, idSet, type LogEvent } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { AccountRow } from '../accounts/account-row.ts';
 import { administratorsAnd } from '../accounts/announce-account.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
-import { type BotRow, everyBot, keyFor, readBots, toBot } from './bot-row.ts';
+import {
+  type BotRow,
+  type BotViewer,
+  everyBot,
+  keyFor,
+  readBots,
+  servicesFor,
+  toBot,
+  withoutTokens,
+} from './bot-row.ts';
 
 type Some = Exclude<Audience, 'realm'>;
 
@@ -15,7 +24,7 @@ export async function announceBotChange(
 ): Promise<void> {
   const audience = await administratorsAnd(work, row.bot_owner_id);
   const services = changes.services as BotRow['services'] | undefined;
-  const bot = { user_id: row.id, ...changes, ...(services ? { services: services.map(withoutToken) } : {}) };
+  const bot = { user_id: row.id, ...changes, ...(services ? { services: withoutTokens(services) } : {}) };
   work.emit({
     type: 'realm_bot',
     op: 'update',
@@ -38,27 +47,24 @@ export async function announceBot(work: Work, botId: number, audience: Some): Pr
 }
 
 const botAdded = (row: BotRow, audience: Some): LogEvent => {
-  const bot = toBot({ ...row, services: row.services.map(withoutToken) }, '');
-  return { type: 'realm_bot', op: 'add', body: { bot }, audience, ...withheld(row.id, ['api_key', 'services']) };
+  const body = { bot: toBot(row) };
+  return { type: 'realm_bot', op: 'add', body, audience, ...withheld(row.id, ['api_key', 'services']) };
 };
 
 /** Keys of bots and tokens of their services are not in the log: whoever receives the event is told them. */
 const withheld = (id: number, fields: string[]): Pick<LogEvent, 'withheld'> =>
   fields.length === 0 ? {} : { withheld: { in: 'bot', kind: 'bot', id, fields } };
-const withoutToken = (service: Record<string, unknown>): Record<string, unknown> =>
-  'token' in service ? { ...service, token: '' } : service;
 
-/** What was withheld of a bot, for somebody who owns it or is an administrator. */
+/** What was withheld of a bot, as far as this viewer may see it. */
 export function revealBot(
   row: BotRow,
-  viewer: { userId: number; role: number },
+  viewer: BotViewer,
   fields: readonly string[],
   seal: KeySeal,
 ): Record<string, unknown> {
-  const maySee = row.bot_owner_id === viewer.userId || viewer.role <= roles.administrator;
   const all: Record<string, unknown> = {
     api_key: keyFor(viewer, row, seal),
-    services: maySee ? row.services : row.services.map(withoutToken),
+    services: servicesFor(viewer, row),
   };
   return Object.fromEntries(fields.filter((field) => field in all).map((field) => [field, all[field]]));
 }

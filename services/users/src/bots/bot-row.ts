@@ -30,11 +30,31 @@ export const botDefaults = (row: BotRow) => ({
   default_all_public_streams: row.default_all_public_streams,
 });
 
-/** The key of a bot for its owner, and nothing for anybody else or where the bot outranks the viewer. */
-export const keyFor = (viewer: { userId: number; role: number }, row: BotRow, seal: KeySeal): string =>
-  row.bot_owner_id === viewer.userId && row.role >= viewer.role ? seal.open(row.sealed_key) : '';
+export interface BotViewer {
+  userId: number;
+  role: number;
+}
 
-export const toBot = (row: BotRow, api_key: string): Bot => ({
+/** The secrets of a bot are for its owner, and for nobody where the bot outranks the viewer. */
+const maySeeSecrets = (viewer: BotViewer, row: BotRow): boolean =>
+  row.bot_owner_id === viewer.userId && row.role >= viewer.role;
+
+/** The key of a bot; empty for who may not see it. */
+export const keyFor = (viewer: BotViewer, row: BotRow, seal: KeySeal): string =>
+  maySeeSecrets(viewer, row) ? seal.open(row.sealed_key) : '';
+
+/** The services of a bot; their tokens are empty for who may not see the key. */
+export const servicesFor = (viewer: BotViewer, row: BotRow): BotRow['services'] =>
+  maySeeSecrets(viewer, row) ? row.services : withoutTokens(row.services);
+
+export const withoutTokens = (services: BotRow['services']): BotRow['services'] =>
+  services.map((service) => ('token' in service ? { ...service, token: '' } : service));
+
+/** As everybody who sees the bot may see it, unless the secrets are given. */
+export const toBot = (
+  row: BotRow,
+  { api_key, services }: Pick<Bot, 'api_key' | 'services'> = { api_key: '', services: withoutTokens(row.services) },
+): Bot => ({
   user_id: row.id,
   full_name: row.full_name,
   email: row.email,
@@ -43,6 +63,6 @@ export const toBot = (row: BotRow, api_key: string): Bot => ({
   ...botDefaults(row),
   avatar_url: avatarUrl(row),
   owner_id: row.bot_owner_id,
-  services: row.services,
+  services,
   is_active: row.is_active,
 });

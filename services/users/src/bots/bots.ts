@@ -15,7 +15,7 @@ import type { SnapshotPart } from '../snapshot-part.ts';
 import { announceBotChange, revealBot } from './announce-bot.ts';
 import { giveKey, noteReader } from './bot-key.ts';
 import { requireRank } from './bot-rank.ts';
-import { type BotRow, botDefaults, everyBot, keyFor, ownedBy, readBots, toBot } from './bot-row.ts';
+import { type BotRow, botDefaults, everyBot, keyFor, ownedBy, readBots, servicesFor, toBot } from './bot-row.ts';
 import { createBotHandlers } from './create-bot.ts';
 import { moveBot } from './move-bot.ts';
 
@@ -217,6 +217,8 @@ export const botsSnapshot = (seal: KeySeal): SnapshotPart => ({
     if (userId === undefined) return { realm_bots: [] };
     const { role } = await holderOf(executor, userId);
     const rows = await readBots(executor, realmId, role <= roles.administrator ? everyBot : ownedBy(userId));
-    return { realm_bots: rows.map((row) => toBot(row, keyFor({ userId, role }, row, seal))) };
+    const viewer = { userId, role };
+    const seen = (row: BotRow) => ({ api_key: keyFor(viewer, row, seal), services: servicesFor(viewer, row) });
+    return { realm_bots: rows.map((row) => toBot(row, seen(row))) };
   },
 });

@@ -22,7 +22,8 @@ export function mailInvitation(executor: Executor, mailer: Mailer): SendInvitati
   const count = (work: Work, addresses: readonly string[], personId?: number): Promise<void> =>
     mailer.count(work, {
       realmId: work.realmId,
-      kind: 'invitation',
+      // Strangers with a reusable link use up no invitations of members.
+      kind: personId === undefined ? 'link' : 'invitation',
       addresses,
       ...(personId === undefined ? {} : { personId }),
     });

@@ -10,8 +10,11 @@ export interface DailyLimits {
 
 export interface Mailing {
   realmId: number;
-  /** Invitations and other mails have budgets of their own in a realm: strangers who ask for passwords use up no invitations. */
-  kind: 'invitation' | 'account';
+  /**
+   * Each kind has budgets of its own: strangers who ask for passwords use up no invitations, and many logins hide no change of an
+   * address. `account`: an address to confirm; `link`: an address that joins by a reusable link.
+   */
+  kind: 'invitation' | 'link' | 'account' | 'login' | 'address change' | 'deactivation';
   /** Who asked for it; absent for requests without authentication. */
   personId?: number;
   addresses: readonly string[];
@@ -45,8 +48,19 @@ export async function countMails(executor: Executor, limits: DailyLimits, mailin
     ORDER BY m.kind, m.subject
     ON CONFLICT (realm_id, day, kind, subject) DO UPDATE SET sent = c.sent + excluded.sent RETURNING kind, sent`);
   for (const row of rows) {
-    const what = row.kind.split(' ')[0] as keyof DailyLimits;
+    const what = row.kind.split(' ', 1)[0] as keyof DailyLimits;
     if (row.sent > limits[what]) throw new ChatError('RATE_LIMIT_HIT', tooMany[what], { 'retry-after': 86_400 });
+  }
+}
+
+/** As `countMails`, outside of a transaction and after what the mails are about; false where they exceed a limit and are not sent. */
+export async function mayNotify(executor: Executor, limits: DailyLimits, mailing: Mailing): Promise<boolean> {
+  try {
+    await countMails(executor, limits, mailing);
+    return true;
+  } catch (error) {
+    if (error instanceof ChatError && error.code === 'RATE_LIMIT_HIT') return false;
+    throw error;
   }
 }
 

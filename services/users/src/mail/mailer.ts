@@ -1,7 +1,7 @@
 import type { Executor } from '@natter/database';
 import type { Logger } from '@natter/service-kit';
 import { createTransport } from 'nodemailer';
-import { countMails, type DailyLimits, type Mailing } from './mail-limits.ts';
+import { countMails, type DailyLimits, type Mailing, mayNotify } from './mail-limits.ts';
 
 export interface Mail {
   subject: string;
@@ -11,10 +11,20 @@ export interface Mail {
 export interface Mailer {
   /** Counts mails in the transaction that causes them; throws RATE_LIMIT_HIT over the limits of a day. */
   count(executor: Executor, mailing: Mailing): Promise<void>;
+  /**
+   * Sends a notice of what was done, unless it exceeds the limits of a day: what was done is not refused because of its mail. Does not
+   * wait and never fails its caller.
+   */
+  notify(executor: Executor, notice: Notice): void;
   /** Does not wait and never fails its caller: what was done stands, and can be asked for again. */
   send(to: string, mail: Mail): void;
   /** Resolves when all that was given is sent, or has failed. */
   close(): Promise<void>;
+}
+
+export interface Notice extends Pick<Mailing, 'realmId' | 'kind' | 'personId'> {
+  to: string;
+  mail: Mail;
 }
 
 /**
@@ -29,14 +39,29 @@ export function createMailer(options: {
 }): Mailer {
   const { url, from, log, limits } = options;
   const count: Mailer['count'] = (executor, mailing) => countMails(executor, limits, mailing);
+  const notices = new Set<Promise<void>>();
+  const notifyBy = (send: Mailer['send']): Mailer['notify'] => {
+    const notify = async (executor: Executor, { to, mail, ...mailing }: Notice): Promise<void> => {
+      if (await mayNotify(executor, limits, { ...mailing, addresses: [to] })) send(to, mail);
+      else log.info({ kind: mailing.kind, realm: mailing.realmId }, 'mail not sent: a limit of the day is reached');
+    };
+    return (executor, notice) => {
+      const done: Promise<void> = notify(executor, notice)
+        .catch((error: unknown) => log.warn({ err: error, kind: notice.kind }, 'mail not sent'))
+        .finally(() => notices.delete(done));
+      notices.add(done);
+    };
+  };
   if (!url) {
+    const show: Mailer['send'] = (to, mail) => {
+      if (process.connected) process.send?.({ mail: { to, ...mail } });
+      else log.warn({ subject: mail.subject }, 'mail not sent: no mail server is configured (NATTER_SMTP_URL)');
+    };
     return {
       count,
-      send: (to, mail) => {
-        if (process.connected) process.send?.({ mail: { to, ...mail } });
-        else log.warn({ subject: mail.subject }, 'mail not sent: no mail server is configured (NATTER_SMTP_URL)');
-      },
-      close: async () => undefined,
+      notify: notifyBy(show),
+      send: show,
+      close: async () => void (await Promise.all(notices)),
     };
   }
   const transport = createTransport({
@@ -48,19 +73,22 @@ export function createMailer(options: {
     socketTimeout: 30_000,
   });
   const sending = new Set<Promise<void>>();
+  const send: Mailer['send'] = (to, { subject, text }) => {
+    const sent: Promise<void> = transport
+      .sendMail({ from, to, subject, text })
+      .then(
+        () => log.debug({ subject }, 'mail sent'),
+        (error: unknown) => log.warn({ err: error, subject }, 'mail not sent'),
+      )
+      .finally(() => sending.delete(sent));
+    sending.add(sent);
+  };
   return {
     count,
-    send(to, { subject, text }) {
-      const sent: Promise<void> = transport
-        .sendMail({ from, to, subject, text })
-        .then(
-          () => log.debug({ subject }, 'mail sent'),
-          (error: unknown) => log.warn({ err: error, subject }, 'mail not sent'),
-        )
-        .finally(() => sending.delete(sent));
-      sending.add(sent);
-    },
+    notify: notifyBy(send),
+    send,
     async close() {
+      await Promise.all(notices);
       await Promise.all(sending);
       transport.close();
     },

@@ -11,18 +11,13 @@ import {
 } from '../accounts/change-email.ts';
 import { lockAccount } from '../accounts/find-account.ts';
 import { endCredentials } from '../authentication/end-credentials.ts';
-import { hashOf } from '../authentication/guesses.ts';
 import { checkPassword, hashPassword } from '../authentication/passwords.ts';
 import { forgottenPasswordMail } from '../mail/mails.ts';
 import { lockRealm, readRealm } from '../realm/read-realm.ts';
-import { findConfirmation, newConfirmation, takeConfirmation } from './confirmations.ts';
+import { findConfirmation, takeConfirmation } from './confirmations.ts';
+import { limitResets, makeResetLink } from './password-resets.ts';
 import { escaped, plainPage } from './plain-page.ts';
 import type { SettingsTools } from './tools.ts';
-
-const resetWindows = [
-  { seconds: 3_600, most: 2 },
-  { seconds: 86_400, most: 5 },
-];
 
 const gone = () =>
   plainPage(404, 'This link does not work', '<p>It was used already, or has expired. Ask for a new one.</p>');
@@ -47,7 +42,8 @@ export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: Set
         checkMayChangeEmail(realm, row);
         await checkNewEmail(work, realm, taken?.email ?? '', row.id);
         await changeEmail(work, row, taken?.email ?? '');
-        return { email: taken?.email ?? '', told: await addressChange(work, realm, row, taken?.email ?? '') };
+        const email = taken?.email ?? '';
+        return { email, told: await addressChange(work, realm, { row, after: email, mailer }) };
       }).catch((error: unknown) => {
         if (error instanceof ChatError && error.status < 500) return undefined;
         throw error;
@@ -71,8 +67,7 @@ export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: Set
     ),
 
     handle(settingsOperations.askForPassword, async ({ meta }, { email }) => {
-      for (const window of resetWindows)
-        await attempts.count(meta.realmId, `reset:${hashOf(email)}:${window.seconds}`, window);
+      await limitResets(attempts, meta, email);
       // Not waited for: the time to answer tells nobody whether there is such an account.
       void mailLink(meta, email).catch((error: unknown) =>
         log.warn({ err: error }, 'link to set a password not mailed'),
@@ -81,7 +76,7 @@ export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: Set
       return plainPage(
         200,
         'Look into your mail',
-        '<p>If there is an account with this address, a link is on its way.</p>',
+        '<p>If there is an account with this address, a link is on its way. Links that you got within a day work too, until one is used.</p>',
       );
     }),
 
@@ -121,8 +116,8 @@ export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: Set
       FROM users.account a JOIN users.realm r ON r.id = a.realm_id
       WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
     if (!account) return;
-    await mailer.count(database, { realmId: meta.realmId, kind: 'account', addresses: [account.email] });
-    const key = await newConfirmation(database, account.id, 'password', account.email);
+    const key = await makeResetLink(owner, meta.realmId, account.id);
+    if (key === undefined) return;
     const { url, settings } = await readRealm(database, meta.realmId);
     const link = `${url}/accounts/password/reset/${key}`;
     mailer.send(account.email, forgottenPasswordMail(account.language, { realm: settings.name, link }));

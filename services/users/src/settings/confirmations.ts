@@ -8,11 +8,14 @@ type Kind = 'email' | 'password';
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-/** Makes what a mailed link holds; one that was mailed before for the same is worth nothing any more. */
+/**
+ * Makes what a mailed link holds. A newer address to confirm replaces an older one; links to set a password stay valid until one is
+ * used, because anybody may ask for another.
+ */
 export async function newConfirmation(executor: Executor, userId: number, kind: Kind, email: string): Promise<string> {
   const key = randomBytes(24).toString('base64url');
   await executor.run(
-    sql.unsafe`DELETE FROM users.confirmation WHERE user_id = ${userId} AND kind = ${kind} OR expires_at < now()`,
+    sql.unsafe`DELETE FROM users.confirmation WHERE user_id = ${userId} AND kind = ${kind} AND kind = 'email' OR expires_at < now()`,
   );
   await executor.run(sql.unsafe`
     INSERT INTO users.confirmation (hash, realm_id, user_id, kind, email, expires_at)

@@ -1,0 +1,87 @@
+import { type Actor, isGuest, type LogEntry, roles } from '@natter/contracts';
+
+/** A poll from its arrival to its answer, held or not yet. */
+export interface Arrival {
+  readonly realmId: number;
+  readonly userId: number;
+  /** Order of arrival at this gateway. */
+  readonly order: number;
+  /** A guest follows no channels but their own, whatever their queue was made for. */
+  isGuest: boolean;
+  /** The highest generation that was announced for the queue meanwhile. */
+  newest: number;
+  /** The queue ended. */
+  isGone: boolean;
+  /** A key of the user ended, or the realm was deactivated: the poll answers with nothing, and the client authenticates again. */
+  isRevoked: boolean;
+  /** Called when the poll was revoked. */
+  wake: () => void;
+}
+
+/**
+ * Polls that are under way, by queue. A poll is registered before its credentials are checked, and each entry of the log reaches
+ * `follow` before any poll reads it. So no poll answers with an event from after the end of its credentials.
+ */
+export interface Arrivals {
+  add(queueId: string, actor: Actor): { arrival: Arrival; leave: () => void };
+  /** Another process reports the end of a queue, or a newer poll of it. */
+  heard(queueId: string, news: { gone?: boolean; generation?: number }): void;
+  /** An entry of a realm's log has arrived. */
+  follow(realmId: number, entry: LogEntry): void;
+  /** Entries of a realm's log were lost: any of its keys may have ended. */
+  revokeAll(realmId: number): void;
+}
+
+export function createArrivals(): Arrivals {
+  const byQueue = new Map<string, Set<Arrival>>();
+  let arrived = 0;
+
+  function* inRealm(realmId: number): Generator<Arrival> {
+    for (const all of byQueue.values()) for (const one of all) if (one.realmId === realmId) yield one;
+  }
+  const revoke = (realmId: number, isAffected: (arrival: Arrival) => boolean): void => {
+    for (const arrival of inRealm(realmId)) {
+      if (!isAffected(arrival)) continue;
+      arrival.isRevoked = true;
+      arrival.wake();
+    }
+  };
+
+  return {
+    add(queueId, actor) {
+      const arrival: Arrival = {
+        realmId: actor.realmId,
+        userId: actor.userId,
+        order: ++arrived,
+        isGuest: isGuest(actor),
+        newest: 0,
+        isGone: false,
+        isRevoked: false,
+        wake: () => undefined,
+      };
+      const here = byQueue.get(queueId) ?? new Set();
+      byQueue.set(queueId, here.add(arrival));
+      const leave = (): void => {
+        here.delete(arrival);
+        if (here.size === 0) byQueue.delete(queueId);
+      };
+      return { arrival, leave };
+    },
+    heard(queueId, { gone, generation }) {
+      for (const arrival of byQueue.get(queueId) ?? []) {
+        arrival.isGone ||= gone === true;
+        arrival.newest = Math.max(arrival.newest, generation ?? 0);
+      }
+    },
+    follow(realmId, { event: { type, op, body } }) {
+      if (type === 'credentials_changed') revoke(realmId, ({ userId }) => userId === body.user_id);
+      // Every key of the realm is refused from now on.
+      if (type === 'realm' && op === 'deactivated') revoke(realmId, () => true);
+      if (type !== 'realm_user' || op !== 'update') return;
+      const { user_id, role } = body.person as { user_id: number; role?: number };
+      if (role === undefined) return;
+      for (const one of inRealm(realmId)) if (one.userId === user_id) one.isGuest = role === roles.guest;
+    },
+    revokeAll: (realmId) => revoke(realmId, () => true),
+  };
+}

@@ -1,0 +1,68 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Credentials, request } from '../api.ts';
+
+let system: System;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '100000' }, log: () => undefined });
+});
+afterAll(() => system?.stop());
+
+const nobody: Credentials = { email: '', api_key: '' };
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** On a connection of its own: which gateway answers is chance. */
+const call = (who: Credentials, method: string, path: string, form: Record<string, unknown> = {}) =>
+  request(system.url, who, method, path, form, { connection: 'close' });
+async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
+  const { status, body } = await call(who, method, path, form);
+  expect([status, body.msg]).toEqual([200, '']);
+  return body;
+}
+
+/** One more key of the member, known to every gateway. */
+async function stolenKey(): Promise<Credentials> {
+  const { email, password } = system.people.member;
+  const { api_key } = await ok(nobody, 'POST', '/fetch_api_key', { username: email, password });
+  const thief = { email, api_key };
+  for (let count = 0; count < 12; count++) await ok(thief, 'GET', '/users/me');
+  return thief;
+}
+
+/** Ends the key with the member's own. */
+async function endKey(thief: Credentials): Promise<void> {
+  const { api_keys } = await ok(thief, 'GET', '/users/me/api_keys');
+  const { id } = api_keys.find((key: Answer) => key.is_current);
+  await ok(system.people.member, 'DELETE', `/users/me/api_keys/${id}`);
+}
+
+const stopped = (signal: NodeJS.Signals): void => {
+  for (const child of system.children) if (child.program === 'event-queue') child.kill(signal);
+};
+
+test.each([
+  ['a long poll', {}],
+  ['a poll that may not wait', { dont_block: true }],
+])('%s that came before its key ended, and is not held yet, answers with nothing from afterwards', async (_, form) => {
+  const thief = await stolenKey();
+  const { queue_id, last_event_id } = await ok(thief, 'POST', '/register', { event_types: ['message'] });
+  // The first poll of a queue extends its life: it waits for the service that is stopped, after it was authenticated.
+  stopped('SIGSTOP');
+  let poll: Promise<{ status: number; body: Answer }>;
+  try {
+    poll = call(thief, 'GET', '/events', { queue_id, last_event_id, ...form });
+    await pause(700);
+    await endKey(thief);
+    const message = { type: 'direct', to: [system.people.member.user_id], content: 'a secret' };
+    await ok(system.people.owner, 'POST', '/messages', message);
+    await expect.poll(async () => (await call(thief, 'GET', '/users/me')).status).toBe(401);
+  } finally {
+    stopped('SIGCONT');
+  }
+  const { status, body } = await poll;
+  expect(JSON.stringify(body)).not.toContain('a secret');
+  expect([status, body.code]).toEqual([401, 'INVALID_API_KEY']);
+});
