@@ -159,6 +159,31 @@ test('wrong keys at an address refuse neither a right key nor a login there', pa
   expect((await logIn(administrator.email, administrator.password, network)).status).toBe(200);
 });
 
+test('wrong keys for one account, in any spelling of its address, delay wrong keys from their network alone', async () => {
+  const { email, user_id, api_key } = system.people.moderator;
+  const show = (name: string, key: string, network: string) =>
+    request(system.url, { email: name, api_key: key }, 'GET', '/users/me', {}, from(network));
+  const wrongKey = (index: number) => String(index).padStart(32, 'w');
+  const [network, unknown] = [elsewhere(), elsewhere()];
+  const names = [email, email.toUpperCase(), `user${user_id}@localhost`];
+  const statuses: number[] = [];
+  for (let count = 0; count < 24; count++)
+    statuses.push((await show(names[count % 3] ?? '', wrongKey(count), network)).status);
+  expect(statuses).toEqual([...Array(20).fill(401), ...Array(4).fill(429)]);
+  const late = await show(email, wrongKey(99), network);
+  expect(codeOf(late)).toEqual(limited);
+  expect(late.body['retry-after']).toBeGreaterThan(10);
+  // A right key at the same network, a wrong one elsewhere and a login are answered as ever.
+  expect((await show(email, api_key, network)).status).toBe(200);
+  expect((await show(email, wrongKey(0), elsewhere())).status).toBe(401);
+  expect((await logIn(email, system.people.moderator.password, network)).status).toBe(200);
+  // An address without an account is treated like one that has one.
+  const others: number[] = [];
+  for (let count = 0; count < 22; count++)
+    others.push((await show('nobody-here@natter.example', wrongKey(count), unknown)).status);
+  expect(others).toEqual([...Array(20).fill(401), 429, 429]);
+});
+
 test('a request weighs what the contract says', patience, async () => {
   await atWindowStart();
   const { administrator } = system.people;

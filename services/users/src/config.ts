@@ -29,19 +29,21 @@ export const usersConfig = commonConfig.extend({
     .int()
     .min(1)
     .default(200)
-    .describe('Mails a day that one person may cause'),
+    .describe('Mails a day that one person may cause, of each kind'),
   NATTER_MAILS_PER_ADDRESS: z.coerce
     .number()
     .int()
     .min(1)
     .default(10)
-    .describe('Mails a day to one address: invitations, and as many links for accounts'),
+    .describe(
+      'Mails a day to one address, of each kind: invitations, links to join, addresses to confirm, logins, changes of an address, deactivations',
+    ),
   NATTER_MAILS_PER_REALM: z.coerce
     .number()
     .int()
     .min(1)
     .default(2_000)
-    .describe('Mails a day of an organization: invitations, and as many links for accounts'),
+    .describe('Mails a day of an organization, of each kind'),
   NATTER_BOT_KEY_SECRET: z
     .string()
     .optional()
