@@ -89,6 +89,101 @@ test('a client that does not read its answers is cut; a held poll is not', async
   await isWell();
 });
 
+/** How often the processes of a service ran an operation. */
+async function runsOf(program: string, operation: string): Promise<number> {
+  const counts = system.children
+    .filter((child) => child.program === program)
+    .map(async (child) => {
+      const text = await (await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`)).text();
+      const lines = text.split('\n').filter((line) => line.startsWith('natter_request_seconds_count'));
+      return lines
+        .filter((line) => line.includes(`operation="${operation}"`))
+        .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+test('a reader of server-sent events that stalls is cut, and the gateway does not keep what it does not read', async () => {
+  const { owner } = system.people;
+  const { body } = await request(system.url, owner, 'POST', '/register', { event_types: ['drafts'] });
+  const stream = await RawSocket.open(system.url);
+  stream.send(
+    `GET /api/v1/events?queue_id=${body.queue_id}&last_event_id=-1 HTTP/1.1\r\n${head}Accept: text/event-stream\r\n\r\n`,
+  );
+  await stream.until((received) => received.includes('retry: 1000'));
+  stream.pause();
+  const before = await gatewayMemory();
+  const drafts = Array.from({ length: 60 }, () => ({ type: '', to: [], topic: '', content: 'x'.repeat(10_000) }));
+  // Together larger than the buffers of the kernel.
+  const rounds = 60;
+  for (let round = 0; round < rounds; round++) {
+    const made = await request(system.url, owner, 'POST', '/drafts', { drafts });
+    expect(made.status).toBe(200);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 15_000));
+  expect((await gatewayMemory()) - before).toBeLessThan(300);
+  stream.resume();
+  await stream.closed;
+  expect(stream.received.split('\nid: ').length).toBeLessThan(rounds);
+  await isWell();
+}, 120_000);
+
+test('clients that hang up inside the download of a file end it', async () => {
+  const size = 12 * 1024 * 1024;
+  const form = Buffer.concat([
+    Buffer.from('--b\r\nContent-Disposition: form-data; name="f"; filename="large.bin"\r\n\r\n'),
+    Buffer.alloc(size, 'x'),
+    Buffer.from('\r\n--b--\r\n'),
+  ]);
+  const uploader = await RawSocket.open(system.url);
+  uploader.send(
+    `POST /api/v1/user_uploads HTTP/1.1\r\n${head}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\n\r\n`,
+  );
+  uploader.send(form);
+  const { status, json } = await uploader.answer();
+  uploader.destroy();
+  expect(status).toBe(200);
+  const get = `GET ${json.url} HTTP/1.1\r\n${head}\r\n`;
+  const [before, memory] = [await runsOf('messaging', 'read-file-chunk'), await gatewayMemory()];
+  const clients = 20;
+  for (let count = 0; count < clients; count++) {
+    const socket = await RawSocket.open(system.url);
+    socket.send(get);
+    await socket.until((received) => received.length > 1_000);
+    socket.destroy(count % 2 === 0);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  // The whole file is 64 chunks.
+  const read = (await runsOf('messaging', 'read-file-chunk')) - before;
+  expect(read).toBeGreaterThanOrEqual(clients);
+  expect(read).toBeLessThan((clients * 64) / 2);
+  expect((await gatewayMemory()) - memory).toBeLessThan(200);
+  const whole = await RawSocket.open(system.url);
+  whole.send(get);
+  expect((await whole.answer()).body.length).toBe(size);
+  whole.destroy();
+  await isWell();
+});
+
+test('files that arrive byte by byte are stored as they were sent, and hold up nobody', async () => {
+  const content = Array.from({ length: 2_000 }, (_, index) => String.fromCharCode(97 + (index % 26))).join('');
+  const form = `--b\r\nContent-Disposition: form-data; name="f"; filename="slow.txt"\r\n\r\n${content}\r\n--b--\r\n`;
+  const request_ = `POST /api/v1/user_uploads HTTP/1.1\r\n${head}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\n\r\n${form}`;
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => RawSocket.open(system.url)));
+  for (let at = 0; at < request_.length; at++) {
+    for (const socket of sockets) socket.send(request_[at] ?? '');
+    await new Promise((resolve) => setImmediate(resolve));
+    if (at % 500 === 0) await isWell();
+  }
+  for (const socket of sockets) {
+    const { status, json } = await socket.answer();
+    expect(status).toBe(200);
+    const file = await rawRequest(system.url, `GET ${json.url} HTTP/1.1\r\n${head}\r\n`);
+    expect(file.body).toBe(content);
+    socket.destroy();
+  }
+});
+
 test('one address has so many connections and no more', async () => {
   const sockets = await Promise.all(Array.from({ length: 120 }, () => RawSocket.open(system.url)));
   const extra = sockets.slice(60);

@@ -53,6 +53,8 @@ export interface RenderRun {
   previewsLeft: number;
   /** Links that linkifiers may still make. */
   matchesLeft: number;
+  /** Steps of the parser that are left (`steps.ts`). */
+  stepsLeft: number;
 }
 
 export type FoundEmoji = { kind: 'unicode'; code: string } | { kind: 'realm'; url: string };

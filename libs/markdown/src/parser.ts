@@ -13,6 +13,7 @@ import { math } from './math.ts';
 import { mention } from './mention.ts';
 import { preview } from './preview.ts';
 import { spoiler } from './spoiler.ts';
+import { countSteps } from './steps.ts';
 import { table } from './table.ts';
 import { textPieces } from './text-pieces.ts';
 import { timestamp } from './timestamp.ts';
@@ -36,4 +37,5 @@ export const parser: Parser = new MarkdownIt({ html: false, breaks: true, linkif
   .use(embeddedMedia)
   .use(linkify)
   .use(textPieces)
-  .use(preview);
+  .use(preview)
+  .use(countSteps);

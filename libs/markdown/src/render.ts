@@ -19,8 +19,11 @@ export const emptyContext: RenderContext = {
   defaultCodeLanguage: '',
 };
 
-/** Pure, and of unbounded cost: only for light content, and where a time limit ends it. */
-export function render(content: string, context: RenderContext): Rendered {
+/**
+ * Pure. Throws `StepLimit` where the parser would take more than `maxSteps`. Without a limit the cost is unbounded: only where a time
+ * limit ends it.
+ */
+export function render(content: string, context: RenderContext, maxSteps = Number.POSITIVE_INFINITY): Rendered {
   const run: RenderRun = {
     context,
     find: lookupsOf(context),
@@ -28,6 +31,7 @@ export function render(content: string, context: RenderContext): Rendered {
     formulasLeft: MAX_FORMULAS,
     previewsLeft: MAX_PREVIEWS,
     matchesLeft: MAX_LINKIFIER_MATCHES,
+    stepsLeft: maxSteps,
   };
   const env = envOf(run);
   const tokens = parser.parse(content, env);

@@ -1,15 +1,15 @@
 /**
- * Rendering with limits. Content that is light whatever it says is rendered at once; all else in worker threads, where a job
+ * Rendering with limits. Light content is rendered at once while it takes few steps; all else in worker threads, where a job
  * gets 100 ms of CPU, bounded memory and bounded output, and where each person and each realm has a budget of CPU time.
  *
  * Guarantees: no content blocks the main thread, delays other people's rendering by more than a job of each realm, or
  * makes rendering fail. What exceeds a limit is shown as it was typed. The caller passes a context of what the author may see.
  */
 import type { Linkifier, RenderContext, TopicLink } from '@natter/markdown';
-import { emptyContext, isLight, renderPlain, topicLinks } from '@natter/markdown/render';
+import { emptyContext, renderPlain, topicLinks } from '@natter/markdown/render';
 import { RenderBudget } from './budget.ts';
 import type { Owner } from './fair-queue.ts';
-import { type RenderedMessage, renderMessage } from './jobs.ts';
+import { type RenderedMessage, renderLight } from './jobs.ts';
 import { createWorkerPool, type Limits, type RenderLimit, type WorkerPool } from './worker-pool.ts';
 
 export { emptyContext } from '@natter/markdown/render';
@@ -51,14 +51,14 @@ export function createRenderer(
 
   const renderer: Renderer = {
     render: async (author, content, context, topic = '') => {
-      const isLightContent = isLight(content);
-      const plainly = { content, context: { ...context, linkifiers: [] }, topic };
-      if (isLightContent && context.linkifiers.length === 0) return renderMessage(plainly);
-      const outcome = await pool().run(author, { name: 'render', input: { content, context, topic } });
+      const input = { content, context, topic };
+      const atOnce = context.linkifiers.length === 0 ? renderLight(input) : undefined;
+      if (atOnce) return atOnce;
+      const outcome = await pool().run(author, { name: 'render', input });
       if ('result' in outcome) return outcome.result;
       onLimit(outcome.unfinished, author);
-      if (isLightContent) return renderMessage(plainly);
-      return { ...renderPlain(content), topicLinks: topic === '' ? [] : topicLinks(topic, []) };
+      const withoutLinkifiers = context.linkifiers.length > 0 ? renderLight(input) : undefined;
+      return withoutLinkifiers ?? { ...renderPlain(content), topicLinks: topic === '' ? [] : topicLinks(topic, []) };
     },
 
     topicLinks: async (author, topics, linkifiers) => {

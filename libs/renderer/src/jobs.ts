@@ -1,5 +1,5 @@
 import type { Linkifier, RenderContext, Rendered, TopicLink } from '@natter/markdown';
-import { compileLinkifier, render, topicLinks } from '@natter/markdown/render';
+import { compileLinkifier, isLight, LIGHT_STEPS, render, StepLimit, topicLinks } from '@natter/markdown/render';
 
 export interface Content {
   content: string;
@@ -24,10 +24,21 @@ export type Job<N extends keyof Jobs = keyof Jobs> = { [K in N]: { name: K; inpu
 /** Characters of HTML; ten thousand of source make at most a tenth of it, but for formulas. */
 const MAX_HTML_LENGTH = 256 * 1024;
 
-export const renderMessage = ({ content, context, topic }: Content): RenderedMessage => ({
-  ...render(content, context),
+const renderMessage = ({ content, context, topic }: Content, maxSteps?: number): RenderedMessage => ({
+  ...render(content, context, maxSteps),
   topicLinks: topic === '' ? [] : topicLinks(topic, context.linkifiers),
 });
+
+/** At once, without linkifiers; undefined where that may take long. */
+export function renderLight({ content, context, topic }: Content): RenderedMessage | undefined {
+  if (!isLight(content)) return undefined;
+  try {
+    return renderMessage({ content, context: { ...context, linkifiers: [] }, topic }, LIGHT_STEPS);
+  } catch (error) {
+    if (error instanceof StepLimit) return undefined;
+    throw error;
+  }
+}
 
 /** Undefined when the result exceeds its limit. */
 export function perform(job: Job): Jobs[keyof Jobs]['result'] | undefined {

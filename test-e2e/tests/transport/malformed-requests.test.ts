@@ -254,3 +254,15 @@ describe('what is HTTP but odd', () => {
     socket.destroy();
   });
 });
+
+test('a file name with a NUL character is refused in each form that a part can have', async () => {
+  const names = ['filename="a\0b.txt"', 'filename="\0"', "filename*=utf-8''a%00b.txt", "filename*=UTF-8''%00"];
+  const paths = ['/api/v1/user_uploads', '/api/v1/users/me/avatar'];
+  for (const path of paths)
+    for (const name of names) {
+      const body = `--b\r\nContent-Disposition: form-data; name="file"; ${name}\r\n\r\nhello\r\n--b--\r\n`;
+      const { status, json } = await answerTo(post(path, body, 'Content-Type: multipart/form-data; boundary=b\r\n'));
+      expect([path, name, status, json?.result]).toEqual([path, name, 400, 'error']);
+    }
+  expect((await member.get('/attachments')).body.attachments).toEqual([]);
+});

@@ -1,5 +1,6 @@
-import { type Answer, type Client, openRealm, type Realm } from '@natter/testkit';
+import { type Answer, type Client, copyRow, countOf, openRealm, type Realm, totalNames } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { uploadTo } from '../upload.ts';
 
 /** What one person or one organization accumulates has an end, however many requests come at once. */
 let realm: Realm;
@@ -19,34 +20,327 @@ function expectRefused(refused: Answer[], count: number, text: RegExp): void {
   for (const { body } of refused) expect(body.msg).toMatch(text);
 }
 
-const collections: [string, number, RegExp, (who: Client, index: number) => Promise<Answer>][] = [
-  [
-    'playgrounds',
-    200,
-    /Too many playgrounds \(limit: 200\)/,
-    (who, index) =>
-      who.post('/realm/playgrounds', {
-        name: `p${index}`,
-        pygments_language: 'Python',
-        url_template: 'https://x.example/{code}',
-      }),
-  ],
-  [
-    'custom profile fields',
-    100,
-    /Too many custom profile fields \(limit: 100\)/,
-    (who, index) => who.post('/realm/profile_fields', { name: `f${index}`, field_type: 1 }),
-  ],
-  [
-    'device tokens',
-    100,
-    /Too many device tokens \(limit: 100\)/,
-    (who, index) => who.post('/users/me/android_gcm_reg_id', { token: `t${index}` }),
-  ],
-];
-test.each(collections)('%s: the %i-th is the last, of many at once', async (_, limit, text, send) => {
-  expectRefused(await atOnce(limit + 7, (index) => send(realm.owner, index)), 7, text);
-  expectRefused([await send(realm.owner, limit + 8)], 1, text);
+interface Total {
+  limit: number;
+  what: string;
+  /** Prepares a realm, and gives what adds the first, the second and each further one. */
+  open(realm: Realm): Promise<(index: number) => Promise<Answer>>;
+  /** The rows that are counted, and in which columns copies of the first must differ. */
+  rows(realm: Realm): { table: string; where: string };
+  differing?: Record<string, string>;
+}
+
+const base64 = Buffer.from('a key').toString('base64');
+const sent = (who: Client): Promise<number> =>
+  who.ok('POST', '/messages', { type: 'direct', to: [who.user_id], content: 'first' }).then(({ id }) => id);
+const channelIn = async ({ owner }: Realm): Promise<number> => {
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'one' }] });
+  return (await owner.ok('GET', '/get_stream_id', { stream: 'one' })).stream_id;
+};
+const soon = (): number => Math.floor(Date.now() / 1000) + 3_600;
+const ofMember = (table: string) => (realm: Realm) => ({ table, where: `user_id = ${realm.member.user_id}` });
+const ofRealm = (table: string) => (realm: Realm) => ({ table, where: `realm_id = ${realm.id}` });
+const newest = (table: string) => (realm: Realm) => ({
+  table,
+  where: `realm_id = ${realm.id} ORDER BY message_id DESC`,
+});
+
+/** By hand: what each collection holds at most. */
+const collections: Record<string, Total> = {
+  alertWords: {
+    limit: 1_000,
+    what: 'alert words',
+    open:
+      async ({ member }) =>
+      (index) =>
+        member.post('/users/me/alert_words', { alert_words: [`word ${index}`] }),
+    rows: ofMember('users.alert_word'),
+    differing: { word: "'copy ' || n" },
+  },
+  bots: {
+    limit: 500,
+    what: 'bots',
+    open:
+      async ({ member }) =>
+      (index) =>
+        member.post('/bots', { full_name: `Bot ${index}`, short_name: `bot${index}` }),
+    rows: ({ member }) => ({ table: 'users.account', where: `bot_owner_id = ${member.user_id}` }),
+    differing: { email: "'copy' || n || t.email", full_name: "'Copy ' || n" },
+  },
+  clientDevices: {
+    limit: 100,
+    what: 'devices',
+    open:
+      async ({ member }) =>
+      () =>
+        member.post('/register_client_device'),
+    rows: ofMember('users.client_device'),
+  },
+  deviceTokens: {
+    limit: 100,
+    what: 'device tokens',
+    open:
+      async ({ member }) =>
+      (index) =>
+        member.post('/users/me/android_gcm_reg_id', { token: `t${index}` }),
+    rows: ofMember('users.device_token'),
+    differing: { token: "'copy' || n" },
+  },
+  drafts: {
+    limit: 5_000,
+    what: 'drafts',
+    open:
+      async ({ member }) =>
+      () =>
+        member.post('/drafts', { drafts: [{ type: '', to: [], topic: '', content: 'x' }] }),
+    rows: ofMember('messaging.draft'),
+  },
+  mutedUsers: {
+    limit: 5_000,
+    what: 'muted users',
+    open:
+      async ({ member, owner, moderator, guest }) =>
+      (index) =>
+        member.post(`/users/me/muted_users/${[owner, moderator, guest][index]?.user_id}`),
+    rows: ofMember('users.muted_user'),
+    differing: { muted_user_id: '-n' },
+  },
+  navigationViews: {
+    limit: 500,
+    what: 'navigation views',
+    open:
+      async ({ member }) =>
+      (index) =>
+        member.post('/navigation_views', { fragment: `narrow/${index}`, is_pinned: true, name: `View ${index}` }),
+    rows: ofMember('users.navigation_view'),
+    differing: { fragment: "'narrow/copy' || n", name: "'Copy ' || n" },
+  },
+  pushDevices: {
+    limit: 100,
+    what: 'push devices',
+    open:
+      async ({ member }) =>
+      (index) =>
+        member.post('/mobile_push/register', {
+          token_kind: 'fcm',
+          push_account_id: index + 1,
+          push_public_key: base64,
+          bouncer_public_key: base64,
+          encrypted_push_registration: base64,
+        }),
+    rows: ofMember('users.push_device'),
+    differing: { push_account_id: 'n + 100' },
+  },
+  reminders: {
+    limit: 1_000,
+    what: 'reminders',
+    open: async ({ member }) => {
+      const message_id = await sent(member);
+      return () => member.post('/reminders', { message_id, scheduled_delivery_timestamp: soon() });
+    },
+    rows: ofMember('messaging.scheduled_message'),
+  },
+  savedSnippets: {
+    limit: 1_000,
+    what: 'saved snippets',
+    open:
+      async ({ member }) =>
+      (index) =>
+        member.post('/saved_snippets', { title: `Snippet ${index}`, content: 'x' }),
+    rows: ofMember('users.saved_snippet'),
+  },
+  scheduledMessages: {
+    limit: 1_000,
+    what: 'scheduled messages',
+    open:
+      async ({ member }) =>
+      () =>
+        member.post('/scheduled_messages', {
+          type: 'direct',
+          to: [member.user_id],
+          content: 'later',
+          scheduled_delivery_timestamp: soon(),
+        }),
+    rows: ofMember('messaging.scheduled_message'),
+  },
+  topicPreferences: {
+    limit: 50_000,
+    what: 'topic preferences',
+    open: async (realm) => {
+      const stream_id = await channelIn(realm);
+      await realm.member.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'one' }] });
+      return (index) => realm.member.post('/user_topics', { stream_id, topic: `topic ${index}`, visibility_policy: 3 });
+    },
+    rows: ofMember('messaging.user_topic'),
+    differing: { topic: "'copy ' || n", topic_key: "'copy ' || n" },
+  },
+  channelFolders: {
+    limit: 1_000,
+    what: 'channel folders',
+    open:
+      async ({ owner }) =>
+      (index) =>
+        owner.post('/channel_folders/create', { name: `Folder ${index}`, description: '' }),
+    rows: ofRealm('channels.folder'),
+    differing: { name: "'Copy ' || n" },
+  },
+  channels: {
+    limit: 50_000,
+    what: 'channels',
+    open:
+      async ({ owner }) =>
+      (index) =>
+        owner.post('/users/me/subscriptions', { subscriptions: [{ name: `channel ${index}` }] }),
+    rows: ofRealm('channels.channel'),
+    differing: { name: "'copy ' || n" },
+  },
+  defaultChannelGroups: {
+    limit: 200,
+    what: 'groups of default channels',
+    open: async (realm) => {
+      await channelIn(realm);
+      return (index) =>
+        realm.owner.post('/default_stream_groups/create', {
+          group_name: `Group ${index}`,
+          description: '',
+          stream_names: ['one'],
+        });
+    },
+    rows: ofRealm('channels.default_group'),
+    differing: { name: "'Copy ' || n" },
+  },
+  emoji: {
+    limit: 10_000,
+    what: 'custom emoji',
+    open:
+      async ({ owner }) =>
+      (index) =>
+        uploadTo(owner, `/realm/emoji/emoji${index}`),
+    rows: ofRealm('users.realm_emoji'),
+    differing: { name: "'copy' || n" },
+  },
+  groups: {
+    limit: 10_000,
+    what: 'user groups',
+    open:
+      async ({ owner }) =>
+      (index) =>
+        owner.post('/user_groups/create', { name: `group ${index}`, description: '', members: [] }),
+    // Those of the system count too.
+    rows: (realm) => ({ table: 'users.user_group', where: `realm_id = ${realm.id} ORDER BY is_system` }),
+    differing: { name: "'copy ' || n" },
+  },
+  invitations: {
+    limit: 20_000,
+    what: 'open invitations',
+    open:
+      async ({ owner }) =>
+      () =>
+        owner.post('/invites/multiuse'),
+    rows: ofRealm('users.invitation'),
+    differing: { key: "'copy' || n || t.key" },
+  },
+  linkifiers: {
+    limit: 200,
+    what: 'linkifiers',
+    open:
+      async ({ owner }) =>
+      (index) =>
+        owner.post('/realm/filters', { pattern: `p${index}`, url_template: 'https://x.example' }),
+    rows: ofRealm('users.linkifier'),
+    differing: { pattern: "'copy' || n" },
+  },
+  playgrounds: {
+    limit: 200,
+    what: 'playgrounds',
+    open:
+      async ({ owner }) =>
+      (index) =>
+        owner.post('/realm/playgrounds', {
+          name: `p${index}`,
+          pygments_language: 'Python',
+          url_template: 'https://x.example/{code}',
+        }),
+    rows: ofRealm('users.playground'),
+    differing: { name: "'copy' || n" },
+  },
+  profileFields: {
+    limit: 100,
+    what: 'custom profile fields',
+    open:
+      async ({ owner }) =>
+      (index) =>
+        owner.post('/realm/profile_fields', { name: `field ${index}`, field_type: 1 }),
+    rows: ofRealm('users.profile_field'),
+    differing: { name: "'copy ' || n" },
+  },
+  realmDomains: {
+    limit: 500,
+    what: 'domains',
+    open:
+      async ({ owner }) =>
+      (index) =>
+        owner.post('/realm/domains', { domain: `d${index}.example`, allow_subdomains: false }),
+    rows: ofRealm('users.realm_domain'),
+    differing: { domain: "'copy' || n || '.example'" },
+  },
+  edits: {
+    limit: 1_000,
+    what: 'edits of a message',
+    open: async ({ member }) => {
+      const id = await sent(member);
+      return (index) => member.patch(`/messages/${id}`, { content: `edit ${index}` });
+    },
+    rows: newest('messaging.message_edit'),
+  },
+  reactions: {
+    limit: 5_000,
+    what: 'reactions to a message',
+    open: async ({ member }) => {
+      const id = await sent(member);
+      const names = ['smile', 'heart', 'tada'];
+      return (index) => member.post(`/messages/${id}/reactions`, { emoji_name: names[index] });
+    },
+    rows: newest('messaging.reaction'),
+    differing: { user_id: '-n' },
+  },
+  submessages: {
+    limit: 10_000,
+    what: 'submessages of a message',
+    open: async ({ member }) => {
+      const form = { type: 'direct', to: [member.user_id], content: '/poll Lunch?\n- pizza' };
+      const { id: message_id } = await member.ok('POST', '/messages', form);
+      const content = JSON.stringify({ type: 'vote', key: 'canned,0', vote: 1 });
+      return () => member.post('/submessage', { message_id, msg_type: 'widget', content });
+    },
+    rows: newest('messaging.submessage'),
+  },
+};
+
+test('each limit of the contract has a test here', () => {
+  expect(Object.keys(collections).sort()).toEqual(totalNames().sort());
+});
+
+test.each(Object.entries(collections))('%s: the last is taken, one more is refused', async (_, total) => {
+  const own = await openRealm();
+  const add = await total.open(own);
+  expect((await add(0)).status).toBe(200);
+  const { table, where } = total.rows(own);
+  const before = await countOf(table, where.replace(/ ORDER BY.*/, ''));
+  await copyRow({ table, where }, total.limit - before - 1, total.differing ?? {});
+  const [last, more] = [await add(1), await add(2)];
+  expect([last.status, last.body.msg]).toEqual([200, '']);
+  expect([more.status, more.body.msg]).toEqual([400, `Too many ${total.what} (limit: ${total.limit})`]);
+});
+
+test.each([
+  ['playgrounds', 200],
+  ['profileFields', 100],
+  ['deviceTokens', 100],
+])('%s: of many at once no more are taken than the limit says', async (name, limit) => {
+  const total = collections[name] as Total;
+  const add = await total.open(await openRealm());
+  expectRefused(await atOnce(limit + 7, add), 7, new RegExp(`Too many ${total.what} \\(limit: ${limit}\\)`));
 });
 
 test('drafts: a request that would exceed the limit stores none', async () => {
@@ -54,13 +348,6 @@ test('drafts: a request that would exceed the limit stores none', async () => {
   for (let count = 0; count < 5; count++) await realm.member.ok('POST', '/drafts', { drafts });
   expectRefused([await realm.member.post('/drafts', { drafts: drafts.slice(0, 2) })], 1, /Too many drafts/);
   expect((await realm.member.ok('GET', '/drafts')).count).toBe(5_000);
-});
-
-test('alert words: a thousand are kept', async () => {
-  const alert_words = Array.from({ length: 1_000 }, (_, index) => `word${index}`);
-  await realm.member.ok('POST', '/users/me/alert_words', { alert_words });
-  const more = await realm.member.post('/users/me/alert_words', { alert_words: ['more'] });
-  expectRefused([more], 1, /Too many alert words/);
 });
 
 test('one request creates at most two hundred channels', async () => {

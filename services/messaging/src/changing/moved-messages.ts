@@ -61,7 +61,10 @@ export async function lockMoved(
   return rows.map(({ id }) => id);
 }
 
-/** Writes the change and what was before it; gives the time of it, in seconds. */
+/**
+ * Writes the change and what was before it; gives the time of it, in seconds. A message that is moved with others and has as many edits
+ * as it may have is moved without a trace in its history: whoever edited it often does not keep others from moving the topic.
+ */
 export async function writeChange(
   work: Work,
   userId: number,
@@ -82,7 +85,9 @@ export async function writeChange(
       CASE WHEN id = ${anchor.id} AND ${change.content !== undefined} THEN rendered_content END,
       CASE WHEN ${change.topic !== undefined} THEN topic END, ${change.topic ?? null}::text,
       CASE WHEN ${channelId !== null} THEN channel_id END, ${channelId}::int
-    FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
+    FROM messaging.message m WHERE realm_id = ${work.realmId} AND id = ANY(${ids})
+      AND (id = ${anchor.id} OR (SELECT count(*) FROM (SELECT FROM messaging.message_edit e
+        WHERE e.realm_id = m.realm_id AND e.message_id = m.id LIMIT ${totals.edits.limit}) counted) < ${totals.edits.limit})`);
   await requireRoom(
     work,
     totals.edits,

@@ -1,5 +1,5 @@
 import { badRequest, collectionOperations, type ParamsOf, totals } from '@natter/contracts';
-import { type Executor, sql, type Work } from '@natter/database';
+import { type Executor, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { lockAccount } from '../accounts/find-account.ts';
@@ -19,9 +19,9 @@ export const clientDeviceHandlers = (owner: Owner): Handlers => [
     refuseBots(context);
     return change(owner, context, collectionOperations.registerClientDevice, {}, async (work) => {
       await lockAccount(work, userId);
-      if ((await readDevices(work, userId)).length >= totals.clientDevices.limit) throw badRequest('Too many devices');
       const { id } = await work.one(sql.type(z.object({ id: z.number() }))`
         INSERT INTO users.client_device (user_id) VALUES (${userId}) RETURNING id`);
+      await requireRoom(work, totals.clientDevices, sql.fragment`users.client_device WHERE user_id = ${userId}`);
       work.emit(toSelf(userId, 'device', 'add', { device_id: id }));
       return { device_id: id };
     });
