@@ -12,6 +12,8 @@ export type CatchUp = (
 ) => Promise<{ isStale: boolean; realmVersion: number | undefined }>;
 
 const waitMs = 3_000;
+const stepMs = 2;
+const lookAgainMs = 20;
 const glanceRow = z.object({ number: z.number(), found: z.boolean(), versions: z.record(z.string(), z.number()) });
 const behindRow = z.object({ number: z.number(), behind: z.array(z.string()) });
 
@@ -26,6 +28,12 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
     );
     const byRealm = new Map(seen);
     return asked.map(({ realmId }) => byRealm.get(realmId) as z.infer<typeof glanceRow>);
+  });
+
+  const firstLook = together(async (asked: { realmId: number }[]) => {
+    const realmIds = [...new Set(asked.map(({ realmId }) => realmId))];
+    const seen = new Map(await Promise.all(realmIds.map(async (id) => [id, await look(id)] as const)));
+    return asked.map(({ realmId }) => seen.get(realmId) as z.infer<typeof behindRow>);
   });
 
   /** Whether anything came that some consumer acts on, as far as this process has looked; usually nothing did. */
@@ -43,6 +51,23 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
       FROM log.position(${realmId}) p`);
   }
 
+  /** Which consumers are behind `target`, by default the end of the log, in the table too. Hints those. */
+  async function look(realmId: number, target?: number): Promise<z.infer<typeof behindRow>> {
+    const all = consumers();
+    const looks = all.map(({ name, types, through }) => ({ name, types, through: through(realmId) }));
+    const seen = await database.one(sql.type(behindRow)`
+      SELECT p.number, ARRAY(
+        SELECT l.name FROM jsonb_to_recordset(${JSON.stringify(looks)}) AS l (name text, through bigint, types jsonb)
+        WHERE EXISTS (SELECT FROM log.read_types(${realmId},
+          greatest(l.through, coalesce((SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = l.name), 0)),
+          p.number, ARRAY(SELECT jsonb_array_elements_text(l.types)), 1))) AS behind
+      FROM (SELECT coalesce(${target ?? null}::bigint, (SELECT number FROM log.position(${realmId}))) AS number) p`);
+    for (const consumer of all)
+      if (seen.behind.includes(consumer.name)) consumer.hint(realmId, true);
+      else consumer.sawNothing(realmId, seen.number);
+    return seen;
+  }
+
   return async (realmId, basis = {}) => {
     const all = consumers();
     const quick = await glance({ realmId, keys: [...Object.keys(basis), 'realm'] });
@@ -52,22 +77,18 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
       for (const consumer of all) consumer.sawNothing(realmId, quick.number);
       return { isStale, realmVersion };
     }
-    let target: number | undefined;
-    for (const end = Date.now() + waitMs; ; ) {
-      const looks = all.map(({ name, types, through }) => ({ name, types, through: through(realmId) }));
-      const { number, behind } = await database.one(sql.type(behindRow)`
-        SELECT p.number, ARRAY(
-          SELECT l.name FROM jsonb_to_recordset(${JSON.stringify(looks)}) AS l (name text, through bigint, types jsonb)
-          WHERE EXISTS (SELECT FROM log.read_types(${realmId},
-            greatest(l.through, coalesce((SELECT position FROM ${table} WHERE realm_id = ${realmId} AND name = l.name), 0)),
-            p.number, ARRAY(SELECT jsonb_array_elements_text(l.types)), 1))) AS behind
-        FROM (SELECT coalesce(${target ?? null}::bigint, (SELECT number FROM log.position(${realmId}))) AS number) p`);
-      for (const consumer of all)
-        if (behind.includes(consumer.name)) consumer.hint(realmId, true);
-        else consumer.sawNothing(realmId, number);
-      if (behind.length === 0 || Date.now() > end) return { isStale, realmVersion };
-      target ??= number;
-      await new Promise((resolve) => setTimeout(resolve, 4));
+    const { number: target, behind } = await firstLook({ realmId });
+    const late = all.filter(({ name }) => behind.includes(name));
+    const end = Date.now() + waitMs;
+    // What this process applies is known here; what another one applies is seen only in the table.
+    for (let nextLook = Date.now() + lookAgainMs; ; ) {
+      if (late.every((consumer) => consumer.through(realmId) >= target)) break;
+      if (Date.now() > end) break;
+      await new Promise((resolve) => setTimeout(resolve, stepMs));
+      if (Date.now() < nextLook) continue;
+      await look(realmId, target);
+      nextLook = Date.now() + lookAgainMs;
     }
+    return { isStale, realmVersion };
   };
 }
