@@ -1,7 +1,9 @@
 import type { Logger } from './logging.ts';
 import { Histogram, type Metrics } from './metrics.ts';
 
-const lookEveryMs = 250;
+/** A stall is measured too short by up to this. */
+const lookEveryMs = 100;
+const observeAboveMs = 250;
 /** CPU time of one uninterrupted turn of the event loop above which it is logged. */
 const logAboveMs = 1_000;
 
@@ -39,7 +41,7 @@ export function watchStalls(metrics: Metrics, log: Logger): void {
     lookedAt = performance.now();
     // The process was stopped or starved, not computing, where it is later than the CPU time that it used.
     const stallMs = Math.min(lateMs, (used.user + used.system) / 1_000);
-    if (stallMs < lookEveryMs) return;
+    if (stallMs < observeAboveMs) return;
     stalls.observe(stallMs / 1_000);
     if (stallMs >= logAboveMs)
       log.warn({ stallMs: Math.round(stallMs), operations: Object.fromEntries(running) }, 'event loop stalled');
