@@ -83,6 +83,12 @@ function parseForm(text: string): Fields {
 export function decodeText(encoded: string): string {
   const plain = encoded.replaceAll('+', ' ');
   if (!/[%\u0080-\uffff]/.test(plain)) return plain;
+  if (!/[\u0080-\uffff]/.test(plain))
+    try {
+      return decodeURIComponent(plain);
+    } catch {
+      // A percent sign that stands for itself, or bytes that are not UTF-8: told apart below.
+    }
   const bytes = Buffer.from(
     plain.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     /[\u0100-\uffff]/.test(plain) ? 'utf8' : 'latin1',
