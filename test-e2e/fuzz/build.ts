@@ -2,14 +2,15 @@
 import type { Operation, Param } from '@natter/contracts';
 import { type Call, encoded, type FieldValue } from './call.ts';
 import { kindOf } from './dictionary.ts';
-import { fileOf, hostileBytes, hostileJsonText, hostileText } from './hostile.ts';
+import { fileOf, hostileBytes, hostileJsonText, hostileText, validFile } from './hostile.ts';
 import { recipes } from './recipes.ts';
 import type { Making } from './samples.ts';
 import { mutate } from './transport.ts';
 import { type Mood, makeValue } from './values.ts';
 
-/** How likely an optional parameter is named. */
+/** How likely an optional parameter is named, and how many at most are on average: of a hundred values one is always wrong. */
 const optionalShare = 0.25;
+const optionalCount = 3;
 
 export function buildCall(operation: Operation, role: string, making: Making): Call {
   const { random } = making;
@@ -25,9 +26,10 @@ export function buildCall(operation: Operation, role: string, making: Making): C
     name === bad || (mood === 'hostile' && random.chance(0.15)) ? mood : 'valid';
   const fields: Call['fields'] = [];
   for (const [name, param] of Object.entries(operation.params)) {
-    if (inPath.has(name) || param.encoding === 'file') continue;
+    if (inPath.has(name) || name === 'file') continue;
     const own = moodOfParam(name);
-    if (!isNamed(param, { isGiven: given[name] !== undefined, isBad: name === bad }, making)) continue;
+    const share = Math.min(optionalShare, optionalCount / names.length);
+    if (!isNamed(param, { isGiven: given[name] !== undefined, isBad: name === bad, share }, making)) continue;
     const value = own === 'valid' && name in given ? given[name] : makeValue(param.schema, name, own, making);
     if (value === undefined && !(own === 'hostile')) continue;
     const alias = param.aliases.length > 0 && random.chance(0.2) ? random.pick(param.aliases) : name;
@@ -42,8 +44,8 @@ export function buildCall(operation: Operation, role: string, making: Making): C
     role,
     method: route.method,
     path: `${operation.http ? '/api/v1' : ''}${path}`,
-    fields: fields.filter(([name]) => !takesFile || name !== 'file'),
-    file: takesFile && random.chance(0.95) ? fileOf(random) : undefined,
+    fields,
+    file: takesFile && random.chance(0.95) ? (mood === 'valid' ? validFile : fileOf(random)) : undefined,
     form: route.method === 'GET' ? 'query' : takesFile ? 'multipart' : 'urlencoded',
     headers: {},
     body: undefined,
@@ -70,9 +72,13 @@ function moodOf({ random }: Making): Mood {
   return dice < 0.78 ? 'boundary' : 'hostile';
 }
 
-function isNamed(param: Param, { isGiven, isBad }: { isGiven: boolean; isBad: boolean }, { random }: Making): boolean {
+function isNamed(
+  param: Param,
+  { isGiven, isBad, share }: { isGiven: boolean; isBad: boolean; share: number },
+  { random }: Making,
+): boolean {
   if (isGiven || isBad) return true;
-  return param.required ? random.chance(0.99) : random.chance(optionalShare);
+  return random.chance(param.required ? 0.99 : share);
 }
 
 function fieldOf(param: Param, value: unknown, mood: Mood, making: Making): FieldValue {

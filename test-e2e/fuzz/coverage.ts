@@ -5,6 +5,7 @@ import { roleNames, withKey } from './world.ts';
 export interface Coverage {
   count(operation: string, role: string, code: string): void;
   event(type: string): void;
+  succeeded(operation: string): boolean;
   print(operations: readonly Operation[]): void;
 }
 
@@ -18,11 +19,13 @@ export function createCoverage(): Coverage {
     counts.set(key, found);
     return found;
   };
+  const succeeded = (name: string): boolean => ['200', '302', '206'].some((code) => codes.get(name)?.has(code));
   return {
     count(operation, role, code) {
       raise(within(requests, operation), role);
       raise(within(codes, operation), code);
     },
+    succeeded,
     event: (type) => raise(events, type),
     print(operations) {
       const short = roleNames.map((role) => role.slice(0, 7).padStart(8)).join('');
@@ -41,7 +44,6 @@ export function createCoverage(): Coverage {
         total.set(code, (total.get(code) ?? 0) + count);
       console.log(`\nAnswers in all: ${listed(total)}`);
       console.log(`Events seen in queues: ${listed(events)}`);
-      const succeeded = (name: string): boolean => ['200', '302', '206'].some((code) => codes.get(name)?.has(code));
       const never = operations.filter(({ name }) => !succeeded(name)).map(({ name }) => name);
       console.log(`Operations that never succeeded: ${never.join(', ') || 'none'}`);
       const pairs = operations.flatMap(({ name }) => roleNames.map((role) => requests.get(name)?.get(role) ?? 0));

@@ -162,19 +162,8 @@ export function harvest(dictionary: Dictionary, operation: string, answer: unkno
   function path(value: string): void {
     const at = value.replace(/^https?:\/\/[^/]+/, '').replace(/\?.*$/, '');
     dictionary.add('path', at);
-    const [realm, folder, token, ...name] = at.replace(/^\/?user_uploads\//, '').split('/');
-    if (!realm || !folder || !token || name.length === 0) return;
-    for (const [kind, part] of Object.entries({ realm_id: realm, realm_id_str: realm, folder, token, access: folder }))
-      dictionary.add(kind, part);
-    dictionary.add('filename', decodeURIComponentSafe(name.join('/')));
-    dictionary.add('name', decodeURIComponentSafe(name.join('/')));
-  }
-}
-
-function decodeURIComponentSafe(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
+    // As a whole: parts of different files name none.
+    const upload = /^\/?user_uploads\/(temporary\/)?(.+)$/.exec(at);
+    if (upload) dictionary.add(upload[1] ? 'temporary' : 'upload', upload[2] ?? '');
   }
 }

@@ -1,18 +1,29 @@
 /** Sends random requests to a running system and checks every answer. */
 import { type Operation, operations } from '@natter/contracts';
+import { createAsker } from './asker.ts';
 import { buildCall } from './build.ts';
-import { bytesOf, type Call } from './call.ts';
-import { check } from './check.ts';
-import { type Answer, Connection, NoAnswer } from './connection.ts';
+import type { Call, Credentials } from './call.ts';
+import { Connection } from './connection.ts';
 import { type Coverage, createCoverage } from './coverage.ts';
 import { harvest } from './dictionary.ts';
 import { type Findings, kindOf } from './findings.ts';
 import type { Neighbour } from './neighbour.ts';
+import { whyForbidden } from './permitted.ts';
 import { createPlan } from './plan.ts';
 import { createRandom, type Random } from './random.ts';
+import { createSequences } from './sequences/index.ts';
 import { shrink } from './shrink.ts';
 import type { WatchedSystem } from './watched-system.ts';
-import { type Operator, openWorld, type RoleName, type World, withKey } from './world.ts';
+import {
+  type Operator,
+  openRealm,
+  openWorld,
+  type Person,
+  type RoleName,
+  roleIdOf,
+  type World,
+  withKey,
+} from './world.ts';
 
 export interface FuzzOptions {
   watched: WatchedSystem;
@@ -29,17 +40,38 @@ export interface FuzzOptions {
 
 /** Requests to one realm before the next one takes its place. */
 const requestsPerWorld = 12_000;
-const answerTimeoutMs = 30_000;
+/** How often a lane acts a sequence instead of sending a request; each has some ten requests. */
+const sequenceShare = 0.005;
 const routed = operations.filter(({ http, page }) => http ?? page);
 
-export async function fuzz(
-  options: FuzzOptions,
-): Promise<{ sent: number; coverage: Coverage; chosen: readonly Operation[] }> {
+export interface Fuzzed {
+  sent: number;
+  coverage: Coverage;
+  chosen: readonly Operation[];
+  summary: string;
+}
+
+export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   const { watched, operator, neighbour, findings, seed } = options;
   const chosen = routed.filter(({ name }) => options.operation === undefined || name === options.operation);
   if (chosen.length === 0) throw new Error(`no operation ${options.operation}`);
   const coverage = createCoverage();
+  const asker = createAsker({ watched, neighbour, coverage });
   const plan = createPlan(chosen, createRandom(seed));
+  const sequences = createSequences(
+    async () => {
+      const realm = await openRealm(operator, `c-${Math.random().toString(36).slice(2, 10)}`);
+      return {
+        realm,
+        owner: await realm.person('owner', 'Olga Owner'),
+        asker,
+        port: watched.port,
+        mails: watched.mails,
+        onProblem: (problem, call) => void findings.add(problem, call),
+      };
+    },
+    (problem) => void findings.add(problem),
+  );
   let world = await openWorld(operator, neighbour.foreign);
   let leftInWorld = requestsPerWorld;
   let changing: Promise<void> | undefined;
@@ -48,66 +80,71 @@ export async function fuzz(
 
   await Promise.all(Array.from({ length: options.lanes }, (_, index) => lane(createRandom(seed * 10_007 + index))));
   await Promise.allSettled([changing, ...renewing.values()]);
-  return { sent, coverage, chosen };
+  for (const problem of asker.problems()) findings.add(problem);
+  return { sent: asker.count(), coverage, chosen, summary: `${sequences.summary()}\n${asker.summary()}` };
 
   async function lane(random: Random): Promise<void> {
     const connection = new Connection(watched.port);
-    while (sent < options.requests && Date.now() < options.untilMs) {
-      const number = ++sent;
-      if (--leftInWorld === 0) changeWorld();
-      const here = world;
-      const { operation, role } = plan.next(random);
-      const call = buildCall(operation, role, { random, dictionary: here.dictionary });
-      const { problem, answer } = await ask(operation, call, { connection, here });
-      if (problem !== undefined && findings.add(problem, call)) await simplify(operation, call, problem, here);
-      if (answer) react(operation, call, { answer, role, here });
-      if (number % 1_000 === 0) {
-        for (const said of watched.problems()) findings.add(said);
-        for (const key of watched.mailedKeys()) world.dictionary.add('key', key);
-      }
-      if (number % 5_000 === 0) await options.onProgress(number);
+    while (asker.count() < options.requests && Date.now() < options.untilMs) {
+      if (options.operation === undefined && random.chance(sequenceShare)) await sequences.run(random);
+      await one(random, connection);
     }
     connection.close();
   }
 
-  async function ask(
+  async function one(random: Random, connection: Connection): Promise<void> {
+    const number = ++sent;
+    if (--leftInWorld === 0) changeWorld();
+    const here = world;
+    const { operation, role } = plan.next(random);
+    const call = buildCall(operation, role, { random, dictionary: here.dictionary });
+    const person = here.people.get(role);
+    const credentials = credentialsFor(here, role, random);
+    const { problem, answer } = await asker.ask(operation, call, { credentials, connection });
+    const wrong = problem ?? (answer && (await wrongSuccess(operation, call, answer.code, { here, role, person })));
+    if (wrong !== undefined && findings.add(wrong, call)) await simplify(operation, call, wrong, credentials);
+    if (answer) react(operation, call, { answer, role, here, credentials });
+    if (number % 1_000 === 0) {
+      for (const said of watched.problems()) findings.add(said);
+      for (const { kind, key } of watched.mailedKeys()) world.dictionary.add(kind, key);
+    }
+    if (number % 5_000 === 0) await options.onProgress(asker.count());
+  }
+
+  function credentialsFor(here: World, role: RoleName, random: Random): Credentials {
+    // Nobody of the attacked realm stands before the door of the other one.
+    if (role === 'anonymous') return { host: neighbour.host, authorization: undefined };
+    const ended = role === 'wrong-key' && random.chance(0.5) ? random.pick(here.ended) : undefined;
+    return { ...here.credentialsOf(role), ...(ended === undefined ? {} : { authorization: ended }) };
+  }
+
+  /** A success that the caller must not have; the account's role is looked up, because others may have changed it. */
+  async function wrongSuccess(
     operation: Operation,
     call: Call,
-    { connection, here }: { connection: Connection; here: World },
-  ): Promise<{ problem?: string; answer?: { code: string; json: unknown } }> {
-    const credentials = here.credentialsOf(call.role as RoleName);
-    // Nobody of the attacked realm stands before the door of the other one.
-    const host = call.role === 'anonymous' ? neighbour.host : credentials.host;
-    const bytes = bytesOf(call, { ...credentials, host });
-    if (call.cut) {
-      const share = 'share' in call.cut ? call.cut.share : 1;
-      await connection.sendAndLeave(
-        bytes.subarray(0, Math.ceil(bytes.length * share)),
-        'afterMs' in call.cut ? call.cut.afterMs : 0,
-      );
-      coverage.count(operation.name, call.role, 'cut off');
-      return {};
+    code: string,
+    { here, role, person }: { here: World; role: RoleName; person: Person | undefined },
+  ): Promise<string | undefined> {
+    if (code !== '200' || call.mutation !== undefined) return undefined;
+    const why = whyForbidden(operation, role);
+    if (why === undefined) return undefined;
+    if (withKey(role) && person) {
+      if (here.people.get(role) !== person || (await watched.roleOf(person.user_id)) !== roleIdOf(role))
+        return undefined;
     }
-    let answer: Answer;
-    try {
-      answer = await connection.exchange(bytes, { isHead: call.method === 'HEAD', timeoutMs: answerTimeoutMs });
-    } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
-      coverage.count(operation.name, call.role, 'no answer');
-      return { problem: error.message };
-    }
-    const { problem, code, json } = check(operation, call, answer);
-    coverage.count(operation.name, call.role, code);
-    const leak = neighbour.leakIn(answer.body, textOf(call));
-    if (leak) return { problem: `the answer holds ${leak} of another realm: ${answer.body.toString('utf8', 0, 300)}` };
-    return { ...(problem === undefined ? {} : { problem }), answer: { code, json } };
+    return `success for ${why}`;
   }
 
   /** Learns from an answer, and replaces callers who lost what they stand for. */
   function react(
     operation: Operation,
     call: Call,
-    { answer: { code, json }, role, here }: { answer: { code: string; json: unknown }; role: RoleName; here: World },
+    {
+      answer: { code, json },
+      role,
+      here,
+      credentials,
+    }: { answer: { code: string; json: unknown }; role: RoleName; here: World; credentials: Credentials },
   ): void {
     if (code === '200') {
       harvest(here.dictionary, operation.name, json);
@@ -120,8 +157,10 @@ export async function fuzz(
           if (call.path.endsWith(`/${person.user_id}`) || call.path.includes(encodeURIComponent(person.email || '-')))
             renew(here, name);
     }
-    if (withKey(role) && call.mutation === undefined && ['INVALID_API_KEY', 'USER_DEACTIVATED'].includes(code))
+    if (withKey(role) && call.mutation === undefined && ['INVALID_API_KEY', 'USER_DEACTIVATED'].includes(code)) {
+      if (credentials.authorization !== undefined) here.ended.push(credentials.authorization);
       renew(here, role);
+    }
   }
 
   function renew(here: World, role: RoleName): void {
@@ -143,11 +182,11 @@ export async function fuzz(
       });
   }
 
-  async function simplify(operation: Operation, call: Call, problem: string, here: World): Promise<void> {
+  async function simplify(operation: Operation, call: Call, problem: string, credentials: Credentials): Promise<void> {
     const connection = new Connection(watched.port);
     const kind = kindOf(problem, call);
     const shows = async (candidate: Call): Promise<boolean> => {
-      const again = await ask(operation, candidate, { connection, here });
+      const again = await asker.ask(operation, candidate, { credentials, connection });
       return again.problem !== undefined && kindOf(again.problem, candidate) === kind;
     };
     const smaller = await shrink(call, shows);
@@ -155,6 +194,3 @@ export async function fuzz(
     if (smaller) findings.simplify(problem, smaller);
   }
 }
-
-const textOf = (call: Call): string =>
-  `${call.path} ${JSON.stringify(call.headers)} ${call.fields.map(([, value]) => (typeof value === 'string' ? value : value.encoded)).join(' ')}`;

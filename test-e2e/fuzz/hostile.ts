@@ -251,6 +251,8 @@ export interface HostileFile {
   bytes: Buffer;
 }
 
+export const validFile: HostileFile = { name: 'a.png', type: 'image/png', bytes: png };
+
 /** The header of a PNG that claims a size, with no picture behind it. */
 function claimedPng(width: number, height: number): Buffer {
   const bytes = Buffer.from(png);

@@ -2,8 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { cpuOf, differenceOf } from '../bench/processes.ts';
 import { createFindings, restored } from './findings.ts';
 import { fuzz } from './fuzz.ts';
+import { gapsOf, requestsToTell } from './gaps.ts';
 import { openNeighbour } from './neighbour.ts';
 import { replay } from './replay.ts';
 import { type Memory, startWatched } from './watched-system.ts';
@@ -17,6 +19,7 @@ const { values: given } = parseArgs({
     operation: { type: 'string' },
     lanes: { type: 'string', default: '24' },
     replay: { type: 'string' },
+    profile: { type: 'string' },
   },
 });
 const seed = Number(given.seed ?? Math.floor(Math.random() * 2 ** 31));
@@ -27,7 +30,7 @@ const memoryShare = 1.5;
 const memoryMib = 60;
 
 console.log(`seed ${seed} (--seed ${seed} makes the same choices again)`);
-const watched = await startWatched((line) => console.error(`fuzz: ${line}`));
+const watched = await startWatched((line) => console.error(`fuzz: ${line}`), given.profile);
 const findings = createFindings(watched.directory, watched.system.url);
 const operator = await connectOperator(watched.system);
 let isStopping = false;
@@ -44,10 +47,8 @@ const neighbour = await openNeighbour(operator, watched.system.servers.postgresU
 let sent = 0;
 if (given.replay !== undefined) {
   const lines = (await readFile(given.replay, 'utf8')).split('\n').filter(Boolean);
-  await replay(
-    lines.flatMap((line) => restored(line) ?? []),
-    { watched, operator, neighbour },
-  );
+  const calls = lines.flatMap((line) => restored(line) ?? []);
+  sent = await replay(calls, { watched, operator, neighbour, findings });
 } else sent = await run();
 for (const change of await neighbour.changes()) findings.add(change);
 for (const problem of watched.problems()) findings.add(problem);
@@ -60,9 +61,11 @@ process.exit(findings.all.length === 0 ? 0 : 1);
 
 async function run(): Promise<number> {
   const began = Date.now();
+  const cpuBefore = cpuNow();
+  let last = { atMs: began, count: 0, cpu: cpuBefore };
   let warm: Record<string, Memory> | undefined;
   const untilMs = began + minutes * 60_000;
-  const { sent, coverage, chosen } = await fuzz({
+  const { sent, coverage, chosen, summary } = await fuzz({
     watched,
     operator,
     neighbour,
@@ -73,18 +76,39 @@ async function run(): Promise<number> {
     operation: given.operation,
     lanes: Number(given.lanes),
     onProgress: async (count) => {
-      const seconds = (Date.now() - began) / 1000;
-      console.error(`fuzz: ${count} requests, ${(count / seconds).toFixed(0)}/s, ${findings.all.length} findings`);
+      const now = { atMs: Date.now(), count, cpu: cpuNow() };
+      const rate = ((count - last.count) * 1000) / (now.atMs - last.atMs);
+      const cpu = perRequest(differenceOf(now.cpu, last.cpu), count - last.count);
+      console.error(
+        `fuzz: ${count} requests, ${rate.toFixed(0)}/s, ${findings.all.length} findings; CPU in ms: ${cpu}`,
+      );
+      last = now;
       const isWarm = count >= Math.min(requests * 0.2, 25_000) || Date.now() - began > minutes * 15_000;
       if (!warm && isWarm) warm = await watched.memory();
     },
   });
   const seconds = (Date.now() - began) / 1000;
   coverage.print(chosen);
+  console.log(summary);
+  if (sent >= requestsToTell && given.operation === undefined)
+    for (const gap of gapsOf(chosen, coverage.succeeded)) findings.add(gap);
   console.log(`\n${sent} requests in ${seconds.toFixed(0)} s, ${(sent / seconds).toFixed(0)}/s`);
+  console.log(`CPU of a request in ms: ${perRequest(differenceOf(cpuNow(), cpuBefore), sent)}`);
   await sleep(5_000);
   compareMemory(warm, await watched.memory());
   return sent;
+}
+
+function cpuNow(): Record<string, number> {
+  const { user, system } = process.cpuUsage();
+  return { ...cpuOf(watched.groups), fuzz: (user + system) / 1_000 };
+}
+
+/** By process, the largest first. */
+function perRequest(usedMs: Record<string, number>, count: number): string {
+  const total = Object.values(usedMs).reduce((sum, ms) => sum + ms, 0);
+  const parts = Object.entries(usedMs).sort((a, b) => b[1] - a[1]);
+  return [['all', total] as const, ...parts].map(([name, ms]) => `${name} ${(ms / count).toFixed(2)}`).join(', ');
 }
 
 function compareMemory(before: Record<string, Memory> | undefined, after: Record<string, Memory>): void {

@@ -46,6 +46,18 @@ const draft: Recipe = (making) => ({
   timestamp: 1_700_000_000,
 });
 
+/** The parts of the path of a known file, under the names that the operation gives them. */
+const fileParts =
+  (kind: string, ...names: string[]): Recipe =>
+  (making) => {
+    const path = pick(making, kind);
+    if (path === undefined) return {};
+    const parts = String(path).split('/').map(decodeURIComponent);
+    const [last = '', ...first] = [...names].reverse();
+    const heads = first.reverse().map((name, index) => [name, parts[index] ?? 'x'] as const);
+    return Object.fromEntries([...heads, [last, parts.slice(heads.length).join('/')]]);
+  };
+
 export const recipes: Record<string, Recipe> = {
   'send-message': destination,
   'create-scheduled-message': (making) => {
@@ -169,5 +181,14 @@ export const recipes: Record<string, Recipe> = {
     topic: 'lunch',
     op: making.random.pick(['add', 'remove']),
   }),
+  'get-file': fileParts('upload', 'realm_id', 'folder', 'token', 'name'),
+  'get-file-url': fileParts('upload', 'realm_id_str', 'filename'),
+  'get-file-url-by-path': fileParts('upload', 'realm_id_str', 'folder', 'token', 'filename'),
+  'get-temporary-file': fileParts('temporary', 'access', 'name'),
+  'ask-for-password': (making) => ({ email: String(pick(making, 'login') ?? 'x@y.z') }),
+  'new-password-page': (making) => ({ key: String(pick(making, 'password-key') ?? 'x') }),
+  'set-password': (making) => ({ key: String(pick(making, 'password-key') ?? 'x'), password: 'correct horse fuzz' }),
+  'confirm-email-page': (making) => ({ key: String(pick(making, 'email-key') ?? 'x') }),
+  'confirm-email': (making) => ({ key: String(pick(making, 'email-key') ?? 'x') }),
   'reactivate-user': (making) => ({ user_id: pick(making, 'gone-user') ?? pick(making, 'user') ?? 1 }),
 };

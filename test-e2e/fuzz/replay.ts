@@ -1,32 +1,46 @@
 import { operations } from '@natter/contracts';
-import { bytesOf, type Call, commandOf } from './call.ts';
-import { check } from './check.ts';
+import { createAsker } from './asker.ts';
+import { type Call, commandOf } from './call.ts';
 import { Connection } from './connection.ts';
+import { createCoverage } from './coverage.ts';
+import type { Findings } from './findings.ts';
 import type { Neighbour } from './neighbour.ts';
 import type { WatchedSystem } from './watched-system.ts';
-import { type Operator, openWorld, type RoleName } from './world.ts';
+import { type Operator, openWorld, type RoleName, roleNames } from './world.ts';
 
-/** Sends requests of earlier findings to a new realm, one after the other. IDs in them may mean something else there. */
-export async function replay(
-  calls: readonly Call[],
-  { watched, operator, neighbour }: { watched: WatchedSystem; operator: Operator; neighbour: Neighbour },
-): Promise<void> {
+interface ReplayOptions {
+  watched: WatchedSystem;
+  operator: Operator;
+  neighbour: Neighbour;
+  findings: Findings;
+}
+
+/**
+ * Sends requests of earlier findings to a new realm, one after the other, and judges the answers as the run did. IDs in them may
+ * mean something else there. Returns how many were sent.
+ */
+export async function replay(calls: readonly Call[], options: ReplayOptions): Promise<number> {
+  const { watched, operator, neighbour, findings } = options;
   const world = await openWorld(operator, neighbour.foreign);
+  const asker = createAsker({ watched, neighbour, coverage: createCoverage() });
   const connection = new Connection(watched.port);
   for (const call of calls) {
     const operation = operations.find(({ name }) => name === call.operation);
-    if (!operation) continue;
-    console.log(commandOf(call, watched.system.url));
-    const bytes = bytesOf(call, world.credentialsOf(call.role as RoleName));
-    try {
-      const answer = await connection.exchange(bytes, { isHead: call.method === 'HEAD', timeoutMs: 30_000 });
-      const { problem } = check(operation, call, answer);
-      console.log(
-        `  ${answer.status} ${answer.body.toString('utf8', 0, 500)}${problem ? `\n  FINDING ${problem}` : ''}`,
-      );
-    } catch (error) {
-      console.log(`  ${error}`);
+    if (!operation) {
+      console.log(`${call.operation} is no longer in the contract`);
+      continue;
     }
+    console.log(commandOf(call, watched.system.url));
+    const role = roleNames.find((name) => name === call.role) ?? sequenceRole(call.role);
+    const credentials =
+      role === 'anonymous' ? { host: neighbour.host, authorization: undefined } : world.credentialsOf(role);
+    const { problem, answer } = await asker.ask(operation, call, { credentials, connection });
+    console.log(`  ${answer ? `${answer.code} ${JSON.stringify(answer.json)?.slice(0, 500) ?? ''}` : 'no answer'}`);
+    if (problem !== undefined) findings.add(problem, call);
   }
   connection.close();
+  return asker.count();
 }
+
+/** Callers of sequences have names of their own. */
+const sequenceRole = (role: string): RoleName => (role === 'promoted' ? 'administrator' : 'member');

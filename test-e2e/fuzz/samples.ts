@@ -189,7 +189,7 @@ const texts: Record<string, Maker> = {
   default_language: oneOf('en', 'de'),
   emojiset: oneOf('google', 'twitter'),
   onboarding_step: oneOf('intro_inbox_view_modal', 'intro_recent_view_modal', 'visibility_policy_banner'),
-  command: oneOf('ping', 'settings', 'dark-mode', 'light-mode', 'fluid-width', 'fixed-width'),
+  command: oneOf('/ping', '/settings', '/dark', '/light', '/fluid-width', '/fixed-width'),
   message_retention_days: oneOf('unlimited', 'realm_default'),
   widget_content: () =>
     '{"widget_type":"zform","extra_data":{"type":"choices","heading":"h","choices":[{"type":"choice","long_name":"l","reply":"r","short_name":"s"}]}}',

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type System, startSystem } from '@natter/local/system';
-import { memoryOf } from '../bench/processes.ts';
-import { startMailServer } from '../mail-server.ts';
+import pg from 'pg';
+import { memoryOf, type ProcessGroups } from '../bench/processes.ts';
+import { type MailServer, startMailServer } from '../mail-server.ts';
 
 export interface Memory {
   rssMib: number;
@@ -18,12 +19,17 @@ export interface WatchedSystem {
   system: System;
   port: number;
   directory: string;
+  /** The processes of the system by name. */
+  groups: ProcessGroups;
   /** Problems that processes reported since the last call. */
   problems(): string[];
   /** By process; garbage is collected before. */
   memory(): Promise<Record<string, Memory>>;
-  /** Links in mails since the last call. */
-  mailedKeys(): string[];
+  mails: MailServer;
+  /** Keys of the links in mails since the last call, by the kind that requests name. */
+  mailedKeys(): { kind: string; key: string }[];
+  /** The role of an account; undefined where there is none. */
+  roleOf(userId: number): Promise<number | undefined>;
   stop(): Promise<void>;
 }
 
@@ -34,7 +40,8 @@ const raised = {
   NATTER_LOG_MEMORY_MIB: '16',
 };
 
-export async function startWatched(log: (line: string) => void): Promise<WatchedSystem> {
+/** With a folder for it, each service writes a CPU profile when it stops. */
+export async function startWatched(log: (line: string) => void, profileTo?: string): Promise<WatchedSystem> {
   const directory = await mkdtemp(join(tmpdir(), 'natter-fuzz-'));
   const mails = await startMailServer();
   const lines = createWriteStream(join(directory, 'system.log'));
@@ -46,7 +53,12 @@ export async function startWatched(log: (line: string) => void): Promise<Watched
       ...process.env,
       ...raised,
       NATTER_SMTP_URL: mails.url,
-      NODE_OPTIONS: `--import=${new URL('./collect-on-signal.mjs', import.meta.url).href}`,
+      // What is looked for needs no durability.
+      PGOPTIONS: '-c synchronous_commit=off',
+      NODE_OPTIONS: [
+        `--import=${new URL('./collect-on-signal.mjs', import.meta.url).href}`,
+        ...(profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`]),
+      ].join(' '),
     },
     log,
     onLine: (line) => {
@@ -57,11 +69,18 @@ export async function startWatched(log: (line: string) => void): Promise<Watched
   });
   const nameOf = (child: System['children'][number]): string => `${child.program} ${child.index}`;
   const pids = new Map(system.children.map((child) => [nameOf(child), child.pid()]));
+  const client = new pg.Client({ connectionString: system.servers.postgresUrl });
+  await client.connect();
   let readMails = 0;
   return {
     system,
     port: Number(new URL(system.url).port),
     directory,
+    groups: Object.fromEntries([
+      ...system.children.map((child) => [nameOf(child), () => [child.pid() ?? 0]]),
+      ...(['postgres', 'redis', 'nats'] as const).map((name) => [name, () => [system.servers[name].pid ?? 0]]),
+    ]),
+    mails,
     problems() {
       const said = found;
       found = [];
@@ -87,10 +106,18 @@ export async function startWatched(log: (line: string) => void): Promise<Watched
     mailedKeys() {
       const fresh = mails.received.slice(readMails);
       readMails = mails.received.length;
-      return fresh.map(({ link }) => link.split(/[/?#]/).filter(Boolean).at(-1) ?? '').filter((key) => key !== '');
+      return fresh.flatMap(({ link }) => {
+        const key = link.split(/[/?#]/).filter(Boolean).at(-1);
+        return key === undefined ? [] : [{ kind: kindOfLink(link), key }];
+      });
+    },
+    async roleOf(userId) {
+      const { rows } = await client.query<{ role: number }>('SELECT role FROM users.account WHERE id = $1', [userId]);
+      return rows[0]?.role;
     },
     async stop() {
       isStopping = true;
+      await client.end();
       await system.stop();
       await mails.stop();
       lines.end();
@@ -98,6 +125,9 @@ export async function startWatched(log: (line: string) => void): Promise<Watched
     },
   };
 }
+
+const kindOfLink = (link: string): string =>
+  link.includes('/password/reset/') ? 'password-key' : link.includes('/confirm_new_email/') ? 'email-key' : 'key';
 
 const metricOf = (text: string, name: string): number =>
   Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)`, 'm').exec(text)?.[1] ?? 0);

@@ -1,0 +1,35 @@
+/** CPU that one request costs the processes of the system, measured while nothing else is asked of them. */
+import { cpuOf, differenceOf } from '../bench/processes.ts';
+import type { WatchedSystem } from './watched-system.ts';
+
+/** What took this long may have computed for a second; what was faster has not. */
+const slowMs = 1_000;
+/** The others wait while a slow request is repeated. */
+const pauseMs = 5_000;
+
+/** Chooses the requests that are worth a repeat. */
+export function createSuspects(): { is(elapsedMs: number): boolean; count(): number } {
+  let until = 0;
+  let count = 0;
+  return {
+    is(elapsedMs) {
+      if (elapsedMs < slowMs || performance.now() < until) return false;
+      until = performance.now() + pauseMs;
+      count++;
+      return true;
+    },
+    count: () => count,
+  };
+}
+
+/** The process of the system that used the most CPU, on all its threads, and how much. */
+export async function costOf(
+  { groups }: WatchedSystem,
+  work: () => Promise<unknown>,
+): Promise<{ process: string; ms: number }> {
+  const before = cpuOf(groups);
+  await work();
+  const used = Object.entries(differenceOf(cpuOf(groups), before));
+  const [process, ms] = used.reduce((most, one) => (one[1] > most[1] ? one : most), ['none', 0] as [string, number]);
+  return { process, ms };
+}

@@ -1,0 +1,166 @@
+/** A realm where nobody acts but sequences: what each step has to answer is known there. */
+import { type Operation, operations } from '@natter/contracts';
+import type { Asker } from '../asker.ts';
+import { type Call, encoded } from '../call.ts';
+import { Connection } from '../connection.ts';
+import type { HostileFile } from '../hostile.ts';
+import type { Random } from '../random.ts';
+import type { Json, Person, RealmAccess } from '../world.ts';
+
+export interface Caller extends Person {
+  role: string;
+}
+
+export interface Reply {
+  code: string;
+  json: Json;
+}
+
+/** What a sequence acts with. It throws `Unexpected` where an answer is not the one that the contract promises. */
+export interface Stage {
+  random: Random;
+  host: string;
+  /** Stays, and keeps the role. */
+  owner: Caller;
+  /** Somebody new, whom no other sequence knows. */
+  person(role: 'owner' | 'administrator' | 'moderator' | 'member' | 'guest', password?: string): Promise<Caller>;
+  /** Asks, and takes any answer that the contract allows. */
+  ask(caller: Caller | undefined, operation: string, values?: Record<string, unknown>): Promise<Reply>;
+  /** Asks, and insists on success. */
+  must(caller: Caller | undefined, operation: string, values?: Record<string, unknown>): Promise<Json>;
+  /** Asks, and insists on one of these codes. */
+  refused(
+    caller: Caller | undefined,
+    operation: string,
+    values: Record<string, unknown>,
+    codes: readonly string[],
+  ): Promise<void>;
+  /** The key at the end of the link that was mailed to an address. */
+  mailedKey(address: string, after: number): Promise<string>;
+  /** How many mails there are by now. */
+  mailCount(): number;
+}
+
+export class Unexpected extends Error {
+  readonly call: Call | undefined;
+
+  constructor(message: string, call?: Call) {
+    super(message);
+    this.call = call;
+  }
+}
+
+/** What a step did is not known, so neither is what the next has to answer. */
+export class Abandoned extends Error {}
+
+export function expect(isSo: boolean, message: string): asserts isSo {
+  if (!isSo) throw new Unexpected(message);
+}
+
+const byName = new Map(operations.map((operation) => [operation.name, operation]));
+
+export interface StageOptions {
+  realm: RealmAccess;
+  owner: Person;
+  asker: Asker;
+  port: number;
+  random: Random;
+  mails: { received: readonly { to: string[]; link: string }[] };
+  onProblem: (problem: string, call: Call) => void;
+}
+
+export function createStage(options: StageOptions): Stage & { close(): void } {
+  const { realm, asker, random, mails, onProblem } = options;
+  /** Requests of one sequence may be under way at once. */
+  const idle: Connection[] = [];
+
+  async function send(
+    caller: Caller | undefined,
+    name: string,
+    values: Record<string, unknown>,
+  ): Promise<{ reply: Reply; call: Call }> {
+    const operation = byName.get(name);
+    if (!operation) throw new Error(`no operation ${name}`);
+    const call = callFor(operation, caller?.role ?? 'anonymous', values);
+    call.headers['idempotency-key'] = `s${random.below(2 ** 31)}-${random.below(2 ** 31)}`;
+    const connection = idle.pop() ?? new Connection(options.port);
+    const { problem, answer, isRepeat } = await asker.ask(operation, call, {
+      credentials: credentials(caller),
+      connection,
+      isSequence: true,
+    });
+    idle.push(connection);
+    if (problem !== undefined) onProblem(problem, call);
+    if (isRepeat) throw new Abandoned(`${name} was answered on a repeat`);
+    if (!answer) throw new Unexpected(`${name} was not answered`, call);
+    return { reply: { code: answer.code, json: answer.json as Json }, call };
+  }
+
+  const credentials = (caller: Caller | undefined): { host: string; authorization: string | undefined } => ({
+    host: realm.host,
+    authorization: caller && `Basic ${Buffer.from(`${caller.email}:${caller.api_key}`).toString('base64')}`,
+  });
+
+  return {
+    random,
+    host: realm.host,
+    owner: { ...options.owner, role: 'owner' },
+    async person(role, password) {
+      const made = await realm.person(role, `${role} ${random.below(1e9)}`, password);
+      return { ...made, role };
+    },
+    ask: async (caller, name, values = {}) => (await send(caller, name, values)).reply,
+    async must(caller, name, values = {}) {
+      const { reply, call } = await send(caller, name, values);
+      if (!/^[23]\d\d$/.test(reply.code))
+        throw new Unexpected(`${name} answered ${reply.code} ${String(reply.json?.msg ?? '')}, not success`, call);
+      return reply.json;
+    },
+    async refused(caller, name, values, codes) {
+      const { reply, call } = await send(caller, name, values);
+      if (!codes.includes(reply.code))
+        throw new Unexpected(
+          `${name} answered ${reply.code} ${String(reply.json?.msg ?? '')}, not ${codes.join(' or ')}`,
+          call,
+        );
+    },
+    async mailedKey(address, after) {
+      for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 20)))
+        for (const { to, link } of mails.received.slice(after))
+          if (link !== '' && to.includes(address)) return link.split(/[/?#]/).filter(Boolean).at(-1) ?? '';
+      throw new Unexpected(`no link was mailed to ${address}`);
+    },
+    mailCount: () => mails.received.length,
+    close() {
+      for (const connection of idle) connection.close();
+    },
+  };
+}
+
+/** Values go into the path where it names them, and into the form as the contract encodes them. */
+export function callFor(operation: Operation, role: string, values: Record<string, unknown>): Call {
+  const route = operation.http ?? operation.page;
+  if (!route) throw new Error(`${operation.name} has no route`);
+  const inPath = new Set([...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? ''));
+  const { file, ...others } = values;
+  const fields = Object.entries(others)
+    .filter(([name, value]) => !inPath.has(name) && value !== undefined)
+    .map(([name, value]): [string, string] => {
+      const encoding = operation.params[name]?.encoding;
+      const isRaw = encoding === 'text' || (encoding === 'textOrJson' && typeof value === 'string');
+      return [name, isRaw ? String(value) : JSON.stringify(value)];
+    });
+  return {
+    operation: operation.name,
+    role,
+    method: route.method,
+    path: `${operation.http ? '/api/v1' : ''}${route.path.replace(/\{(\w+)\}/g, (_, name: string) => encoded(String(values[name])))}`,
+    fields,
+    file: file as HostileFile | undefined,
+    form: route.method === 'GET' ? 'query' : file ? 'multipart' : 'urlencoded',
+    headers: {},
+    body: undefined,
+    cut: undefined,
+    mutation: undefined,
+  };
+}
