@@ -59,7 +59,7 @@ export async function social(stage: Stage): Promise<void> {
   expect(status.status_text === 'away', `a status set by an administrator is ${status.status_text}`);
   await stage.must(person, 'update-presence', { status: 'active' });
   await stage.must(other, 'get-user-presence', { user_id_or_email: person.email });
-  const fragment = 'narrow/is/mentioned';
+  const fragment = 'narrow/topic/lunch';
   await stage.must(person, 'add-navigation-view', { fragment, is_pinned: true, name: 'mine' });
   await stage.must(person, 'update-navigation-view', { fragment, name: 'renamed' });
   const { navigation_views } = await stage.must(person, 'get-navigation-views');
