@@ -8,6 +8,8 @@ export type { Connection } from './connection.ts';
 export * from './consumer.ts';
 export * from './database.ts';
 export * from './deadline.ts';
+export { createGates, type Gates } from './gates.ts';
+export * from './lanes.ts';
 export * from './migrate.ts';
 export * from './numbered.ts';
 export * from './room.ts';

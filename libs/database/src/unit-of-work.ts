@@ -3,7 +3,8 @@ import type pg from 'pg';
 import { z } from 'zod';
 import type { Connection } from './connection.ts';
 import { type Database, type Executor, executor, sql, toLiteralSql } from './database.ts';
-import { pause, withoutDeadline } from './deadline.ts';
+import { currentDeadline, pause, withoutDeadline } from './deadline.ts';
+import { type Gates, passGate } from './gates.ts';
 import { type Numbered, numberedQueries } from './numbered.ts';
 import { isTransient } from './prepared.ts';
 import { sqlState } from './sql-state.ts';
@@ -37,6 +38,8 @@ export interface UnitOptions {
   /** Schema of the service; also the source of its events. */
   schema: string;
   idempotency?: Idempotency | undefined;
+  /** It bumps versions that others of its kind bump: it waits for them at the beginning instead of losing to them at the end. */
+  isQueued?: boolean;
 }
 
 export interface Appended {
@@ -55,11 +58,18 @@ export type OnAppended = (appended: Appended) => void;
 export type UnitOfWork = <R>(options: UnitOptions, handler: (work: Work) => Promise<R>) => Promise<R>;
 
 export class BasisChanged extends Error {
-  constructor(key: string) {
+  /** A version is held as it is for the next attempt, which reads a row again. */
+  readonly of: 'version' | 'row';
+
+  constructor(key: string, of: 'version' | 'row' = 'version') {
     super(key);
+    this.of = of;
     this.name = 'BasisChanged';
   }
 }
+
+/** Somebody who decides again holds the versions that this unit bumps. */
+class GateHeld extends BasisChanged {}
 
 const appendResult = z.object({
   first: z.number(),
@@ -73,17 +83,25 @@ const lockMs = 5_000;
 /** Of one unit. The largest requests (a thousand people into ten channels) announce less than half of it. */
 const maxEvents = 25_000;
 
-export function createUnitOfWork(database: Database, onAppended: OnAppended): UnitOfWork {
+export function createUnitOfWork(database: Database, onAppended: OnAppended, gates?: Gates): UnitOfWork {
   return async (options, handler) => {
+    const run = (locks: string[]) => runOnce(database, onAppended, { ...options, locks }, handler);
+    let isQueued = options.isQueued ?? false;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runOnce(database, onAppended, options, handler);
+        return await (isQueued && gates ? gates.enter(options.realmId, run) : run([]));
       } catch (error) {
+        if (error instanceof GateHeld && gates && !currentDeadline()?.hasEnded) {
+          isQueued = true;
+          attempt--;
+          continue;
+        }
         if (attempt < maxAttempts && isTransient(error)) {
           await pause(Math.random() * 10 * 2 ** attempt);
           continue;
         }
-        if (error instanceof ChatError && options.idempotency && error.status < 500)
+        // Credentials that ended say nothing about what was asked.
+        if (error instanceof ChatError && options.idempotency && error.status < 500 && error.status !== 401)
           await storeError(database, options, options.idempotency, error);
         throw error;
       }
@@ -94,12 +112,12 @@ export function createUnitOfWork(database: Database, onAppended: OnAppended): Un
 async function runOnce<R>(
   database: Database,
   onAppended: OnAppended,
-  options: UnitOptions,
+  options: UnitOptions & { locks: string[] },
   handler: (work: Work) => Promise<R>,
 ): Promise<R> {
   return database.connect(async (connection) => {
     const unit = openUnit(connection, options.realmId);
-    await connection.query(unit.begin);
+    await connection.query([unit.begin, ...options.locks].join('; '));
     if (options.idempotency) {
       const known = await claimKey(unit.work, options.schema, options.idempotency);
       if (known) return known.answer as R;
@@ -144,7 +162,12 @@ export function openUnit({ query, deadline }: Connection, realmId: number): Open
         throw new ChatError('REQUEST_TOO_LARGE', 'The request changes too much at once');
       return unit.events.push(traced(event)) - 1;
     },
-    restOn: (basis) => void Object.assign(unit.basis, basis),
+    restOn: (basis) => {
+      for (const [key, version] of Object.entries(basis)) {
+        if ((unit.basis[key] ?? version) !== version) throw new BasisChanged(key);
+        unit.basis[key] = version;
+      }
+    },
     bump: (key) => void unit.bumps.push(key),
     numbered: (row) => void unit.numbered.push(row),
   };
@@ -169,13 +192,20 @@ export async function appendAndCommit(
     return { realmId, entries: [] };
   }
   const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::json) AS appended`;
-  const statements = [append, ...numberedQueries(realmId, numbered)].map(toLiteralSql);
+  const statements = [
+    toLiteralSql(append),
+    ...(bumps.length > 0 ? passGate(realmId, source) : []),
+    ...numberedQueries(realmId, numbered).map(toLiteralSql),
+  ];
   const message = [...(before === undefined ? [] : [before]), ...statements, unit.checkDeadline, 'COMMIT'].join('; ');
   let results: pg.QueryResult[];
   try {
     results = (await connection.query(message)) as unknown as pg.QueryResult[];
   } catch (error) {
-    if (sqlState(error) === 'NT409') throw new BasisChanged((error as Error).message);
+    if (sqlState(error) === 'NT409') {
+      const { message } = error as Error;
+      throw message.startsWith('gate ') ? new GateHeld(message) : new BasisChanged(message);
+    }
     throw error;
   }
   const appended = appendResult.parse(

@@ -1,7 +1,7 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
 import { type Service, Svcm } from '@nats-io/services';
 import { type ChatError, catchUpOperations, type Operation, type ServiceName, unavailable } from '@natter/contracts';
-import { type Deadline, withDeadline } from '@natter/database';
+import { createLanes, type Deadline, type Gates, withDeadline } from '@natter/database';
 import type { Blocks } from './blocks.ts';
 import type { CatchUp } from './catch-up.ts';
 import { createFailureLog } from './failure-log.ts';
@@ -29,6 +29,8 @@ export interface BusServer {
   serve(name: ServiceName, version: string, handlers: Handlers): Promise<void>;
   /** How this process brings its copies of others' data up to date before it answers. */
   useCatchUp(catchUp: CatchUp): void;
+  /** How this process keeps versions as they are for a handler that runs again. */
+  useGates(gates: Gates): void;
   /** Takes no more requests; resolves when those that were taken are answered. Calls to others still work. */
   retire(): Promise<void>;
 }
@@ -53,8 +55,10 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
   const services: Service[] = [];
   const toChatError = createFailureLog();
   const freshness: Freshness = {
-    catchUp: async () => ({ isStale: false, realmVersion: undefined }),
+    catchUp: async () => ({ isStale: false, realmVersion: undefined, isComplete: false }),
     refreshActor,
+    gates: { hold: (_, work) => work(), enter: (_, unit) => unit([]) },
+    inLane: createLanes(),
   };
   /** Requests that their callers may cancel: by caller and cancel id. */
   const cancellable = new Map<string, Deadline>();
@@ -90,6 +94,10 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
 
     useCatchUp: (catchUp) => {
       freshness.catchUp = catchUp;
+    },
+
+    useGates: (gates) => {
+      freshness.gates = gates;
     },
 
     retire: async () => {

@@ -4,12 +4,12 @@ import { z } from 'zod';
 /**
  * Waits until this service's copies hold all that was committed in the realm before the call: what a client was told is done
  * is seen by whatever it asks next, of whichever service. Gives up waiting after three seconds, since an old answer is better than
- * none. Tells whether a version of `basis` is no longer true, and the realm's own version.
+ * none: then it is not `complete`. Tells whether a version of `basis` is no longer true, and the realm's own version.
  */
 export type CatchUp = (
   realmId: number,
   basis?: Record<string, number>,
-) => Promise<{ isStale: boolean; realmVersion: number | undefined }>;
+) => Promise<{ isStale: boolean; realmVersion: number | undefined; isComplete: boolean }>;
 
 const waitMs = 3_000;
 const stepMs = 2;
@@ -75,20 +75,19 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
     const isStale = Object.entries(basis).some(([key, version]) => quick.versions[key] !== version);
     if (!quick.found) {
       for (const consumer of all) consumer.sawNothing(realmId, quick.number);
-      return { isStale, realmVersion };
+      return { isStale, realmVersion, isComplete: true };
     }
     const { number: target, behind } = await firstLook({ realmId });
     const late = all.filter(({ name }) => behind.includes(name));
     const end = Date.now() + waitMs;
     // What this process applies is known here; what another one applies is seen only in the table.
     for (let nextLook = Date.now() + lookAgainMs; ; ) {
-      if (late.every((consumer) => consumer.through(realmId) >= target)) break;
-      if (Date.now() > end) break;
+      const isComplete = late.every((consumer) => consumer.through(realmId) >= target);
+      if (isComplete || Date.now() > end) return { isStale, realmVersion, isComplete };
       await new Promise((resolve) => setTimeout(resolve, stepMs));
       if (Date.now() < nextLook) continue;
       await look(realmId, target);
       nextLook = Date.now() + lookAgainMs;
     }
-    return { isStale, realmVersion };
   };
 }

@@ -10,6 +10,8 @@ export interface Context {
   log: Logger;
   /** 0 at first; higher when the handler runs again because expected versions had changed: caches must be refreshed. */
   attempt: number;
+  /** This service's copies hold all that was committed before this attempt. */
+  hasCaughtUp: boolean;
   /** Ends when the caller gives up. Statements and calls of a handler end with it by themselves. */
   deadline: Deadline;
   /** The deadline's, for what takes a signal. */
@@ -20,7 +22,21 @@ export interface Context {
 export type UserContext = Context & { actor: Actor };
 
 // biome-ignore lint/suspicious/noExplicitAny: handlers of different operations share a table; `handle` checks each pair.
-export type Handlers = { operation: Operation; run: (context: any, params: any) => Promise<unknown> }[];
+type Run = (context: any, params: any) => Promise<unknown>;
+export type Handlers = {
+  operation: Operation;
+  run: Run;
+  /** What the requests concern that this process serves one after the other. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  laneOf?: ((params: any) => string) | undefined;
+}[];
+
+/** Requests that concern the same thing wait for each other, before they decide on what only one of them can change. */
+export const oneByOne = (
+  handler: Handlers[number],
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  laneOf: (params: any) => string,
+): Handlers[number] => ({ ...handler, laneOf });
 
 /** Pairs an operation with its handler; the types of both must agree. */
 export function handle<O extends Operation<never, never> | Operation>(

@@ -5,6 +5,7 @@ import {
   type ConsumerOptions,
   createCommitter,
   createDatabase,
+  createGates,
   createUnitOfWork,
   type Database,
   type Idempotency,
@@ -124,7 +125,9 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
   });
   const onAppended = ({ realmId, entries }: { realmId: number; entries: LogEntry[] }): void =>
     void appender.append(realmId, entries);
-  const unitOfWork = createUnitOfWork(database, onAppended);
+  // A third of the connections at most, since work that holds a gate needs others.
+  const gates = createGates(database, schema, Math.floor((config.NATTER_POSTGRES_CONNECTIONS - 1) / 3));
+  const unitOfWork = createUnitOfWork(database, onAppended, gates);
   const appender: Appender = createAppender({
     log: redis,
     publish: (subject, payload) => bus.publish(subject, payload),
@@ -152,6 +155,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
   forgetting.unref();
   const catchUp = createCatchUp(database, schema, () => consumers);
   bus.useCatchUp(catchUp);
+  bus.useGates(gates);
   return {
     database,
     unitOfWork,

@@ -17,7 +17,8 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
   return {
     async get(meta, fresh) {
       const cached = known.get(meta.realmId);
-      if (cached && !fresh && cached.version >= (meta.realmVersion ?? 0)) return cached;
+      const isCurrent = meta.realmVersion === undefined ? !fresh : (cached?.version ?? -1) >= meta.realmVersion;
+      if (cached && isCurrent) return cached;
       const asked = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
       // Services of the previous release, which run beside this one during an upgrade, answer no URL.
       const policy = { ...asked, url: asked.url ?? defaultRealmUrl(asked.host) };

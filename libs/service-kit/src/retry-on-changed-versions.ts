@@ -1,11 +1,13 @@
 import { type Actor, ChatError, type RequestMeta, unavailable } from '@natter/contracts';
-import type { Deadline } from '@natter/database';
+import { type BasisChanged, type Deadline, type Gates, type InLane, pause } from '@natter/database';
 import type { CatchUp } from './catch-up.ts';
 import type { Context, Handlers } from './handlers.ts';
 import type { Logger } from './logging.ts';
 import type { Envelope } from './wire.ts';
 
-const maxAttempts = 6;
+/** Between attempts; the first of them follows at once. */
+const pauseMs = 10;
+const longestPauseMs = 100;
 
 export interface Serving {
   deadline: Deadline;
@@ -16,57 +18,91 @@ export interface Serving {
 export interface Freshness {
   catchUp: CatchUp;
   refreshActor: (actor: Actor, meta: RequestMeta) => Promise<Actor>;
+  gates: Gates;
+  inLane: InLane;
+}
+
+/** As `runInLane`, after those that concern the same thing. */
+export function runOnCurrentVersions(
+  envelope: Envelope,
+  handler: Handlers[number],
+  freshness: Freshness,
+  serving: Serving,
+): Promise<unknown> {
+  const lane = handler.laneOf?.(envelope.params);
+  const run = () => runInLane(envelope, handler, freshness, serving);
+  return lane === undefined ? run() : freshness.inLane(`${envelope.meta.realmId} ${lane}`, run);
 }
 
 /**
  * Runs a handler on current copies of others' data. When versions that its decision expected have changed before the commit,
- * it runs again with a fresh actor.
+ * it runs again with a fresh actor, while the versions are held as they are: until it succeeds or the deadline ends.
  */
-export async function runOnCurrentVersions(
+async function runInLane(
   { actor: given, meta, params }: Envelope,
   { operation, run }: Handlers[number],
-  { catchUp, refreshActor }: Freshness,
+  freshness: Freshness,
   { deadline, log }: Serving,
 ): Promise<unknown> {
+  const { catchUp, refreshActor, gates } = freshness;
+  const { realmId } = meta;
   let actor = given;
+  let hasCaughtUp = false;
+  const catchUpWith = async (basis?: Record<string, number>): Promise<boolean> => {
+    const { isStale, realmVersion, isComplete } = await catchUp(realmId, basis);
+    meta.realmVersion = realmVersion;
+    hasCaughtUp = isComplete;
+    return isStale;
+  };
   const refresh = async (): Promise<void> => {
     if (actor) actor = await refreshActor(actor, meta);
   };
   const isForUsers = operation.http !== undefined || operation.page !== undefined;
   // The commit of a write compares the actor's versions. A read has no commit, so they are compared here.
-  if (isForUsers && operation.copies === 'current') {
-    const { isStale, realmVersion } = await catchUp(meta.realmId, actor?.basis);
-    meta.realmVersion = realmVersion;
-    if (isStale) await refresh();
-  }
+  if (isForUsers && operation.copies === 'current' && (await catchUpWith(actor?.basis))) await refresh();
+  const decide = (attempt: number): Promise<unknown> => {
+    const context: Context = {
+      actor,
+      meta,
+      get log() {
+        return log();
+      },
+      attempt,
+      hasCaughtUp,
+      deadline,
+      get signal() {
+        return deadline.signal;
+      },
+    };
+    return run(context, params);
+  };
+  const decideAgain = async (attempt: number): Promise<unknown> => {
+    // The decision may have used a copy that is behind.
+    await catchUpWith();
+    await refresh();
+    return decide(attempt);
+  };
+  let conflicts = 0;
+  let isHeld = false;
   for (let attempt = 0; ; attempt++) {
     try {
-      const context: Context = {
-        actor,
-        meta,
-        get log() {
-          return log();
-        },
-        attempt,
-        deadline,
-        get signal() {
-          return deadline.signal;
-        },
-      };
-      return await run(context, params);
+      if (isHeld) return await gates.hold(realmId, () => decideAgain(attempt));
+      return await (conflicts === 0 ? decide(attempt) : decideAgain(attempt));
     } catch (error) {
       if (isForUsers && attempt === 0 && operation.copies === 'current-on-refusal' && isRefusal(error)) {
-        await catchUp(meta.realmId);
+        await catchUpWith();
         continue;
       }
-      if (!(error instanceof Error) || error.name !== 'BasisChanged') throw error;
-      if (attempt + 1 >= maxAttempts || deadline.hasEnded) throw unavailable(error);
+      if (!isBasisChanged(error)) throw error;
+      if (deadline.hasEnded) throw unavailable(error);
       log().debug({ err: error, operation: operation.name }, 'versions changed, the handler runs again');
-      // The decision may have used a copy that is behind.
-      await catchUp(meta.realmId);
-      await refresh();
+      if (conflicts > 0) await pause(Math.random() * Math.min(pauseMs * conflicts, longestPauseMs));
+      conflicts++;
+      isHeld ||= error.of === 'version';
     }
   }
 }
 
+const isBasisChanged = (error: unknown): error is BasisChanged =>
+  error instanceof Error && error.name === 'BasisChanged';
 const isRefusal = (error: unknown): boolean => error instanceof ChatError && error.status >= 400 && error.status < 500;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
 import { ChatError, type RealmPermission, realmPermissions } from '@natter/contracts';
 import { BasisChanged, type Database, type Executor, sql, sqlState, type Work } from '@natter/database';
@@ -60,43 +59,42 @@ export async function deciding<R>(
     schema: 'channels',
     idempotency: idempotencyOf(context, operation, params),
   };
-  const run = service.owner.unitOfWork(options, async (work) => {
+  return service.owner.unitOfWork(options, async (work) => {
     work.restOn(basis);
     await holdDirectory(work, 'shared');
     const directory = await service.directories.read(work, actor.realmId);
-    return refusingOn(work, actor.realmId, basis, () => decide({ service, work, actor, meta, policy, directory }));
+    return refusingOn({ executor: work, realmId: actor.realmId, basis, hasCaughtUp: context.hasCaughtUp }, () =>
+      decide({ service, work, actor, meta, policy, directory }),
+    );
   });
-  return run.catch((error: unknown) => afterWait(error, context.attempt));
-}
-
-/** Whatever changed is on its way here: deciding anew at once would only find it missing again. */
-async function afterWait(error: unknown, attempt: number): Promise<never> {
-  if (error instanceof BasisChanged) await sleep((10 + Math.random() * 20) * 2 ** attempt);
-  throw error;
 }
 
 /** Answers a question; a refusal stands only if the actor is still who asked. */
 export function reading<R>(
   { owner, noteSeen }: Service,
-  { actor, attempt }: UserContext,
+  { actor, hasCaughtUp }: UserContext,
   read: (database: Database) => Promise<R>,
 ): Promise<R> {
   noteSeen(actor.realmId, actor.userId);
-  const answer = refusingOn(owner.database, actor.realmId, actor.basis, () => read(owner.database));
-  return answer.catch((error: unknown) => afterWait(error, attempt));
+  const { database } = owner;
+  return refusingOn({ executor: database, realmId: actor.realmId, basis: actor.basis, hasCaughtUp }, () =>
+    read(database),
+  );
 }
 
-async function refusingOn<R>(
-  executor: Executor,
-  realmId: number,
-  basis: Record<string, number>,
-  decide: () => Promise<R>,
-): Promise<R> {
+interface Refusing {
+  executor: Executor;
+  realmId: number;
+  basis: Record<string, number>;
+  hasCaughtUp: boolean;
+}
+
+async function refusingOn<R>(refusing: Refusing, decide: () => Promise<R>): Promise<R> {
   try {
     return await decide();
   } catch (error) {
     if (error instanceof ChatError && error.status < 500)
-      await mustHold(executor, realmId, basis).catch((failure: unknown) => {
+      await mustHold(refusing).catch((failure: unknown) => {
         // A name that is taken ended the transaction: that refusal is the table's, and no version of the actor changes it.
         if (sqlState(failure) !== '25P02') throw failure;
       });
@@ -104,13 +102,14 @@ async function refusingOn<R>(
   }
 }
 
-async function mustHold(executor: Executor, realmId: number, basis: Record<string, number>): Promise<void> {
+async function mustHold({ executor, realmId, basis, hasCaughtUp }: Refusing): Promise<void> {
   const rows = await executor.any(sql.type(z.object({ key: z.string(), version: z.number() }))`
     SELECT key, version FROM log.versions(${realmId}, ${sql.array(Object.keys(basis), 'text')})`);
   const changed = rows.find(({ key, version }) => basis[key] !== version);
   if (changed) throw new BasisChanged(changed.key);
   // Whoever seems not to be there may only be too new for the copy.
-  if (await isBehind(executor, realmId, ['realm_user', 'user_group'])) throw new BasisChanged('people');
+  if (!hasCaughtUp && (await isBehind(executor, realmId, ['realm_user', 'user_group'])))
+    throw new BasisChanged('people', 'row');
 }
 
 export const hasRealmPermission = ({ policy, actor }: Pick<Decision, 'policy' | 'actor'>, name: RealmPermission) =>

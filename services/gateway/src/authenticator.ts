@@ -73,8 +73,17 @@ function usersChangedBy({ type, op, body }: LogEvent): readonly number[] | 'all'
   if (type === 'credentials_changed') return [Number(body.user_id)];
   if (type === 'realm_user' && op === 'update') return [(body.person as { user_id: number }).user_id];
   if (type === 'realm' && op === 'deactivated') return 'all';
-  if (type !== 'user_group') return undefined;
-  return op === 'add_members' || op === 'remove_members' ? (body.user_ids as number[]) : 'all';
+  return type === 'user_group' ? usersOfGroupChange(op, body) : undefined;
+}
+
+function usersOfGroupChange(op: string | undefined, body: LogEvent['body']): readonly number[] | 'all' | undefined {
+  if (op === 'add_members' || op === 'remove_members') return body.user_ids as number[];
+  if (op === 'add') {
+    const { members, direct_subgroup_ids } = body.group as { members: number[]; direct_subgroup_ids: number[] };
+    return direct_subgroup_ids.length > 0 ? 'all' : members;
+  }
+  // Names and permissions of a group change nobody's own groups.
+  return op === 'update' && (body.data as { deactivated?: boolean }).deactivated === undefined ? undefined : 'all';
 }
 
 function credentials(header: string | undefined): { email: string; key: string } {

@@ -37,11 +37,11 @@ export async function findDestination(
     const to = singleChannel(params.to);
     if (typeof to === 'number' && to > maxId) throw unknown(to);
     let channel = await channels.get(to, meta, fresh);
-    let right = await postingRight(database, channel, actor);
+    let { right, basis: rightBasis } = await postingRight(database, channel, actor);
     if (right !== 'granted' && !fresh) {
       // A refusal has no basis that a commit would check, so it is never made on a copy that may be stale.
       channel = await channels.get(to, meta, true);
-      right = await postingRight(database, channel, actor);
+      ({ right, basis: rightBasis } = await postingRight(database, channel, actor));
     }
     // A private channel does not exist for others.
     if (right === 'unknown') throw unknown(to);
@@ -50,7 +50,7 @@ export async function findDestination(
     // What the realm's own bots have to say is said wherever it can be.
     const topic = actor.isSystemBot && channel.topics_policy === 'empty_topic_only' ? '' : given;
     if (!actor.isSystemBot) requireTopicAllowed(topic, channel, policy);
-    const basis = { [`channel:${channel.channel_id}`]: channel.version };
+    const basis = { [`channel:${channel.channel_id}`]: channel.version, ...rightBasis };
     return { kind: 'channel', channel, topic, audience: channel.subscribers, basis };
   }
   const people = await findRecipients(database, actor, params.to);

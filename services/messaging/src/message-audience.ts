@@ -1,7 +1,8 @@
 import { type Audience, hasId, type IdSet, idSet, idsOf, type PostingRules } from '@natter/contracts';
-import { BasisChanged, type Executor, sql, type Work } from '@natter/database';
+import { BasisChanged, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { channelBasis } from './channel-reach.ts';
+import { groupBasis } from './group-basis.ts';
 import type { ReadableMessage } from './message-reach.ts';
 import { guestsAmong } from './standing.ts';
 import { hasProtectedHistory, whoSees } from './subscription-periods.ts';
@@ -11,15 +12,14 @@ import { hasProtectedHistory, whoSees } from './subscription-periods.ts';
  * and sees it there; in an open channel also who holds something of them without being subscribed.
  */
 export async function audienceOf(
-  executor: Executor,
-  realmId: number,
+  work: Work,
   message: ReadableMessage,
   messageIds: readonly number[] = [message.id],
 ): Promise<Audience> {
   const { channel } = message;
   if (!channel) return { users: idSet(message.recipient_ids ?? []) };
-  if (!hasProtectedHistory(channel)) return { users: await withHolders(executor, realmId, channel, messageIds) };
-  const present = await whoSees(executor, realmId, messageIds);
+  if (!hasProtectedHistory(channel)) return { users: await withHolders(work, channel, messageIds) };
+  const present = await whoSees(work, work.realmId, messageIds);
   return { users: idSet(present.filter((id) => hasId(channel.subscribers, id))) };
 }
 
@@ -28,15 +28,11 @@ export async function audienceOf(
  * moved: they can read it, and count it where they have not. That holds also for a message that came back to where it was sent,
  * for who left the channel in the meantime.
  */
-export async function withHolders(
-  executor: Executor,
-  realmId: number,
-  channel: PostingRules,
-  messageIds: readonly number[],
-): Promise<IdSet> {
+export async function withHolders(work: Work, channel: PostingRules, messageIds: readonly number[]): Promise<IdSet> {
+  const { realmId } = work;
   if (channel.is_private) return channel.subscribers;
   const ids = sql.array([...messageIds], 'int8');
-  const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
+  const rows = await work.any(sql.type(z.object({ user_id: z.number() }))`
     SELECT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
     UNION
     SELECT p.user_id FROM messaging.message m JOIN messaging.arrival a ON a.realm_id = m.realm_id AND a.message_id = m.id
@@ -45,7 +41,9 @@ export async function withHolders(
     WHERE m.realm_id = ${realmId} AND m.id = ANY(${ids})`);
   const others = rows.map((row) => row.user_id).filter((id) => !hasId(channel.subscribers, id));
   if (others.length === 0) return channel.subscribers;
-  const shutOut = channel.is_web_public ? new Set<number>() : await guestsAmong(executor, realmId, others);
+  if (channel.is_web_public) return idSet([...idsOf(channel.subscribers), ...others]);
+  work.restOn(await groupBasis(work, realmId));
+  const shutOut = await guestsAmong(work, realmId, others);
   return idSet([...idsOf(channel.subscribers), ...others.filter((id) => !shutOut.has(id))]);
 }
 
@@ -54,5 +52,5 @@ export async function holdMessage(work: Work, message: ReadableMessage): Promise
   if (message.channel) work.restOn(channelBasis(message.channel));
   const row = await work.maybeOne(sql.type(z.object({ channel_id: z.number().nullable() }))`
     SELECT channel_id FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ${message.id} FOR SHARE`);
-  if (!row || row.channel_id !== message.channel_id) throw new BasisChanged(`message ${message.id}`);
+  if (!row || row.channel_id !== message.channel_id) throw new BasisChanged(`message ${message.id}`, 'row');
 }

@@ -2,6 +2,7 @@ import type { Scenario } from '../scenario.ts';
 import { catchUp } from './catch-up.ts';
 import { channelSize } from './channel-size.ts';
 import { commitDelay } from './commit-delay.ts';
+import { contention } from './contention.ts';
 import { createUsers } from './create-users.ts';
 import { delivery } from './delivery.ts';
 import { fanOut } from './fan-out.ts';
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   catchUp,
   realms,
   neighbours,
+  contention,
   hostile,
   commitDelay,
   fanOut,

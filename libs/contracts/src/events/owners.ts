@@ -112,7 +112,7 @@ export const eventTypesReadBy = (service: Appender): EventType[] =>
 
 /** Which keys of `log.version` a service bumps: whole keys, or what stands before the colon. */
 export const versionKeysOf: Record<Appender, readonly string[]> = {
-  users: ['actor', 'groups', 'realm'],
+  users: ['actor', 'groups', 'group-contents', 'realm'],
   channels: ['channel', 'group-uses'],
   messaging: [],
   presence: [],

@@ -44,9 +44,9 @@ export function deleteMessageHandlers({ database, unitOfWork }: Owner, sources: 
         const held = await work.maybeOne(sql.type(heldRow)`
           SELECT topic, channel_id FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ${message.id} FOR UPDATE`);
         if (!held) throw badRequest('Invalid message(s)');
-        if (held.channel_id !== message.channel_id) throw new BasisChanged(`message ${message.id}`);
+        if (held.channel_id !== message.channel_id) throw new BasisChanged(`message ${message.id}`, 'row');
         const where = channel ? { channelId: channel.channel_id, topic: held.topic } : undefined;
-        const told = await audienceOf(work, work.realmId, { ...message, ...(channel ? { channel } : {}) });
+        const told = await audienceOf(work, { ...message, ...(channel ? { channel } : {}) });
         const audience = withActor(told, actor.userId);
         await removeMessages(work, where, [message.id], audience);
         return {};
@@ -70,7 +70,7 @@ export function deleteMessageHandlers({ database, unitOfWork }: Owner, sources: 
             SELECT id, topic FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${stream_id} AND lower(topic) = lower(${topic})
             ORDER BY id DESC LIMIT ${batchSize} FOR UPDATE`);
           const ids = rows.map(({ id }) => id).reverse();
-          const audience = withActor({ users: await withHolders(work, work.realmId, channel, ids) }, actor.userId);
+          const audience = withActor({ users: await withHolders(work, channel, ids) }, actor.userId);
           await removeMessages(work, { channelId: stream_id, topic: rows[0]?.topic ?? topic }, ids, audience);
           return ids.length;
         });

@@ -26,7 +26,7 @@ export async function lockAnchor(work: Work, decided: Anchor): Promise<void> {
     SELECT m.id, m.sender_id, m.channel_id, m.topic, m.content, m.rendered_content, extract(epoch FROM m.sent_at)::float8 AS sent
     FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ${decided.id} FOR UPDATE`);
   if (!now || now.channel_id !== decided.channel_id || now.topic !== decided.topic || now.content !== decided.content)
-    throw new BasisChanged(`message ${decided.id}`);
+    throw new BasisChanged(`message ${decided.id}`, 'row');
 }
 
 /**

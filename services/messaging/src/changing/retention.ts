@@ -79,7 +79,7 @@ async function clearPlace(
           if (!first) continue;
           const ids = group.map(({ id }) => id);
           const audience: Audience = {
-            users: channel ? await withHolders(work, realmId, channel, ids) : idSet(first.recipient_ids ?? []),
+            users: channel ? await withHolders(work, channel, ids) : idSet(first.recipient_ids ?? []),
           };
           const from = channelId === null ? undefined : { channelId, topic: first.topic };
           await removeMessages(work, from, ids, audience);

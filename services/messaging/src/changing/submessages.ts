@@ -42,7 +42,7 @@ export function submessageHandlers({ database, unitOfWork }: Owner, reach: Messa
           sender_id: actor.userId,
           submessage_id: id,
         };
-        work.emit({ type: 'submessage', body, audience: await audienceOf(work, work.realmId, message) });
+        work.emit({ type: 'submessage', body, audience: await audienceOf(work, message) });
         return {};
       });
     }),

@@ -5,6 +5,7 @@ import {
   handle,
   idempotencyOf,
   type Owner,
+  oneByOne,
   type RealmPolicies,
   realmBasis,
   type UserContext,
@@ -13,6 +14,7 @@ import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
 import { type ChannelReach, channelBasis } from '../channel-reach.ts';
 import { forgetFor } from '../flags/mark-read.ts';
+import { groupBasis } from '../group-basis.ts';
 import { audienceOf } from '../message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
 import { holdersAmong } from '../sending/group-closure.ts';
@@ -109,7 +111,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         };
       });
     }),
-  ];
+  ].map((handler) => oneByOne(handler, (params) => `message ${params.message_id}`));
 
   /** A refusal is never made on copies that may be stale. */
   async function decide(
@@ -156,7 +158,7 @@ async function receivers(
   { target }: Change,
   messageIds: readonly number[],
 ): Promise<{ told: Audience; losers: number[] }> {
-  const told = await audienceOf(work, work.realmId, message, messageIds);
+  const told = await audienceOf(work, message, messageIds);
   if (!message.channel || !target || told === 'realm') return { told, losers: [] };
   const before = idsOf(told.users);
   const readers = await readersAmong(work, target, before);
@@ -171,6 +173,7 @@ async function readersAmong(work: Work, channel: PostingRules, userIds: readonly
   const others = userIds.filter((id) => !hasId(channel.subscribers, id));
   const subscribed = userIds.filter((id) => hasId(channel.subscribers, id));
   if (others.length === 0 || channel.is_web_public) return new Set(userIds);
+  work.restOn(await groupBasis(work, work.realmId));
   const guests = await guestsAmong(work, work.realmId, others);
   const members = others.filter((id) => !guests.has(id));
   if (!channel.is_private) return new Set([...subscribed, ...members]);

@@ -134,7 +134,7 @@ async function reactionEvent(
       user_id: actor.userId,
       user: by(person ?? { email: actor.email, full_name: '' }),
     },
-    audience: await audienceOf(work, work.realmId, message),
+    audience: await audienceOf(work, message),
     ...(unknown ? { variants: [{ audience: { users: unknown.to }, patch: { user: by(unknown.shown) } }] } : {}),
   };
 }

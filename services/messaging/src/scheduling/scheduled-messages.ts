@@ -77,7 +77,7 @@ export function scheduledMessageHandlers(
         requireUnsent(current);
         if (current.state === 'failed' && time === undefined) throw notInFuture();
         // Edited meanwhile: what was decided is of the older one.
-        if (current.revision !== before.revision) throw new BasisChanged(`scheduled message ${current.id}`);
+        if (current.revision !== before.revision) throw new BasisChanged(`scheduled message ${current.id}`, 'row');
         return rewrite(work, current.id, destination, time);
       });
       hint(due);

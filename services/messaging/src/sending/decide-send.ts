@@ -6,13 +6,14 @@ import { acquainted, requireKnown } from '../acquaintance.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { type Destination, findDestination } from '../destination.ts';
 import { emailHiddenFrom } from '../email-visibility.ts';
+import { groupBasis } from '../group-basis.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { filesReferredBy, referencesOfSend } from '../uploads/references.ts';
 import { widgetOfSend } from '../widgets/widget-of-send.ts';
 import { calledBots, mentionedBy } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
-import { requireDirectAllowed } from './posting-rights.ts';
-import { referredBy } from './render-context.ts';
+import { limitsDirect, requireDirectAllowed } from './posting-rights.ts';
+import { namesGroup, referredBy } from './render-context.ts';
 import { unreadForOf } from './resolution-notice.ts';
 import { senderFacts } from './sender-facts.ts';
 import { topicPreferencesAfter } from './topic-preferences.ts';
@@ -50,6 +51,8 @@ export async function decideSend(
 ): Promise<DecidedSend> {
   const policy = await policies.get(meta, fresh);
   const destination = await findDestination({ database, channels }, actor, meta, params, policy, fresh);
+  const usesGroups = namesGroup(content) || (destination.kind === 'direct' && limitsDirect(policy));
+  const groupVersions = usesGroups ? await groupBasis(database, actor.realmId) : {};
   const conversation =
     destination.kind === 'channel'
       ? { channelId: destination.channel.channel_id, topic: destination.topic }
@@ -86,7 +89,7 @@ export async function decideSend(
     called,
   });
   return {
-    basis: { ...actor.basis, ...realmBasis(policy), ...destination.basis },
+    basis: { ...actor.basis, ...realmBasis(policy), ...destination.basis, ...groupVersions },
     events: [
       message.event,
       ...references.events,

@@ -12,32 +12,35 @@ import { type Executor, sql } from '@natter/database';
 import { hasContentAccess, isPermitted } from '@natter/permissions';
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
+import { groupBasis } from '../group-basis.ts';
 import type { Person } from '../people.ts';
 import { groupsOf, holdersAmong } from './group-closure.ts';
 
-const ownerRow = z.object({ bot_owner_id: z.number().nullable(), role: z.number().nullable() });
+const botRow = z.object({ bot_owner_id: z.number().nullable() });
+const ownerRow = z.object({ role: z.number() });
+
+export interface PostingRight {
+  right: 'granted' | 'refused' | 'unknown';
+  /** Beside the actor's and the channel's. */
+  basis: Record<string, number>;
+}
 
 /**
  * Whether somebody may post to a channel (semantics 5.3): who may send there, and a bot by the right of its owner. `reason`
  * says whether the channel exists for them at all.
  */
-export async function postingRight(
-  executor: Executor,
-  channel: PostingRules,
-  actor: Actor,
-): Promise<'granted' | 'refused' | 'unknown'> {
-  if (actor.isSystemBot) return channel.is_archived ? 'refused' : 'granted';
+export async function postingRight(executor: Executor, channel: PostingRules, actor: Actor): Promise<PostingRight> {
+  if (actor.isSystemBot) return { right: channel.is_archived ? 'refused' : 'granted', basis: {} };
   const own = rightOf(channel, actor);
-  if (own === 'granted' || !actor.isBot) return own;
-  const owner = await ownerOf(executor, actor);
-  const ownersRight = owner ? rightOf(channel, owner) : 'unknown';
-  return ownersRight === 'unknown' ? own : ownersRight;
+  if (own === 'granted' || !actor.isBot) return { right: own, basis: {} };
+  const ownerId = await ownerIdOf(executor, actor);
+  if (ownerId === null) return { right: own, basis: {} };
+  const basis = await groupBasis(executor, actor.realmId, [ownerId]);
+  const ownersRight = rightOf(channel, await holderOf(executor, actor.realmId, ownerId));
+  return { right: ownersRight === 'unknown' ? own : ownersRight, basis };
 }
 
-function rightOf(
-  channel: PostingRules,
-  holder: Pick<Actor, 'userId' | 'role' | 'groupIds'>,
-): 'granted' | 'refused' | 'unknown' {
+function rightOf(channel: PostingRules, holder: Pick<Actor, 'userId' | 'role' | 'groupIds'>): PostingRight['right'] {
   if (!hasContentAccess(channel, holder, hasId(channel.subscribers, holder.userId))) return 'unknown';
   const may = isPermitted(
     channelPermissions.can_send_message_group,
@@ -47,20 +50,20 @@ function rightOf(
   return may && !channel.is_archived ? 'granted' : 'refused';
 }
 
-async function ownerOf(
+async function ownerIdOf(executor: Executor, { realmId, userId }: Actor): Promise<number | null> {
+  const row = await executor.maybeOne(sql.type(botRow)`
+    SELECT bot_owner_id FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${userId}`);
+  return row?.bot_owner_id ?? null;
+}
+
+async function holderOf(
   executor: Executor,
-  actor: Actor,
-): Promise<Pick<Actor, 'userId' | 'role' | 'groupIds'> | undefined> {
+  realmId: number,
+  userId: number,
+): Promise<Pick<Actor, 'userId' | 'role' | 'groupIds'>> {
   const row = await executor.maybeOne(sql.type(ownerRow)`
-    SELECT b.bot_owner_id, o.role FROM messaging.standing b
-    LEFT JOIN messaging.standing o ON o.realm_id = b.realm_id AND o.user_id = b.bot_owner_id
-    WHERE b.realm_id = ${actor.realmId} AND b.user_id = ${actor.userId}`);
-  if (!row?.bot_owner_id) return undefined;
-  return {
-    userId: row.bot_owner_id,
-    role: row.role ?? roles.guest,
-    groupIds: await groupsOf(executor, actor.realmId, row.bot_owner_id),
-  };
+    SELECT role FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${userId}`);
+  return { userId, role: row?.role ?? roles.guest, groupIds: await groupsOf(executor, realmId, userId) };
 }
 
 export function requireTopicAllowed(topic: string, channel: PostingRules, policy: RealmPolicy): void {
@@ -70,6 +73,10 @@ export function requireTopicAllowed(topic: string, channel: PostingRules, policy
   if (topic !== '' && own === 'empty_topic_only')
     throw badRequest('Only the general chat topic is allowed in this channel.');
 }
+
+/** Whether the groups of the participants decide. */
+export const limitsDirect = ({ permissions, system_groups }: RealmPolicy): boolean =>
+  permissions.direct_message_permission_group !== system_groups['role:everyone'];
 
 /** Refuses a direct message that the realm's two permissions don't allow. */
 export async function requireDirectAllowed(

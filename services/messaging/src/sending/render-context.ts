@@ -19,6 +19,9 @@ export interface Referred {
   botIds: ReadonlySet<number>;
 }
 
+const groupName = /@_?\*([^*\n]+)\*/g;
+export const namesGroup = (content: string): boolean => content.search(groupName) >= 0;
+
 type Author = Pick<Actor, 'realmId' | 'userId' | 'role' | 'isSystemBot'>;
 
 /** Looks up what a text names, of what its sender may see; a text that names nothing costs nothing. `hidden`: people they may not know. */
@@ -34,7 +37,7 @@ export async function referredBy(
   const strong = namesIn(content, /@_?\*\*([^*\n]+)\*\*/g).map((name) => /^(.*?)(?:\|(\d{1,9}))?$/.exec(name));
   const names = strong.flatMap((match) => (match?.[1] ? [match[1]] : []));
   const ids = strong.flatMap((match) => (match?.[2] ? [Number(match[2])] : []));
-  const groupNames = namesIn(content, /@_?\*([^*\n]+)\*/g);
+  const groupNames = namesIn(content, groupName);
   const channelNames = namesIn(content, /#\*\*([^*\n>]+)/g);
   const emojiNames = namesIn(content, /:([\w+-]+):/g).filter((name) => unicodeEmoji(name) === undefined);
   const everybody =

@@ -9,7 +9,7 @@ import { announceBotChange } from '../bots/announce-bot.ts';
 import { renewKey, renewLeakedKeys } from '../bots/bot-key.ts';
 import { requireRank } from '../bots/bot-rank.ts';
 import { moveBot } from '../bots/move-bot.ts';
-import { change } from '../change.ts';
+import { changeOfGroups } from '../change.ts';
 import { holderOf, requireAdministrator, requireOwner } from '../groups/holder.ts';
 import { announceLeaving, announceReturn } from '../groups/membership.ts';
 import { revokeInvitesOf } from '../invitations/invitation-row.ts';
@@ -26,7 +26,7 @@ import { lockAccount, noSuchUser } from './find-account.ts';
 export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer): Handlers {
   return [
     handle(userOperations.deactivateUser, async (context, params) => {
-      const { to } = await change(owner, context, userOperations.deactivateUser, params, async (work) => {
+      const { to } = await changeOfGroups(owner, context, userOperations.deactivateUser, params, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
         const realm = await lockRealm(work);
@@ -54,7 +54,7 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
     }),
 
     handle(userOperations.deactivateSelf, async (context, params) =>
-      change(owner, context, userOperations.deactivateSelf, params, async (work) => {
+      changeOfGroups(owner, context, userOperations.deactivateSelf, params, async (work) => {
         await lockRealm(work);
         const row = await lockAccount(work, context.actor.userId);
         if (!row || row.is_bot) throw badRequest('This endpoint does not accept bot requests.');
@@ -66,7 +66,7 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
     ),
 
     handle(userOperations.reactivateUser, async (context, params) =>
-      change(owner, context, userOperations.reactivateUser, params, async (work) => {
+      changeOfGroups(owner, context, userOperations.reactivateUser, params, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
         await lockRealm(work);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import { announceBotChange } from '../bots/announce-bot.ts';
 import { requireRank } from '../bots/bot-rank.ts';
-import { change } from '../change.ts';
+import { changeOfGroups } from '../change.ts';
 import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { changeProfileData, renderedValues } from '../profile-fields/profile-data.ts';
@@ -21,7 +21,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
       const { user_id_or_email, full_name, role, profile_data, new_email } = params;
       const name = full_name === undefined ? undefined : checkedFullName(full_name);
       const values = await renderedValues(owner.renderer, context.actor, profile_data ?? []);
-      const { moved } = await change(owner, context, userOperations.updateUser, params, async (work) => {
+      const { moved } = await changeOfGroups(owner, context, userOperations.updateUser, params, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
         const realm = await lockRealm(work);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Actor, badRequest, ChatError, type RequestMeta, userOperations } from '@natter/contracts';
 import { type Executor, sql, together } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
@@ -30,34 +31,14 @@ interface Asked {
   user_id?: number;
 }
 
+type Found = z.infer<typeof actorRow> | undefined;
+
 export function authenticationHandlers({ database }: Owner, guesses: Guesses): Handlers {
   // After a restart of gateways all their clients come at once.
-  const find = together(async (asked: Asked[]) => {
-    const rows = await database.any(sql.type(actorRow)`
-      SELECT ordinal, id, email, role, is_active, is_bot, is_system_bot, is_write_only, realm_ended, group_ids, actor_version, groups_version
-      FROM users.actors(${JSON.stringify(asked)}::json)`);
-    const found = new Map(rows.map((row) => [row.ordinal, row]));
-    return asked.map((_, index) => found.get(index + 1));
-  });
+  const find = together((asked: Asked[]) => findAll(database, asked));
+  const actorOf = async (asked: Asked, unknown: () => ChatError): Promise<Actor> =>
+    toActor(asked, await find(asked), unknown);
 
-  async function actorOf(asked: Asked, unknown: () => ChatError): Promise<Actor> {
-    const account = await find(asked);
-    if (!account) throw unknown();
-    if (account.realm_ended) throw realmDeactivated();
-    if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
-    return {
-      realmId: asked.realm_id,
-      userId: account.id,
-      email: account.email,
-      role: account.role,
-      isBot: account.is_bot,
-      ...(account.is_system_bot && asked.key_hash === undefined ? { isSystemBot: true } : {}),
-      ...(account.is_write_only ? { isWriteOnly: true } : {}),
-      keyId: asked.key_hash ?? '',
-      groupIds: account.group_ids,
-      basis: { [`actor:${account.id}`]: account.actor_version, groups: account.groups_version },
-    };
-  }
   /** All spellings of the address of an account are one. */
   async function countWrong({ realmId, network = 'unknown' }: RequestMeta, email: string): Promise<void> {
     const account = await database.maybeOne(sql.type(z.object({ id: z.number() }))`
@@ -66,8 +47,6 @@ export function authenticationHandlers({ database }: Owner, guesses: Guesses): H
         OR a.id = ${idInEmail(email)} AND lower('user' || a.id || '@' || r.host) = lower(${email})) LIMIT 1`);
     await guesses.wrongKey({ realmId, network }, account ? { userId: account.id } : { name: email });
   }
-
-  const invalidKey = (): ChatError => new ChatError('INVALID_API_KEY', 'Invalid API key');
 
   return [
     handle(userOperations.authenticate, async ({ meta }, { email, api_key }) => {
@@ -87,6 +66,51 @@ export function authenticationHandlers({ database }: Owner, guesses: Guesses): H
     ),
   ];
 }
+
+const invalidKey = (): ChatError => new ChatError('INVALID_API_KEY', 'Invalid API key');
+
+async function findAll(executor: Executor, asked: readonly Asked[]): Promise<Found[]> {
+  const rows = await executor.any(sql.type(actorRow)`
+    SELECT ordinal, id, email, role, is_active, is_bot, is_system_bot, is_write_only, realm_ended, group_ids, actor_version, groups_version
+    FROM users.actors(${JSON.stringify(asked)}::json)`);
+  const found = new Map(rows.map((row) => [row.ordinal, row]));
+  return asked.map((_, index) => found.get(index + 1));
+}
+
+/** The actor as a transaction sees them. */
+export async function actorNow(executor: Executor, { realmId, userId, keyId }: Actor): Promise<Actor> {
+  const asked = { realm_id: realmId, key_hash: keyId, user_id: userId };
+  const [found] = await findAll(executor, [asked]);
+  return toActor(asked, found, invalidKey);
+}
+
+function toActor(asked: Asked, account: Found, unknown: () => ChatError): Actor {
+  if (!account) throw unknown();
+  if (account.realm_ended) throw realmDeactivated();
+  if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
+  return {
+    realmId: asked.realm_id,
+    userId: account.id,
+    email: account.email,
+    role: account.role,
+    isBot: account.is_bot,
+    ...(account.is_system_bot && asked.key_hash === undefined ? { isSystemBot: true } : {}),
+    ...(account.is_write_only ? { isWriteOnly: true } : {}),
+    keyId: asked.key_hash ?? '',
+    groupIds: account.group_ids,
+    basis: {
+      [`actor:${account.id}`]: account.actor_version,
+      [closureKey(account.id, account.group_ids)]: account.groups_version,
+    },
+  };
+}
+
+/**
+ * Holds while the version of `groups` or, if that has changed, what it says is still true: `users.closure_stands` computes the hash
+ * alike.
+ */
+const closureKey = (userId: number, groupIds: readonly number[]): string =>
+  `closure:${userId}:${createHash('sha256').update(groupIds.join(',')).digest('hex').slice(0, 16)}`;
 
 export const realmDeactivated = (): ChatError =>
   new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');

@@ -8,7 +8,7 @@ import { readAccount } from '../accounts/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import { createApiKey } from '../authentication/passwords.ts';
-import { change } from '../change.ts';
+import { change, changeOfGroups } from '../change.ts';
 import { holderOf } from '../groups/holder.ts';
 import { lockRealm } from '../realm/read-realm.ts';
 import type { SnapshotPart } from '../snapshot-part.ts';
@@ -60,7 +60,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
     }),
 
     handle(botOperations.updateBot, async (context, { bot_id, ...params }) =>
-      change(owner, context, botOperations.updateBot, { bot_id, ...params }, async (work) => {
+      changeOfGroups(owner, context, botOperations.updateBot, { bot_id, ...params }, async (work) => {
         const realm = await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
         const holder = await holderOf(work, context.actor.userId);
@@ -81,7 +81,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
     ),
 
     handle(botOperations.deactivateBot, async (context, params) =>
-      change(owner, context, botOperations.deactivateBot, params, async (work) => {
+      changeOfGroups(owner, context, botOperations.deactivateBot, params, async (work) => {
         await lockRealm(work);
         const bot = await ownBot(work, context, params.bot_id);
         if (bot.is_active) await deactivate(work, bot, seal);

@@ -11,7 +11,7 @@ import {
 import { requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { change } from '../change.ts';
+import { changeOfGroups } from '../change.ts';
 import { type Realm, readRealm } from '../realm/read-realm.ts';
 import { requireGroup } from './access-group.ts';
 import { emitAdded } from './group-events.ts';
@@ -29,7 +29,7 @@ export function createGroupHandlers(owner: Owner): Handlers {
       const { actor } = context;
       const name = checkedGroupName(params.name);
       const description = checkedGroupDescription(params.description);
-      return change(owner, context, groupOperations.createUserGroup, params, async (work) => {
+      return changeOfGroups(owner, context, groupOperations.createUserGroup, params, async (work) => {
         const realm = await readRealm(work, work.realmId);
         requirePermission(realm, 'can_create_groups', await holderOf(work, actor.userId));
         const members = await checkedUsers(work, params.members);
@@ -46,6 +46,7 @@ export function createGroupHandlers(owner: Owner): Handlers {
         await insertMembers(work, id, members);
         await insertSubgroups(work, id, params.subgroups);
         bumpMembers(work, members);
+        if (params.subgroups.length > 0) work.bump('groups');
         emitAdded(work, await requireGroup(work, work.realmId, id), {
           added: { by: actor.userId, user_ids: members.filter((member) => member !== actor.userId) },
         });

@@ -2,7 +2,7 @@ import { type Actor, badRequest, ChatError, groupOperations, groupUsesKey } from
 import { sql, type Work } from '@natter/database';
 import { type Bus, type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
-import { change } from '../change.ts';
+import { changeOfGroups } from '../change.ts';
 import { lockGroup, requireCloser } from './access-group.ts';
 import { emitDeactivated } from './group-events.ts';
 import type { GroupRow } from './group-row.ts';
@@ -34,7 +34,7 @@ export async function deactivateGroup(
   const { version } = await owner.database.one(sql.type(z.object({ version: z.number() }))`
     SELECT version FROM log.versions(${actor.realmId}, ${sql.array([groupUsesKey], 'text')})`);
   const { objections } = await bus.call(groupOperations.getGroupUses, { group_id }, { meta });
-  return change(owner, context, groupOperations.deactivateUserGroup, { group_id }, async (work) => {
+  return changeOfGroups(owner, context, groupOperations.deactivateUserGroup, { group_id }, async (work) => {
     work.restOn({ [groupUsesKey]: version });
     const row = await mayEnd(work, actor, group_id);
     const all = [...(await usesInPeople(work, group_id)), ...objections];

@@ -3,7 +3,7 @@ import { type Executor, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { change } from '../change.ts';
+import { changeOfGroups } from '../change.ts';
 import { hiddenFrom } from '../sight/sight.ts';
 import { lockGroup, mayInGroup, mayManage, requireGroup, requireManager } from './access-group.ts';
 import { checkedUsers, insertMembers } from './create-group.ts';
@@ -43,7 +43,7 @@ export function memberHandlers(owner: Owner): Handlers {
         throw badRequest(
           'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or "delete_subgroups".',
         );
-      return change(owner, context, groupOperations.updateUserGroupMembers, params, async (work) => {
+      return changeOfGroups(owner, context, groupOperations.updateUserGroupMembers, params, async (work) => {
         const group = await lockGroup(work, params.user_group_id);
         const holder = await holderOf(work, context.actor.userId);
         if (removed.length > 0) await removeMembers(work, group, holder, removed);

@@ -6,7 +6,7 @@ import { systemGroupsOfRole } from './system-groups.ts';
 const idRow = z.object({ id: z.number() });
 
 /**
- * Puts a user into the system groups of a role. Only the user's own rights depend on it, so the realm's `groups` stay:
+ * Puts a user into the system groups of a role. Only the user's own rights depend on it, so other versions stay:
  * a thousand accounts made at once do not make each other's requests start over.
  */
 export async function joinSystemGroups(work: Work, userId: number, role: number): Promise<void> {
@@ -69,8 +69,9 @@ export function emitMembers(
   emitGroup(work, { id: groupId, is_deactivated: false }, op, { user_ids: userIds });
 }
 
-/** What was decided on who is in which group ends, here and of the users themselves. */
+/** What was decided on these users' own rights ends, and what rests on who is in which group. */
 export function bumpMembers(work: Work, userIds: readonly number[]): void {
-  work.bump('groups');
+  if (userIds.length === 0) return;
+  work.bump('group-contents');
   for (const id of userIds) work.bump(`actor:${id}`);
 }

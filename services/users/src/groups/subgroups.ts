@@ -2,7 +2,7 @@ import { badRequest, groupOperations } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { change } from '../change.ts';
+import { changeOfGroups } from '../change.ts';
 import { holdNesting, lockGroup, requireGroup, requireManager } from './access-group.ts';
 import { emitGroup } from './group-events.ts';
 import type { GroupRow } from './group-row.ts';
@@ -22,7 +22,7 @@ export function subgroupHandlers(owner: Owner): Handlers {
     handle(groupOperations.updateSubgroups, async (context, params) => {
       if (params.add.length + params.delete.length === 0)
         throw badRequest('Nothing to do. Specify at least one of "add" or "delete".');
-      return change(owner, context, groupOperations.updateSubgroups, params, async (work) => {
+      return changeOfGroups(owner, context, groupOperations.updateSubgroups, params, async (work) => {
         const group = await lockGroup(work, params.user_group_id);
         await requireManager(work, group, await holderOf(work, context.actor.userId));
         await changeSubgroups(work, group, params);

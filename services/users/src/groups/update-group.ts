@@ -9,7 +9,7 @@ import {
 import { sql, sqlState, type Work } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
 import { type Bus, type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
-import { change } from '../change.ts';
+import { changeOfGroups } from '../change.ts';
 import { expectOld } from '../realm/update-realm.ts';
 import { lockGroup, requireCloser, requireGroup, requireManager } from './access-group.ts';
 import { deactivateGroup } from './deactivate-group.ts';
@@ -31,7 +31,7 @@ export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
       if (!changesData && deactivated === undefined) throw badRequest('No new data supplied');
       if (changes.name !== undefined) changes.name = checkedGroupName(changes.name);
       if (changes.description !== undefined) checkedGroupDescription(changes.description);
-      await change(owner, context, groupOperations.updateUserGroup, params, async (work) => {
+      await changeOfGroups(owner, context, groupOperations.updateUserGroup, params, async (work) => {
         const group = await lockGroup(work, user_group_id);
         const holder = await holderOf(work, actor.userId);
         if (changesData) {
@@ -76,7 +76,7 @@ async function changeGroup(
       throw error;
     });
   emitGroup(work, group, 'update', { data: { ...data, ...permissions } });
-  work.bump('groups');
+  work.bump('group-contents');
 }
 
 async function reactivate(work: Work, group: GroupRow): Promise<void> {

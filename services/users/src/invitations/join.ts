@@ -7,6 +7,7 @@ import { insertAccount } from '../accounts/insert-account.ts';
 import { insertKey } from '../authentication/authentication.ts';
 import type { KeySeal } from '../authentication/key-seal.ts';
 import { createApiKey, hashPassword } from '../authentication/passwords.ts';
+import { restOnGroups } from '../change.ts';
 import { insertMembers } from '../groups/create-group.ts';
 import { bumpMembers, emitMembers } from '../groups/membership.ts';
 import { lockRealm, type Realm, readRealm } from '../realm/read-realm.ts';
@@ -81,7 +82,7 @@ async function join(owner: Owner, seal: KeySeal, send: SendInvitation, { context
   const api_key = idempotencyKey
     ? seal.derive(JSON.stringify([realmId, idempotencyKey, asked, password]))
     : createApiKey();
-  const made = await owner.unitOfWork({ realmId, schema: 'users', ...idempotency }, async (work) => {
+  const made = await owner.unitOfWork({ realmId, schema: 'users', isQueued: true, ...idempotency }, async (work) => {
     const { user_id, email } = await makeAccount(work, { key, email: params.email, full_name, password_hash });
     await insertKey(work, realmId, user_id, api_key);
     return { user_id, email };
@@ -99,6 +100,7 @@ interface Newcomer {
 
 async function makeAccount(work: Work, { key, full_name, password_hash, ...given }: Newcomer) {
   // Held: the inviter is demoted or deactivated, and the invitation revoked, before this account is made, or after.
+  await restOnGroups(work);
   const realm = await lockRealm(work);
   if (realm.isDeactivated) throw new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');
   const invitation = await findByKey(work, work.realmId, key, sql.fragment`FOR UPDATE`);

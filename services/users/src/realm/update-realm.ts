@@ -17,7 +17,7 @@ import {
 import { sql, type Work } from '@natter/database';
 import { isSameSetting, normalized } from '@natter/permissions';
 import { type Bus, type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
-import { change } from '../change.ts';
+import { changeOfGroups } from '../change.ts';
 import type { UsersConfig } from '../config.ts';
 import { recomputeFullMembers } from '../groups/full-members.ts';
 import { holderOf, requireAdministrator, requireOwner } from '../groups/holder.ts';
@@ -35,7 +35,7 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
   return [
     handle(realmOperations.updateRealm, async (context, params) => {
       await checkChannels(bus, context.meta, params);
-      const answer = await change(owner, context, realmOperations.updateRealm, params, async (work) => {
+      const answer = await changeOfGroups(owner, context, realmOperations.updateRealm, params, async (work) => {
         const realm = await lockRealm(work);
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);

@@ -1,0 +1,82 @@
+/**
+ * Many clients change the same realm at once. `CLIENTS=64 PAIRS=all` runs every pair of kinds of requests with as many clients as the
+ * target names; a few pairs with fewer clients are run by default.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Kind, kindsAt, type Outcome, preparePlace, runTogether } from '../contention.ts';
+import { randomOf } from '../kills.ts';
+
+const clients = Number(process.env.CLIENTS ?? 16);
+const pairs = process.env.PAIRS ?? '10';
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const ms = Number(process.env.MS ?? 1_000);
+
+let system: System;
+let kinds: Kind[];
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_REALM: '100000000' };
+  system = await startSystem({ dataDir, env, log: () => undefined });
+  kinds = kindsAt(await preparePlace(system, clients));
+});
+afterAll(() => system?.stop());
+
+/** What another request did to the same group or person in the meantime, and no refusal of the caller's right. */
+const trueConflict =
+  /already a (sub|member)|not a subgroup|no user .* in this user group|deactivated|in use|Invalid user|user group\b.*\bInvalid|No such user|Invalid user group/i;
+
+function check(outcomes: readonly Outcome[]): void {
+  const wrong = outcomes.flatMap(({ kind, texts }) =>
+    [...texts]
+      .filter(([text]) => !/^4/.test(text) || !trueConflict.test(text))
+      .map(([text, count]) => `${kind}: ${count} × ${text}`),
+  );
+  expect(wrong).toEqual([]);
+}
+
+const named = (name: string): Kind => {
+  const kind = kinds.find((candidate) => candidate.name === name);
+  if (!kind) throw new Error(`no kind ${name}`);
+  return kind;
+};
+
+const names = kindsAt({ system: { people: {} } } as never).map(({ name }) => name);
+const all = names.flatMap((one, index) => names.slice(index + 1).map((other) => [one, other] as const));
+const random = randomOf(seed);
+const chosen =
+  pairs === 'all' ? all : Array.from({ length: Number(pairs) }, () => all[Math.floor(random() * all.length)] ?? all[0]);
+
+describe(`no request is refused because others change the realm (${clients} clients, seed ${seed})`, () => {
+  test.each(names)('%s, each at once', { timeout: 120_000 }, async (name) => {
+    const outcomes = await runTogether([{ kind: named(name), clients }], ms);
+    check(outcomes);
+    // Each client has an object of its own: nothing that it asks for is impossible.
+    expect(outcomes.map(({ objected }) => objected)).toEqual([0]);
+  });
+
+  test.each(chosen.flatMap((pair) => (pair ? [pair] : [])))(
+    '%s beside %s',
+    { timeout: 120_000 },
+    async (one, other) => {
+      check(
+        await runTogether(
+          [named(one), named(other)].map((kind) => ({ kind, clients: clients / 2 })),
+          ms,
+        ),
+      );
+    },
+  );
+
+  test('everything at once', { timeout: 240_000 }, async () => {
+    check(
+      await runTogether(
+        kinds.map((kind) => ({ kind, clients: Math.ceil(clients / 8) })),
+        ms * 3,
+      ),
+    );
+  });
+});
