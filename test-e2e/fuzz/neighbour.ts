@@ -8,6 +8,8 @@ import { type Operator, openRealm, type Person, type RealmAccess } from './world
 const firstId = 2_100_000_000;
 const idPattern = /(?<![\d.])2100\d{6}(?!\d)/;
 
+const pollMs = 60_000;
+
 export interface Neighbour {
   host: string;
   /** What requests of the attacked realm may name, by kind. */
@@ -32,6 +34,16 @@ export async function openNeighbour(operator: Operator, postgresUrl: string): Pr
   await restore();
   const before = await realm.call(owner, 'POST', '/register');
   foreign.queue_id = [String(before.queue_id)];
+  const seen: { type: string }[] = [];
+  let lastEventId: number = before.last_event_id;
+  const poll = async (): Promise<void> => {
+    const asked = { queue_id: before.queue_id, last_event_id: lastEventId, dont_block: true };
+    const { events } = (await realm.call(owner, 'GET', '/events', asked)) as { events: { id: number; type: string }[] };
+    lastEventId = events.at(-1)?.id ?? lastEventId;
+    seen.push(...events.filter(({ type }) => type !== 'heartbeat'));
+  };
+  // A queue that nobody asks for ends.
+  const timer = setInterval(() => void poll().catch(() => undefined), pollMs);
   return {
     host: realm.host,
     foreign,
@@ -43,12 +55,8 @@ export async function openNeighbour(operator: Operator, postgresUrl: string): Pr
       return id === undefined ? undefined : `the ID ${id}`;
     },
     async changes() {
-      const { events } = await realm.call(owner, 'GET', '/events', {
-        queue_id: before.queue_id,
-        last_event_id: before.last_event_id,
-        dont_block: true,
-      });
-      const seen = (events as { type: string }[]).filter(({ type }) => type !== 'heartbeat');
+      clearInterval(timer);
+      await poll();
       const after = await realm.call(owner, 'POST', '/register');
       const changed = Object.keys(before).filter(
         (key) => !isTemporary(key) && !isDeepStrictEqual(before[key], after[key]),
