@@ -122,6 +122,35 @@ export async function raceRole(system: System, rounds: number, random: () => num
   });
 }
 
+/** The group of the sender leaves the group that may post: nothing about the sender or the channel changes. */
+export async function raceNestedGroup(system: System, rounds: number, random: () => number): Promise<RaceReport> {
+  const { member, owner } = system.people;
+  const asOwner = async (method: string, path: string, form: Record<string, unknown>) => {
+    const { status, body } = await request(system.url, owner, method, path, form);
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    return body;
+  };
+  const group = async (name: string, members: number[], subgroups: number[]): Promise<number> =>
+    (await asOwner('POST', '/user_groups/create', { name, description: '', members, subgroups })).group_id;
+  const inner = await group('race-inner', [member.user_id], []);
+  const outer = await group('race-outer', [owner.user_id], [inner]);
+  const name = 'race-posters';
+  await asOwner('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name }],
+    principals: [owner.user_id, member.user_id],
+    can_send_message_group: outer,
+  });
+  const nest = async (verb: 'add' | 'delete'): Promise<void> => {
+    await asOwner('POST', `/user_groups/${outer}/subgroups`, { [verb]: [inner] });
+  };
+  return race(system, rounds, random, {
+    sender: () => member,
+    to: name,
+    take: () => nest('delete'),
+    giveBack: () => nest('add'),
+  });
+}
+
 /** The API key that is being used is revoked. */
 export async function raceKey(system: System, rounds: number, random: () => number): Promise<RaceReport> {
   const { moderator } = system.people;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomOf } from '../kills.ts';
-import { raceKey, raceRole, raceUnsubscribe } from '../races.ts';
+import { raceKey, raceNestedGroup, raceRole, raceUnsubscribe } from '../races.ts';
 
 let system: System;
 beforeAll(async () => {
@@ -20,6 +20,7 @@ describe(`nothing is accepted on a decision that was revoked before (${rounds} r
   test.each([
     ['an unsubscribe', raceUnsubscribe],
     ['a role change', raceRole],
+    ['a nested group taken out', raceNestedGroup],
     ['a revoked key', raceKey],
   ])('%s', { timeout: 100_000 + rounds * 2_000 }, async (name, race) => {
     const report = await race(system, rounds, randomOf(seed));
