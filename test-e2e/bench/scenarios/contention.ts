@@ -71,7 +71,7 @@ export const contention: Scenario = {
   },
 };
 
-/** Everybody into each group, then out again. */
+/** Everybody into each group, then out again: long after they came in, as requests in flight overtake each other. */
 async function memberships(bench: Bench, realm: BenchRealm, name: string): Promise<RequestSpec[]> {
   const numbers = Array.from({ length: groupsPerLoad }, (_, index) => index);
   const groups = await inParallel(numbers, 2, async (index) => {
@@ -79,8 +79,8 @@ async function memberships(bench: Bench, realm: BenchRealm, name: string): Promi
     const { group_id } = await bench.api.call(realm.host, realm.owner, 'POST', '/user_groups/create', form);
     return group_id as number;
   });
-  return groups.flatMap((group) =>
-    ['add', 'delete'].flatMap((verb) =>
+  return ['add', 'delete'].flatMap((verb) =>
+    groups.flatMap((group) =>
       realm.people.map(({ user_id }) =>
         apiRequest(realm.host, realm.owner, 'POST', `/user_groups/${group}/members`, { [verb]: [user_id] }),
       ),
