@@ -19,6 +19,7 @@ const ours = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presenc
 /** Settings that compose gives by itself, in the secrets that prepare.ts writes or in the image. */
 const given = [
   ...['NATTER_NATS_URL', 'NATTER_REDIS_URL', 'NATTER_POSTGRES_URL', 'NATTER_BOT_KEY_SECRET'],
+  'NATTER_BOT_KEY_SECRET_PREVIOUS',
   ...['NATTER_OPERATIONS_HOST', 'NATTER_OPERATIONS_PORT', 'NATTER_HTTP_HOST', 'NATTER_HTTP_PORT', 'NATTER_REUSE_PORT'],
 ];
 const titles: Record<string, string> = {

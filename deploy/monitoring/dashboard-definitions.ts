@@ -173,9 +173,9 @@ const operations = (service: string): Panel[] => [
   graph(
     'Refusals and failures',
     'reqps',
-    'By outcome, without success.',
+    'By outcome, without success and without requests that their callers gave up.',
     one(
-      `sum by (outcome) (rate(natter_request_seconds_count{service="${service}",outcome!="success"}[$__rate_interval]))`,
+      `sum by (outcome) (rate(natter_request_seconds_count{service="${service}",outcome!~"success|CANCELLED"}[$__rate_interval]))`,
       '{{outcome}}',
     ),
   ),

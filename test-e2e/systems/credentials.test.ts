@@ -23,6 +23,7 @@ beforeAll(async () => {
       NATTER_RATE_LIMIT: String(limits.user),
       NATTER_RATE_LIMIT_REALM: String(limits.realm),
       NATTER_RATE_LIMIT_ANONYMOUS: String(limits.anonymous),
+      NATTER_RATE_LIMIT_ANONYMOUS_FILES: '20',
       NATTER_TRUSTED_PROXIES: '127.0.0.1',
       NATTER_LOG_LEVEL: 'trace',
     },
@@ -195,6 +196,9 @@ test('a request weighs what the contract says', patience, async () => {
   const before = await left('GET', '/users/me/alert_words');
   expect(await left('GET', '/users/me/alert_words')).toBe(before - 1);
   expect(await left('POST', '/register')).toBeLessThan(before - 2);
+  // A poll that opens a queue is a register.
+  const registered = await left('GET', '/users/me/alert_words');
+  expect(await left('GET', '/events?dont_block=true')).toBe(registered - 10);
 });
 
 test(
@@ -215,6 +219,36 @@ test(
     expect(codeOf(over)).toEqual(limited);
     const poll = { queue_id: queue.queue_id, last_event_id: -1, dont_block: true };
     expect((await request(system.url, owner, 'GET', '/events', poll)).status).toBe(200);
+  },
+);
+
+test(
+  'files without authentication have a limit of their own by their size, which takes nothing from other requests',
+  patience,
+  async () => {
+    await atWindowStart();
+    const { owner } = system.people;
+    const authorization = `Basic ${Buffer.from(`${owner.email}:${owner.api_key}`).toString('base64')}`;
+    const form = new FormData();
+    form.append('file', new Blob([Buffer.alloc(3 * 1024 * 1024, 'x')]), 'large.bin');
+    const uploaded = await fetch(`${system.url}/api/v1/user_uploads`, {
+      method: 'POST',
+      headers: { authorization },
+      body: form,
+    });
+    const { url } = (await uploaded.json()) as { url: string };
+    const { body } = await request(system.url, owner, 'GET', url);
+    const [network, other] = [elsewhere(), elsewhere()];
+    const open = async (at: string): Promise<number> => {
+      const response = await fetch(`${system.url}${body.url}`, { headers: from(at) });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const statuses: number[] = [];
+    for (let count = 0; count < 8; count++) statuses.push(await open(network));
+    expect(statuses).toEqual([...Array(6).fill(200), 429, 429]);
+    expect(await open(other)).toBe(200);
+    expect((await request(system.url, nobody, 'GET', '/server_settings', {}, from(network))).status).toBe(200);
   },
 );
 
@@ -308,3 +342,34 @@ test(
     expect(listed.user.role).toBe(300);
   },
 );
+
+test('keys of reusable links stand in no table, and links that an earlier release stored as they are still work', async () => {
+  const { owner } = system.people;
+  const made = await request(system.url, owner, 'POST', '/invites/multiuse', {}, { 'idempotency-key': 'one link' });
+  const again = await request(system.url, owner, 'POST', '/invites/multiuse', {}, { 'idempotency-key': 'one link' });
+  expect([made.status, again.body.invite_link]).toEqual([200, made.body.invite_link]);
+  const key = /\/join\/([a-z2-7]{40})\/$/.exec(made.body.invite_link)?.[1] ?? 'none';
+  const textRow = z.object({ text: z.string() });
+  const invitations = async () =>
+    (await database.any(sql.type(textRow)`SELECT to_jsonb(i)::text AS text FROM users.invitation i`))
+      .map(({ text }) => text)
+      .join();
+  const answers = await database.any(sql.type(textRow)`SELECT to_jsonb(i)::text AS text FROM users.idempotency i`);
+  expect(key).toHaveLength(40);
+  expect(await invitations()).not.toContain(key);
+  expect(JSON.stringify(answers)).not.toContain(key);
+  const links = async (): Promise<string[]> =>
+    (await request(system.url, owner, 'GET', '/invites')).body.invites.map(({ link_url }: Answer) => link_url);
+  expect(await links()).toContain(made.body.invite_link);
+
+  const old = 'o'.repeat(40);
+  await database.run(sql.unsafe`
+    INSERT INTO users.invitation (realm_id, key, inviter_id, invite_as, channel_ids, group_ids, default_channels)
+    SELECT realm_id, ${old}, id, 400, '{}', '{}', false FROM users.account WHERE id = ${owner.user_id}`);
+  const oldLink = made.body.invite_link.replace(key, old);
+  expect(await links()).toContain(oldLink);
+  for (const child of system.children) if (child.program === 'users') child.kill('SIGKILL');
+  await expect.poll(async () => (await invitations()).includes(old), { timeout: 60_000 }).toBe(false);
+  await expect.poll(() => links().catch(() => []), { timeout: 30_000 }).toContain(oldLink);
+  expect((await fetch(oldLink)).status).toBe(200);
+});

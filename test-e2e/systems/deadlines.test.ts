@@ -1,19 +1,21 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { migrate } from '@natter/database';
 import { type System, startSystem } from '@natter/local/system';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Credentials, request } from '../api.ts';
 
 let system: System;
+let dataDir: string;
 let locker: pg.Client;
 let observer: pg.Client;
 let who: Credentials;
 let messageId: number;
 
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
   system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
   [locker, observer] = [0, 1].map(() => new pg.Client({ connectionString: system.servers.postgresUrl })) as [
     pg.Client,
@@ -116,6 +118,7 @@ describe('requests whose tables are locked for longer than they may take', () =>
   });
 
   test('end in Postgres when the client hangs up', { timeout: 60_000 }, async () => {
+    const earlier = await outcomes();
     const headers = { authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}` };
     await withLocked('messaging.message', async () => {
       const hangup = new AbortController();
@@ -134,5 +137,93 @@ describe('requests whose tables are locked for longer than they may take', () =>
       // Well before a lock is given up, or the operation's time is over.
       await vi.waitFor(async () => expect(await waitingSince(before)).toEqual([]), { timeout: 5_000, interval: 50 });
     });
+    // Neither an answer nor a failure of the server.
+    await vi.waitFor(async () => {
+      const after = await outcomes();
+      expect(grown(earlier, after)).toEqual({ 'gateway cancelled': 1, 'messaging CANCELLED': 1 });
+    });
+  });
+
+  test('have one deadline for the check of the key and for what they ask', { timeout: 60_000 }, async () => {
+    const { api_key } = (
+      await request(system.url, { email: '', api_key: '' }, 'POST', '/fetch_api_key', {
+        username: system.people.member.email,
+        password: system.people.member.password,
+      })
+    ).body;
+    const stop = (program: string, signal: NodeJS.Signals) => {
+      for (const child of system.children) if (child.program === program) child.kill(signal);
+    };
+    stop('users', 'SIGSTOP');
+    stop('presence', 'SIGSTOP');
+    try {
+      const begunAt = Date.now();
+      setTimeout(() => stop('users', 'SIGCONT'), 4_000);
+      const person = { email: system.people.member.email, api_key };
+      const { status, body } = await request(system.url, person, 'GET', '/realm/presence');
+      expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      // The deadline of the operation is 15 seconds; apart, both would have taken 19.
+      expect(Date.now() - begunAt).toBeLessThan(17_500);
+    } finally {
+      stop('users', 'SIGCONT');
+      stop('presence', 'SIGCONT');
+    }
   });
 });
+
+test('a migration that waits for a lock lets others pass, and is applied once the lock is free', {
+  timeout: 60_000,
+}, async () => {
+  await observer.query('ALTER TABLE log.event OWNER TO CURRENT_USER');
+  // Somebody reads the log for long: a change of the table waits, and whatever comes after the change waits behind it.
+  await locker.query('BEGIN; SELECT 1 FROM log.event LIMIT 1');
+  const lines: string[] = [];
+  const password = await readFile(join(dataDir, 'service-password'), 'utf8');
+  const migrated = migrate(system.servers.postgresUrl, password.trim(), (line) => lines.push(line));
+  let isDone = false;
+  void migrated.then(() => {
+    isDone = true;
+  });
+  const waits = async (): Promise<number | null> =>
+    (
+      await observer.query(
+        "SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock' AND relation = 'log.event'::regclass",
+      )
+    ).rowCount;
+  await vi.waitFor(async () => expect(await waits()).toBe(1), { timeout: 20_000, interval: 20 });
+  // It passes while the reader still holds its lock.
+  await observer.query("SET statement_timeout = '20s'");
+  await observer.query('SELECT 1 FROM log.event LIMIT 1');
+  expect(isDone).toBe(false);
+  await vi.waitFor(() => expect(lines.join()).toContain('waits for a lock'), { timeout: 20_000 });
+  await locker.query('COMMIT');
+  await migrated;
+  const { rows } = await observer.query(
+    "SELECT relowner::regrole::text AS owner FROM pg_class WHERE oid = 'log.event'::regclass",
+  );
+  expect(rows).toEqual([{ owner: 'natter_event_queue' }]);
+});
+
+/** Failed and given up requests for messages, by where they were counted. */
+async function outcomes(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const child of system.children) {
+    if (child.program !== 'gateway' && child.program !== 'messaging') continue;
+    const text = await (await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`)).text();
+    for (const line of text.split('\n')) {
+      const found =
+        /^natter_(?:http_)?request_seconds_count\{.*operation="get-messages".*(?:status|outcome)="([^"]*)"/.exec(line);
+      if (!found || found[1] === 'success' || found[1] === '200') continue;
+      const name = `${child.program} ${found[1]}`;
+      counts[name] = (counts[name] ?? 0) + Number(line.split(' ').at(-1));
+    }
+  }
+  return counts;
+}
+
+const grown = (before: Record<string, number>, after: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(after)
+      .map(([name, count]) => [name, count - (before[name] ?? 0)] as const)
+      .filter(([, count]) => count > 0),
+  );

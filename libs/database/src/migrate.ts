@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { sqlState } from './sql-state.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
 
@@ -18,17 +19,18 @@ export async function migrate(
     );
     const { rows } = await client.query<{ name: string }>('SELECT name FROM public.migration');
     const applied = new Set(rows.map((row) => row.name));
+    // Not before: another runner may take long.
+    await client.query(`SET lock_timeout = '${lockSeconds}s'`);
     for (const name of await migrationNames()) {
       if (applied.has(name)) continue;
       const text = await readFile(new URL(name, folder), 'utf8');
-      await client.query(
-        `BEGIN; ${text}; INSERT INTO public.migration (name) VALUES (${pg.escapeLiteral(name)}); COMMIT`,
-      );
+      const insert = `INSERT INTO public.migration (name) VALUES (${pg.escapeLiteral(name)})`;
+      await untilLocked(client, name, `BEGIN; ${text}; ${insert}; COMMIT`, log);
       log(`migrated ${name}`);
     }
-    await client.query(giveLog);
+    await untilLocked(client, 'the owner of the log', giveLog, log);
     // A system that stood still for days, or was restored from long ago, has no partition for today.
-    await client.query('SELECT log.prepare_partitions(4)');
+    await untilLocked(client, 'partitions of the log', 'SELECT log.prepare_partitions(4)', log);
     for (const schema of serviceSchemas) {
       const password = typeof servicePassword === 'string' ? servicePassword : servicePassword(schema);
       await client.query(`ALTER ROLE natter_${schema} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
@@ -39,6 +41,28 @@ export async function migrate(
     }
   } finally {
     await client.end();
+  }
+}
+
+/** Statements queue behind one that waits for a lock: it waits this long, then lets them pass. */
+const lockSeconds = 2;
+const restMs = 1_000;
+const maxAttempts = 200;
+/** A lock was not available in time, or several waited for each other. */
+const isLocked = (error: unknown): boolean => ['55P03', '40P01'].includes(sqlState(error) ?? '');
+
+/** Runs a text that is one transaction, again while others hold what it has to lock: about ten minutes. */
+async function untilLocked(client: pg.Client, name: string, text: string, log: (line: string) => void): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.query(text);
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      if (!isLocked(error) || attempt >= maxAttempts) throw error;
+      if (attempt % 10 === 1) log(`${name} waits for a lock that others hold`);
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+    }
   }
 }
 

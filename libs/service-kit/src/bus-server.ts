@@ -61,7 +61,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
     inLane: createLanes(),
   };
   /** Requests that their callers may cancel: by caller and cancel id. */
-  const cancellable = new Map<string, Deadline>();
+  const cancellable = new Map<string, () => void>();
   let inFlight = 0;
   let whenIdle: () => void = () => undefined;
 
@@ -76,7 +76,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
       services.push(service);
       nats.subscribe(cancelSubjectOf(name, '*'), {
         callback: (error, message) => {
-          if (!error) cancellable.get(`${callerOf(message)} ${message.string()}`)?.cancel();
+          if (!error) cancellable.get(`${callerOf(message)} ${message.string()}`)?.();
         },
       });
       const own = catchUpOperations.find((operation) => operation.service === name);
@@ -136,7 +136,12 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
     const { operation } = handler;
     const cancelId = message.headers?.get(cancelHeader);
     const cancelKey = cancelId ? `${callerOf(message)} ${cancelId}` : undefined;
-    if (cancelKey !== undefined) cancellable.set(cancelKey, deadline);
+    let isCancelled = false;
+    const cancel = (): void => {
+      isCancelled = true;
+      deadline.cancel();
+    };
+    if (cancelKey !== undefined) cancellable.set(cancelKey, cancel);
     const stop = metrics.requestSeconds.startTimer({ operation: operation.name });
     // Created lazily: most requests never log.
     let requestLog = (): Logger => log;
@@ -155,6 +160,8 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
       await respond(message, result instanceof JsonPieces ? result.pieces : [encodeJson(result ?? {})], end);
       stop({ outcome: 'success' });
     } catch (error) {
+      // Nobody waits for the answer: neither a failure nor a success.
+      if (isCancelled) return void stop({ outcome: 'CANCELLED' });
       const chatError = toChatError(error, operation, requestLog);
       refuse(message, chatError);
       stop({ outcome: chatError.code });

@@ -1,12 +1,18 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { loggedError } from './logged-error.ts';
 
 export type { Logger } from 'pino';
 
-export function createLogger(service: string, level: string): Logger {
-  return pino({
-    level,
-    base: { service, pid: process.pid },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    redact: { paths: ['password', 'api_key', '*.password', '*.api_key', 'authorization'], censor: '[redacted]' },
-  });
+/** Writes JSON lines, to the standard output unless told otherwise. Errors are logged under `err`. */
+export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      base: { service, pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: (error: unknown) => (error === undefined ? undefined : loggedError(error)) },
+      redact: { paths: ['password', 'api_key', '*.password', '*.api_key', 'authorization'], censor: '[redacted]' },
+    },
+    destination ?? pino.destination(1),
+  );
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Actor, badRequest, ChatError, maxBodyBytes, type Operation, type RequestMeta } from '@natter/contracts';
+import { withDeadline } from '@natter/service-kit';
 import type { FastifyReply } from 'fastify';
 import type { BodyBudget, BodyLease } from './body-budget.ts';
 import { type Callers, type Exchange, isPollOf } from './caller.ts';
@@ -20,6 +21,8 @@ export interface Admitted {
   meta: RequestMeta;
   maxBodyBytes: number;
   lease: BodyLease;
+  /** What the admission took of the time that the request has; receiving its body does not count. */
+  spentMs: number;
 }
 
 declare module 'fastify' {
@@ -29,6 +32,8 @@ declare module 'fastify' {
 }
 
 const mebibyte = 1024 * 1024;
+/** Where the verb of the request names no operation: a form may. */
+const usualDeadlineMs = 15_000;
 /** What a form with a file may contain beside the largest file. */
 export const besideFileBytes = mebibyte;
 const maxFormBytes = 4 * mebibyte;
@@ -50,7 +55,7 @@ export async function admit(
   context: AdmissionContext,
   { request, reply }: Exchange,
 ): Promise<FastifyReply | undefined> {
-  const { router, callers, budget } = context;
+  const { router, budget } = context;
   const place = router.find(request.url.split('?', 1)[0] ?? '');
   if (!place) throw new ChatError('NOT_FOUND', 'Not found');
   const operations = place.methods.flatMap((method) => place.operation(method)?.operation ?? []);
@@ -63,14 +68,10 @@ export async function admit(
   if (operation && request.method === 'HEAD' && (!operation.isReadOnly || isPollOf(operation)))
     return answerMethodNotAllowed(reply, place);
 
-  const meta = await metaOf(request, context.findRealm);
-  const isForUsers = operations.every(({ caller }) => caller === 'user');
-  const actor = operation
-    ? await callers.identify(operation, { request, reply }, meta, keyInQuery(operation, request.raw))
-    : isForUsers
-      ? await callers.authenticate({ request, reply }, meta)
-      : undefined;
-  await callers.countCall(operation, { request, reply }, meta, actor);
+  const begunAt = performance.now();
+  const { meta, actor } = await withDeadline(operation?.deadlineMs ?? usualDeadlineMs, () =>
+    identify(context, { request, reply }, operation, operations),
+  );
   if (operation) checkWriteOnly(operation, actor);
 
   const maxBodyBytes = maxBodyOf(
@@ -81,8 +82,27 @@ export async function admit(
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
   const lease = budget.open(actor ? `user:${actor.realmId}:${actor.userId}` : `network:${networkOf(request.ip)}`);
   reply.raw.once('close', () => lease.release());
-  request.admitted = { place, operation, actor, meta, maxBodyBytes, lease };
+  const spentMs = performance.now() - begunAt;
+  request.admitted = { place, operation, actor, meta, maxBodyBytes, lease, spentMs };
   return undefined;
+}
+
+/** Finds out who sent a request, and counts it. */
+async function identify(
+  { callers, findRealm }: AdmissionContext,
+  { request, reply }: Exchange,
+  operation: Operation | undefined,
+  operations: readonly Operation[],
+): Promise<{ meta: RequestMeta; actor: Actor | undefined }> {
+  const meta = await metaOf(request, findRealm);
+  const isForUsers = operations.every(({ caller }) => caller === 'user');
+  const actor = operation
+    ? await callers.identify(operation, { request, reply }, meta, keyInQuery(operation, request.raw))
+    : isForUsers
+      ? await callers.authenticate({ request, reply }, meta)
+      : undefined;
+  await callers.countCall(operation, { request, reply }, meta, actor);
+  return { meta, actor };
 }
 
 export function checkWriteOnly(operation: Operation, actor: Actor | undefined): void {

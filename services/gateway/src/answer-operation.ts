@@ -1,5 +1,5 @@
-import type { Operation, Page, RequestMeta } from '@natter/contracts';
-import type { Bus } from '@natter/service-kit';
+import type { Actor, Operation, Page, RequestMeta } from '@natter/contracts';
+import { type Bus, withDeadline } from '@natter/service-kit';
 import { type Admitted, checkWriteOnly } from './admission.ts';
 import { answerPoll, type PollParams } from './answer-poll.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -54,18 +54,20 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     return answerPoll(context, { request, reply, actor, meta, params: params as PollParams, ignored });
   const ask = () => bus.callBytes(operation, params as never, { actor, meta });
   // A write goes on without its client, who cannot tell how far it has come.
-  const bytes = await (operation.isReadOnly ? whileConnected(reply.raw, operation.deadlineMs, ask) : ask());
-  return operation.page ? answerPage(bus, call, meta, bytes) : sendSuccess(reply, bytes, ignored);
+  const leftMs = Math.max(operation.deadlineMs - admitted.spentMs, 1);
+  const bytes = await (operation.isReadOnly ? whileConnected(reply.raw, leftMs, ask) : withDeadline(leftMs, ask));
+  return operation.page ? answerPage(context, call, { meta, actor, bytes }) : sendSuccess(reply, bytes, ignored);
 }
 
-function answerPage(
-  bus: Bus,
-  { operation, request, reply }: Call,
-  meta: RequestMeta,
-  bytes: readonly Uint8Array[],
-): unknown {
+async function answerPage(
+  { bus, callers }: AnswerContext,
+  call: Call,
+  { meta, actor, bytes }: { meta: RequestMeta; actor: Actor | undefined; bytes: readonly Uint8Array[] },
+): Promise<unknown> {
+  const { operation, request, reply } = call;
   const page = JSON.parse(Buffer.concat(bytes).toString()) as Page;
   if (!page.file) return sendPage(reply, page);
+  if (!actor && request.method !== 'HEAD') await callers.countFile(operation, call, meta, page.file.size);
   setPageHeaders(reply, page);
   const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
   return sendFile(bus, operation, page.file, meta, { reply, range, isHead });

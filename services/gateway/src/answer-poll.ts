@@ -1,7 +1,7 @@
 import { type Actor, capabilityNames, eventQueueOperations, type ParamsOf, type RequestMeta } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
 import type { Authenticator } from './authenticator.ts';
-import type { Exchange } from './caller.ts';
+import type { Callers, Exchange } from './caller.ts';
 import { streamEvents } from './event-stream.ts';
 import { type Polls, pollRequestOf } from './polls.ts';
 import { hangupOf, headerOf } from './request-meta.ts';
@@ -17,13 +17,17 @@ interface PollCall extends Exchange {
 
 /** `GET /events`: an answer, a stream of server-sent events, or a new queue. */
 export async function answerPoll(
-  { bus, polls, authenticator }: { bus: Bus; polls: Polls; authenticator: Authenticator },
+  { bus, polls, authenticator, callers }: { bus: Bus; polls: Polls; authenticator: Authenticator; callers: Callers },
   call: PollCall,
 ): Promise<unknown> {
   const { actor, meta, params, ignored, request, reply } = call;
   const isStream = request.headers.accept?.includes('text/event-stream') ?? false;
   const { queue_id, dont_block } = params;
-  if (queue_id === undefined && dont_block) return openQueue(bus, call);
+  if (queue_id === undefined && dont_block) {
+    // It was admitted as a poll, and is a register.
+    await callers.countCall(eventQueueOperations.register, call, meta, actor);
+    return openQueue(bus, call);
+  }
   const resumed = headerOf(request, 'last-event-id');
   const from =
     isStream && resumed !== undefined && /^-?\d{1,15}$/.test(resumed) ? Number(resumed) : params.last_event_id;

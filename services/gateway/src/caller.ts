@@ -1,4 +1,11 @@
-import { type Actor, ChatError, eventQueueOperations, type Operation, type RequestMeta } from '@natter/contracts';
+import {
+  type Actor,
+  ChatError,
+  eventQueueOperations,
+  type Operation,
+  type RequestMeta,
+  uploadOperations,
+} from '@natter/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from './authenticator.ts';
 import type { GatewayConfig } from './config.ts';
@@ -11,11 +18,12 @@ export interface Exchange {
   reply: FastifyReply;
 }
 
-export type Rates = Record<'user' | 'anonymous' | 'realm', Rate>;
+export type Rates = Record<'user' | 'anonymous' | 'anonymousFiles' | 'realm', Rate>;
 
 export const ratesOf = (config: GatewayConfig): Rates => ({
   user: { limit: config.NATTER_RATE_LIMIT, windowSeconds: 60 },
   anonymous: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS, windowSeconds: 60 },
+  anonymousFiles: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS_FILES, windowSeconds: 60 },
   realm: { limit: config.NATTER_RATE_LIMIT_REALM ?? 500 * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
 });
 
@@ -39,6 +47,8 @@ export interface Callers {
     meta: RequestMeta,
     actor: Actor | undefined,
   ): Promise<void>;
+  /** Counts the size of a file that is about to be sent to somebody without authentication: one for each further MiB. */
+  countFile(operation: Operation, exchange: Exchange, meta: RequestMeta, bytes: number): Promise<void>;
   /** Counts what an operation weighs more than the one that was counted, where a form names another verb. */
   countMore(
     operation: Operation,
@@ -49,6 +59,12 @@ export interface Callers {
 }
 
 export const isPollOf = (operation: Operation): boolean => operation.name === eventQueueOperations.getEvents.name;
+
+/** Uploaded files, which are the largest answers. */
+const isFileOf = ({ name }: Operation): boolean =>
+  name === uploadOperations.getFile.name || name === uploadOperations.getTemporaryFile.name;
+
+const fileUnitBytes = 1024 * 1024;
 
 const costOf = (operation: Operation | undefined): number => operation?.cost ?? 1;
 
@@ -66,6 +82,10 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
     authenticate,
     countCall: (operation, { request, reply }, meta, actor) =>
       spend(reply, meta, budgetsOf(operation, request, actor), costOf(operation)),
+    countFile: async (operation, { request, reply }, meta, bytes) => {
+      const more = Math.ceil(bytes / fileUnitBytes) - costOf(operation);
+      if (more > 0) await spend(reply, meta, budgetsOf(operation, request, undefined), more);
+    },
     countMore: async (operation, counted, { request, reply }, { meta, actor }) => {
       const more = costOf(operation) - costOf(counted);
       if (more > 0) await spend(reply, meta, budgetsOf(operation, request, actor), more);
@@ -77,6 +97,9 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
     request: FastifyRequest,
     actor: Actor | undefined,
   ): [Budget, ...Budget[]] {
+    // A page shows many files: they leave the budget for logins alone.
+    if (!actor && operation && isFileOf(operation))
+      return [{ who: `file:${networkOf(request.ip)}`, rate: rates.anonymousFiles }];
     if (!actor) return [{ who: `ip:${networkOf(request.ip)}`, rate: rates.anonymous }];
     if (operation && isPollOf(operation)) return [{ who: `poll:${actor.userId}`, rate: rates.user }];
     return [

@@ -18,6 +18,12 @@ export const gatewayConfig = commonConfig.extend({
     .int()
     .default(100)
     .describe('Requests a minute and network (an IPv4 address or an IPv6 /64), without authentication'),
+  NATTER_RATE_LIMIT_ANONYMOUS_FILES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(500)
+    .describe('Uploaded files a minute and network without authentication, one for each begun MiB'),
   NATTER_RATE_LIMIT_REALM: z.coerce
     .number()
     .int()

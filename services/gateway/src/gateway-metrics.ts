@@ -6,8 +6,8 @@ const deliveryBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 1, 2, 5,
 export interface GatewayMetrics {
   /** An entry of the log was put into the answer of a client that follows its queue. */
   delivered(entry: Pick<LogEntry, 'n' | 'at'>): void;
-  /** A request was answered. Polls are told apart by their operation. */
-  answered(operation: string, status: number, milliseconds: number): void;
+  /** A request was answered, or its client hung up before. Polls are told apart by their operation. */
+  answered(operation: string, status: number | 'cancelled', milliseconds: number): void;
   /** A connection was closed by this gateway because of a limit. */
   cut(reason: CutReason): void;
 }
@@ -57,7 +57,7 @@ export function createGatewayMetrics(
   });
   const requests = new Histogram({
     name: 'natter_http_request_seconds',
-    help: 'From the end of the headers of a request to the end of its answer',
+    help: 'From the end of the headers of a request to the end of its answer, or to the hang-up of its client (status cancelled)',
     labelNames: ['operation', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers: [registry],

@@ -69,6 +69,9 @@ export function createHttpServer(options: {
   const connections = guardConnections(app.server, config, proxies, metrics.cut);
   acceptForms(app);
   app.addHook('onRequest', async (request, reply) => {
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) metrics.answered(nameOf(request), 'cancelled', reply.elapsedTime);
+    });
     if (!connections.begin(request.raw, reply.raw)) return reply.hijack();
     checkHost(request);
   });
@@ -80,11 +83,7 @@ export function createHttpServer(options: {
     if (isLeaving) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
-    metrics.answered(
-      request.operationName ?? request.admitted?.operation?.name ?? 'none',
-      reply.statusCode,
-      reply.elapsedTime,
-    );
+    if (reply.raw.writableFinished) metrics.answered(nameOf(request), reply.statusCode, reply.elapsedTime);
   });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((_, reply) => sendError(reply, new ChatError('NOT_FOUND', 'Not found')));
@@ -121,3 +120,6 @@ export function createHttpServer(options: {
     },
   };
 }
+
+const nameOf = (request: FastifyRequest): string =>
+  request.operationName ?? request.admitted?.operation?.name ?? 'none';

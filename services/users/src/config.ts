@@ -47,6 +47,10 @@ export const usersConfig = commonConfig.extend({
   NATTER_BOT_KEY_SECRET: z
     .string()
     .optional()
-    .describe('What API keys of bots are sealed with; none takes the password of the database'),
+    .describe('What API keys of bots and invitation links are sealed with; none takes the password of the database'),
+  NATTER_BOT_KEY_SECRET_PREVIOUS: z
+    .string()
+    .optional()
+    .describe('The secret before it: what it sealed is opened, and sealed anew when the service starts'),
 });
 export type UsersConfig = z.output<typeof usersConfig>;

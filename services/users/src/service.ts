@@ -8,6 +8,7 @@ import { createKeySeal } from './authentication/key-seal.ts';
 import { loginHandlers } from './authentication/login.ts';
 import { operatorKeyHandlers } from './authentication/operator-keys.ts';
 import { ownKeyHandlers } from './authentication/own-keys.ts';
+import { startReseal } from './authentication/reseal.ts';
 import { startBotRanks } from './bots/bot-rank.ts';
 import { botHandlers, botsSnapshot } from './bots/bots.ts';
 import { defaultChannelNamesConsumer } from './bots/default-channel-names.ts';
@@ -48,7 +49,10 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   });
   const attempts = createAttempts(owner.redis);
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
-  const seal = createKeySeal(config.NATTER_BOT_KEY_SECRET || config.NATTER_POSTGRES_URL || '');
+  const seal = createKeySeal(
+    config.NATTER_BOT_KEY_SECRET || config.NATTER_POSTGRES_URL || '',
+    config.NATTER_BOT_KEY_SECRET_PREVIOUS,
+  );
   await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
     ...realmHandlers(owner, bus, config),
     ...groupHandlers(owner, bus),
@@ -79,12 +83,14 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const stopBotRanks = startBotRanks(owner, seal, (error) =>
     log.warn({ err: error }, 'bots not lowered to the role of their owners'),
   );
+  const stopReseal = startReseal(owner, seal, log);
   const stopLimits = startLimits(owner, bus, (error) => log.warn({ err: error }, 'guests not limited yet'));
   return {
     stop: async () => {
       stopFullMembers();
       stopLimits();
       stopBotRanks();
+      stopReseal();
       await mailer.close();
       await owner.close();
     },

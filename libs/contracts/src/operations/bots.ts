@@ -72,6 +72,7 @@ export const botOperations = {
     name: 'update-bot',
     service: 'users',
     http: { method: 'PATCH', path: '/bots/{bot_id}' },
+    cost: 3,
     summary: "Change a bot's name, role, owner or settings.",
     params: {
       bot_id,
@@ -91,6 +92,7 @@ export const botOperations = {
     name: 'deactivate-bot',
     service: 'users',
     http: { method: 'DELETE', path: '/bots/{bot_id}' },
+    cost: 3,
     summary: 'Deactivate a bot.',
     params: owned,
     errors,
@@ -131,6 +133,7 @@ export const botOperations = {
     name: 'regenerate-bot-api-key',
     service: 'users',
     http: { method: 'POST', path: '/bots/{bot_id}/api_key/regenerate' },
+    cost: 3,
     summary: 'End the API keys of a bot and make a new one.',
     params: owned,
     result: z.object({ api_key: z.string() }),

@@ -58,6 +58,7 @@ export const groupOperations = {
     name: 'get-user-groups',
     service: 'users',
     http: { method: 'GET', path: '/user_groups' },
+    cost: 2,
     summary: 'All user groups, system groups first.',
     params: { include_deactivated_groups: json(bool.default(false)) },
     result: z.object({ user_groups: z.array(userGroupSchema) }),

@@ -79,6 +79,7 @@ export const invitationOperations = {
     name: 'get-invites',
     service: 'users',
     http: { method: 'GET', path: '/invites' },
+    cost: 2,
     summary: 'Invitations that are still open: all for administrators, their own for others.',
     result: z.object({ invites: z.array(invitationSchema) }),
   }),

@@ -62,6 +62,7 @@ export const messageChangeOperations = {
     name: 'delete-message',
     service: 'messaging',
     http: { method: 'DELETE', path: '/messages/{message_id}' },
+    cost: 2,
     summary: 'Delete a message for good.',
     params: { message_id: messageId },
     errors: ['BAD_REQUEST'],

@@ -62,6 +62,7 @@ export const realmOperations = {
     name: 'update-realm',
     service: 'users',
     http: { method: 'PATCH', path: '/realm' },
+    cost: 3,
     summary: 'Change settings and permissions of the organization; administrators only.',
     params: {
       ...settingParams,
@@ -76,6 +77,7 @@ export const realmOperations = {
     name: 'deactivate-realm',
     service: 'users',
     http: { method: 'POST', path: '/realm/deactivate' },
+    cost: 5,
     summary: 'End the organization: nobody can log in any more. Owners only.',
     errors,
     events: ['realm'],

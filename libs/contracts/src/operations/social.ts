@@ -106,6 +106,7 @@ export const socialOperations = {
   removeAlertWords: operation({
     name: 'remove-alert-words',
     http: { method: 'DELETE', path: '/users/me/alert_words' },
+    cost: 2,
     summary: 'Remove alert words.',
     params: { alert_words: words },
     ...alertWords,

@@ -12,6 +12,7 @@ import { requireRoom, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
+import type { KeySeal } from '../authentication/key-seal.ts';
 import type { UsersConfig } from '../config.ts';
 import { mayInGroup, mayManage } from '../groups/access-group.ts';
 import { findGroup } from '../groups/group-row.ts';
@@ -26,12 +27,21 @@ import { announceInvites, linkOf } from './invitation-row.ts';
 
 type Shared = ParamsOf<typeof invitationOperations.createInviteLink>;
 
+/** An earlier release kept the whole link. */
+type KeptLink = { sealed_key: string; realm_url: string } | { invite_link: string };
+
 interface Draft {
   email: string | null;
   notifyInviter: boolean;
 }
 
-export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig, send: SendInvitation): Handlers {
+interface Tools {
+  config: UsersConfig;
+  seal: KeySeal;
+  send: SendInvitation;
+}
+
+export function createInviteHandlers(owner: Owner, bus: Bus, { config, seal, send }: Tools): Handlers {
   const { unitOfWork } = owner;
   /** Inserts an invitation for each draft; gives their keys. */
   const invite = async <R>(
@@ -58,8 +68,11 @@ export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig
       await requireGroups(work, holder, params.group_ids);
       return write(work, async (drafts) => {
         const keys = drafts.map(() => newInvitationKey());
-        for (const [index, draft] of drafts.entries())
-          await insertInvite(work, keys[index] ?? '', holder, params, draft, config.INVITATION_LINK_VALIDITY_MINUTES);
+        for (const [index, draft] of drafts.entries()) {
+          const key = keys[index] ?? '';
+          const stored = { key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
+          await insertInvite(work, stored, holder, params, draft, config.INVITATION_LINK_VALIDITY_MINUTES);
+        }
         await requireRoom(
           work,
           totals.invitations,
@@ -72,12 +85,17 @@ export function createInviteHandlers(owner: Owner, bus: Bus, config: UsersConfig
   };
 
   return [
-    handle(invitationOperations.createInviteLink, (context, params) =>
-      invite(context, 'create_multiuse_invite_group', 'create-invite-link', params, async (work, add) => {
+    handle(invitationOperations.createInviteLink, async (context, params) => {
+      const write = async (work: Work, add: (drafts: Draft[]) => Promise<string[]>): Promise<KeptLink> => {
         const [key = ''] = await add([{ email: null, notifyInviter: false }]);
-        return { invite_link: linkOf((await readRealm(work, work.realmId)).url, key) };
-      }),
-    ),
+        return { sealed_key: seal.seal(key), realm_url: (await readRealm(work, work.realmId)).url };
+      };
+      // What is kept for a retry holds the key sealed.
+      const kept = await invite(context, 'create_multiuse_invite_group', 'create-invite-link', params, write);
+      return {
+        invite_link: 'invite_link' in kept ? kept.invite_link : linkOf(kept.realm_url, seal.open(kept.sealed_key)),
+      };
+    }),
 
     handle(invitationOperations.sendInvites, async (context, params) => {
       // Keys are secrets: they stand in no answer that is kept for a repeated request.
@@ -130,7 +148,7 @@ const limitOf = (counting: Promise<void>): Promise<void> =>
 
 async function insertInvite(
   work: Work,
-  key: string,
+  { key, sealedKey }: { key: string; sealedKey: string | null },
   holder: Holder,
   params: Shared,
   { email, notifyInviter }: Draft,
@@ -140,7 +158,7 @@ async function insertInvite(
   const minutes = given === undefined ? defaultMinutes : given;
   const welcome = isAdministrator(holder) ? (params.welcome_message_custom_text ?? null) : null;
   await work.one(sql.type(z.object({ id: z.number() }))`
-    INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at)
-    VALUES (${work.realmId}, ${email === null ? key : storedKey(key)}, ${email}, ${holder.userId}, ${params.invite_as}, ${sql.array(params.stream_ids, 'int4')}, ${sql.array(params.group_ids, 'int4')},
-      ${params.include_realm_default_subscriptions}, ${welcome}, ${notifyInviter}, now() + make_interval(mins => ${minutes})) RETURNING id`);
+    INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, sealed_key, expires_at)
+    VALUES (${work.realmId}, ${key}, ${email}, ${holder.userId}, ${params.invite_as}, ${sql.array(params.stream_ids, 'int4')}, ${sql.array(params.group_ids, 'int4')},
+      ${params.include_realm_default_subscriptions}, ${welcome}, ${notifyInviter}, ${sealedKey}, now() + make_interval(mins => ${minutes})) RETURNING id`);
 }

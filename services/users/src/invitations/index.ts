@@ -13,7 +13,7 @@ export const invitationHandlers = (
   seal: KeySeal,
   send: SendInvitation,
 ): Handlers => [
-  ...createInviteHandlers(owner, bus, config, send),
-  ...openInviteHandlers(owner, send),
+  ...createInviteHandlers(owner, bus, { config, seal, send }),
+  ...openInviteHandlers(owner, seal, send),
   ...joinHandlers(owner, seal, send),
 ];

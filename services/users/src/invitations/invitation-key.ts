@@ -7,7 +7,7 @@ export function newInvitationKey(): string {
 }
 
 /**
- * What the table keeps of a key that was mailed: whoever reads the table cannot join with it. Keys of reusable links are kept as
- * they are, because their creators and administrators see the links again.
+ * What the table keeps of a key: whoever reads the table cannot join with it. Keys of reusable links are sealed besides, because their
+ * creators and administrators see the links again.
  */
 export const storedKey = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;

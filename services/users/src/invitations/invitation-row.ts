@@ -1,6 +1,7 @@
 import { type Invitation, idSet, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import type { KeySeal } from '../authentication/key-seal.ts';
 import { storedKey } from './invitation-key.ts';
 
 export const invitationRow = z.object({
@@ -18,10 +19,12 @@ export const invitationRow = z.object({
   expires_at: z.date().nullable(),
   /** The reusable link whose opener it was mailed to. */
   link_id: z.number().nullable(),
+  /** Of a reusable link. */
+  sealed_key: z.string().nullable(),
 });
 export type InvitationRow = z.infer<typeof invitationRow>;
 
-export const invitationColumns = sql.fragment`id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, created_at, expires_at, link_id`;
+export const invitationColumns = sql.fragment`id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, created_at, expires_at, link_id, sealed_key`;
 /** By the database's clock. */
 export const isOpen = sql.fragment`NOT is_closed AND (expires_at IS NULL OR expires_at > now())`;
 
@@ -50,7 +53,11 @@ export const mailLinkOf = (realmUrl: string, key: string): string => `${realmUrl
 
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
 
-export const toInvitation = (row: InvitationRow, realmUrl: string): Invitation => ({
+/** A link that an earlier release made holds its key as it is, until it is converted. */
+const keyOf = ({ key, sealed_key }: InvitationRow, seal: KeySeal): string =>
+  sealed_key === null ? key : seal.open(sealed_key);
+
+export const toInvitation = (row: InvitationRow, realmUrl: string, seal: KeySeal): Invitation => ({
   id: row.id,
   invited_by_user_id: row.inviter_id,
   invited: seconds(row.created_at),
@@ -58,7 +65,7 @@ export const toInvitation = (row: InvitationRow, realmUrl: string): Invitation =
   invited_as: row.invite_as,
   is_multiuse: row.email === null,
   notify_referrer_on_join: row.notify_inviter,
-  ...(row.email === null ? { link_url: linkOf(realmUrl, row.key) } : { email: row.email }),
+  ...(row.email === null ? { link_url: linkOf(realmUrl, keyOf(row, seal)) } : { email: row.email }),
 });
 
 /** Administrators and whoever invited look again. */

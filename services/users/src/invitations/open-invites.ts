@@ -3,6 +3,7 @@ import { sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
+import type { KeySeal } from '../authentication/key-seal.ts';
 import { change } from '../change.ts';
 import { holderOf } from '../groups/holder.ts';
 import { readRealm } from '../realm/read-realm.ts';
@@ -19,7 +20,7 @@ import {
 
 const anyRow = invitationRow.extend({ is_open: z.boolean() });
 
-export function openInviteHandlers(owner: Owner, send: SendInvitation): Handlers {
+export function openInviteHandlers(owner: Owner, seal: KeySeal, send: SendInvitation): Handlers {
   const changeInvite = (
     context: UserContext,
     operation: Pick<Operation, 'name'>,
@@ -51,7 +52,7 @@ export function openInviteHandlers(owner: Owner, send: SendInvitation): Handlers
       const rows = await owner.database.any(sql.type(invitationRow)`
         SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${actor.realmId} AND link_id IS NULL AND ${isOpen} ${own} ORDER BY id`);
       const { url } = await readRealm(owner.database, actor.realmId);
-      return { invites: rows.map((row) => toInvitation(row, url)) };
+      return { invites: rows.map((row) => toInvitation(row, url, seal)) };
     }),
 
     handle(invitationOperations.revokeInvite, async (context, { invite_id }) => {

@@ -12,6 +12,7 @@ export const channelSettingsOperations = {
     name: 'get-channels',
     service: 'channels',
     http: { method: 'GET', path: '/streams' },
+    cost: 3,
     summary: 'The channels that the caller may know, as filtered.',
     params: {
       include_public: json(bool.default(true)),
@@ -58,6 +59,7 @@ export const channelSettingsOperations = {
     name: 'update-channel',
     service: 'channels',
     http: { method: 'PATCH', path: '/streams/{stream_id}' },
+    cost: 3,
     summary: 'Change the settings of a channel, or bring it back from the archive.',
     params: {
       stream_id,
@@ -80,6 +82,7 @@ export const channelSettingsOperations = {
     name: 'archive-channel',
     service: 'channels',
     http: { method: 'DELETE', path: '/streams/{stream_id}' },
+    cost: 3,
     summary: 'Archive a channel.',
     params: { stream_id },
     errors: ['BAD_REQUEST'],

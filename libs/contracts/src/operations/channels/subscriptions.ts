@@ -84,6 +84,7 @@ export const subscriptionOperations = {
     name: 'get-subscriptions',
     service: 'channels',
     http: { method: 'GET', path: '/users/me/subscriptions' },
+    cost: 3,
     summary: 'The channels the caller is subscribed to.',
     params: { include_subscribers: includeSubscribers },
     result: z.object({ subscriptions: z.array(subscription) }),
@@ -106,6 +107,7 @@ export const subscriptionOperations = {
     name: 'update-subscription',
     service: 'channels',
     http: { method: 'PATCH', path: '/users/me/subscriptions/{stream_id}' },
+    cost: 2,
     summary: "Change one of the caller's own settings of a channel.",
     params: {
       stream_id: json(id),
@@ -137,6 +139,7 @@ export const subscriptionOperations = {
     name: 'get-subscribers',
     service: 'channels',
     http: { method: 'GET', path: '/streams/{stream_id}/members' },
+    cost: 2,
     summary: 'The subscribers of a channel.',
     params: { stream_id: json(id) },
     result: z.object({ subscribers: ids }),

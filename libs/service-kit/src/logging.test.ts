@@ -1,0 +1,75 @@
+import { ChatError } from '@natter/contracts';
+import { expect, test } from 'vitest';
+import { createLogger } from './logging.ts';
+
+/** The line that an error makes, as text. */
+function lineOf(error: unknown): string {
+  const lines: string[] = [];
+  createLogger('test', 'info', { write: (line) => void lines.push(line) }).error({ err: error }, 'request failed');
+  expect(lines).toHaveLength(1);
+  return lines[0] ?? '';
+}
+const failed = (message: string, properties: object): Error => Object.assign(new Error(message), properties);
+
+test('of an error of Postgres names and codes are logged, and no value of a row, a parameter or a query', () => {
+  const line = lineOf(
+    failed('duplicate key value violates unique constraint "account_email"', {
+      name: 'error',
+      severity: 'ERROR',
+      code: '23505',
+      schema: 'users',
+      table: 'account',
+      constraint: 'account_email',
+      routine: '_bt_check_unique',
+      detail: 'Key (lower(email))=(secret-ann) already exists.',
+      hint: 'secret-hint',
+      where: 'unnamed portal parameter $1 = secret-parameter',
+      internalQuery: "SELECT 'secret-query'",
+      parameters: ['secret-value'],
+      query: 'INSERT secret-statement',
+      dataType: 'text',
+    }),
+  );
+  expect(line).not.toContain('secret');
+  expect(JSON.parse(line).err).toMatchObject({
+    message: 'duplicate key value violates unique constraint "account_email"',
+    code: '23505',
+    schema: 'users',
+    table: 'account',
+    constraint: 'account_email',
+    stack: expect.stringContaining('logging.test.ts'),
+  });
+});
+
+test.each([
+  ['invalid input syntax for type integer: "secret"', '22P02', 'invalid input syntax for type integer: "[value]"'],
+  ['invalid input syntax for type json "a" b: "secret "x" y"', '22P02', 'invalid input syntax for type json "[value]"'],
+  ['integer out of range', '22003', 'integer out of range'],
+  ['syntax error at or near "secret"', '42601', 'syntax error at or near "[value]"'],
+  ['time zone not recognized: secret', '22023', 'time zone not recognized: [value]'],
+  ['relation "users.account" does not exist', '42P01', 'relation "users.account" does not exist'],
+])('%s', (message, code, expected) => {
+  expect(JSON.parse(lineOf(failed(message, { code }))).err.message).toBe(expected);
+});
+
+test('addresses, arguments of commands and answers of servers are not logged, also of causes', () => {
+  const redis = failed('OOM command not allowed', {
+    name: 'ReplyError',
+    command: { name: 'set', args: ['secret-argument'] },
+  });
+  const mail = failed("Can't send mail: 550 <ann.secret@mail.example> unknown", {
+    code: 'EENVELOPE',
+    responseCode: 550,
+    response: '550 secret-answer',
+    rejected: ['secret@mail.example'],
+  });
+  const outer = new ChatError('SERVICE_UNAVAILABLE', 'away', {}, new AggregateError([redis, mail], 'several'));
+  for (const error of [redis, mail, outer, failed('connect redis://user:secret@host:1', {})])
+    expect(lineOf(error)).not.toContain('secret');
+  const { err } = JSON.parse(lineOf(outer));
+  expect([err.code, err.cause.errors[1].responseCode]).toEqual(['SERVICE_UNAVAILABLE', 550]);
+  expect(lineOf('secret text that was thrown')).not.toContain('secret');
+  const loop = new Error('loop');
+  loop.cause = loop;
+  expect(lineOf(loop).length).toBeLessThan(20_000);
+});

@@ -1,0 +1,65 @@
+import { sql } from '@natter/database';
+import type { Logger, Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { storedKey } from '../invitations/invitation-key.ts';
+import type { KeySeal } from './key-seal.ts';
+
+const everyMs = 10 * 60_000;
+const batch = 500;
+const keyRow = z.object({ id: z.number(), key: z.string(), is_link: z.boolean() });
+const sealedRow = z.object({ id: z.number(), sealed_key: z.string() });
+
+/**
+ * Brings stored secrets to the form of this release: hashes keys of invitations that an earlier release stored as they are, and seals
+ * anew what was sealed with the previous secret. At the start, and later while earlier processes may still run beside this one.
+ */
+export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal, log: Logger): () => void {
+  const hashPlainKeys = async (): Promise<number> => {
+    for (let count = 0; ; ) {
+      const rows = await database.any(sql.type(keyRow)`
+        SELECT id, key, email IS NULL AS is_link FROM users.invitation WHERE key NOT LIKE 'sha256:%' ORDER BY id LIMIT ${batch}`);
+      for (const { id, key, is_link } of rows)
+        await database.run(sql.unsafe`
+          UPDATE users.invitation SET key = ${storedKey(key)}, sealed_key = ${is_link ? seal.seal(key) : null} WHERE id = ${id} AND key = ${key}`);
+      count += rows.length;
+      if (rows.length < batch) return count;
+    }
+  };
+  const sealAnew = async (): Promise<number> => {
+    let count = 0;
+    const bots = await database.any(sql.type(sealedRow)`SELECT user_id AS id, sealed_key FROM users.bot`);
+    for (const { id, sealed_key, renewed } of renewable(bots, seal))
+      count += await database.run(
+        sql.unsafe`UPDATE users.bot SET sealed_key = ${renewed} WHERE user_id = ${id} AND sealed_key = ${sealed_key}`,
+      );
+    const links = await database.any(
+      sql.type(sealedRow)`SELECT id, sealed_key FROM users.invitation WHERE sealed_key IS NOT NULL`,
+    );
+    for (const { id, sealed_key, renewed } of renewable(links, seal))
+      count += await database.run(
+        sql.unsafe`UPDATE users.invitation SET sealed_key = ${renewed} WHERE id = ${id} AND sealed_key = ${sealed_key}`,
+      );
+    return count;
+  };
+  const look = async (): Promise<void> => {
+    const hashed = await hashPlainKeys();
+    if (hashed > 0) log.info({ count: hashed }, 'keys of invitations hashed');
+    if (!seal.hasPrevious) return;
+    const sealed = await sealAnew();
+    log.info(
+      { count: sealed },
+      'keys sealed anew; no process needs NATTER_BOT_KEY_SECRET_PREVIOUS any more when this is 0',
+    );
+  };
+  const onError = (error: unknown): void =>
+    log.warn({ err: error }, 'stored keys not brought to the form of this release');
+  void look().catch(onError);
+  const timer = setInterval(() => void look().catch(onError), everyMs);
+  return () => clearInterval(timer);
+}
+
+const renewable = (rows: readonly z.infer<typeof sealedRow>[], seal: KeySeal) =>
+  rows.flatMap((row) => {
+    const renewed = seal.renew(row.sealed_key);
+    return renewed === undefined ? [] : [{ ...row, renewed }];
+  });
