@@ -173,7 +173,7 @@ export function kindsAt(place: Place): Kind[] {
     ),
     'move messages': always((client) =>
       asOwner('PATCH', `/messages/${at(place.messageIds, client)}`, {
-        topic: `topic ${++made % 3}`,
+        topic: `topic ${fresh()}`,
         propagate_mode: 'change_one',
       }),
     ),

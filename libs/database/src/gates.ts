@@ -9,7 +9,7 @@ import { createLanes } from './lanes.ts';
  * order the work: whether a decision stands is decided by its basis alone (ADR 18).
  */
 export interface Gates {
-  /** Runs `work` while this service's own gate is held alone and the others are held against their owners. */
+  /** Runs `work` while the versions that this service's decisions rest on stay as they are, but for what `work` itself bumps. */
   hold<R>(realmId: number, work: () => Promise<R>): Promise<R>;
   /**
    * Runs a unit of work that takes this service's gate when it begins, with the statements it is given. One at a time in this process,
@@ -20,6 +20,8 @@ export interface Gates {
 
 /** Classes of advisory locks, by the schema of the service that bumps the versions. Locked in this order. */
 const gateOf = { users: 7401, channels: 7402 } as const;
+/** Whose decisions rest on each other's changes. Those of channels rest on versions of `users`, and on rows of their own. */
+const isAlone = (schema: string): boolean => schema === 'users';
 const isOwner = (schema: string): schema is keyof typeof gateOf => schema in gateOf;
 
 /** Others wait for whoever holds a gate, so it is held no longer, however long the work takes. */
@@ -52,16 +54,18 @@ export function createGates(database: Database, schema: string, maxHolds: number
   const shared = new Map<number, SharedHold>();
   let holds = 0;
 
-  const locks = Object.entries(gateOf).map(([owner, gate]) => (realmId: number) => {
-    const lock = owner === schema ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
-    return `SELECT ${lock}(${gate}, ${realmId})`;
-  });
+  const locks = Object.entries(gateOf)
+    .filter(([owner]) => owner !== schema || isAlone(schema))
+    .map(([owner, gate]) => (realmId: number) => {
+      const lock = owner === schema ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+      return `SELECT ${lock}(${gate}, ${realmId})`;
+    });
 
   return {
     hold: (realmId, work) => {
-      const run = () => passing.run(realmId, work);
+      if (!isAlone(schema)) return together(realmId, work);
       if (passing.getStore() === realmId) return work();
-      return isOwner(schema) ? inLane(String(realmId), () => alone(realmId, run)) : together(realmId, run);
+      return inLane(String(realmId), () => alone(realmId, () => passing.run(realmId, work)));
     },
     enter: (realmId, unit) => {
       if (!isOwner(schema) || passing.getStore() === realmId) return unit([]);
