@@ -39,6 +39,9 @@ export function isUnprepared(error: unknown): boolean {
   return is;
 }
 
-/** A deadlock, a lock that was not had in time, or a statement that is not prepared: a transaction that failed by it is run once more. */
+/**
+ * A deadlock, a lock that was not had in time, a row that was deleted after it was read and before another row referred to it, or a
+ * statement that is not prepared: a transaction that failed by it is run once more, and sees what is there by then.
+ */
 export const isTransient = (error: unknown): boolean =>
-  ['40P01', '40001', '55P03'].includes(sqlState(error) ?? '') || isUnprepared(error);
+  ['40P01', '40001', '55P03', '23503'].includes(sqlState(error) ?? '') || isUnprepared(error);
