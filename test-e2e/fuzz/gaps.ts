@@ -2,7 +2,7 @@
 import type { Operation } from '@natter/contracts';
 
 /** Runs with fewer requests for each operation are too short to tell. */
-export const requestsToTell = 30_000;
+export const requestsToTell = 100_000;
 
 /** By the reason why none of them succeeds. */
 const neverSucceeding: Record<string, string> = {

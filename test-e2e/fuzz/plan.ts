@@ -1,5 +1,5 @@
 import type { Operation } from '@natter/contracts';
-import type { Random } from './random.ts';
+import { type Random, shuffled } from './random.ts';
 import { type RoleName, roleNames } from './world.ts';
 
 /** How often an operation is asked beside the rounds in which each is; 1 where nothing is said. */
@@ -41,7 +41,7 @@ const weights: Record<string, number> = {
   'deactivate-realm': 0,
 };
 /** Beside it, a round asks these only now and then: each ends a realm or a caller. */
-const seldom: Record<string, number> = { 'deactivate-realm': 0.1, 'deactivate-self': 0.3 };
+const seldom: Record<string, number> = { 'deactivate-realm': 0.5, 'deactivate-self': 0.3 };
 /** Share of requests that belong to the rounds. */
 const roundShare = 0.4;
 
@@ -76,13 +76,4 @@ export function createPlan(operations: readonly Operation[], seed: Random): Plan
       }
     },
   };
-}
-
-function shuffled<T>(list: readonly T[], random: Random): T[] {
-  const copy = [...list];
-  for (let index = copy.length - 1; index > 0; index--) {
-    const other = random.below(index + 1);
-    [copy[index], copy[other]] = [copy[other] as T, copy[index] as T];
-  }
-  return copy;
 }

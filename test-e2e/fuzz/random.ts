@@ -20,3 +20,12 @@ export function createRandom(seed: number): Random {
     pick: <T>(list: readonly T[]) => list[below(list.length)] as T,
   };
 }
+
+export function shuffled<T>(list: readonly T[], random: Random): T[] {
+  const copy = [...list];
+  for (let index = copy.length - 1; index > 0; index--) {
+    const other = random.below(index + 1);
+    [copy[index], copy[other]] = [copy[other] as T, copy[index] as T];
+  }
+  return copy;
+}

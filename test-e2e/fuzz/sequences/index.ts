@@ -1,5 +1,5 @@
 /** Sequences of requests whose answers are known beforehand, in a realm where nobody else acts. */
-import type { Random } from '../random.ts';
+import { type Random, shuffled } from '../random.ts';
 import * as keys from './keys.ts';
 import * as messages from './messages.ts';
 import * as objects from './objects.ts';
@@ -10,19 +10,19 @@ import { Abandoned, createStage, type Stage, type StageOptions, Unexpected } fro
 
 type Sequence = (stage: Stage) => Promise<void>;
 
-/** Those that hash passwords or write mails come less often. */
-const sequences: readonly [name: string, sequence: Sequence, weight: number][] = [
+/** With how often each comes in a round of all. */
+const sequences: readonly [name: string, sequence: Sequence, times: number][] = [
   ['a deactivated person comes back', keys.deactivatedAndBack, 3],
   ['a person leaves', keys.deactivatedSelf, 2],
   ['a key is made anew', keys.regenerated, 2],
-  ['a key is revoked', keys.revoked, 0.3],
-  ['a password is changed', keys.passwordChanged, 0.3],
-  ['a password is forgotten', keys.passwordForgotten, 0.3],
-  ['an address is changed', keys.addressChanged, 0.3],
+  ['a key is revoked', keys.revoked, 1],
+  ['a password is changed', keys.passwordChanged, 1],
+  ['a password is forgotten', keys.passwordForgotten, 1],
+  ['an address is changed', keys.addressChanged, 1],
   ['a bot ends', keys.botEnded, 2],
   ['an administrator is demoted', roles.demoted, 3],
   ['a member is promoted', roles.promoted, 2],
-  ['a former owner invited', roles.invitedByFormerOwner, 0.3],
+  ['a former owner invited', roles.invitedByFormerOwner, 1],
   ['somebody left a private channel', roles.leftPrivateChannel, 2],
   ['a channel', objects.channel, 2],
   ['a message', messages.message, 2],
@@ -38,7 +38,9 @@ const sequences: readonly [name: string, sequence: Sequence, weight: number][] =
   ['orders', objects.orders, 1],
   ['pictures', objects.pictures, 1],
   ['an upload', objects.upload, 1],
-  ['an invitation', objects.invitation, 0.3],
+  ['a revoked invitation', objects.revokedInvitation, 1],
+  ['joining', objects.joining, 1],
+  ['joining by the page', objects.joiningByPage, 1],
   ['an invitation link', objects.invitationLink, 1],
   ['what is one’s own', own.collections, 1],
   ['domains', objects.domains, 1],
@@ -46,7 +48,9 @@ const sequences: readonly [name: string, sequence: Sequence, weight: number][] =
   ['two against each other', pairs.againstEachOther, 1],
   ['removed meanwhile', pairs.removedMeanwhile, 2],
 ];
-const total = sequences.reduce((sum, [, , weight]) => sum + weight, 0);
+const ofRound = sequences.flatMap(([name, sequence, times]) =>
+  Array.from({ length: times }, () => [name, sequence] as const),
+);
 /** These work on what the realm has once: its lists and its pictures. */
 const exclusive = new Set<Sequence>([objects.orders, objects.pictures, own.profile, pairs.removedMeanwhile]);
 
@@ -62,6 +66,7 @@ export function createSequences(
 ): Sequences {
   const counts = new Map<string, number>();
   let abandoned = 0;
+  let round: typeof ofRound = [];
   let realm = optionsFor();
   let leftInRealm = sequencesPerRealm;
   let alone: Promise<void> = Promise.resolve();
@@ -72,11 +77,8 @@ export function createSequences(
         realm = optionsFor();
       }
       const options = await realm;
-      let at = random.next() * total;
-      const [name, sequence] = sequences.find(([, , weight]) => {
-        at -= weight;
-        return at < 0;
-      }) ?? ['a message', messages.message];
+      if (round.length === 0) round = shuffled(ofRound, random);
+      const [name, sequence] = round.pop() ?? ['a message', messages.message];
       const stage = createStage({ ...options, random });
       const work = (): Promise<void> =>
         sequence(stage).catch((error: unknown) => {

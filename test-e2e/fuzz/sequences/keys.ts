@@ -23,7 +23,8 @@ const probes: readonly [operation: string, values: Record<string, unknown>][] = 
 ];
 /** The first of them are for bots too. */
 const readsForAll = 5;
-const ended = ['INVALID_API_KEY', 'USER_DEACTIVATED'];
+/** Wrong keys are counted, and wait after some. */
+const ended = ['INVALID_API_KEY', 'USER_DEACTIVATED', 'RATE_LIMIT_HIT'];
 
 /** Several at once, so that more than one gateway is asked. */
 async function isEnded(stage: Stage, caller: Caller): Promise<void> {

@@ -2,7 +2,7 @@
 import { validFile } from '../hostile.ts';
 import type { Json } from '../world.ts';
 import { password } from './keys.ts';
-import { expect, type Stage } from './stage.ts';
+import { type Caller, expect, type Stage } from './stage.ts';
 
 const refusal = ['BAD_REQUEST'];
 const named = (stage: Stage, what: string): string => `${what}${stage.random.below(1e9)}`;
@@ -137,7 +137,7 @@ export async function upload(stage: Stage): Promise<void> {
   await stage.refused(owner, 'get-file-url', { realm_id_str, filename }, ['BAD_REQUEST', 'NOT_FOUND']);
 }
 
-export async function invitation(stage: Stage): Promise<void> {
+async function invited(stage: Stage): Promise<{ owner: Caller; email: string; invite_id: number; mails: number }> {
   const owner = await stage.person('administrator');
   const mails = stage.mailCount();
   const email = `${named(stage, 'invited')}@fuzz.example`;
@@ -145,18 +145,29 @@ export async function invitation(stage: Stage): Promise<void> {
   const { invites } = await stage.must(owner, 'get-invites');
   const made = invites.find((one: Json) => one.email === email);
   expect(made !== undefined, 'an invitation that was sent is not listed');
-  if (stage.random.chance(0.3)) {
-    await stage.must(owner, 'resend-invite', { invite_id: made.id });
-    await stage.must(owner, 'revoke-invite', { invite_id: made.id });
-    await stage.refused(owner, 'revoke-invite', { invite_id: made.id }, refusal);
-    return;
-  }
+  return { owner, email, invite_id: made.id, mails };
+}
+
+export async function revokedInvitation(stage: Stage): Promise<void> {
+  const { owner, email, invite_id, mails } = await invited(stage);
+  await stage.must(owner, 'resend-invite', { invite_id });
+  const key = await stage.mailedKey(email, mails);
+  await stage.must(owner, 'revoke-invite', { invite_id });
+  await stage.refused(owner, 'revoke-invite', { invite_id }, refusal);
+  await stage.refused(undefined, 'join', { key, full_name: named(stage, 'Ida '), password }, refusal);
+}
+
+async function joined(stage: Stage, operation: string): Promise<void> {
+  const { email, mails } = await invited(stage);
   const key = await stage.mailedKey(email, mails);
   await stage.must(undefined, 'confirm-page', { key });
   const account = { key, full_name: named(stage, 'Ida '), password };
-  await stage.must(undefined, stage.random.chance(0.5) ? 'join' : 'join-by-page', account);
+  await stage.must(undefined, operation, account);
   await stage.refused(undefined, 'join', { ...account, full_name: named(stage, 'Ida ') }, refusal);
 }
+
+export const joining = (stage: Stage): Promise<void> => joined(stage, 'join');
+export const joiningByPage = (stage: Stage): Promise<void> => joined(stage, 'join-by-page');
 
 export async function invitationLink(stage: Stage): Promise<void> {
   const owner = await stage.person('administrator');

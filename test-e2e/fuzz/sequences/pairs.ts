@@ -36,16 +36,6 @@ const contested: readonly Contested[] = [
       only((await stage.must(owner, 'get-user-groups')).user_groups, user_group_id).name,
   },
   {
-    make: async (stage, owner) => {
-      const made = await stage.must(owner, 'create-channel-folder', { name: some(stage, 'folder') });
-      return { channel_folder_id: made.channel_folder_id };
-    },
-    operation: 'update-channel-folder',
-    change: (name) => ({ name }),
-    read: async (stage, owner, { channel_folder_id }) =>
-      only((await stage.must(owner, 'get-channel-folders')).channel_folders, channel_folder_id).name,
-  },
-  {
     make: async (stage) => ({ user_id_or_email: String((await stage.person('member')).user_id) }),
     operation: 'update-user',
     change: (full_name) => ({ full_name }),

@@ -8,7 +8,10 @@ const refusal = ['BAD_REQUEST'];
 /** Writes of administrators alone, of each service that has some. */
 const administration: readonly ((stage: Stage) => [operation: string, values: Record<string, unknown>])[] = [
   (stage) => ['update-realm', { waiting_period_threshold: stage.random.below(9) }],
-  (stage) => ['create-channel-folder', { name: `folder ${stage.random.below(1e9)}` }],
+  (stage) => [
+    'create-default-group',
+    { group_name: `group ${stage.random.below(1e9)}`, description: 'd', stream_names: [] },
+  ],
   () => ['get-export-consents', {}],
   (stage) => ['test-welcome-message', { welcome_message_custom_text: `hello ${stage.random.below(10)}` }],
 ];
