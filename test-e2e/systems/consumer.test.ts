@@ -45,7 +45,7 @@ afterAll(async () => {
 test('each event takes effect once in order; one that always fails is parked, and its neighbours are not lost', async () => {
   const unitOfWork = createUnitOfWork(database, () => undefined);
   const emit = (type: string) =>
-    unitOfWork({ realmId, schema: 'users' }, async (work) => {
+    unitOfWork({ realmId, schema: 'users', claim: undefined }, async (work) => {
       work.emit({ type, body: {}, audience: 'realm' });
     });
   // Two of a name, as two replicas are; number 20 can't be handled (21 is of no interest).
@@ -104,7 +104,7 @@ test('a failure that no event causes parks none: the consumer goes on when the c
     onError: (error) => void errors.push(error),
   });
   for (let number = 1; number <= 3; number++)
-    await unitOfWork({ realmId: refusing, schema: 'users' }, async (work) => {
+    await unitOfWork({ realmId: refusing, schema: 'users', claim: undefined }, async (work) => {
       work.emit({ type: 'wanted', body: {}, audience: 'realm' });
     });
   let failing = 0;
@@ -126,7 +126,7 @@ test('a parked event is applied once more when an operator asks for it, and stay
   await database.any(sql.unsafe`SELECT log.create_realm(${parking})`);
   const emitted = [1, 2];
   for (const _ of emitted)
-    await unitOfWork({ realmId: parking, schema: 'users' }, async (work) => {
+    await unitOfWork({ realmId: parking, schema: 'users', claim: undefined }, async (work) => {
       work.emit({ type: 'wanted', body: {}, audience: 'realm' });
     });
   const applied: number[] = [];

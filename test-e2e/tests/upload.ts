@@ -15,7 +15,7 @@ export function uploadTo(
   client: Client,
   path: string,
   fields: Record<string, string> = {},
-  picture = png,
+  { picture = png, headers = {} }: { picture?: Buffer; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
   const boundary = 'natter-boundary';
   const parts = Object.entries(fields).map(
@@ -28,5 +28,6 @@ export function uploadTo(
     host: client.host,
     ...(client.email === '' ? {} : { authorization }),
     'content-type': `multipart/form-data; boundary=${boundary}`,
+    ...headers,
   });
 }

@@ -48,8 +48,10 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   errors: readonly ErrorCode[];
   /** Types of the events it may emit. */
   events: readonly string[];
-  /** A read-only operation may be sent again after a time-out. */
+  /** A read-only operation may be sent again after a time-out. All others are writes: their answers are stored under a key. */
   isReadOnly: boolean;
+  /** Parameters that together name a request: a client that sends them again without a key repeats it. */
+  retriedBy?: readonly string[] | undefined;
   /**
    * When this service's copies of others' data are brought up to what is committed: before the handler runs, or, where every
    * millisecond counts, only before it refuses.

@@ -1,29 +1,39 @@
 import { ChatError, type LogEvent } from '@natter/contracts';
-import { z } from 'zod';
-import { type Database, sql } from './database.ts';
+import { type Claim, insertNumberedAnswers, numberedAnswer } from './claim.ts';
+import type { Database } from './database.ts';
 import { currentDeadline, type Deadline, tooLate, withDeadline, withoutDeadline } from './deadline.ts';
-import type { InsertNumbered, Numbered } from './numbered.ts';
+import type { Numbered } from './numbered.ts';
 import { isTransient } from './prepared.ts';
 import { isConnectionFailure } from './sql-state.ts';
 import { traced } from './trace.ts';
-import { appendAndCommit, type Idempotency, type OnAppended, type OpenUnit, openUnit, replay } from './unit-of-work.ts';
+import { appendAndCommit, type OnAppended, openUnit } from './unit-of-work.ts';
 
-/** One decided write, ready to be committed with others. Its answer is `{ id }`, the number of its first event. */
+/** One decided write, ready to be committed with others. */
 export interface Decided {
   basis: Record<string, number>;
   events: LogEvent[];
   /** Rows that carry the numbers; called with the SQL position of this item's first event before the end of the batch. */
   numbered: (fromEnd: number) => Numbered[];
-  idempotency?: Idempotency | undefined;
 }
 
-interface Waiting extends Decided {
+/** A decided write and what its request is answered. */
+export interface Answered<N extends string = string, R extends object = object> extends Decided {
+  /** `rest`, and under the name `named` the number of the first event. */
+  answer: { named: N; rest: R };
+  claim: Claim | undefined;
+}
+
+interface Waiting extends Answered {
   deadline: Deadline | undefined;
-  resolve: (id: number) => void;
+  resolve: (answer: never) => void;
   reject: (error: unknown) => void;
 }
 
-export type Commit = (realmId: number, decided: Decided) => Promise<number>;
+/** Gives the answer of the request. Throws `KeyTaken` when the key of `claim` has an answer. */
+export type Commit = <N extends string, R extends object>(
+  realmId: number,
+  decided: Answered<N, R>,
+) => Promise<R & Record<N, number>>;
 
 const maxBatch = 100;
 const maxWaiting = 5_000;
@@ -42,10 +52,7 @@ export function createCommitter(
   full: () => ChatError,
 ): Commit {
   const realms = new Map<number, Waiting[]>();
-  const storeNumbers: InsertNumbered = (realmId, rows) => sql.unsafe`
-    UPDATE ${sql.identifier([schema, 'idempotency'])} i SET first_number = n.last - r.from_end, id_offset = 0
-    FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS r (from_end int, user_id int, key text)
-    WHERE i.realm_id = ${realmId} AND i.user_id = r.user_id AND i.key = r.key`;
+  const insertAnswers = insertNumberedAnswers(schema);
 
   return (realmId, decided) =>
     new Promise((resolve, reject) => {
@@ -101,74 +108,29 @@ export function createCommitter(
   async function commitWithin(realmId: number, batch: Waiting[]): Promise<void> {
     await database.connect(async (connection) => {
       const unit = openUnit(connection, realmId);
-      const hasKeys = batch.some((item) => item.idempotency !== undefined);
-      if (hasKeys) await connection.query(unit.begin);
-      const fresh = await claimKeys(unit, batch);
-      const total = fresh.reduce((sum, item) => sum + item.events.length, 0);
+      const total = batch.reduce((sum, item) => sum + item.events.length, 0);
       let offset = 0;
-      for (const item of fresh) {
+      for (const item of batch) {
         unit.work.restOn(item.basis);
         unit.events.push(...item.events);
         const fromEnd = total - offset - 1;
         unit.numbered.push(...item.numbered(fromEnd));
-        if (item.idempotency) {
-          const { userId, key } = item.idempotency;
-          unit.numbered.push({ into: storeNumbers, row: { from_end: fromEnd, user_id: userId, key } });
+        if (item.claim) {
+          const row = numberedAnswer(item.claim, fromEnd, item.answer.named, item.answer.rest);
+          unit.numbered.push({ into: insertAnswers, row });
         }
         offset += item.events.length;
       }
-      const appended = await appendAndCommit(connection, schema, unit, hasKeys ? undefined : unit.begin);
+      const appended = await appendAndCommit(connection, schema, unit, unit.begin);
       if (appended.entries.length > 0) withoutDeadline(() => onAppended(appended));
       let number = appended.entries[0]?.number ?? 0;
-      for (const item of fresh) {
-        item.resolve(number);
+      for (const item of batch) {
+        const result = { ...item.answer.rest, [item.answer.named]: number };
+        if (item.claim) item.claim.stored = { result };
+        item.resolve(result as never);
         number += item.events.length;
       }
     });
-  }
-
-  /** Claims the keys, sorted, before any other lock; answers those that were used before. Returns what is to be written. */
-  async function claimKeys(unit: OpenUnit, batch: Waiting[]): Promise<Waiting[]> {
-    const keyed = batch.filter((item) => item.idempotency !== undefined);
-    if (keyed.length === 0) return batch;
-    const keys = keyed
-      .map((item) => item.idempotency)
-      .filter((key) => key !== undefined)
-      .sort((a, b) => a.userId - b.userId || (a.key < b.key ? -1 : 1));
-    const table = sql.identifier([schema, 'idempotency']);
-    const claimed = await unit.work.any(sql.type(z.object({ user_id: z.number(), key: z.string() }))`
-      INSERT INTO ${table} AS i (realm_id, user_id, key, fingerprint)
-      SELECT ${unit.realmId}, * FROM ${sql.unnest(
-        keys.map((key) => [key.userId, key.key, key.fingerprint]),
-        ['int4', 'text', 'text'],
-      )}
-      ON CONFLICT (realm_id, user_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, answer = NULL, first_number = NULL, id_offset = NULL, created_at = now()
-        WHERE i.created_at < now() - interval '24 hours'
-      RETURNING user_id, key`);
-    const won = new Set(claimed.map((row) => `${row.user_id} ${row.key}`));
-    const fresh: Waiting[] = [];
-    for (const item of batch) {
-      const key = item.idempotency;
-      if (!key || won.has(`${key.userId} ${key.key}`)) {
-        fresh.push(item);
-        continue;
-      }
-      const row = await unit.work.one(sql.type(
-        z.object({
-          fingerprint: z.string(),
-          answer: z.any(),
-          first_number: z.number().nullable(),
-          id_offset: z.number().nullable(),
-        }),
-      )`
-        SELECT fingerprint, answer, first_number, id_offset FROM ${table} WHERE realm_id = ${unit.realmId} AND user_id = ${key.userId} AND key = ${key.key}`);
-      try {
-        item.resolve((replay(row, key.fingerprint) as { id: number }).id);
-      } catch (error) {
-        item.reject(error);
-      }
-    }
-    return fresh;
   }
 }
 
@@ -185,7 +147,7 @@ function takeBatch(queue: Waiting[]): Waiting[] {
   for (const item of queue.slice(0, maxBatch)) {
     // It would end the batch for the others.
     if (item.deadline?.hasEnded) break;
-    const key = item.idempotency && `${item.idempotency.userId} ${item.idempotency.key}`;
+    const key = item.claim && `${item.claim.userId} ${item.claim.key}`;
     if (key !== undefined && keys.has(key)) break;
     if (Object.entries(item.basis).some(([name, version]) => (basis.get(name) ?? version) !== version)) break;
     for (const [name, version] of Object.entries(item.basis)) basis.set(name, version);

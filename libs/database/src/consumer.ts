@@ -203,7 +203,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     const limit = failing.has(realmId) ? 1 : (options.batchSize ?? batchSize);
     let current = 0;
     try {
-      const seen = await unitOfWork({ realmId, schema: options.schema }, async (work) => {
+      const seen = await unitOfWork({ realmId, schema: options.schema, claim: undefined }, async (work) => {
         current = 0;
         // Another process is at it where nothing is found.
         const mine = (await claim(work, limit)) ?? (begun.has(realmId) ? undefined : await begin(work, limit));

@@ -3,6 +3,7 @@
  * A unit of work that returned is committed. One that threw is not, unless the connection was lost at COMMIT: then the
  * outcome is unknown and the caller may only try again with an idempotency key. Handlers may run more than once.
  */
+export * from './claim.ts';
 export * from './committer.ts';
 export type { Connection } from './connection.ts';
 export * from './consumer.ts';

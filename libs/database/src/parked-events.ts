@@ -39,7 +39,7 @@ export function createParkedEvents(
     insert,
 
     async park(realmId, number, error) {
-      await unitOfWork({ realmId, schema }, async (work) => {
+      await unitOfWork({ realmId, schema, claim: undefined }, async (work) => {
         // The consumer may have no position yet: the transaction that began it failed with the event.
         const moved = await work.run(sql.unsafe`
           INSERT INTO ${consumer} AS c (realm_id, name, position) VALUES (${realmId}, ${name}, ${number})
@@ -57,7 +57,7 @@ export function createParkedEvents(
       );
       for (const { realm_id: realmId, number } of asked)
         try {
-          await unitOfWork({ realmId, schema }, async (work) => {
+          await unitOfWork({ realmId, schema, claim: undefined }, async (work) => {
             const taken = await work.run(
               sql.unsafe`DELETE FROM ${parked} WHERE realm_id = ${realmId} AND name = ${name} AND number = ${number} AND is_asked_for`,
             );

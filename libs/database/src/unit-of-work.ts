@@ -1,6 +1,7 @@
 import { ChatError, type LogEntry, type LogEvent } from '@natter/contracts';
 import type pg from 'pg';
 import { z } from 'zod';
+import { type Claim, insertAnswer, isKeyTaken, KeyTaken } from './claim.ts';
 import type { Connection } from './connection.ts';
 import { type Database, type Executor, executor, sql, toLiteralSql } from './database.ts';
 import { currentDeadline, pause, withoutDeadline } from './deadline.ts';
@@ -26,18 +27,12 @@ export interface Work extends Executor {
   numbered(row: Numbered): void;
 }
 
-export interface Idempotency {
-  userId: number;
-  key: string;
-  /** What the key was used for; another request under the same key is refused. */
-  fingerprint: string;
-}
-
 export interface UnitOptions {
   realmId: number;
   /** Schema of the service; also the source of its events. */
   schema: string;
-  idempotency?: Idempotency | undefined;
+  /** The key of the request whose change this is: the result of the unit is stored as its answer. */
+  claim: Claim | undefined;
   /** It bumps versions that others of its kind bump: it waits for them at the beginning instead of losing to them at the end. */
   isQueued?: boolean;
 }
@@ -53,7 +48,7 @@ export type OnAppended = (appended: Appended) => void;
 /**
  * Runs `handler` in one transaction and commits its events with it. The handler makes no bus call and may run again
  * (deadlock, serialisation failure). Throws `BasisChanged` when what it rested on has changed: the caller refreshes
- * and decides anew.
+ * and decides anew. Throws `KeyTaken` when the key of `claim` has an answer.
  */
 export type UnitOfWork = <R>(options: UnitOptions, handler: (work: Work) => Promise<R>) => Promise<R>;
 
@@ -100,9 +95,6 @@ export function createUnitOfWork(database: Database, onAppended: OnAppended, gat
           await pause(Math.random() * 10 * 2 ** attempt);
           continue;
         }
-        // Credentials that ended say nothing about what was asked.
-        if (error instanceof ChatError && options.idempotency && error.status < 500 && error.status !== 401)
-          await storeError(database, options, options.idempotency, error);
         throw error;
       }
     }
@@ -118,13 +110,12 @@ async function runOnce<R>(
   return database.connect(async (connection) => {
     const unit = openUnit(connection, options.realmId);
     await connection.query([unit.begin, ...options.locks].join('; '));
-    if (options.idempotency) {
-      const known = await claimKey(unit.work, options.schema, options.idempotency);
-      if (known) return known.answer as R;
-    }
     const result = await handler(unit.work);
-    if (options.idempotency) await storeAnswer(unit.work, options.schema, options.idempotency, result);
-    const appended = await appendAndCommit(connection, options.schema, unit);
+    const { claim, realmId, schema } = options;
+    // Last: under the clock, so that nobody waits for a key while they hold it.
+    if (claim) unit.numbered.push(insertAnswer(schema, realmId, claim, { result }));
+    const appended = await appendAndCommit(connection, schema, unit);
+    if (claim) claim.stored = { result };
     if (appended.entries.length > 0) withoutDeadline(() => onAppended(appended));
     return result;
   });
@@ -188,7 +179,8 @@ export async function appendAndCommit(
   const { realmId, events, basis, bumps, numbered } = unit;
   if (events.length === 0 && bumps.length === 0 && Object.keys(basis).length === 0) {
     const last = numberedQueries(realmId, numbered).map(toLiteralSql);
-    if (before === undefined) await connection.query([...last, unit.checkDeadline, 'COMMIT'].join('; '));
+    if (before === undefined)
+      await connection.query([...last, unit.checkDeadline, 'COMMIT'].join('; ')).catch(refuseTakenKey);
     return { realmId, entries: [] };
   }
   const append = sql.unsafe`SELECT log.append(${realmId}, ${JSON.stringify(basis)}::jsonb, ${sql.array(bumps, 'text')}, ${source}, ${JSON.stringify(events)}::json) AS appended`;
@@ -206,7 +198,7 @@ export async function appendAndCommit(
       const { message } = error as Error;
       throw message.startsWith('gate ') ? new GateHeld(message) : new BasisChanged(message);
     }
-    throw error;
+    return refuseTakenKey(error);
   }
   const appended = appendResult.parse(
     results.find((result) => result.fields[0]?.name === 'appended')?.rows[0]?.appended,
@@ -225,61 +217,6 @@ export async function appendAndCommit(
   return { realmId, entries };
 }
 
-const storedRow = z.object({
-  fingerprint: z.string(),
-  answer: z.any(),
-  first_number: z.number().nullable(),
-  id_offset: z.number().nullable(),
-});
-
-/** Waits for a request with the same key that is under way; gives its stored answer. */
-async function claimKey(
-  work: Work,
-  schema: string,
-  { userId, key, fingerprint }: Idempotency,
-): Promise<{ answer: unknown } | undefined> {
-  const table = sql.identifier([schema, 'idempotency']);
-  const claimed = await work.run(sql.unsafe`
-    INSERT INTO ${table} AS i (realm_id, user_id, key, fingerprint) VALUES (${work.realmId}, ${userId}, ${key}, ${fingerprint})
-    ON CONFLICT (realm_id, user_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, answer = NULL, first_number = NULL, id_offset = NULL, created_at = now()
-      WHERE i.created_at < now() - interval '24 hours'`);
-  if (claimed === 1) return undefined;
-  const row = await work.maybeOne(sql.type(storedRow)`
-    SELECT fingerprint, answer, first_number, id_offset FROM ${table} WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND key = ${key}`);
-  if (!row) throw new Error('An idempotency key vanished while it was claimed');
-  return { answer: replay(row, fingerprint) };
-}
-
-/** The stored answer, success or client error alike. */
-export function replay(row: z.output<typeof storedRow>, fingerprint: string): unknown {
-  if (row.fingerprint !== fingerprint)
-    throw new ChatError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request');
-  if (row.answer?.error) {
-    const { code, message, extra, status } = row.answer.error;
-    throw new ChatError(code, message, extra, undefined, status);
-  }
-  if (row.first_number !== null && row.id_offset !== null)
-    return { ...row.answer?.result, id: row.first_number + row.id_offset };
-  return row.answer?.result;
-}
-
-async function storeAnswer(work: Work, schema: string, { userId, key }: Idempotency, result: unknown): Promise<void> {
-  await work.run(sql.unsafe`
-    UPDATE ${sql.identifier([schema, 'idempotency'])} SET answer = ${JSON.stringify({ result })}
-    WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND key = ${key}`);
-}
-
-export async function storeError(
-  database: Database,
-  options: UnitOptions,
-  { userId, key, fingerprint }: Idempotency,
-  error: ChatError,
-): Promise<void> {
-  if (error.code === 'IDEMPOTENCY_KEY_REUSED') return;
-  const answer = JSON.stringify({
-    error: { code: error.code, message: error.message, extra: error.extra, status: error.status },
-  });
-  await database.run(sql.unsafe`
-    INSERT INTO ${sql.identifier([options.schema, 'idempotency'])} (realm_id, user_id, key, fingerprint, answer)
-    VALUES (${options.realmId}, ${userId}, ${key}, ${fingerprint}, ${answer}) ON CONFLICT DO NOTHING`);
+function refuseTakenKey(error: unknown): never {
+  throw isKeyTaken(error) ? new KeyTaken() : error;
 }

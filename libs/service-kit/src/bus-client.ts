@@ -12,10 +12,13 @@ import {
   unavailable,
 } from '@natter/contracts';
 import { type Deadline, pause, untilDeadline, withDeadline } from '@natter/database';
+import { type BusCall, isWrite } from './answer-once.ts';
 import type { Blocks } from './blocks.ts';
 import type { Piece } from './json-pieces.ts';
+import type { LostCalls } from './lost-calls.ts';
 import { activeTrace, inSpan } from './tracing.ts';
 import {
+  attemptHeader,
   cancelHeader,
   cancelSubjectOf,
   deadlineHeader,
@@ -23,7 +26,9 @@ import {
   type Envelope,
   encodeJson,
   errorHeader,
+  keyedName,
   knownHeader,
+  requestIdHeader,
   subjectOf,
   traceHeader,
 } from './wire.ts';
@@ -34,14 +39,30 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-const maxRetries = 20;
+/** A call on its way. */
+interface Sending {
+  call: BusCall;
+  deadline: Deadline;
+}
+
+interface Attempt {
+  subject: string;
+  payload: Uint8Array;
+  call: BusCall;
+  /** Whether it is sent again when nobody works on it. */
+  isWatched: boolean;
+}
+
+/** How long a call waits for somebody to serve its operation. */
+const unservedMs = 5_000;
 
 /** The calling side of the bus. */
 export interface BusClient {
   /**
-   * Asks the owner of an operation. Rejects with the owner's `ChatError`, or SERVICE_UNAVAILABLE: at once when nobody
-   * serves it, after the deadline when the outcome is unknown. The deadline is the operation's, or that of the work around
-   * the call where less is left of it. Read-only operations are tried once more, and are cancelled when the work around ends.
+   * Asks the owner of an operation. Rejects with the owner's `ChatError`, or SERVICE_UNAVAILABLE: when nobody serves it for
+   * some seconds, or after the deadline when the outcome is unknown. The deadline is the operation's, or that of the work around
+   * the call where less is left of it. Reads are cancelled when the work around ends. Reads, and writes of the gateway, whose
+   * answers are stored under the call's id, are sent again when their process or their answer is lost.
    */
   call<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<ResultOf<O>>;
   /** As `call`; the result as it came, as JSON. */
@@ -50,7 +71,7 @@ export interface BusClient {
   callPieces<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<Piece[]>;
 }
 
-export function createBusClient(nats: NatsConnection, blocks: Blocks, name: string): BusClient {
+export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: LostCalls, name: string): BusClient {
   const client: BusClient = {
     async call(operation, params, options) {
       return decodeJson(await client.callBytes(operation, params, options)) as never;
@@ -59,20 +80,22 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, name: stri
     callBytes(operation, params, options) {
       return withDeadline(options.timeoutMs ?? operation.deadlineMs, async (deadline) => {
         const end = Date.now() + deadline.remainingMs();
-        const pieces = await send(operation, params, options, deadline);
+        const call = { id: nuid.next(), attempt: 0 };
+        const pieces = await send(operation, params, options, { call, deadline });
         try {
           return await blocks.fetch(pieces, end);
         } catch (error) {
           // The process that offered the blocks is gone; another one can answer as well.
-          if (!operation.isReadOnly) throw error;
-          return blocks.fetch(await send(operation, params, options, deadline), end);
+          if (!operation.isReadOnly && !isKeyed(operation)) throw error;
+          const again = { call: { ...call, attempt: 1 }, deadline };
+          return blocks.fetch(await send(operation, params, options, again), end);
         }
       });
     },
 
     callPieces(operation, params, options) {
       return withDeadline(options.timeoutMs ?? operation.deadlineMs, (deadline) =>
-        send(operation, params, options, deadline),
+        send(operation, params, options, { call: { id: nuid.next(), attempt: 0 }, deadline }),
       );
     },
   };
@@ -82,49 +105,77 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, name: stri
     operation: O,
     params: ParamsOf<O>,
     { actor, meta }: CallOptions,
-    deadline: Deadline,
+    sending: Sending,
   ): Promise<Piece[]> {
     return inSpan(`call ${operation.service}.${operation.name}`, { kind: 'client' }, () =>
-      request(operation, { actor, meta, params }, deadline),
+      request(operation, { actor, meta, params }, sending),
     );
   }
 
-  async function request(operation: Operation, envelope: Envelope, deadline: Deadline): Promise<Piece[]> {
+  /** Only the gateway may ask at names that are not in the contract. */
+  function isKeyed(operation: Operation): boolean {
+    return name === 'gateway' && isWrite(operation);
+  }
+
+  async function request(operation: Operation, envelope: Envelope, { call, deadline }: Sending): Promise<Piece[]> {
     const payload = encodeJson(envelope);
     if (payload.length > 2 * limits.bodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
-    for (let attempt = 0; ; attempt++) {
+    const canBeKeyed = isKeyed(operation);
+    let isAtKeyed = canBeKeyed;
+    let { attempt } = call;
+    let unservedSince: number | undefined;
+    for (;;) {
       deadline.check();
+      const subject = subjectOf(isAtKeyed ? { ...operation, name: keyedName(operation.name) } : operation, name);
+      const isWatched = operation.isReadOnly || isAtKeyed;
       try {
-        return await requestOnce(operation, payload, deadline);
+        return await requestOnce(operation, { subject, payload, call: { ...call, attempt }, isWatched }, deadline);
       } catch (error) {
         if (error instanceof ChatError) throw error;
-        const isUnserved = error instanceof RequestError && error.isNoResponders();
-        const mayRetry = isUnserved || operation.isReadOnly;
-        if (!mayRetry || attempt >= maxRetries || deadline.remainingMs() <= 100) throw unavailable(error);
+        if (deadline.remainingMs() <= 100) throw unavailable(error);
+        if (error instanceof RequestError && error.isNoResponders()) {
+          unservedSince ??= performance.now();
+          if (performance.now() - unservedSince > unservedMs) throw unavailable(error);
+          // Processes of the previous release serve only the plain name; they store no answer, so they get no write that was sent before.
+          if (canBeKeyed && attempt === 0) isAtKeyed = !isAtKeyed;
+          if (canBeKeyed && !isAtKeyed) continue;
+        } else {
+          if (!isWatched) throw unavailable(error);
+          unservedSince = undefined;
+          attempt++;
+        }
         await pause(30 + Math.random() * 70);
       }
     }
   }
 
-  async function requestOnce(operation: Operation, payload: Uint8Array, deadline: Deadline): Promise<Piece[]> {
+  async function requestOnce(
+    operation: Operation,
+    { subject, payload, call: { id, attempt }, isWatched }: Attempt,
+    deadline: Deadline,
+  ): Promise<Piece[]> {
     const remainingMs = Math.max(Math.ceil(deadline.remainingMs()), 1);
     const h = headers();
     const offered = blocks.offerBytes(payload, h);
     // A write goes on: whoever asked cannot tell how far it has come.
-    const cancelId = operation.isReadOnly ? nuid.next() : undefined;
+    const cancelId = operation.isReadOnly ? id : undefined;
     const stop = deadline.onEnd(() => {
       if (cancelId !== undefined) cancelRequest(operation, cancelId);
     });
+    const watched = isWatched ? lost.watch(operation.service, id, attempt) : undefined;
     try {
       h.set(deadlineHeader, String(remainingMs));
       h.set(knownHeader, 'pieces');
+      h.set(requestIdHeader, id);
+      if (attempt > 0) h.set(attemptHeader, String(attempt));
       if (cancelId !== undefined) h.set(cancelHeader, cancelId);
       const traceparent = activeTrace();
       if (traceparent) h.set(traceHeader, traceparent);
-      const options = { timeout: remainingMs, headers: h };
-      const reply = await untilDeadline(nats.request(subjectOf(operation, name), offered.payload, options), deadline);
+      const replying = nats.request(subject, offered.payload, { timeout: remainingMs, headers: h });
+      const reply = await untilDeadline(watched ? Promise.race([replying, watched.lost]) : replying, deadline);
       return await readReply(reply, Date.now() + deadline.remainingMs());
     } finally {
+      watched?.done();
       stop();
       offered.end();
     }

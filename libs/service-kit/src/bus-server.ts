@@ -1,7 +1,8 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
 import { type Service, Svcm } from '@nats-io/services';
 import { type ChatError, catchUpOperations, type Operation, type ServiceName, unavailable } from '@natter/contracts';
-import { createLanes, type Deadline, type Gates, withDeadline } from '@natter/database';
+import { type Answers, createLanes, type Deadline, type Gates, withDeadline } from '@natter/database';
+import { answerOnce, type BusCall, claimOf, type Fingerprint, isWrite } from './answer-once.ts';
 import type { Blocks } from './blocks.ts';
 import type { CatchUp } from './catch-up.ts';
 import { createFailureLog } from './failure-log.ts';
@@ -9,9 +10,11 @@ import type { Context, Handlers } from './handlers.ts';
 import { JsonPieces, type Piece } from './json-pieces.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
-import { type Freshness, runOnCurrentVersions } from './retry-on-changed-versions.ts';
+import { type Freshness, runOnCurrentVersions, type Serving } from './retry-on-changed-versions.ts';
 import { inSpan } from './tracing.ts';
 import {
+  askHeader,
+  attemptHeader,
   cancelHeader,
   cancelSubjectOf,
   deadlineHeader,
@@ -19,7 +22,9 @@ import {
   type Envelope,
   encodeJson,
   errorHeader,
+  keyedName,
   knownHeader,
+  requestIdHeader,
   subjectOf,
   traceHeader,
 } from './wire.ts';
@@ -31,6 +36,8 @@ export interface BusServer {
   useCatchUp(catchUp: CatchUp): void;
   /** How this process keeps versions as they are for a handler that runs again. */
   useGates(gates: Gates): void;
+  /** Where this process stores the answers of writes, and how it names requests with a key. */
+  useAnswers(answers: Answers, fingerprint: Fingerprint): void;
   /** Takes no more requests; resolves when those that were taken are answered. Calls to others still work. */
   retire(): Promise<void>;
 }
@@ -62,6 +69,9 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
   };
   /** Requests that their callers may cancel: by caller and cancel id. */
   const cancellable = new Map<string, () => void>();
+  let kept: { answers: Answers; fingerprint: Fingerprint } | undefined;
+  /** Requests that are worked on, by caller and id: each with the copies of it that came. */
+  const workedOn = new Map<string, [Msg, ...Msg[]]>();
   let inFlight = 0;
   let whenIdle: () => void = () => undefined;
 
@@ -76,19 +86,22 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
       services.push(service);
       nats.subscribe(cancelSubjectOf(name, '*'), {
         callback: (error, message) => {
-          if (!error) cancellable.get(`${callerOf(message)} ${message.string()}`)?.();
+          if (error) return;
+          if (message.headers?.has(askHeader)) tellWorkedOn(message);
+          else cancellable.get(`${callerOf(message)} ${message.string()}`)?.();
         },
       });
       const own = catchUpOperations.find((operation) => operation.service === name);
       const all = own ? [...handlers, { operation: own, run: catchUpFor }] : handlers;
       for (const handler of all)
-        service.addEndpoint(handler.operation.name, {
-          subject: subjectOf(handler.operation, '*'),
-          handler: (error, message) => {
-            if (error) log.warn({ err: error }, 'endpoint error');
-            else admit(message, handler);
-          },
-        });
+        for (const endpoint of namesOf(handler.operation))
+          service.addEndpoint(endpoint, {
+            subject: subjectOf({ service: name, name: endpoint }, '*'),
+            handler: (error, message) => {
+              if (error) log.warn({ err: error }, 'endpoint error');
+              else admit(message, handler);
+            },
+          });
       await nats.flush();
     },
 
@@ -98,6 +111,10 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
 
     useGates: (gates) => {
       freshness.gates = gates;
+    },
+
+    useAnswers: (answers, fingerprint) => {
+      kept = { answers, fingerprint };
     },
 
     retire: async () => {
@@ -111,8 +128,21 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
     },
   };
 
+  /** A write has a second name, for callers that may send it again. */
+  function namesOf(operation: Operation): string[] {
+    return kept && isWrite(operation) ? [operation.name, keyedName(operation.name)] : [operation.name];
+  }
+
   function admit(message: Msg, handler: Handlers[number]): void {
     const { operation } = handler;
+    const id = callOf(message)?.id;
+    const key = id && `${callerOf(message)} ${id}`;
+    // Sent again while this process works on it.
+    const before = key && workedOn.get(key);
+    if (before) {
+      before.push(message);
+      return;
+    }
     if (inFlight >= maxInFlight) {
       const busy = unavailable(new Error('too many requests in flight'));
       refuse(
@@ -122,17 +152,22 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
       return;
     }
     inFlight++;
+    const messages: [Msg, ...Msg[]] = [message];
+    if (key) workedOn.set(key, messages);
     const parent = message.headers?.get(traceHeader) || undefined;
     const waitsMs = Number(message.headers?.get(deadlineHeader) || usualDeadlineMs);
     void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
-      withDeadline(waitsMs - Math.min(marginMs, waitsMs / 10), (deadline) => answer(message, handler, deadline)),
+      withDeadline(waitsMs - Math.min(marginMs, waitsMs / 10), (deadline) => answer(messages, handler, deadline)),
     ).finally(() => {
+      if (key) workedOn.delete(key);
       inFlight--;
       if (inFlight === 0) whenIdle();
     });
   }
 
-  async function answer(message: Msg, handler: Handlers[number], deadline: Deadline): Promise<void> {
+  /** `messages`: the request, and copies of it that come meanwhile. */
+  async function answer(messages: [Msg, ...Msg[]], handler: Handlers[number], deadline: Deadline): Promise<void> {
+    const [message] = messages;
     const { operation } = handler;
     const cancelId = message.headers?.get(cancelHeader);
     const cancelKey = cancelId ? `${callerOf(message)} ${cancelId}` : undefined;
@@ -156,18 +191,41 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
           user: envelope.actor?.userId,
           operation: operation.name,
         });
-      const result = await runOnCurrentVersions(envelope, handler, freshness, { deadline, log: () => requestLog() });
-      await respond(message, result instanceof JsonPieces ? result.pieces : [encodeJson(result ?? {})], end);
+      const result = await runHandler(envelope, handler, callOf(message), { deadline, log: () => requestLog() });
+      const pieces = result instanceof JsonPieces ? result.pieces : [encodeJson(result ?? {})];
+      for (const each of messages) await respond(each, pieces, end);
       stop({ outcome: 'success' });
     } catch (error) {
       // Nobody waits for the answer: neither a failure nor a success.
       if (isCancelled) return void stop({ outcome: 'CANCELLED' });
       const chatError = toChatError(error, operation, requestLog);
-      refuse(message, chatError);
+      for (const each of messages) refuse(each, chatError);
       stop({ outcome: chatError.code });
     } finally {
       if (cancelKey !== undefined) cancellable.delete(cancelKey);
     }
+  }
+
+  /** Which of its calls this process works on. */
+  function tellWorkedOn(message: Msg): void {
+    const caller = callerOf(message);
+    const ids = message.string().split(' ');
+    const known = ids.filter((id) => workedOn.has(`${caller} ${id}`));
+    if (known.length > 0) message.respond(known.join(' '));
+  }
+
+  async function runHandler(
+    envelope: Envelope,
+    handler: Handlers[number],
+    call: BusCall | undefined,
+    serving: Omit<Serving, 'claim'>,
+  ): Promise<unknown> {
+    const claim = kept && claimOf(handler.operation, envelope, call, kept.fingerprint);
+    const run = () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim });
+    const { answerOf = (stored: unknown) => stored } = handler;
+    if (!kept || !claim) return answerOf(await run());
+    const once = { realmId: envelope.meta.realmId, claim, answers: kept.answers, isRetry: (call?.attempt ?? 0) > 0 };
+    return answerOf(await answerOnce(once, handler.operation.name, run));
   }
 
   async function catchUpFor({ meta }: Context): Promise<object> {
@@ -188,6 +246,12 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
 
 /** NATS permissions keep others from publishing in its name. */
 const callerOf = (message: Msg): string => message.subject.split('.').at(-1) ?? '';
+
+/** Callers of the previous release name no request. */
+function callOf({ headers }: Msg): BusCall | undefined {
+  const id = headers?.get(requestIdHeader);
+  return id ? { id, attempt: Number(headers?.get(attemptHeader) || 0) } : undefined;
+}
 
 /** Only the gateway knows the actor. */
 function checkCaller(message: Msg, operation: Operation, { actor }: Envelope): void {

@@ -4,6 +4,7 @@ import { type BusClient, createBusClient } from './bus-client.ts';
 import { openBusConnection } from './bus-connection.ts';
 import { type BusServer, createBusServer } from './bus-server.ts';
 import type { Logger } from './logging.ts';
+import { watchLostCalls } from './lost-calls.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { CallOptions } from './bus-client.ts';
@@ -25,7 +26,9 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   const { log, metrics, name } = options;
   const { nats, onReconnect } = await openBusConnection(options);
   const blocks = createBlocks(nats, name);
-  const client = createBusClient(nats, blocks, name);
+  const lost = watchLostCalls(nats, name);
+  onReconnect(() => lost.reconnected());
+  const client = createBusClient(nats, blocks, lost, name);
   const server = createBusServer({
     nats,
     blocks,

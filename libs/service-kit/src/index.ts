@@ -4,6 +4,7 @@
  */
 export { type Deadline, withDeadline } from '@natter/database';
 export { scheduledSubject } from '@natter/event-log';
+export type { Fingerprint } from './answer-once.ts';
 export * from './bus.ts';
 export * from './config.ts';
 export * from './file-store.ts';

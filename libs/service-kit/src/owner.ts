@@ -3,12 +3,12 @@ import {
   type Commit,
   type Consumer,
   type ConsumerOptions,
+  createAnswers,
   createCommitter,
   createDatabase,
   createGates,
   createUnitOfWork,
   type Database,
-  type Idempotency,
   sql,
   startConsumer,
   type UnitOfWork,
@@ -25,9 +25,10 @@ import {
 } from '@natter/event-log';
 import { createRenderer, type Renderer } from '@natter/renderer';
 import { z } from 'zod';
-import type { UserContext } from './bus.ts';
+import { type Fingerprint, plainFingerprint } from './answer-once.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import type { CommonConfig } from './config.ts';
+import { forgetAnswers } from './forget-answers.ts';
 import { watchOwner } from './owner-metrics.ts';
 import { watchRenderer } from './renderer-metrics.ts';
 import type { Process } from './run-service.ts';
@@ -75,9 +76,6 @@ export async function readRecord(
   }));
 }
 
-/** Answers of idempotent requests are kept for 24 hours. */
-const forgetEveryMs = 600_000;
-
 export const tick: LogEvent = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
 
 const keyRow = z.object({ source: z.string(), key: z.instanceof(Buffer) });
@@ -105,8 +103,15 @@ function createSigner(database: Database, onError: (error: unknown) => void): ()
   };
 }
 
-/** Opens Postgres under the service's schema and the log in Redis, and wires commits to the log. */
-export function openOwner(process: Process<CommonConfig>, schema: string): Owner {
+/**
+ * Opens Postgres under the service's schema and the log in Redis, and wires commits to the log. `fingerprint` names requests with a
+ * key; a service whose parameters hold secrets gives one that nobody can guess them from.
+ */
+export function openOwner(
+  process: Process<CommonConfig>,
+  schema: string,
+  fingerprint: Fingerprint = plainFingerprint,
+): Owner {
   const { config, log, bus, metrics } = process;
   if (!config.NATTER_POSTGRES_URL) throw new Error('Bad configuration: NATTER_POSTGRES_URL is missing');
   const database = createDatabase({
@@ -134,7 +139,7 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
     readRecord:
       schema === 'event_queue' ? (realmId, after, limit) => readRecord(database, realmId, after, limit) : undefined,
     signer: createSigner(database, (error) => log.warn({ err: error }, 'the key of this service could not be read')),
-    commitTick: (realmId) => unitOfWork({ realmId, schema }, async (work) => void work.emit(tick)),
+    commitTick: (realmId) => unitOfWork({ realmId, schema, claim: undefined }, async (work) => void work.emit(tick)),
     onConflict: (realmId) => {
       log.error({ realm: realmId }, 'the log in Redis holds another history');
       bus.publish(logConflictSubject, String(realmId));
@@ -146,13 +151,10 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
   const renderer = createRenderer(watchRenderer(metrics));
   const consumers: Consumer[] = [];
   const readable = new Set<string>(eventTypesReadBy(appenderOfSchema(schema)));
-  const forgetting = setInterval(() => {
-    const table = sql.identifier([schema, 'idempotency']);
-    database
-      .run(sql.unsafe`DELETE FROM ${table} WHERE created_at < now() - interval '24 hours'`)
-      .catch((error: unknown) => log.warn({ err: error }, 'old answers of idempotent requests not deleted'));
-  }, forgetEveryMs);
-  forgetting.unref();
+  const stopForgetting = forgetAnswers(database, schema, (error) =>
+    log.warn({ err: error }, 'old answers of requests with a key not deleted'),
+  );
+  bus.useAnswers(createAnswers(database, schema), fingerprint);
   const catchUp = createCatchUp(database, schema, () => consumers);
   bus.useCatchUp(catchUp);
   bus.useGates(gates);
@@ -185,26 +187,12 @@ export function openOwner(process: Process<CommonConfig>, schema: string): Owner
       return consumer;
     },
     close: async () => {
-      clearInterval(forgetting);
+      stopForgetting();
       stopWatching();
       await Promise.all(consumers.map((consumer) => consumer.stop()));
       await renderer.close();
       redis.close();
       await database.close();
     },
-  };
-}
-
-/** The key under which the answer of this request is stored for a retry, when the caller named one. */
-export function idempotencyOf(
-  { actor, meta }: Pick<UserContext, 'actor' | 'meta'>,
-  operation: string,
-  params: unknown,
-): Idempotency | undefined {
-  if (!meta.idempotencyKey) return undefined;
-  return {
-    userId: actor.userId,
-    key: `key:${meta.idempotencyKey}`,
-    fingerprint: `${operation} ${JSON.stringify(params)}`,
   };
 }

@@ -1,5 +1,5 @@
 import { type Actor, ChatError, type RequestMeta, unavailable } from '@natter/contracts';
-import { type BasisChanged, type Deadline, type Gates, type InLane, pause } from '@natter/database';
+import { type BasisChanged, type Claim, type Deadline, type Gates, type InLane, pause } from '@natter/database';
 import type { CatchUp } from './catch-up.ts';
 import type { Context, Handlers } from './handlers.ts';
 import type { Logger } from './logging.ts';
@@ -13,6 +13,7 @@ export interface Serving {
   deadline: Deadline;
   /** Created lazily: most requests never log. */
   log: () => Logger;
+  claim: Claim | undefined;
 }
 
 export interface Freshness {
@@ -42,7 +43,7 @@ async function runInLane(
   { actor: given, meta, params }: Envelope,
   { operation, run }: Handlers[number],
   freshness: Freshness,
-  { deadline, log }: Serving,
+  { deadline, log, claim }: Serving,
 ): Promise<unknown> {
   const { catchUp, refreshActor, gates } = freshness;
   const { realmId } = meta;
@@ -69,6 +70,7 @@ async function runInLane(
       },
       attempt,
       hasCaughtUp,
+      claim,
       deadline,
       get signal() {
         return deadline.signal;

@@ -4,7 +4,6 @@ import { BasisChanged, type Database, type Executor, sql, sqlState, type Work } 
 import { isPermitted } from '@natter/permissions';
 import {
   type Bus,
-  idempotencyOf,
   type Owner,
   type RealmPolicies,
   realmBasis,
@@ -46,8 +45,6 @@ export interface Decision {
 export async function deciding<R>(
   service: Service,
   context: UserContext,
-  operation: string,
-  params: unknown,
   decide: (decision: Decision) => Promise<R>,
 ): Promise<R> {
   const { actor, meta } = context;
@@ -57,7 +54,7 @@ export async function deciding<R>(
   const options = {
     realmId: actor.realmId,
     schema: 'channels',
-    idempotency: idempotencyOf(context, operation, params),
+    claim: context.claim,
   };
   return service.owner.unitOfWork(options, async (work) => {
     work.restOn(basis);

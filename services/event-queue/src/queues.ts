@@ -21,7 +21,7 @@ export async function remember({ redis }: LogRedis, record: QueueRecord): Promis
   await redis.set(key, JSON.stringify(record), 'EX', cacheSeconds).catch(() => undefined);
 }
 
-export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
+export function queueHandlers({ database, unitOfWork, redis }: Owner, bus: Bus): Handlers {
   // After a restart of gateways, or without Redis, all clients ask at once.
   const find = together(async (asked: { realmId: number; queueId: string }[]) => {
     const rows = await database.any(sql.type(z.object({ record: queueRecordSchema }))`
@@ -45,13 +45,16 @@ export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
       return record;
     }),
 
-    handle(eventQueueOperations.deleteQueue, async ({ actor }, { queue_id }) => {
-      const deleted = await database.run(sql.unsafe`
-        DELETE FROM event_queue.queue WHERE queue_id = ${queue_id} AND realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND ${lives}`);
-      if (deleted === 0) throw badQueue(queue_id);
+    handle(eventQueueOperations.deleteQueue, async ({ actor, claim }, { queue_id }) => {
+      const answer = await unitOfWork({ realmId: actor.realmId, schema: 'event_queue', claim }, async (work) => {
+        const deleted = await work.run(sql.unsafe`
+          DELETE FROM event_queue.queue WHERE queue_id = ${queue_id} AND realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND ${lives}`);
+        if (deleted === 0) throw badQueue(queue_id);
+        return {};
+      });
       await redis.redis.del(queueKey(actor.realmId, queue_id)).catch(() => undefined);
       bus.publish(queueSubject(actor.realmId), JSON.stringify({ queueId: queue_id, gone: true }));
-      return {};
+      return answer;
     }),
 
     handle(eventQueueOperations.touchQueues, async ({ meta }, { queue_ids }) => {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   type Actor,
   botOperations,
@@ -15,9 +15,10 @@ import {
   serverVersion,
   usersFetchTypes,
 } from '@natter/contracts';
-import { exportSnapshot, sql } from '@natter/database';
+import { type Claim, exportSnapshot, sql } from '@natter/database';
 import {
   type Bus,
+  type Context,
   createRealmPolicies,
   type Handlers,
   handleOpen,
@@ -95,7 +96,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
     });
   }
 
-  async function registerUser(actor: Actor, meta: RequestMeta, params: Params): Promise<JsonPieces> {
+  async function registerUser(actor: Actor, { meta, claim }: Context, params: Params): Promise<JsonPieces> {
     await checkRoom(actor);
     const capabilities = capabilitiesOf(params);
     const follows = await followedBy(actor, meta, params);
@@ -103,7 +104,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
     // The queue starts after the number that all owners saw.
     const { position, state } = await readState(actor.userId, meta, params, capabilities);
     const record: QueueRecord = {
-      queue_id: randomUUID(),
+      queue_id: queueIdOf(actor, claim),
       realm_id: actor.realmId,
       user_id: actor.userId,
       start: position.number,
@@ -120,7 +121,8 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
     await database.run(sql.unsafe`
       INSERT INTO event_queue.queue (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
       VALUES (${record.queue_id}, ${record.realm_id}, ${record.user_id}, ${record.epoch}, ${JSON.stringify(record)},
-        make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25))`);
+        make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25))
+      ON CONFLICT (queue_id) DO UPDATE SET epoch = excluded.epoch, record = excluded.record, expires_at = excluded.expires_at`);
     await remember(redis, record);
     return withQueue(state, record.queue_id);
   }
@@ -156,12 +158,25 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   }
 
   return [
-    handleOpen(eventQueueOperations.register, async ({ actor, meta }, params) => {
+    handleOpen(eventQueueOperations.register, async (context, params) => {
+      const { actor, meta } = context;
       checkRegister(actor, params);
       const who = `${meta.realmId} ${actor?.userId ?? 0}`;
-      return within(who, () => (actor ? registerUser(actor, meta, params) : registerSpectator(meta, params)));
+      return within(who, () => (actor ? registerUser(actor, context, params) : registerSpectator(meta, params)));
     }),
   ];
+}
+
+/**
+ * A register that is repeated under its key has the same queue, which starts anew with the state that is answered now: the state is
+ * too large to be kept.
+ */
+function queueIdOf({ realmId, userId }: Actor, claim: Claim | undefined): string {
+  if (claim?.namedBy !== 'key') return randomUUID();
+  const hash = createHash('sha256')
+    .update(JSON.stringify([realmId, userId, claim.key, claim.fingerprint]))
+    .digest('hex');
+  return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
 const withQueue = (state: (string | Piece[])[], queue_id: string | null): JsonPieces =>

@@ -1,16 +1,7 @@
 import { badRequest, limits, messagingOperations } from '@natter/contracts';
-import type { Idempotency } from '@natter/database';
-import {
-  type Handlers,
-  handle,
-  idempotencyOf,
-  type Owner,
-  type RealmPolicies,
-  type Sight,
-  type UserContext,
-} from '@natter/service-kit';
+import { type Handlers, handle, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
 import type { ChannelCache } from './channel-cache.ts';
-import { decideSend, type Params } from './sending/decide-send.ts';
+import { decideSend } from './sending/decide-send.ts';
 import { linkifiersOf } from './sending/linkifiers.ts';
 import { referredBy } from './sending/render-context.ts';
 
@@ -22,14 +13,10 @@ export function sendHandlers(owner: Owner, channels: ChannelCache, policies: Rea
       const content = checkedContent(params.content);
       // Names are looked up in copies of what others own, which may be a moment behind.
       if (/[@#]_?\*/.test(content)) await owner.catchUp(actor.realmId);
-      const idempotency = idempotencyOfSend(context, params);
-      const decided = await decideSend(sending, actor, meta, params, content, context.attempt > 0, idempotency);
-      const id = await owner.commit(actor.realmId, decided);
-      const { newVisibilityPolicy } = decided;
-      return {
-        id,
-        ...(newVisibilityPolicy === undefined ? {} : { automatic_new_visibility_policy: newVisibilityPolicy }),
-      };
+      const decided = await decideSend(sending, actor, meta, params, content, context.attempt > 0);
+      const { newVisibilityPolicy: automatic_new_visibility_policy } = decided;
+      const rest = automatic_new_visibility_policy === undefined ? {} : { automatic_new_visibility_policy };
+      return owner.commit(actor.realmId, { ...decided, answer: { named: 'id', rest }, claim: context.claim });
     }),
 
     handle(messagingOperations.renderMessage, async ({ actor, meta }, { content }) => {
@@ -48,15 +35,4 @@ export function checkedContent(content: string): string {
   if ([...stripped].length > limits.messageLength)
     throw badRequest(`content is too long (limit: ${limits.messageLength} characters)`);
   return stripped;
-}
-
-/** `queue_id` and `local_id` name a send as well as a key does: stock clients retry without one. */
-function idempotencyOfSend(context: UserContext, params: Params): Idempotency | undefined {
-  const named = idempotencyOf(context, 'send-message', params);
-  if (named || params.queue_id === undefined || params.local_id === undefined) return named;
-  return {
-    userId: context.actor.userId,
-    key: `local:${params.queue_id}:${params.local_id}`,
-    fingerprint: `send-message ${JSON.stringify(params)}`,
-  };
 }

@@ -1,41 +1,29 @@
-import { idSet, type LogEvent, type Operation } from '@natter/contracts';
+import { idSet, type LogEvent } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
+import type { Owner, UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { actorNow } from './authentication/authentication.ts';
 
-type Change = <R>(
-  owner: Owner,
-  context: UserContext,
-  operation: Pick<Operation, 'name'>,
-  params: unknown,
-  write: (work: Work) => Promise<R>,
-) => Promise<R>;
+type Change = <R>(owner: Owner, context: UserContext, write: (work: Work) => Promise<R>) => Promise<R>;
 
-/** A change that the caller asked for: one unit of work, on what their rights rest on, once for a key that they gave. */
-export const change: Change = ({ unitOfWork }, context, { name }, params, write) => {
-  const { actor } = context;
-  const idempotency = idempotencyOf(context, name, params);
-  return unitOfWork({ realmId: actor.realmId, schema: 'users', idempotency }, async (work) => {
+/** A change that the caller asked for: one unit of work, on what their rights rest on, whose result is the answer. */
+export const change: Change = ({ unitOfWork }, { actor, claim }, write) =>
+  unitOfWork({ realmId: actor.realmId, schema: 'users', claim }, async (work) => {
     work.restOn(actor.basis);
     return write(work);
   });
-};
 
 /**
  * A change of groups, of who is in them, or of roles. What it reads of groups and tells of them fits the changes before it, so such
  * changes of a realm are made one after the other. The caller is asked for anew when it is their turn: the change before may
  * have been of their own groups.
  */
-export const changeOfGroups: Change = ({ unitOfWork }, context, { name }, params, write) => {
-  const { actor } = context;
-  const idempotency = idempotencyOf(context, name, params);
-  return unitOfWork({ realmId: actor.realmId, schema: 'users', idempotency, isQueued: true }, async (work) => {
+export const changeOfGroups: Change = ({ unitOfWork }, { actor, claim }, write) =>
+  unitOfWork({ realmId: actor.realmId, schema: 'users', claim, isQueued: true }, async (work) => {
     work.restOn((await actorNow(work, actor)).basis);
     await restOnGroups(work);
     return write(work);
   });
-};
 
 const versionRow = z.object({ key: z.string(), version: z.number() });
 

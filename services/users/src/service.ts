@@ -32,7 +32,9 @@ import { socialHandlers, socialSnapshots } from './social/index.ts';
 
 /** Accounts, credentials, roles, groups and the realm. */
 export async function startUsers(process: Process<UsersConfig>): Promise<Running> {
-  const opened = openOwner(process, 'users');
+  const secret = process.config.NATTER_BOT_KEY_SECRET || process.config.NATTER_POSTGRES_URL || '';
+  const seal = createKeySeal(secret, process.config.NATTER_BOT_KEY_SECRET_PREVIOUS);
+  const opened = openOwner(process, 'users', seal.fingerprint);
   const owner = { ...opened, unitOfWork: limitingSight(opened.unitOfWork) };
   const { bus, config, log } = process;
   acquaintanceConsumer(owner);
@@ -49,10 +51,6 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   });
   const attempts = createAttempts(owner.redis);
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
-  const seal = createKeySeal(
-    config.NATTER_BOT_KEY_SECRET || config.NATTER_POSTGRES_URL || '',
-    config.NATTER_BOT_KEY_SECRET_PREVIOUS,
-  );
   await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
     ...realmHandlers(owner, bus, config),
     ...groupHandlers(owner, bus),
@@ -60,7 +58,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...collectionHandlers(owner),
     ...invitationHandlers(owner, bus, config, seal, mailInvitation(owner.database, mailer)),
     ...authenticationHandlers(owner, guesses),
-    ...loginHandlers(owner, mailer, guesses),
+    ...loginHandlers(owner, seal, mailer, guesses),
     ...ownKeyHandlers(owner, seal),
     ...accountHandlers(owner, bus, config, seal, mailer),
     ...botHandlers(owner, seal),

@@ -1,96 +1,30 @@
-import { type Answer, Client, openRealm, type Realm } from '@natter/testkit';
+import { Client, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { uploadTo } from '../upload.ts';
-import type { Cell, Row, Table } from './cell.ts';
-import { channelsTable } from './table-channels.ts';
-import { messagesTable } from './table-messages.ts';
-import { peopleTable } from './table-people.ts';
+import type { Row } from './cell.ts';
+import { callerOf, type Letter, letters, nextNumber, openWorld, send, tables, type World } from './world.ts';
 
-const tables: Table = { ...peopleTable, ...channelsTable, ...messagesTable };
-const letters = ['o', 'a', 'm', 'u', 'g', 'b', 's', 'd', 'x'] as const;
-type Letter = (typeof letters)[number];
-const roles = { o: 'owner', a: 'administrator', m: 'moderator', u: 'member', g: 'guest' } as const;
-
-interface World extends Pick<Cell, 'realm' | 'bot' | 'channel' | 'channelName' | 'open' | 'message'> {
-  deactivated: Client;
-  stranger: Client;
-}
 let world: World;
 let elsewhere: Realm;
-let count = 0;
 
 beforeAll(async () => {
   elsewhere = await openRealm();
-  world = await openWorld();
+  world = await openWorld(elsewhere);
 });
 
-/** A realm with everybody who calls, a channel for all of them, and one open to the web. */
-async function openWorld(): Promise<World> {
-  const realm = await openRealm();
-  realm.member2 = await realm.person({ hasPassword: true });
-  await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
-  await elsewhere.owner.ok('PATCH', '/realm', { enable_spectator_access: true });
-  const bot = await botOf(realm);
-  const all = [realm.owner, realm.administrator, realm.moderator, realm.member, realm.guest, bot];
-  const subscribers = all.map(({ user_id }) => user_id);
-  const channelName = `for all ${++count}`;
-  const { id: channel } = await realm.owner.ok('POST', '/channels/create', { name: channelName, subscribers });
-  const { id: open } = await realm.owner.ok('POST', '/channels/create', {
-    name: `open ${count}`,
-    subscribers: [],
-    is_web_public: true,
-  });
-  const { id: message } = await realm.owner.ok('POST', '/messages', {
-    type: 'stream',
-    to: channel,
-    topic: 'roles',
-    content: 'read by all',
-  });
-  const deactivated = await realm.person({ role: 'administrator' });
-  await realm.owner.ok('DELETE', `/users/${deactivated.user_id}`);
-  return { realm, bot, channel, channelName, open, message, deactivated, stranger: elsewhere.owner };
-}
-
-async function botOf({ member }: Realm): Promise<Client> {
-  const n = ++count;
-  const full_name = `Caller ${n}`;
-  const made = await member.ok('POST', '/bots', { full_name, short_name: `caller${n}` });
-  const { email } = (await member.ok('GET', `/users/${made.user_id}`)).user;
-  return new Client(member, { ...made, email, full_name });
-}
-
-async function callerOf(letter: Letter, row: Row, { realm, bot, deactivated, stranger }: World): Promise<Client> {
-  if (letter === 's') return realm.spectator;
-  if (letter === 'd') return deactivated;
-  if (letter === 'x') {
-    if (row.isOwnRealm) return (await openRealm()).owner;
-    return row.isLast ? elsewhere.person({ role: 'owner' }) : stranger;
-  }
-  if (letter === 'b') return row.isLast ? botOf(realm) : bot;
-  return row.isLast ? realm.person({ role: roles[letter] }) : realm[roles[letter]];
-}
-
-async function send(operation: string, who: Client, row: Row, cell: Cell): Promise<Answer> {
-  const [method = '', pattern = ''] = operation.split(' ');
-  const at = (await row.at?.(cell)) ?? {};
-  const form = (await row.form?.(cell, at)) ?? {};
-  const path = pattern.replace(/\{(\w+)\}/g, (_, name) => String(at[name]));
-  return row.file ? uploadTo(who, path, form) : who.send(method, path, form);
-}
-
 /** What the caller is told: ok, or why not. */
-function told({ status, body }: Answer): string {
+function told({ status, body }: Awaited<ReturnType<typeof send>>): string {
   if (status < 400) return 'ok';
   if (typeof body === 'object' && body.code) return body.code;
   return String(status);
 }
 
 async function outcomeOf(operation: string, row: Row, letter: Letter): Promise<string> {
-  const here = row.isOwnRealm && letter !== 'x' ? await openWorld() : world;
+  const here = row.isOwnRealm && letter !== 'x' ? await openWorld(elsewhere) : world;
   const who = await callerOf(letter, row, here);
   const isHere = !['s', 'd', 'x'].includes(letter);
   const own = isHere ? who : row.isLast ? await here.realm.person() : here.realm.member;
-  return told(await send(operation, who, row, { ...here, own, n: ++count }));
+  return told(await send(operation, who, row, { ...here, own, n: nextNumber() }));
 }
 
 function expectedOf(may: string, row: Row, letter: Letter, isForAnyone: boolean): string[] {
@@ -120,7 +54,7 @@ describe.each(Object.entries(tables))('%s', (operation, [may, row = {}]) => {
 const personal = Object.entries(tables).flatMap(([operation, [, row]]) => (row?.others ? [{ operation, row }] : []));
 test.each(personal)('$operation does nothing with what is somebody else’s', async ({ operation, row }) => {
   const { realm } = world;
-  const cell = { ...world, own: row.isLast ? await realm.person() : realm.member, n: ++count };
+  const cell = { ...world, own: row.isLast ? await realm.person() : realm.member, n: nextNumber() };
   const who = await realm.person({ role: 'owner' });
   await realm.owner.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name: world.channelName }],

@@ -92,11 +92,11 @@ test('what is refused: no file, no picture, too large, and where the realm allow
   const { member, owner } = realm;
   expect(refused(await member.post('/users/me/avatar'))).toEqual([400, 'BAD_REQUEST']);
   const text = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>');
-  expect(refused(await uploadTo(member, '/users/me/avatar', {}, text))).toEqual([400, 'BAD_IMAGE']);
+  expect(refused(await uploadTo(member, '/users/me/avatar', {}, { picture: text }))).toEqual([400, 'BAD_IMAGE']);
   const large = Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024)]);
-  expect(refused(await uploadTo(member, '/users/me/avatar', {}, large))).toEqual([400, 'BAD_REQUEST']);
+  expect(refused(await uploadTo(member, '/users/me/avatar', {}, { picture: large }))).toEqual([400, 'BAD_REQUEST']);
   const largest = Buffer.concat([png, Buffer.alloc(5 * 1024 * 1024 - png.length)]);
-  expect((await uploadTo(member, '/users/me/avatar', {}, largest)).status).toBe(200);
+  expect((await uploadTo(member, '/users/me/avatar', {}, { picture: largest })).status).toBe(200);
   await owner.ok('PATCH', '/realm', { avatar_changes_disabled: true });
   expect(refused(await uploadTo(member, '/users/me/avatar'))).toEqual([400, 'BAD_REQUEST']);
   expect(refused(await member.delete('/users/me/avatar'))).toEqual([400, 'BAD_REQUEST']);

@@ -24,6 +24,7 @@ export const messagingOperations = {
     http: { method: 'POST', path: '/messages' },
     summary: 'Send a message.',
     isForWriteOnly: true,
+    retriedBy: ['queue_id', 'local_id'],
     params: {
       type: text(z.enum(['direct', 'private', 'channel', 'stream'])),
       to: textOrJson(union([id, string(20_000), idList(1_000), list(string(300), 1_000)])),

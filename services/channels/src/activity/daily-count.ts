@@ -20,7 +20,9 @@ export function startDailyCount(service: Service, log: Process<never>['log']): {
       sql.type(z.object({ realm_id: z.number() }))`SELECT realm_id FROM log.realms(NULL)`,
     );
     for (const { realm_id } of realms)
-      await owner.unitOfWork({ realmId: realm_id, schema: 'channels' }, (work) => countRealm(service, work));
+      await owner.unitOfWork({ realmId: realm_id, schema: 'channels', claim: undefined }, (work) =>
+        countRealm(service, work),
+      );
   };
   const attempt = (): void => void run().catch((error: unknown) => log.warn({ err: error }, 'daily count failed'));
   const first = setTimeout(attempt, 60_000 * (1 + Math.random()));

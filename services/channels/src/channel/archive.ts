@@ -17,7 +17,7 @@ import { administeredChannel } from './known-channel.ts';
 export function archiveHandlers(service: Service): Handlers {
   return [
     handle(channelOperations.archiveChannel, (context, params) =>
-      deciding(service, context, 'archive-channel', params, async (decision) => {
+      deciding(service, context, async (decision) => {
         await archive(decision, await administeredChannel(decision, params.stream_id));
         return {};
       }),

@@ -30,7 +30,7 @@ export function updateChannelHandlers(service: Service): Handlers {
       const isOnlyEmpty =
         params.topics_policy !== 'empty_topic_only' || !(await hasNamedTopics(service, context.meta, params.stream_id));
       const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
-      return deciding(service, context, 'update-channel', params, async (decision) => {
+      return deciding(service, context, async (decision) => {
         const entered = await administeredChannel(decision, params.stream_id);
         if (params.is_archived === false) await unarchive(decision, entered);
         await change(decision, entered, { ...params, htmlOf }, isOnlyEmpty);

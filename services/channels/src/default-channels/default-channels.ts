@@ -10,7 +10,7 @@ import { tellDefaultChannels, tellDefaultGroups } from './default-events.ts';
 export function defaultChannelHandlers(service: Service): Handlers {
   return [
     handle(channelOperations.addDefaultChannel, (context, params) =>
-      deciding(service, context, 'add-default-channel', params, async (decision) => {
+      deciding(service, context, async (decision) => {
         const channel = await activeChannel(decision, params.stream_id);
         if (channel.is_private) throw badRequest('Private channels cannot be made default.');
         if (channel.is_default) throw badRequest('Channel is already a default channel.');
@@ -20,7 +20,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
     ),
 
     handle(channelOperations.removeDefaultChannel, (context, params) =>
-      deciding(service, context, 'remove-default-channel', params, async (decision) => {
+      deciding(service, context, async (decision) => {
         const channel = await activeChannel(decision, params.stream_id);
         if (channel.is_default) await setDefault(decision, channel, false);
         return {};
@@ -28,7 +28,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
     ),
 
     handle(channelOperations.createDefaultGroup, (context, params) =>
-      deciding(service, context, 'create-default-group', params, async (decision) => {
+      deciding(service, context, async (decision) => {
         mustAdministrate(decision);
         const { work } = decision;
         const name = checkedName(params.group_name);
@@ -51,7 +51,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
     ),
 
     handle(channelOperations.updateDefaultGroup, (context, params) =>
-      deciding(service, context, 'update-default-group', params, async (decision) => {
+      deciding(service, context, async (decision) => {
         mustAdministrate(decision);
         const { work } = decision;
         if (params.new_group_name === undefined && params.new_description === undefined)
@@ -71,7 +71,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
     ),
 
     handle(channelOperations.deleteDefaultGroup, (context, params) =>
-      deciding(service, context, 'delete-default-group', params, async (decision) => {
+      deciding(service, context, async (decision) => {
         mustAdministrate(decision);
         const group = await lockedGroup(decision.work, params.group_id);
         await decision.work.run(sql.unsafe`DELETE FROM channels.default_group WHERE id = ${group.id}`);
@@ -81,7 +81,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
     ),
 
     handle(channelOperations.changeDefaultGroup, (context, params) =>
-      deciding(service, context, 'change-default-group', params, async (decision) => {
+      deciding(service, context, async (decision) => {
         mustAdministrate(decision);
         if (params.op !== 'add' && params.op !== 'remove')
           throw badRequest('Invalid value for "op". Specify one of "add" or "remove".');

@@ -21,7 +21,7 @@ export function folderHandlers(service: Service): Handlers {
 
     handle(channelOperations.createChannelFolder, async (context, params) => {
       const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
-      return deciding(service, context, 'create-channel-folder', params, async (decision) => {
+      return deciding(service, context, async (decision) => {
         mustAdministrate(decision);
         const { work, actor } = decision;
         const name = checkedName(params.name);
@@ -41,7 +41,7 @@ export function folderHandlers(service: Service): Handlers {
     }),
 
     handle(channelOperations.reorderChannelFolders, (context, params) =>
-      deciding(service, context, 'reorder-channel-folders', params, async (decision) => {
+      deciding(service, context, async (decision) => {
         mustAdministrate(decision);
         const { work } = decision;
         await oneAtATime(work);
@@ -59,7 +59,7 @@ export function folderHandlers(service: Service): Handlers {
 
     handle(channelOperations.updateChannelFolder, async (context, params) => {
       const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
-      return deciding(service, context, 'update-channel-folder', params, async (decision) => {
+      return deciding(service, context, async (decision) => {
         mustAdministrate(decision);
         const { work } = decision;
         const before = await lockedFolder(work, params.channel_folder_id);

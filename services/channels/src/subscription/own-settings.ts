@@ -17,12 +17,10 @@ interface Setting {
 export function ownSettingsHandlers(service: Service): Handlers {
   return [
     handle(channelOperations.updateSubscriptions, (context, params) =>
-      deciding(service, context, 'update-subscriptions', params, (decision) =>
-        change(decision, params.subscription_data),
-      ),
+      deciding(service, context, (decision) => change(decision, params.subscription_data)),
     ),
     handle(channelOperations.updateSubscription, (context, params) =>
-      deciding(service, context, 'update-subscription', params, (decision) => change(decision, [params])),
+      deciding(service, context, (decision) => change(decision, [params])),
     ),
   ];
 }

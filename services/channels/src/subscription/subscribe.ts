@@ -32,7 +32,7 @@ export function subscribeHandlers(service: Service): Handlers {
   return [
     handle(channelOperations.subscribe, async (context, params) => {
       const htmlOf = await renderedDescriptions(service, context.actor, descriptionsOf(params.subscriptions));
-      return deciding(service, context, 'subscribe', params, async (decision) => {
+      return deciding(service, context, async (decision) => {
         if (isGuest(decision.actor)) throw badRequest('Not allowed for guest users');
         const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, true);
         const answer = await subscribe(decision, wantedOf(params.subscriptions, htmlOf), principals, params, {
@@ -49,7 +49,7 @@ export function subscribeHandlers(service: Service): Handlers {
 
     handle(channelOperations.createChannel, async (context, params) => {
       const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
-      return deciding(service, context, 'create-channel', params, async (decision) => {
+      return deciding(service, context, async (decision) => {
         if (isGuest(decision.actor)) throw badRequest('Not allowed for guest users');
         const name = checkedChannelName(params.name);
         const description = checkedDescription(params.description);

@@ -13,7 +13,7 @@ import { descriptionsOf, subscribe, wantedOf } from './subscribe.ts';
 export function unsubscribeHandlers(service: Service): Handlers {
   return [
     handle(channelOperations.unsubscribe, (context, params) =>
-      deciding(service, context, 'unsubscribe', params, (decision) => {
+      deciding(service, context, (decision) => {
         const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, false);
         return unsubscribe(decision, params.subscriptions, principals);
       }),
@@ -21,7 +21,7 @@ export function unsubscribeHandlers(service: Service): Handlers {
 
     handle(channelOperations.changeSubscriptions, async (context, params) => {
       const htmlOf = await renderedDescriptions(service, context.actor, descriptionsOf(params.add));
-      return deciding(service, context, 'change-subscriptions', params, async (decision) => {
+      return deciding(service, context, async (decision) => {
         if (params.add.length === 0 && params.delete.length === 0)
           throw badRequest('Nothing to do. Specify at least one of "add" or "delete".');
         const own = [decision.actor.userId];

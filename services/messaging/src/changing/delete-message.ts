@@ -1,6 +1,6 @@
 import { type Audience, badRequest, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
-import { BasisChanged, sql } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
+import { BasisChanged, type Claim, sql } from '@natter/database';
+import { type Handlers, handle, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
 import { z } from 'zod';
 import { type ChannelReach, channelBasis } from '../channel-reach.ts';
 import { audienceOf, withHolders } from '../message-audience.ts';
@@ -38,8 +38,7 @@ export function deleteMessageHandlers({ database, unitOfWork }: Owner, sources: 
         return { channel, basis: { ...realmBasis(policy), ...(channel ? channelBasis(channel) : {}) } };
       };
       const { channel, basis } = await (context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true)));
-      const idempotency = idempotencyOf(context, 'delete-message', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn({ ...actor.basis, ...basis });
         const held = await work.maybeOne(sql.type(heldRow)`
           SELECT topic, channel_id FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ${message.id} FOR UPDATE`);
@@ -63,8 +62,8 @@ export function deleteMessageHandlers({ database, unitOfWork }: Owner, sources: 
       };
       const { channel, basis } = await (context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true)));
       const topic = emptyIfNamedSo(topic_name.trim());
-      for (const end = Date.now() + longestMs; Date.now() < end; ) {
-        const removed = await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, async (work) => {
+      const removeSome = (claim: Claim | undefined): Promise<{ complete: boolean }> =>
+        unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim }, async (work) => {
           work.restOn({ ...actor.basis, ...basis });
           const rows = await work.any(sql.type(z.object({ id: z.number(), topic: z.string() }))`
             SELECT id, topic FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${stream_id} AND lower(topic) = lower(${topic})
@@ -72,9 +71,15 @@ export function deleteMessageHandlers({ database, unitOfWork }: Owner, sources: 
           const ids = rows.map(({ id }) => id).reverse();
           const audience = withActor({ users: await withHolders(work, channel, ids) }, actor.userId);
           await removeMessages(work, { channelId: stream_id, topic: rows[0]?.topic ?? topic }, ids, audience);
-          return ids.length;
+          return { complete: ids.length < batchSize };
         });
-        if (removed < batchSize) return { complete: true };
+      for (const end = Date.now() + longestMs; Date.now() < end; ) {
+        const { left } = await database.one(sql.type(z.object({ left: z.number() }))`
+          SELECT count(*) AS left FROM (SELECT FROM messaging.message
+            WHERE realm_id = ${actor.realmId} AND channel_id = ${stream_id} AND lower(topic) = lower(${topic}) LIMIT ${batchSize}) m`);
+        // The last batch is the one with the answer. A request that is repeated goes on with what is left.
+        if (left < batchSize) return removeSome(context.claim);
+        await removeSome(undefined);
       }
       return { complete: false };
     }),

@@ -67,7 +67,7 @@ async function clearPlace(
   const where = channelId === null ? sql.fragment`channel_id IS NULL` : sql.fragment`channel_id = ${channelId}`;
   try {
     for (let removed = batchSize; removed === batchSize; )
-      removed = await unitOfWork({ realmId, schema: 'messaging' }, async (work) => {
+      removed = await unitOfWork({ realmId, schema: 'messaging', claim: undefined }, async (work) => {
         work.restOn(basis);
         // Ids are in order of time, so that the oldest stand first and nothing younger is looked at.
         const rows = await work.any(sql.type(messageRow)`

@@ -1,6 +1,6 @@
 import { badRequest, messageChangeOperations, totals } from '@natter/contracts';
 import { requireRoom, sql } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { audienceOf, holdMessage } from '../message-audience.ts';
 import type { MessageReach } from '../message-reach.ts';
@@ -17,8 +17,7 @@ export function submessageHandlers({ database, unitOfWork }: Owner, reach: Messa
       if (params.msg_type !== 'widget') throw badRequest('Invalid msg_type');
       if (!isJson(params.content) || params.content.length > maxContentLength)
         throw badRequest('Invalid json for submessage');
-      const idempotency = idempotencyOf(context, 'add-submessage', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         await holdMessage(work, message);
         // Only a message that carries a widget, which its sender gave it, can be added to.

@@ -3,7 +3,6 @@ import { type Database, sql, type Work } from '@natter/database';
 import {
   type Handlers,
   handle,
-  idempotencyOf,
   type Owner,
   oneByOne,
   type RealmPolicies,
@@ -59,8 +58,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         isMove && topic !== ''
           ? await owner.renderer.topicLinks(actor, [topic], await linkifiersOf(database, actor.realmId))
           : [];
-      const idempotency = idempotencyOf(context, 'update-message', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn({ ...actor.basis, ...basis });
         await lockAnchor(work, anchor);
         const onlySeenBy = message.channel && hasProtectedHistory(message.channel) ? actor.userId : undefined;

@@ -1,6 +1,6 @@
 import { type Actor, badRequest, draftOperations, idSet, missing, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import type { ChannelReach } from '../channel-reach.ts';
 import { isOn } from '../personal-settings.ts';
 import { type CheckedDraft, checkDraft } from './checked-draft.ts';
@@ -21,8 +21,7 @@ export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelRea
       refuseBots(actor);
       const checked: CheckedDraft[] = [];
       for (const draft of params.drafts) checked.push(await checkDraft(sources, actor, meta, draft));
-      const idempotency = idempotencyOf(context, 'create-drafts', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         await requireSynchronisation(work, actor);
         const drafts = [];
@@ -41,8 +40,7 @@ export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelRea
       const { actor, meta } = context;
       refuseBots(actor);
       const checked = await checkDraft(sources, actor, meta, draft);
-      const idempotency = idempotencyOf(context, 'edit-draft', { draft_id, draft });
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         await requireSynchronisation(work, actor);
         const written = await work.maybeOne(sql.type(draftQuery)`
@@ -58,8 +56,7 @@ export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelRea
     handle(draftOperations.deleteDraft, async (context, params) => {
       const { actor } = context;
       refuseBots(actor);
-      const idempotency = idempotencyOf(context, 'delete-draft', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         await requireSynchronisation(work, actor);
         const gone = await work.run(sql.unsafe`

@@ -1,6 +1,6 @@
 import { messageReadingOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 
 /** Where a client of old says its user has read to; nothing else depends on it. */
@@ -14,8 +14,7 @@ export function pointerHandlers({ database, unitOfWork }: Owner): Handlers {
 
     handle(messageReadingOperations.setPointer, (context, { pointer }) => {
       const { actor } = context;
-      const idempotency = idempotencyOf(context, 'set-pointer', { pointer });
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         await work.run(sql.unsafe`
           INSERT INTO messaging.pointer AS p (realm_id, user_id, pointer) VALUES (${actor.realmId}, ${actor.userId}, ${pointer})

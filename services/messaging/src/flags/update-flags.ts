@@ -1,6 +1,6 @@
 import { type Actor, badRequest, messageReadingOperations } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { type Reading, readerOf } from '../reading/get-messages.ts';
 import { emptyIfNamedSo, parseNarrow, type Term } from '../reading/narrow.ts';
@@ -28,13 +28,13 @@ const idRow = z.object({ id: z.number() });
 export function flagHandlers(owner: Owner, reading: Reading): Handlers {
   const { database, unitOfWork } = owner;
 
-  async function readAll(actor: Actor, where: (scope: Scope | undefined) => Scope | undefined): Promise<void> {
-    const scope = where(undefined);
-    await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, async (work) => {
+  function readAll<R>({ actor, claim }: UserContext, scope: Scope | undefined, answer: R): Promise<R> {
+    return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim }, async (work) => {
       work.restOn(actor.basis);
       await lockFlags(work, actor.userId);
       const ids = await unreadIds(work, actor, scope);
       await markRead(work, actor.userId, ids);
+      return answer;
     });
   }
 
@@ -55,16 +55,13 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
         wanted.length + 1,
       );
       if (found.length < wanted.length) throw badRequest('Invalid message(s)');
-      const options = {
-        realmId: actor.realmId,
-        schema: 'messaging',
-        idempotency: idempotencyOf(context, 'update-flags', { messages, op, flag }),
-      };
-      const { changed, skippedChannels } = await unitOfWork(options, (work) => change(work, actor, op, name, found));
-      return { messages: changed, ignored_because_not_subscribed_channels: skippedChannels };
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
+        const { changed, skippedChannels } = await change(work, actor, op, name, found);
+        return { messages: changed, ignored_because_not_subscribed_channels: skippedChannels };
+      });
     }),
 
-    handle(messageReadingOperations.updateFlagsForNarrow, async ({ actor, meta }, params) => {
+    handle(messageReadingOperations.updateFlagsForNarrow, async ({ actor, meta, claim }, params) => {
       const name = checkedFlag(params.flag);
       const reader = await readerOf(owner, reading, actor, meta);
       const terms = parseNarrow(params.narrow);
@@ -75,39 +72,32 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
         before: Math.min(params.num_before, maxAtOnce),
         after: Math.min(params.num_after, maxAtOnce - Math.min(params.num_before, maxAtOnce)),
       });
-      const { changed, skippedChannels } = await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, (work) =>
-        change(work, actor, params.op, name, page.ids),
-      );
-      return {
-        processed_count: page.ids.length,
-        updated_count: changed.length,
-        first_processed_id: page.ids[0] ?? null,
-        last_processed_id: page.ids.at(-1) ?? null,
-        found_oldest: page.foundOldest,
-        found_newest: page.foundNewest,
-        ignored_because_not_subscribed_channels: skippedChannels,
-      };
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim }, async (work) => {
+        const { changed, skippedChannels } = await change(work, actor, params.op, name, page.ids);
+        return {
+          processed_count: page.ids.length,
+          updated_count: changed.length,
+          first_processed_id: page.ids[0] ?? null,
+          last_processed_id: page.ids.at(-1) ?? null,
+          found_oldest: page.foundOldest,
+          found_newest: page.foundNewest,
+          ignored_because_not_subscribed_channels: skippedChannels,
+        };
+      });
     }),
 
-    handle(messageReadingOperations.markAllRead, async ({ actor }) => {
-      await readAll(actor, () => undefined);
-      return { complete: true };
-    }),
+    handle(messageReadingOperations.markAllRead, (context) => readAll(context, undefined, { complete: true })),
 
-    handle(messageReadingOperations.markChannelRead, async ({ actor, meta }, { stream_id }) => {
+    handle(messageReadingOperations.markChannelRead, async (context, { stream_id }) => {
+      const { actor, meta } = context;
       await reading.reach.readable(actor, meta, stream_id);
       const conditions = [sql.fragment`m.channel_id = ${stream_id}`];
-      await readAll(actor, () => ({
-        conditions,
-        narrowing: conditions,
-        isPlain: true,
-        isFeed: false,
-        search: undefined,
-      }));
-      return {};
+      const scope = { conditions, narrowing: conditions, isPlain: true, isFeed: false, search: undefined };
+      return readAll(context, scope, {});
     }),
 
-    handle(messageReadingOperations.markTopicRead, async ({ actor, meta }, { stream_id, topic_name }) => {
+    handle(messageReadingOperations.markTopicRead, async (context, { stream_id, topic_name }) => {
+      const { actor, meta } = context;
       await reading.reach.readable(actor, meta, stream_id);
       const topic = emptyIfNamedSo(topic_name.trim());
       const terms: Term[] = [
@@ -117,8 +107,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
       const scope = await scopeOf(await readerOf(owner, reading, actor, meta), terms);
       const [any] = await select(database, scope, sql.fragment`true`, 'DESC', 1);
       if (any === undefined) throw badRequest(`No such topic '${topic_name}'`);
-      await readAll(actor, () => scope);
-      return {};
+      return readAll(context, scope, {});
     }),
   ];
 }

@@ -8,7 +8,7 @@ import {
   totals,
 } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
+import { type Handlers, handle, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
 import { z } from 'zod';
 import { audienceOf, holdMessage } from '../message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
@@ -33,8 +33,7 @@ export function reactionHandlers(
       const message = await reach.readable(database, actor, meta, params.message_id);
       const realmEmoji = await readRealmEmoji(database, actor.realmId);
       const unknown = await unknownTo(actor, meta, message);
-      const idempotency = idempotencyOf(context, 'add-reaction', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         await holdMessage(work, message);
         const { emoji_name: name } = params;
@@ -64,8 +63,7 @@ export function reactionHandlers(
         throw badRequest('At least one of the following arguments must be present: emoji_name, emoji_code');
       const message = await reach.readable(database, actor, meta, params.message_id);
       const unknown = await unknownTo(actor, meta, message);
-      const idempotency = idempotencyOf(context, 'remove-reaction', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         await holdMessage(work, message);
         // An emoji that was deactivated since can still be taken back by the name it was given with.

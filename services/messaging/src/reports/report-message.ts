@@ -1,6 +1,6 @@
 import { badRequest, limits, messageChangeOperations } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
+import { type Handlers, handle, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
 import { z } from 'zod';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
 import { queueNotice } from '../scheduling/notice.ts';
@@ -48,18 +48,20 @@ export function reportHandlers({ database, unitOfWork }: Owner, { messages, poli
         description,
       });
       const topic = `${[...message.sender_name].slice(0, limits.topicLength - 22).join('')}'s moderation requests`;
-      const idempotency = idempotencyOf(context, 'report-message', params);
-      await unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
-        work.restOn({ ...actor.basis, ...realmBasis(policy) });
-        await queueNotice(work, {
-          from: 'Notification Bot',
-          to: { channelId, topic },
-          content,
-        });
-        return {};
-      });
+      const answer = await unitOfWork(
+        { realmId: actor.realmId, schema: 'messaging', claim: context.claim },
+        async (work) => {
+          work.restOn({ ...actor.basis, ...realmBasis(policy) });
+          await queueNotice(work, {
+            from: 'Notification Bot',
+            to: { channelId, topic },
+            content,
+          });
+          return {};
+        },
+      );
       hint(Date.now() / 1000);
-      return {};
+      return answer;
     }),
   ];
 }

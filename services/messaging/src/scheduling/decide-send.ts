@@ -25,5 +25,5 @@ export const createDecideSend =
     if (message.type === 'channel' && message.topic === undefined)
       throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
     const params = { ...message, queue_id: undefined, local_id: undefined, widget_content: undefined };
-    return decideSend(sending, actor, meta, params, checkedContent(message.content), fresh, undefined);
+    return decideSend(sending, actor, meta, params, checkedContent(message.content), fresh);
   };

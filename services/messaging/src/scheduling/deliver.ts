@@ -111,7 +111,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
   /** False: another process is delivering in this realm. */
   async function commit(realmId: number, ready: readonly Ready[]): Promise<boolean> {
     if (ready.length === 0) return true;
-    const sent = await delivery.unitOfWork({ realmId, schema: 'messaging' }, async (work) => {
+    const sent = await delivery.unitOfWork({ realmId, schema: 'messaging', claim: undefined }, async (work) => {
       const { mine } = await work.one(
         sql.type(z.object({ mine: z.boolean() }))`SELECT pg_try_advisory_xact_lock(7302, ${realmId}) AS mine`,
       );

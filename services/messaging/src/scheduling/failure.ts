@@ -17,7 +17,7 @@ export async function failScheduled(
   row: ScheduledRow,
   error: ChatError,
 ): Promise<void> {
-  await unitOfWork({ realmId, schema: 'messaging' }, async (work) => {
+  await unitOfWork({ realmId, schema: 'messaging', claim: undefined }, async (work) => {
     const failed = await markFailed(work, row, error.message);
     if (!failed || failed.kind === 'notice') return;
     // There is no event for a changed reminder.

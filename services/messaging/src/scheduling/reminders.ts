@@ -1,6 +1,6 @@
 import { badRequest, limits, missing, scheduledMessageOperations, totals } from '@natter/contracts';
 import { requireRoom, sql } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
 import type { Authors } from './authors.ts';
 import type { DecideSend, Sendable } from './decide-send.ts';
@@ -42,30 +42,31 @@ export function reminderHandlers({ database, unitOfWork }: Owner, sources: Sourc
         read_by_sender: false,
       };
       const destination = destinationOf(await sources.decideSend(bot, meta, sendable, context.attempt > 0));
-      const idempotency = idempotencyOf(context, 'create-reminder', params);
-      const answer = await unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
-        work.restOn(actor.basis);
-        const row = await work.one(sql.type(scheduledRow)`
+      const answer = await unitOfWork(
+        { realmId: actor.realmId, schema: 'messaging', claim: context.claim },
+        async (work) => {
+          work.restOn(actor.basis);
+          const row = await work.one(sql.type(scheduledRow)`
           INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, rendered_content, due_at, client, reminder_target_id)
           VALUES (${actor.realmId}, ${actor.userId}, ${botId}, 'reminder', ${sql.array(destination.recipientIds ?? [], 'int4')}, ${destination.content},
             ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${meta.client}, ${params.message_id})
           RETURNING ${scheduledColumns}`);
-        await requireRoom(
-          work,
-          totals.reminders,
-          sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId} AND kind = 'reminder' AND state <> 'sent'`,
-        );
-        work.emit(storedEvent('add', row));
-        return { reminder_id: row.id };
-      });
+          await requireRoom(
+            work,
+            totals.reminders,
+            sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId} AND kind = 'reminder' AND state <> 'sent'`,
+          );
+          work.emit(storedEvent('add', row));
+          return { reminder_id: row.id };
+        },
+      );
       sources.hint(params.scheduled_delivery_timestamp);
       return answer;
     }),
 
     handle(scheduledMessageOperations.deleteReminder, async (context, params) => {
       const { actor } = context;
-      const idempotency = idempotencyOf(context, 'delete-reminder', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         if (!(await deleteOwn(work, actor, 'reminder', params.reminder_id))) throw missing('Reminder does not exist');
         return {};

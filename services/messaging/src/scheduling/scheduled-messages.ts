@@ -1,6 +1,6 @@
 import { type Actor, badRequest, missing, type ParamsOf, scheduledMessageOperations, totals } from '@natter/contracts';
 import { BasisChanged, type Database, requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
+import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { isInteractiveClient } from '../sending/interactive-client.ts';
 import type { DecideSend, Sendable } from './decide-send.ts';
@@ -36,22 +36,24 @@ export function scheduledMessageHandlers(
       const decided = await onCurrentCopies(context, (fresh) => decideSend(actor, meta, message, fresh));
       const destination = destinationOf(decided);
       const isRead = params.read_by_sender ?? (isInteractiveClient(meta.client) && !isToOneself(actor, destination));
-      const idempotency = idempotencyOf(context, 'create-scheduled-message', params);
-      const answer = await unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
-        work.restOn(decided.basis);
-        const row = await work.one(sql.type(scheduledRow)`
+      const answer = await unitOfWork(
+        { realmId: actor.realmId, schema: 'messaging', claim: context.claim },
+        async (work) => {
+          work.restOn(decided.basis);
+          const row = await work.one(sql.type(scheduledRow)`
           INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, channel_id, recipient_ids, topic, content, rendered_content, due_at, is_read_by_sender, client)
           VALUES (${actor.realmId}, ${actor.userId}, ${actor.userId}, ${destination.channelId}, ${idsOrNull(destination.recipientIds)}, ${destination.topic}, ${destination.content},
             ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${isRead}, ${meta.client})
           RETURNING ${scheduledColumns}`);
-        await requireRoom(
-          work,
-          totals.scheduledMessages,
-          sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId} AND kind = 'message' AND state <> 'sent'`,
-        );
-        work.emit(storedEvent('add', row));
-        return { scheduled_message_id: row.id };
-      });
+          await requireRoom(
+            work,
+            totals.scheduledMessages,
+            sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId} AND kind = 'message' AND state <> 'sent'`,
+          );
+          work.emit(storedEvent('add', row));
+          return { scheduled_message_id: row.id };
+        },
+      );
       hint(params.scheduled_delivery_timestamp);
       return answer;
     }),
@@ -69,25 +71,28 @@ export function scheduledMessageHandlers(
       const wanted = edited(before, changes);
       const decided = await onCurrentCopies(context, (fresh) => decideSend(actor, context.meta, wanted, fresh));
       const destination = destinationOf(decided);
-      const idempotency = idempotencyOf(context, 'edit-scheduled-message', params);
-      const due = await unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
-        work.restOn(decided.basis);
-        const current = await work.maybeOne(findOwn(actor, scheduled_message_id, true));
-        if (!current) throw unknown();
-        requireUnsent(current);
-        if (current.state === 'failed' && time === undefined) throw notInFuture();
-        // Edited meanwhile: what was decided is of the older one.
-        if (current.revision !== before.revision) throw new BasisChanged(`scheduled message ${current.id}`, 'row');
-        return rewrite(work, current.id, destination, time);
-      });
+      let due = 0;
+      const answer = await unitOfWork(
+        { realmId: actor.realmId, schema: 'messaging', claim: context.claim },
+        async (work) => {
+          work.restOn(decided.basis);
+          const current = await work.maybeOne(findOwn(actor, scheduled_message_id, true));
+          if (!current) throw unknown();
+          requireUnsent(current);
+          if (current.state === 'failed' && time === undefined) throw notInFuture();
+          // Edited meanwhile: what was decided is of the older one.
+          if (current.revision !== before.revision) throw new BasisChanged(`scheduled message ${current.id}`, 'row');
+          due = await rewrite(work, current.id, destination, time);
+          return {};
+        },
+      );
       hint(due);
-      return {};
+      return answer;
     }),
 
     handle(scheduledMessageOperations.deleteScheduledMessage, async (context, params) => {
       const { actor } = context;
-      const idempotency = idempotencyOf(context, 'delete-scheduled-message', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         if (!(await deleteOwn(work, actor, 'message', params.scheduled_message_id))) throw unknown();
         return {};

@@ -1,5 +1,5 @@
 import type { Actor, IdSet, messagingOperations, ParamsOf, RequestMeta } from '@natter/contracts';
-import type { Database, Decided, Idempotency } from '@natter/database';
+import type { Database, Decided } from '@natter/database';
 import type { Renderer } from '@natter/renderer';
 import { type RealmPolicies, realmBasis, type Sight } from '@natter/service-kit';
 import { acquainted, requireKnown } from '../acquaintance.ts';
@@ -47,7 +47,6 @@ export async function decideSend(
   params: Params,
   content: string,
   fresh: boolean,
-  idempotency: Idempotency | undefined,
 ): Promise<DecidedSend> {
   const policy = await policies.get(meta, fresh);
   const destination = await findDestination({ database, channels }, actor, meta, params, policy, fresh);
@@ -96,7 +95,6 @@ export async function decideSend(
       ...preferences.events,
       ...(destination.kind === 'direct' ? acquainted(policy, destination.people, isNew) : []),
     ],
-    idempotency,
     numbered: (fromEnd) => [
       ...message.rows(fromEnd),
       ...references.rows(fromEnd),

@@ -9,7 +9,7 @@ import {
   totals,
 } from '@natter/contracts';
 import { type Executor, type Query, requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handle, idempotencyOf, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import type { ChannelReach } from '../channel-reach.ts';
 import type { SnapshotFor } from '../snapshot.ts';
@@ -27,33 +27,23 @@ export function userTopicHandlers({ database, unitOfWork }: Owner, reach: Channe
       const topic = checkedTopic(params.topic);
       // A preference can be dropped for a channel that is out of reach by now.
       if (params.visibility_policy !== visibility.inherit) await reach.readable(actor, meta, params.stream_id);
-      const options = {
-        realmId: actor.realmId,
-        schema: 'messaging',
-        idempotency: idempotencyOf(context, 'update-user-topic', params),
-      };
-      await unitOfWork(options, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         await setTopic(work, actor.userId, params.stream_id, topic, params.visibility_policy);
+        return {};
       });
-      return {};
     }),
 
     handle(topicOperations.updateMutedTopic, async (context, params) => {
       const { actor } = context;
       const topic = checkedTopic(params.topic);
       const channelId = await subscribedChannel(actor, params);
-      await unitOfWork({ realmId: actor.realmId, schema: 'messaging' }, async (work) => {
+      const policy = params.op === 'add' ? visibility.muted : visibility.inherit;
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
-        await setTopic(
-          work,
-          actor.userId,
-          channelId,
-          topic,
-          params.op === 'add' ? visibility.muted : visibility.inherit,
-        );
+        await setTopic(work, actor.userId, channelId, topic, policy);
+        return {};
       });
-      return {};
     }),
   ];
 

@@ -1,15 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { badRequest, ChatError, missing, type Page, uploadOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
-import {
-  type FileStore,
-  type Handlers,
-  handle,
-  handleOpen,
-  idempotencyOf,
-  type Owner,
-  type UserContext,
-} from '@natter/service-kit';
+import { type FileStore, type Handlers, handle, handleOpen, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Reading } from '../reading/get-messages.ts';
 import { attachmentEvent, attachmentsWhere, spaceUsed, toAttachment } from './attachment-row.ts';
@@ -35,9 +27,8 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
       const { actor } = context;
       if (file.size > limits.maxMib * mib) throw tooLarge(limits.maxMib);
       const name = file.name.trim().slice(0, 255) || 'uploaded-file';
-      const { key, ...same } = file;
-      const idempotency = idempotencyOf(context, 'upload-file', same);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      const { key } = file;
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         const { bytes } = await work.one(sql.type(bytesRow)`
           INSERT INTO messaging.upload_space AS s (realm_id, bytes) VALUES (${work.realmId}, ${file.size})
@@ -96,8 +87,7 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
 
     handle(uploadOperations.deleteAttachment, async (context, params) => {
       const { actor } = context;
-      const idempotency = idempotencyOf(context, 'delete-attachment', params);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', idempotency }, async (work) => {
+      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
         work.restOn(actor.basis);
         const removed = await work.maybeOne(sql.type(removedRow)`
           DELETE FROM messaging.attachment WHERE realm_id = ${work.realmId} AND id = ${params.attachment_id} AND owner_id = ${actor.userId}

@@ -30,7 +30,7 @@ export function createUserHandlers(owner: Owner): Handlers {
       checkPassword(password);
       const password_hash = await hashPassword(password);
       // The password is kept nowhere, also not in what a key stands for.
-      return change(owner, context, userOperations.createUser, { email, full_name }, async (work) => {
+      return change(owner, context, async (work) => {
         await requireCreator(work, context.actor.userId);
         const realm = await readRealm(work, work.realmId);
         await checkNewEmail(work, realm, email);
@@ -52,7 +52,7 @@ export function createUserHandlers(owner: Owner): Handlers {
         can_create_users: params.can_create_users,
         can_change_user_emails: params.can_change_user_emails,
       };
-      return unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+      return unitOfWork({ realmId: meta.realmId, schema: 'users', claim: undefined }, async (work) => {
         const person = await insertAccount(work, account);
         await insertKey(work, meta.realmId, person.user_id, key);
         return { user_id: person.user_id, api_key: key };

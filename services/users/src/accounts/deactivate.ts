@@ -26,20 +26,23 @@ import { lockAccount, noSuchUser } from './find-account.ts';
 export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer): Handlers {
   return [
     handle(userOperations.deactivateUser, async (context, params) => {
-      const { to } = await changeOfGroups(owner, context, userOperations.deactivateUser, params, async (work) => {
+      let to: { email: string; language: string; realm: string } | undefined;
+      const answer = await changeOfGroups(owner, context, async (work) => {
+        to = undefined;
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
         const realm = await lockRealm(work);
         const row = await lockAccount(work, params.user_id);
         if (!row || row.is_bot) throw noSuchUser();
-        if (!row.is_active) return { to: undefined };
+        if (!row.is_active) return {};
         if (row.role === roles.owner) {
           requireOwner(holder);
           if (await isLastOwner(work, row.id)) throw badRequest('Cannot deactivate the only organization owner');
         }
         await deactivate(work, row, seal);
         const { default_language: language } = await readSettings(work, row.id);
-        return { to: { email: row.email, language, realm: realm.settings.name } };
+        to = { email: row.email, language, realm: realm.settings.name };
+        return {};
       });
       const comment = params.deactivation_notification_comment;
       if (to && comment !== undefined)
@@ -50,11 +53,11 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
           to: to.email,
           mail: deactivatedMail(to.language, { realm: to.realm, comment: comment.trim() }),
         });
-      return {};
+      return answer;
     }),
 
-    handle(userOperations.deactivateSelf, async (context, params) =>
-      changeOfGroups(owner, context, userOperations.deactivateSelf, params, async (work) => {
+    handle(userOperations.deactivateSelf, async (context) =>
+      changeOfGroups(owner, context, async (work) => {
         await lockRealm(work);
         const row = await lockAccount(work, context.actor.userId);
         if (!row || row.is_bot) throw badRequest('This endpoint does not accept bot requests.');
@@ -66,7 +69,7 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
     ),
 
     handle(userOperations.reactivateUser, async (context, params) =>
-      changeOfGroups(owner, context, userOperations.reactivateUser, params, async (work) => {
+      changeOfGroups(owner, context, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
         await lockRealm(work);

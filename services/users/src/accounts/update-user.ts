@@ -10,7 +10,7 @@ import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { changeProfileData, renderedValues } from '../profile-fields/profile-data.ts';
 import { lockRealm } from '../realm/read-realm.ts';
-import { addressChange, changeEmail, checkNewEmail, mailAddressChange } from './change-email.ts';
+import { type AddressChange, addressChange, changeEmail, checkNewEmail, mailAddressChange } from './change-email.ts';
 import { changeRole } from './change-role.ts';
 import { findAccount, noSuchUser } from './find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from './full-name.ts';
@@ -21,7 +21,9 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
       const { user_id_or_email, full_name, role, profile_data, new_email } = params;
       const name = full_name === undefined ? undefined : checkedFullName(full_name);
       const values = await renderedValues(owner.renderer, context.actor, profile_data ?? []);
-      const { moved } = await changeOfGroups(owner, context, userOperations.updateUser, params, async (work) => {
+      let moved: AddressChange | undefined;
+      const answer = await changeOfGroups(owner, context, async (work) => {
+        moved = undefined;
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);
         const realm = await lockRealm(work);
@@ -42,14 +44,12 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
           await checkNewEmail(work, realm, new_email, row.id);
           await changeEmail(work, row, new_email);
           if (!row.is_bot)
-            return {
-              moved: await addressChange(work, realm, { row, after: new_email, mailer, personId: holder.userId }),
-            };
+            moved = await addressChange(work, realm, { row, after: new_email, mailer, personId: holder.userId });
         }
-        return { moved: undefined };
+        return {};
       });
       if (moved) mailAddressChange(mailer, moved);
-      return {};
+      return answer;
     }),
   ];
 }

@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { apiKeyOf } from './passwords.ts';
 
 /** Keeps keys of bots and of reusable links so that they can be shown again, and whoever reads the tables alone cannot. */
 export interface KeySeal {
@@ -13,8 +12,8 @@ export interface KeySeal {
   renew(sealed: string): string | undefined;
   /** A previous secret is known. */
   readonly hasPrevious: boolean;
-  /** An API key that follows from the text and the secret: given again to whoever asks the same again, and stored nowhere. */
-  derive(text: string): string;
+  /** Names a request that may hold a password: without the secret nobody can try passwords on it. */
+  fingerprint(request: string): string;
 }
 
 const nonceBytes = 12;
@@ -23,7 +22,7 @@ const tagBytes = 16;
 export function createKeySeal(secret: string, previousSecret?: string): KeySeal {
   const current = sealingKey(secret);
   const previous = previousSecret && previousSecret !== secret ? sealingKey(previousSecret) : undefined;
-  const deriving = Buffer.from(hkdfSync('sha256', secret, 'natter', 'keys that follow from requests', 32));
+  const naming = Buffer.from(hkdfSync('sha256', secret, 'natter', 'fingerprints of requests', 32));
   const seal = (text: string): string => {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv('aes-256-gcm', current, nonce);
@@ -40,7 +39,7 @@ export function createKeySeal(secret: string, previousSecret?: string): KeySeal 
       return key === '' ? undefined : seal(key);
     },
     hasPrevious: previous !== undefined,
-    derive: (text) => apiKeyOf(createHmac('sha512', deriving).update(text).digest()),
+    fingerprint: (request) => createHmac('sha256', naming).update(request).digest('base64url'),
   };
 }
 

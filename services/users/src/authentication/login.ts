@@ -1,6 +1,6 @@
 import { badRequest, ChatError, type RequestMeta, userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, handleStored, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { idInEmail } from '../accounts/find-account.ts';
 import type { Mailer } from '../mail/mailer.ts';
@@ -8,6 +8,7 @@ import { newLoginMail } from '../mail/mails.ts';
 import { addKey } from './add-key.ts';
 import { realmDeactivated } from './authentication.ts';
 import type { Guesses } from './guesses.ts';
+import type { KeySeal } from './key-seal.ts';
 import { createApiKey, verifyPassword } from './passwords.ts';
 
 const accountRow = z.object({
@@ -24,32 +25,41 @@ const accountRow = z.object({
 /** Mails about logins start a minute after somebody joined: whoever just did knows of the first one. */
 const wantsMail = sql.fragment`coalesce((a.settings->>'enable_login_emails')::boolean, true) AND a.joined_at < now() - interval '1 minute'`;
 
-export function loginHandlers({ database, unitOfWork }: Owner, mailer: Mailer, guesses: Guesses): Handlers {
+export function loginHandlers(
+  { database, unitOfWork }: Owner,
+  seal: KeySeal,
+  mailer: Mailer,
+  guesses: Guesses,
+): Handlers {
   return [
     handle(userOperations.devFetchApiKey, async () => {
       throw badRequest('Development environment authentication is not enabled.');
     }),
 
-    handle(userOperations.fetchApiKey, async ({ meta }, { username, password }) => {
-      const account = await check(meta, username.trim(), password);
-      const key = createApiKey();
-      const isMade = await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
-        // A password that was changed meanwhile, or an account that was deactivated, makes no key.
-        const same = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
-          SELECT id FROM users.account WHERE id = ${account.id} AND is_active AND password_hash = ${account.password_hash} FOR NO KEY UPDATE`);
-        if (same) await addKey(work, account.id, key, meta.client);
-        return same !== undefined;
-      });
-      if (!isMade) throw wrongPassword();
-      if (account.wants_mail)
-        mailer.notify(database, {
-          realmId: meta.realmId,
-          kind: 'login',
-          to: account.email,
-          mail: newLoginMail(account.language, { realm: account.realm_name, client: meta.client }),
+    handleStored(
+      userOperations.fetchApiKey,
+      async ({ meta, claim }, { username, password }) => {
+        const account = await check(meta, username.trim(), password);
+        const key = createApiKey();
+        const stored = await unitOfWork({ realmId: meta.realmId, schema: 'users', claim }, async (work) => {
+          // A password that was changed meanwhile, or an account that was deactivated, makes no key.
+          const same = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+            SELECT id FROM users.account WHERE id = ${account.id} AND is_active AND password_hash = ${account.password_hash} FOR NO KEY UPDATE`);
+          if (!same) throw wrongPassword();
+          await addKey(work, account.id, key, meta.client);
+          return { sealed_key: seal.seal(key), email: account.email, user_id: account.id };
         });
-      return { api_key: key, email: account.email, user_id: account.id };
-    }),
+        if (account.wants_mail)
+          mailer.notify(database, {
+            realmId: meta.realmId,
+            kind: 'login',
+            to: account.email,
+            mail: newLoginMail(account.language, { realm: account.realm_name, client: meta.client }),
+          });
+        return stored;
+      },
+      ({ sealed_key, ...account }) => ({ api_key: seal.open(sealed_key), ...account }),
+    ),
   ];
 
   async function check(meta: RequestMeta, username: string, password: string) {

@@ -19,7 +19,7 @@ export function operatorKeyHandlers({ database, unitOfWork }: Owner): Handlers {
     handle(userOperations.issueApiKey, async ({ meta }, { email }) => {
       const key = createApiKey();
       const userId = await find(meta.realmId, email);
-      await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+      await unitOfWork({ realmId: meta.realmId, schema: 'users', claim: undefined }, async (work) => {
         await lockAccount(work, userId);
         await addKey(work, userId, key);
       });
@@ -28,7 +28,7 @@ export function operatorKeyHandlers({ database, unitOfWork }: Owner): Handlers {
 
     handle(userOperations.revokeApiKeys, async ({ meta }, { email }) => {
       const userId = await find(meta.realmId, email);
-      return unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+      return unitOfWork({ realmId: meta.realmId, schema: 'users', claim: undefined }, async (work) => {
         const revoked = await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId}`);
         work.bump(`actor:${userId}`);
         work.emit(credentialsChanged(userId));

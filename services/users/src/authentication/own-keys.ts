@@ -1,6 +1,6 @@
 import { badRequest, userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, handleStored, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { giveOwnKey } from '../bots/bot-key.ts';
 import { readBots } from '../bots/bot-row.ts';
@@ -28,7 +28,7 @@ export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
     }),
 
     handle(userOperations.revokeApiKey, async (context, params) =>
-      change(owner, context, userOperations.revokeApiKey, params, async (work) => {
+      change(owner, context, async (work) => {
         const { userId } = context.actor;
         const ended = await work.run(
           sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId} AND id = ${params.key_id}`,
@@ -40,18 +40,28 @@ export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
       }),
     ),
 
-    handle(userOperations.regenerateApiKey, async ({ actor, meta }) => {
-      const key = createApiKey();
-      await owner.unitOfWork({ realmId: actor.realmId, schema: 'users' }, async (work) => {
-        work.restOn(actor.basis);
-        const [bot] = actor.isBot ? await readBots(work, work.realmId, sql.fragment`account.id = ${actor.userId}`) : [];
-        if (bot) return giveOwnKey(work, bot, { api_key: key, sealed_key: seal.seal(key) });
-        await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${actor.userId}`);
-        await insertKey(work, actor.realmId, actor.userId, key, meta.client);
-        work.bump(`actor:${actor.userId}`);
-        work.emit(credentialsChanged(actor.userId));
-      });
-      return { api_key: key };
-    }),
+    handleStored(
+      userOperations.regenerateApiKey,
+      async (context) => {
+        const { actor, meta } = context;
+        const api_key = createApiKey();
+        const sealed_key = seal.seal(api_key);
+        return change(owner, context, async (work) => {
+          const [bot] = actor.isBot
+            ? await readBots(work, work.realmId, sql.fragment`account.id = ${actor.userId}`)
+            : [];
+          if (bot) {
+            await giveOwnKey(work, bot, { api_key, sealed_key });
+            return { sealed_key };
+          }
+          await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${actor.userId}`);
+          await insertKey(work, actor.realmId, actor.userId, api_key, meta.client);
+          work.bump(`actor:${actor.userId}`);
+          work.emit(credentialsChanged(actor.userId));
+          return { sealed_key };
+        });
+      },
+      ({ sealed_key }) => ({ api_key: seal.open(sealed_key) }),
+    ),
   ];
 }

@@ -48,7 +48,4 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 export const createApiKey = (): string =>
   Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
-/** Of 64 bytes, two for each character. */
-export const apiKeyOf = (bytes: Buffer): string =>
-  Array.from({ length: 32 }, (_, index) => alphabet[bytes.readUInt16BE(index * 2) % alphabet.length]).join('');
 export const apiKeyId = (key: string): string => createHash('sha256').update(key).digest('hex');

@@ -51,7 +51,7 @@ export function startBotRanks(
       SELECT DISTINCT o.realm_id, o.id, o.role FROM users.account b JOIN users.account o ON o.id = b.bot_owner_id
       WHERE b.is_bot AND NOT b.is_system_bot AND b.role < o.role`);
     for (const { realm_id, id } of owners)
-      await unitOfWork({ realmId: realm_id, schema: 'users' }, async (work) => {
+      await unitOfWork({ realmId: realm_id, schema: 'users', claim: undefined }, async (work) => {
         await lockRealm(work);
         await lowerBots(work, id, (await readAccount(work, realm_id, id)).role, seal);
       });

@@ -1,6 +1,6 @@
 import { badRequest, botOperations, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
-import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
+import { type Handlers, handle, handleStored, type Owner, type UserContext } from '@natter/service-kit';
 import { avatarUrl } from '../accounts/account-row.ts';
 import { changeRole } from '../accounts/change-role.ts';
 import { deactivate } from '../accounts/deactivate.ts';
@@ -60,7 +60,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
     }),
 
     handle(botOperations.updateBot, async (context, { bot_id, ...params }) =>
-      changeOfGroups(owner, context, botOperations.updateBot, { bot_id, ...params }, async (work) => {
+      changeOfGroups(owner, context, async (work) => {
         const realm = await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
         const holder = await holderOf(work, context.actor.userId);
@@ -81,7 +81,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
     ),
 
     handle(botOperations.deactivateBot, async (context, params) =>
-      changeOfGroups(owner, context, botOperations.deactivateBot, params, async (work) => {
+      changeOfGroups(owner, context, async (work) => {
         await lockRealm(work);
         const bot = await ownBot(work, context, params.bot_id);
         if (bot.is_active) await deactivate(work, bot, seal);
@@ -95,7 +95,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       const own = await ownBot(database, context, bot_id);
       if (own.bot_owner_id === userId) return { api_key: seal.open(own.sealed_key) };
       // Noted in the transaction that reads the key, under the lock of changes of roles; undone where the reader is deactivated meanwhile.
-      const read = await owner.unitOfWork({ realmId, schema: 'users' }, async (work) => {
+      const read = await owner.unitOfWork({ realmId, schema: 'users', claim: undefined }, async (work) => {
         work.restOn(context.actor.basis);
         await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
@@ -105,20 +105,22 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       return { api_key: seal.open(read.sealed_key) };
     }),
 
-    handle(botOperations.regenerateBotApiKey, async (context, params) => {
-      requirePerson(context);
-      const api_key = createApiKey();
-      const sealed_key = seal.seal(api_key);
-      // What is kept for a retry holds the key sealed.
-      const kept = await change(owner, context, botOperations.regenerateBotApiKey, params, async (work) => {
-        await lockRealm(work);
-        const bot = await ownBot(work, context, params.bot_id);
-        await giveKey(work, bot, { api_key, sealed_key });
-        await work.run(noteReader(bot, context.actor.userId));
-        return { sealed_key };
-      });
-      return { api_key: seal.open(kept.sealed_key) };
-    }),
+    handleStored(
+      botOperations.regenerateBotApiKey,
+      async (context, params) => {
+        requirePerson(context);
+        const api_key = createApiKey();
+        const sealed_key = seal.seal(api_key);
+        return change(owner, context, async (work) => {
+          await lockRealm(work);
+          const bot = await ownBot(work, context, params.bot_id);
+          await giveKey(work, bot, { api_key, sealed_key });
+          await work.run(noteReader(bot, context.actor.userId));
+          return { sealed_key };
+        });
+      },
+      ({ sealed_key }) => ({ api_key: seal.open(sealed_key) }),
+    ),
   ];
 }
 

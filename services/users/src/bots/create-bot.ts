@@ -1,6 +1,6 @@
 import { badRequest, botOperations, botTypes, roles, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Handlers, handleStored, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { administratorsAnd } from '../accounts/announce-account.ts';
 import { checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
@@ -16,20 +16,16 @@ import { requireFreeName } from './bots.ts';
 
 export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
   return [
-    handle(botOperations.createBot, async (context, params) => {
-      const full_name = checkedFullName(params.full_name);
-      const short_name = params.short_name.trim().replace(/-bot$/, '');
-      if (!/^[A-Za-z0-9._-]{1,60}$/.test(short_name)) throw badRequest('Bad name or username');
-      const services = checkedServices(params);
-      const api_key = createApiKey();
-      const sealed_key = seal.seal(api_key);
-      // What is kept for a retry holds the key sealed.
-      const { sealed_key: kept, ...made } = await change(
-        owner,
-        context,
-        botOperations.createBot,
-        params,
-        async (work) => {
+    handleStored(
+      botOperations.createBot,
+      async (context, params) => {
+        const full_name = checkedFullName(params.full_name);
+        const short_name = params.short_name.trim().replace(/-bot$/, '');
+        if (!/^[A-Za-z0-9._-]{1,60}$/.test(short_name)) throw badRequest('Bad name or username');
+        const services = checkedServices(params);
+        const api_key = createApiKey();
+        const sealed_key = seal.seal(api_key);
+        return change(owner, context, async (work) => {
           const realm = await lockRealm(work);
           const holder = await holderOf(work, context.actor.userId);
           if (holder.isBot) throw badRequest('This endpoint does not accept bot requests.');
@@ -68,10 +64,10 @@ export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
             ${defaults.default_events_register_stream}, ${defaults.default_all_public_streams})`);
           await announceBot(work, bot.user_id, await administratorsAnd(work, context.actor.userId));
           return { user_id: bot.user_id, sealed_key, avatar_url: bot.avatar_url ?? '', ...defaults };
-        },
-      );
-      return { ...made, api_key: seal.open(kept) };
-    }),
+        });
+      },
+      ({ sealed_key, ...made }) => ({ ...made, api_key: seal.open(sealed_key) }),
+    ),
   ];
 }
 

@@ -19,7 +19,7 @@ export function botStorageHandlers(owner: Owner): Handlers {
 
     handle(collectionOperations.updateBotStorage, async (context, params) => {
       const { userId } = context.actor;
-      return change(owner, context, collectionOperations.updateBotStorage, params, async (work) => {
+      return change(owner, context, async (work) => {
         await lockAccount(work, userId);
         await work.run(sql.unsafe`
           INSERT INTO users.bot_storage (user_id, key, value)
@@ -37,7 +37,7 @@ export function botStorageHandlers(owner: Owner): Handlers {
 
     handle(collectionOperations.deleteBotStorage, async (context, params) => {
       const { userId } = context.actor;
-      return change(owner, context, collectionOperations.deleteBotStorage, params, async (work) => {
+      return change(owner, context, async (work) => {
         await lockAccount(work, userId);
         const items = await read(work, userId, params.keys);
         await work.run(sql.unsafe`

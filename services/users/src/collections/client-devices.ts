@@ -17,7 +17,7 @@ export const clientDeviceHandlers = (owner: Owner): Handlers => [
   handle(collectionOperations.registerClientDevice, async (context) => {
     const { userId } = context.actor;
     refuseBots(context);
-    return change(owner, context, collectionOperations.registerClientDevice, {}, async (work) => {
+    return change(owner, context, async (work) => {
       await lockAccount(work, userId);
       const { id } = await work.one(sql.type(z.object({ id: z.number() }))`
         INSERT INTO users.client_device (user_id) VALUES (${userId}) RETURNING id`);
@@ -30,7 +30,7 @@ export const clientDeviceHandlers = (owner: Owner): Handlers => [
   handle(collectionOperations.removeClientDevice, async (context, params) => {
     const { userId } = context.actor;
     refuseBots(context);
-    return change(owner, context, collectionOperations.removeClientDevice, params, async (work) => {
+    return change(owner, context, async (work) => {
       const removed = await work.run(
         sql.unsafe`DELETE FROM users.client_device WHERE user_id = ${userId} AND id = ${params.device_id}`,
       );

@@ -33,7 +33,7 @@ export function navigationViewHandlers(owner: Owner): Handlers {
         throw badRequest(`fragment is too long (limit: ${maxFragment} characters)`);
       const name = checkedName(fragment, params.name);
       if (name === undefined && !builtIn.has(fragment)) throw badRequest('Custom views must have a valid name.');
-      return change(owner, context, collectionOperations.addNavigationView, params, async (work) => {
+      return change(owner, context, async (work) => {
         await work
           .run(sql.unsafe`
             INSERT INTO users.navigation_view (user_id, fragment, is_pinned, name) VALUES (${userId}, ${fragment}, ${params.is_pinned}, ${name ?? null})`)
@@ -46,7 +46,7 @@ export function navigationViewHandlers(owner: Owner): Handlers {
     }),
 
     handle(collectionOperations.updateNavigationView, async (context, { fragment, ...params }) =>
-      change(owner, context, collectionOperations.updateNavigationView, { fragment, ...params }, async (work) => {
+      change(owner, context, async (work) => {
         const { userId } = context.actor;
         const view = await work.maybeOne(sql.type(viewRow)`
           SELECT fragment, is_pinned, name FROM users.navigation_view WHERE user_id = ${userId} AND fragment = ${fragment} FOR UPDATE`);
@@ -67,7 +67,7 @@ export function navigationViewHandlers(owner: Owner): Handlers {
     ),
 
     handle(collectionOperations.removeNavigationView, async (context, { fragment }) =>
-      change(owner, context, collectionOperations.removeNavigationView, { fragment }, async (work) => {
+      change(owner, context, async (work) => {
         const { userId } = context.actor;
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.navigation_view WHERE user_id = ${userId} AND fragment = ${fragment}`,

@@ -28,7 +28,7 @@ export function onboardingStepHandlers(owner: Owner): Handlers {
       refuseBots(context);
       if (!steps.some(({ name }) => name === onboarding_step))
         throw badRequest(`Unknown onboarding_step: ${onboarding_step}`);
-      return change(owner, context, collectionOperations.markOnboardingStep, { onboarding_step }, async (work) => {
+      return change(owner, context, async (work) => {
         await lockAccount(work, userId);
         const marked = await work.run(sql.unsafe`
           INSERT INTO users.onboarding_step (user_id, name) VALUES (${userId}, ${onboarding_step}) ON CONFLICT DO NOTHING`);

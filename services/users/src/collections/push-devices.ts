@@ -18,7 +18,7 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
     refuseBots(context);
     checkToken(kind, params.token);
     if (kind === 'apns' && !/^[.a-zA-Z0-9-]+$/.test(params.appid ?? '')) throw badRequest('Invalid app ID');
-    return change(owner, context, { name: `add-${kind}-token` }, params, async (work) => {
+    return change(owner, context, async (work) => {
       await work.run(sql.unsafe`
         INSERT INTO users.device_token (user_id, kind, token, app_id) VALUES (${userId}, ${kind}, ${params.token}, ${params.appid ?? null})
         ON CONFLICT (user_id, kind, token) DO UPDATE SET app_id = excluded.app_id`);
@@ -29,7 +29,7 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
   const remove = async (context: UserContext, kind: Kind, token: string) => {
     refuseBots(context);
     checkToken(kind, token);
-    return change(owner, context, { name: `remove-${kind}-token` }, { token }, async (work) => {
+    return change(owner, context, async (work) => {
       const removed = await work.run(sql.unsafe`
         DELETE FROM users.device_token WHERE user_id = ${context.actor.userId} AND kind = ${kind} AND token = ${token}`);
       if (removed === 0) throw badRequest('Token does not exist');
@@ -51,15 +51,13 @@ export function pushDeviceHandlers(owner: Owner): Handlers {
       refuseBots(context);
       const { device_id } = params;
       if (device_id !== undefined)
-        return change(owner, context, collectionOperations.registerPushDevice, params, (work) =>
-          registerDevice(work, userId, device_id, params),
-        );
+        return change(owner, context, (work) => registerDevice(work, userId, device_id, params));
       const push_account_id = given('push_account_id', params.push_account_id);
       const kind = given('token_kind', params.token_kind);
       const publicKey = inBase64('push_public_key', params.push_public_key);
       const bouncerKey = inBase64('bouncer_public_key', params.bouncer_public_key);
       const registration = inBase64('encrypted_push_registration', params.encrypted_push_registration);
-      return change(owner, context, collectionOperations.registerPushDevice, params, async (work) => {
+      return change(owner, context, async (work) => {
         const registered = await work.run(sql.unsafe`
           INSERT INTO users.push_device (user_id, push_account_id, kind, public_key, bouncer_public_key, registration)
           VALUES (${userId}, ${push_account_id}, ${kind}, ${publicKey}, ${bouncerKey}, ${registration}) ON CONFLICT DO NOTHING`);

@@ -17,7 +17,7 @@ export function savedSnippetHandlers(owner: Owner): Handlers {
       const { userId } = context.actor;
       const title = checkedTitle(params.title);
       const content = checkedContent(params.content);
-      return change(owner, context, collectionOperations.addSavedSnippet, params, async (work) => {
+      return change(owner, context, async (work) => {
         const row = await work.one(sql.type(snippetRow)`
           INSERT INTO users.saved_snippet (user_id, title, content) VALUES (${userId}, ${title}, ${content}) RETURNING id, title, content, created_at`);
         await requireRoom(work, totals.savedSnippets, sql.fragment`users.saved_snippet WHERE user_id = ${userId}`);
@@ -30,28 +30,22 @@ export function savedSnippetHandlers(owner: Owner): Handlers {
       const { userId } = context.actor;
       const title = params.title === undefined ? undefined : checkedTitle(params.title);
       const content = params.content === undefined ? undefined : checkedContent(params.content);
-      return change(
-        owner,
-        context,
-        collectionOperations.updateSavedSnippet,
-        { saved_snippet_id, ...params },
-        async (work) => {
-          const row = await work.maybeOne(sql.type(snippetRow)`
+      return change(owner, context, async (work) => {
+        const row = await work.maybeOne(sql.type(snippetRow)`
           SELECT id, title, content, created_at FROM users.saved_snippet WHERE user_id = ${userId} AND id = ${saved_snippet_id} FOR UPDATE`);
-          if (!row) throw noSuchSnippet();
-          const after = { ...row, title: title ?? row.title, content: content ?? row.content };
-          if (after.title === row.title && after.content === row.content) return {};
-          await work.run(
-            sql.unsafe`UPDATE users.saved_snippet SET title = ${after.title}, content = ${after.content} WHERE id = ${row.id}`,
-          );
-          work.emit(toSelf(userId, 'saved_snippets', 'update', { saved_snippet: toSnippet(after) }));
-          return {};
-        },
-      );
+        if (!row) throw noSuchSnippet();
+        const after = { ...row, title: title ?? row.title, content: content ?? row.content };
+        if (after.title === row.title && after.content === row.content) return {};
+        await work.run(
+          sql.unsafe`UPDATE users.saved_snippet SET title = ${after.title}, content = ${after.content} WHERE id = ${row.id}`,
+        );
+        work.emit(toSelf(userId, 'saved_snippets', 'update', { saved_snippet: toSnippet(after) }));
+        return {};
+      });
     }),
 
     handle(collectionOperations.removeSavedSnippet, async (context, { saved_snippet_id }) =>
-      change(owner, context, collectionOperations.removeSavedSnippet, { saved_snippet_id }, async (work) => {
+      change(owner, context, async (work) => {
         const { userId } = context.actor;
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.saved_snippet WHERE user_id = ${userId} AND id = ${saved_snippet_id}`,

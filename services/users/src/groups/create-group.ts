@@ -29,7 +29,7 @@ export function createGroupHandlers(owner: Owner): Handlers {
       const { actor } = context;
       const name = checkedGroupName(params.name);
       const description = checkedGroupDescription(params.description);
-      return changeOfGroups(owner, context, groupOperations.createUserGroup, params, async (work) => {
+      return changeOfGroups(owner, context, async (work) => {
         const realm = await readRealm(work, work.realmId);
         requirePermission(realm, 'can_create_groups', await holderOf(work, actor.userId));
         const members = await checkedUsers(work, params.members);

@@ -57,7 +57,8 @@ export function startFullMembers({ database, unitOfWork }: Owner, onError: (erro
         WHERE a.realm_id = r.id AND a.role = ${roles.member} AND NOT a.is_system_bot
           AND a.joined_at <= now() - make_interval(days => (r.settings->>'waiting_period_threshold')::int)
           AND NOT EXISTS (SELECT FROM users.group_member m WHERE m.group_id = g.id AND m.user_id = a.id))`);
-    for (const { id } of realms) await unitOfWork({ realmId: id, schema: 'users' }, recomputeFullMembers);
+    for (const { id } of realms)
+      await unitOfWork({ realmId: id, schema: 'users', claim: undefined }, recomputeFullMembers);
   };
   const timer = setInterval(() => void look().catch(onError), everyMs);
   return () => clearInterval(timer);

@@ -43,7 +43,7 @@ export function memberHandlers(owner: Owner): Handlers {
         throw badRequest(
           'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or "delete_subgroups".',
         );
-      return changeOfGroups(owner, context, groupOperations.updateUserGroupMembers, params, async (work) => {
+      return changeOfGroups(owner, context, async (work) => {
         const group = await lockGroup(work, params.user_group_id);
         const holder = await holderOf(work, context.actor.userId);
         if (removed.length > 0) await removeMembers(work, group, holder, removed);

@@ -22,7 +22,7 @@ export function subgroupHandlers(owner: Owner): Handlers {
     handle(groupOperations.updateSubgroups, async (context, params) => {
       if (params.add.length + params.delete.length === 0)
         throw badRequest('Nothing to do. Specify at least one of "add" or "delete".');
-      return changeOfGroups(owner, context, groupOperations.updateSubgroups, params, async (work) => {
+      return changeOfGroups(owner, context, async (work) => {
         const group = await lockGroup(work, params.user_group_id);
         await requireManager(work, group, await holderOf(work, context.actor.userId));
         await changeSubgroups(work, group, params);

@@ -8,11 +8,11 @@ import {
 } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
-import { type Bus, type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
+import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
 import { changeOfGroups } from '../change.ts';
 import { expectOld } from '../realm/update-realm.ts';
 import { lockGroup, requireCloser, requireGroup, requireManager } from './access-group.ts';
-import { deactivateGroup } from './deactivate-group.ts';
+import { endGroup, usesElsewhere } from './deactivate-group.ts';
 import { emitGroup, emitReactivated } from './group-events.ts';
 import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
 import { type GroupRow, permissionOf } from './group-row.ts';
@@ -25,13 +25,14 @@ const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
 export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
   return [
     handle(groupOperations.updateUserGroup, async (context, params) => {
-      const { actor } = context;
+      const { actor, meta } = context;
       const { user_group_id, deactivated, ...changes } = params;
       const changesData = Object.values(changes).some((value) => value !== undefined);
       if (!changesData && deactivated === undefined) throw badRequest('No new data supplied');
       if (changes.name !== undefined) changes.name = checkedGroupName(changes.name);
       if (changes.description !== undefined) checkedGroupDescription(changes.description);
-      await changeOfGroups(owner, context, groupOperations.updateUserGroup, params, async (work) => {
+      const uses = deactivated ? await usesElsewhere(owner, bus, meta, user_group_id) : undefined;
+      return changeOfGroups(owner, context, async (work) => {
         const group = await lockGroup(work, user_group_id);
         const holder = await holderOf(work, actor.userId);
         if (changesData) {
@@ -40,11 +41,9 @@ export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
         }
         if (deactivated !== undefined) await requireCloser(work, group, holder);
         if (deactivated === false && group.is_deactivated) await reactivate(work, group);
+        if (uses && !group.is_deactivated) await endGroup(work, group, uses);
+        return {};
       });
-      const current = await requireGroup(owner.database, actor.realmId, user_group_id);
-      if (deactivated === true && !current.is_deactivated)
-        await deactivateGroup(owner, bus, withoutKey(context), user_group_id);
-      return {};
     }),
   ];
 }
@@ -84,9 +83,3 @@ async function reactivate(work: Work, group: GroupRow): Promise<void> {
   work.bump('groups');
   emitReactivated(work, await requireGroup(work, work.realmId, group.id));
 }
-
-/** A key stands for the unit that came first. */
-const withoutKey = (context: UserContext): UserContext => ({
-  ...context,
-  meta: { ...context.meta, idempotencyKey: undefined },
-});

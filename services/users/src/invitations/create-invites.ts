@@ -10,9 +10,10 @@ import {
 } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
-import { type Bus, type Handlers, handle, idempotencyOf, type Owner, type UserContext } from '@natter/service-kit';
+import { type Bus, type Handlers, handleStored, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import type { KeySeal } from '../authentication/key-seal.ts';
+import { change } from '../change.ts';
 import type { UsersConfig } from '../config.ts';
 import { mayInGroup, mayManage } from '../groups/access-group.ts';
 import { findGroup } from '../groups/group-row.ts';
@@ -42,12 +43,10 @@ interface Tools {
 }
 
 export function createInviteHandlers(owner: Owner, bus: Bus, { config, seal, send }: Tools): Handlers {
-  const { unitOfWork } = owner;
   /** Inserts an invitation for each draft; gives their keys. */
   const invite = async <R>(
     context: UserContext,
     permission: RealmPermission,
-    name: string,
     params: Shared,
     write: (work: Work, add: (drafts: Draft[]) => Promise<string[]>) => Promise<R>,
   ): Promise<R> => {
@@ -55,13 +54,7 @@ export function createInviteHandlers(owner: Owner, bus: Bus, { config, seal, sen
     if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
     if (params.stream_ids.length > 0)
       await bus.call(invitationOperations.checkInvitedChannels, { stream_ids: params.stream_ids }, { actor, meta });
-    const options = {
-      realmId: actor.realmId,
-      schema: 'users',
-      idempotency: idempotencyOf(context, name, params),
-    };
-    return unitOfWork(options, async (work) => {
-      work.restOn(actor.basis);
+    return change(owner, context, async (work) => {
       const holder = await holderOf(work, actor.userId);
       requirePermission(await readRealm(work, work.realmId), permission, holder);
       requireRank(holder, params.invite_as);
@@ -85,39 +78,46 @@ export function createInviteHandlers(owner: Owner, bus: Bus, { config, seal, sen
   };
 
   return [
-    handle(invitationOperations.createInviteLink, async (context, params) => {
-      const write = async (work: Work, add: (drafts: Draft[]) => Promise<string[]>): Promise<KeptLink> => {
-        const [key = ''] = await add([{ email: null, notifyInviter: false }]);
-        return { sealed_key: seal.seal(key), realm_url: (await readRealm(work, work.realmId)).url };
-      };
-      // What is kept for a retry holds the key sealed.
-      const kept = await invite(context, 'create_multiuse_invite_group', 'create-invite-link', params, write);
-      return {
+    handleStored(
+      invitationOperations.createInviteLink,
+      (context, params) => {
+        const write = async (work: Work, add: (drafts: Draft[]) => Promise<string[]>): Promise<KeptLink> => {
+          const [key = ''] = await add([{ email: null, notifyInviter: false }]);
+          return { sealed_key: seal.seal(key), realm_url: (await readRealm(work, work.realmId)).url };
+        };
+        return invite(context, 'create_multiuse_invite_group', params, write);
+      },
+      (kept: KeptLink) => ({
         invite_link: 'invite_link' in kept ? kept.invite_link : linkOf(kept.realm_url, seal.open(kept.sealed_key)),
-      };
-    }),
+      }),
+    ),
 
-    handle(invitationOperations.sendInvites, async (context, params) => {
-      // Keys are secrets: they stand in no answer that is kept for a repeated request.
-      let mails: { email: string; key: string }[] = [];
-      const outcome = await invite(context, 'can_invite_users_group', 'send-invites', params, async (work, add) => {
-        const { wanted, refused } = await checkedAddresses(work, params.invitee_emails);
-        await limitOf(send.count(work, wanted, context.actor.userId));
-        const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
-        mails = wanted.map((email, index) => ({ email, key: keys[index] ?? '' }));
-        return { invited: wanted.length, refused };
-      });
-      for (const { email, key } of mails) await send(context, email, key);
-      if (outcome.refused.length > 0)
+    handleStored(
+      invitationOperations.sendInvites,
+      async (context, params) => {
+        // Keys are secrets: they stand in no answer that is kept for a repeated request.
+        let mails: { email: string; key: string }[] = [];
+        const outcome = await invite(context, 'can_invite_users_group', params, async (work, add) => {
+          const { wanted, refused } = await checkedAddresses(work, params.invitee_emails);
+          await limitOf(send.count(work, wanted, context.actor.userId));
+          const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
+          mails = wanted.map((email, index) => ({ email, key: keys[index] ?? '' }));
+          return { invited: wanted.length, refused };
+        });
+        for (const { email, key } of mails) await send(context, email, key);
+        return outcome;
+      },
+      ({ invited, refused }) => {
+        if (refused.length === 0) return {};
         throw invitationFailed(
-          outcome.invited > 0
+          invited > 0
             ? "Some of those addresses are already using Natter, so we didn't send them an invitation. We did send invitations to everyone else!"
             : "We weren't able to invite anyone.",
-          outcome.refused,
-          outcome.invited > 0,
+          refused,
+          invited > 0,
         );
-      return {};
-    }),
+      },
+    ),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { badRequest, ChatError, invitationOperations, type ParamsOf, type RequestMeta } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Context, type Handlers, handle, handleStored, type Owner } from '@natter/service-kit';
 import { checkNewEmail } from '../accounts/change-email.ts';
 import { checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
 import { insertAccount } from '../accounts/insert-account.ts';
@@ -27,18 +27,24 @@ export function joinHandlers(owner: Owner, seal: KeySeal, send: SendInvitation):
     return formPage({ ...formOf(realm, invitation, key), given: {}, problem: undefined });
   };
   return [
-    handle(invitationOperations.join, (context, params) => join(owner, seal, send, { context, params })),
+    handleStored(
+      invitationOperations.join,
+      (context, params) => {
+        const api_key = createApiKey();
+        return join(owner, send, { context, params, api_key }, (made) => ({ ...made, sealed_key: seal.seal(api_key) }));
+      },
+      ({ sealed_key, ...made }) => ({ ...made, api_key: seal.open(sealed_key) }),
+    ),
     handle(invitationOperations.joinPage, ({ meta }, { key }) => page(meta, key)),
     handle(invitationOperations.confirmPage, ({ meta }, { key }) => page(meta, key)),
-    handle(invitationOperations.joinByPage, async (context, { idempotency_key, ...params }) => {
+    handle(invitationOperations.joinByPage, async (context, params) => {
       const { meta } = context;
       const invitation = await findByKey(owner.database, meta.realmId, params.key);
       const realm = await readRealm(owner.database, meta.realmId);
       try {
-        const idempotencyKey = meta.idempotencyKey ?? idempotency_key;
-        const asked = { context: { ...context, meta: { ...meta, idempotencyKey } }, params };
-        const { email } = await join(owner, seal, send, asked);
-        return welcomePage({ realmName: realm.settings.name, realmUrl: realm.url, email });
+        return await join(owner, send, { context, params, api_key: createApiKey() }, ({ email }) =>
+          welcomePage({ realmName: realm.settings.name, realmUrl: realm.url, email }),
+        );
       } catch (error) {
         if (!(error instanceof ChatError) || error.status >= 500) throw error;
         if (error.extra.is_mail_sent === true) return lookIntoMailPage();
@@ -58,36 +64,33 @@ const formOf = (realm: Realm, invitation: InvitationRow, key: string) => ({
 });
 
 interface Asked {
-  context: { meta: RequestMeta };
+  context: Context;
   params: Params;
+  api_key: string;
 }
 
-/** Under the same idempotency key the same account, with the same API key, also where the invitation served once. */
-async function join(owner: Owner, seal: KeySeal, send: SendInvitation, { context, params }: Asked) {
-  const { realmId, idempotencyKey } = context.meta;
+/** Makes the account, with one API key; `answerOf` gives the answer that is stored with it. */
+async function join<R>(
+  owner: Owner,
+  send: SendInvitation,
+  { context, params, api_key }: Asked,
+  answerOf: (made: { user_id: number; email: string }) => R,
+): Promise<R> {
+  const { realmId } = context.meta;
   const { key, password } = params;
   const found = await findByKey(owner.database, realmId, key);
-  if (idempotencyKey === undefined && !found) throw noInvitation();
-  const realm = await readRealm(owner.database, realmId);
-  if (found && verifiesAddress(realm, found)) {
+  if (!found) throw noInvitation();
+  if (verifiesAddress(await readRealm(owner.database, realmId), found)) {
     await inviteToVerify(owner, send, { context, key, email: params.email ?? '' });
     throw mailSent();
   }
-  const asked = JSON.stringify([key, params.email, params.full_name]);
-  const idempotency = idempotencyKey && {
-    idempotency: { userId: 0, key: `key:${idempotencyKey}`, fingerprint: `join ${asked}` },
-  };
   const full_name = checkedFullName(params.full_name);
   const password_hash = await hashPassword(password);
-  const api_key = idempotencyKey
-    ? seal.derive(JSON.stringify([realmId, idempotencyKey, asked, password]))
-    : createApiKey();
-  const made = await owner.unitOfWork({ realmId, schema: 'users', isQueued: true, ...idempotency }, async (work) => {
-    const { user_id, email } = await makeAccount(work, { key, email: params.email, full_name, password_hash });
-    await insertKey(work, realmId, user_id, api_key);
-    return { user_id, email };
+  return owner.unitOfWork({ realmId, schema: 'users', claim: context.claim, isQueued: true }, async (work) => {
+    const made = await makeAccount(work, { key, email: params.email, full_name, password_hash });
+    await insertKey(work, realmId, made.user_id, api_key);
+    return answerOf(made);
   });
-  return { ...made, api_key };
 }
 
 interface Newcomer {

@@ -1,4 +1,4 @@
-import { badRequest, invitationOperations, isAdministrator, type Operation, roles } from '@natter/contracts';
+import { badRequest, invitationOperations, isAdministrator, roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
@@ -23,12 +23,11 @@ const anyRow = invitationRow.extend({ is_open: z.boolean() });
 export function openInviteHandlers(owner: Owner, seal: KeySeal, send: SendInvitation): Handlers {
   const changeInvite = (
     context: UserContext,
-    operation: Pick<Operation, 'name'>,
     id: number,
     isMultiuse: boolean,
     write: (work: Work, row: InvitationRow) => Promise<void>,
-  ): Promise<InvitationRow> =>
-    change(owner, context, operation, { id }, async (work) => {
+  ): Promise<Record<string, never>> =>
+    change(owner, context, async (work) => {
       const holder = await holderOf(work, context.actor.userId);
       const row = await work.maybeOne(sql.type(anyRow)`
         SELECT ${invitationColumns}, ${isOpen} AS is_open FROM users.invitation
@@ -39,7 +38,7 @@ export function openInviteHandlers(owner: Owner, seal: KeySeal, send: SendInvita
         throw badRequest('Must be an organization owner');
       await write(work, row);
       await announceInvites(work, [row.inviter_id]);
-      return row;
+      return {};
     });
   const close = async (work: Work, { id }: InvitationRow): Promise<void> => {
     await work.run(sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE id = ${id}`);
@@ -55,33 +54,27 @@ export function openInviteHandlers(owner: Owner, seal: KeySeal, send: SendInvita
       return { invites: rows.map((row) => toInvitation(row, url, seal)) };
     }),
 
-    handle(invitationOperations.revokeInvite, async (context, { invite_id }) => {
-      await changeInvite(context, invitationOperations.revokeInvite, invite_id, false, close);
-      return {};
-    }),
+    handle(invitationOperations.revokeInvite, (context, { invite_id }) =>
+      changeInvite(context, invite_id, false, close),
+    ),
 
-    handle(invitationOperations.revokeInviteLink, async (context, { invite_id }) => {
-      await changeInvite(context, invitationOperations.revokeInviteLink, invite_id, true, close);
-      return {};
-    }),
+    handle(invitationOperations.revokeInviteLink, (context, { invite_id }) =>
+      changeInvite(context, invite_id, true, close),
+    ),
 
     handle(invitationOperations.resendInvite, async (context, { invite_id }) => {
       const key = newInvitationKey();
-      const row = await changeInvite(
-        context,
-        invitationOperations.resendInvite,
-        invite_id,
-        false,
-        async (work, { id, email }) => {
-          await send.count(work, [email ?? ''], context.actor.userId);
-          // As long again as it was to last; the link that was mailed before ends.
-          await work.run(
-            sql.unsafe`UPDATE users.invitation SET key = ${storedKey(key)}, created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,
-          );
-        },
-      );
-      await send(context, row.email ?? '', key);
-      return {};
+      let address = '';
+      const answer = await changeInvite(context, invite_id, false, async (work, { id, email }) => {
+        address = email ?? '';
+        await send.count(work, [email ?? ''], context.actor.userId);
+        // As long again as it was to last; the link that was mailed before ends.
+        await work.run(
+          sql.unsafe`UPDATE users.invitation SET key = ${storedKey(key)}, created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,
+        );
+      });
+      await send(context, address, key);
+      return answer;
     }),
   ];
 }

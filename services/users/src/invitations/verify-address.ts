@@ -35,7 +35,7 @@ export async function inviteToVerify(
   await checkEmailDomain(owner.database, await readRealm(owner.database, realmId), email);
   const mailedKey = newInvitationKey();
   const isMade = await owner
-    .unitOfWork({ realmId, schema: 'users' }, async (work) => {
+    .unitOfWork({ realmId, schema: 'users', claim: undefined }, async (work) => {
       const link = await findByKey(work, realmId, key, sql.fragment`FOR SHARE`);
       if (!link) return false;
       await send.count(work, [email]);

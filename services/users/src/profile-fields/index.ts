@@ -1,6 +1,5 @@
 import {
   badRequest,
-  type Operation,
   type ProfileEntry,
   type ProfileField,
   profileFieldOperations,
@@ -21,11 +20,9 @@ import { changeProfileData, removeValues, renderedValues } from './profile-data.
 export function profileFieldHandlers(owner: Owner): Handlers {
   const changeFields = <R>(
     context: UserContext,
-    operation: Pick<Operation, 'name'>,
-    params: unknown,
     write: (work: Work, fields: ProfileField[]) => Promise<R>,
   ): Promise<R> =>
-    change(owner, context, operation, params, async (work) => {
+    change(owner, context, async (work) => {
       requireAdministrator(await holderOf(work, context.actor.userId));
       const result = await write(work, await holdFields(work));
       await announceFields(work);
@@ -36,14 +33,10 @@ export function profileFieldHandlers(owner: Owner): Handlers {
     if (!field) throw badRequest(`Field id ${id} not found.`);
     return field;
   };
-  const own = async (
-    context: UserContext,
-    operation: Pick<Operation, 'name'>,
-    entries: readonly ProfileEntry[],
-  ): Promise<Record<string, never>> => {
+  const own = async (context: UserContext, entries: readonly ProfileEntry[]): Promise<Record<string, never>> => {
     if (context.actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
     const values = await renderedValues(owner.renderer, context.actor, entries);
-    return change(owner, context, operation, entries, async (work) => {
+    return change(owner, context, async (work) => {
       const holder = await holderOf(work, context.actor.userId);
       await changeProfileData(work, holder, holder.userId, values);
       return {};
@@ -56,7 +49,7 @@ export function profileFieldHandlers(owner: Owner): Handlers {
     })),
 
     handle(profileFieldOperations.createProfileField, (context, params) =>
-      changeFields(context, profileFieldOperations.createProfileField, params, async (work, fields) => {
+      changeFields(context, async (work, fields) => {
         const field = checkedField(
           {
             name: params.name ?? '',
@@ -83,38 +76,33 @@ export function profileFieldHandlers(owner: Owner): Handlers {
     ),
 
     handle(profileFieldOperations.updateProfileField, (context, { field_id, ...params }) =>
-      changeFields(
-        context,
-        profileFieldOperations.updateProfileField,
-        { field_id, ...params },
-        async (work, fields) => {
-          const before = find(fields, field_id);
-          const data = params.field_data ?? (before.field_data === '' ? undefined : JSON.parse(before.field_data));
-          const after = checkedField(
-            {
-              name: params.name ?? before.name,
-              hint: params.hint ?? before.hint,
-              type: before.type,
-              display_in_profile_summary: params.display_in_profile_summary ?? before.display_in_profile_summary,
-              required: params.required ?? before.required,
-              editable_by_user: params.editable_by_user ?? before.editable_by_user,
-            },
-            data,
-            fields.filter((other) => other.id !== field_id),
-          );
-          await work.run(sql.unsafe`
+      changeFields(context, async (work, fields) => {
+        const before = find(fields, field_id);
+        const data = params.field_data ?? (before.field_data === '' ? undefined : JSON.parse(before.field_data));
+        const after = checkedField(
+          {
+            name: params.name ?? before.name,
+            hint: params.hint ?? before.hint,
+            type: before.type,
+            display_in_profile_summary: params.display_in_profile_summary ?? before.display_in_profile_summary,
+            required: params.required ?? before.required,
+            editable_by_user: params.editable_by_user ?? before.editable_by_user,
+          },
+          data,
+          fields.filter((other) => other.id !== field_id),
+        );
+        await work.run(sql.unsafe`
           UPDATE users.profile_field SET name = ${after.name}, hint = ${after.hint}, field_data = ${after.field_data},
             display_in_profile_summary = ${after.display_in_profile_summary}, required = ${after.required}, editable_by_user = ${after.editable_by_user}
           WHERE id = ${field_id}`);
-          const gone = keysOf(before).filter((key) => !keysOf(after).includes(key));
-          if (gone.length > 0) await removeValues(work, field_id, gone);
-          return {};
-        },
-      ),
+        const gone = keysOf(before).filter((key) => !keysOf(after).includes(key));
+        if (gone.length > 0) await removeValues(work, field_id, gone);
+        return {};
+      }),
     ),
 
     handle(profileFieldOperations.removeProfileField, (context, { field_id }) =>
-      changeFields(context, profileFieldOperations.removeProfileField, { field_id }, async (work, fields) => {
+      changeFields(context, async (work, fields) => {
         find(fields, field_id);
         await removeValues(work, field_id);
         await work.run(sql.unsafe`DELETE FROM users.profile_field WHERE id = ${field_id}`);
@@ -123,7 +111,7 @@ export function profileFieldHandlers(owner: Owner): Handlers {
     ),
 
     handle(profileFieldOperations.reorderProfileFields, (context, { order }) =>
-      changeFields(context, profileFieldOperations.reorderProfileFields, { order }, async (work, fields) => {
+      changeFields(context, async (work, fields) => {
         if (
           !isPermutation(
             order,
@@ -138,14 +126,11 @@ export function profileFieldHandlers(owner: Owner): Handlers {
       }),
     ),
 
-    handle(profileFieldOperations.updateOwnProfileData, (context, { data }) =>
-      own(context, profileFieldOperations.updateOwnProfileData, data),
-    ),
+    handle(profileFieldOperations.updateOwnProfileData, (context, { data }) => own(context, data)),
 
     handle(profileFieldOperations.removeOwnProfileData, (context, { data }) =>
       own(
         context,
-        profileFieldOperations.removeOwnProfileData,
         data.map((id) => ({ id, value: null })),
       ),
     ),

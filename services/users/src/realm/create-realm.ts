@@ -25,7 +25,7 @@ export function createRealmHandlers({ database, unitOfWork }: Owner): Handlers {
       const realm = await database.one(sql.type(idRow)`
         WITH made AS (INSERT INTO users.realm (host, name, is_default, url) VALUES (${host}, ${realm_name}, ${is_default}, ${realm_url ?? null}) RETURNING id)
         SELECT id, log.create_realm(id) FROM made`);
-      await unitOfWork({ realmId: realm.id, schema: 'users' }, async (work) => {
+      await unitOfWork({ realmId: realm.id, schema: 'users', claim: undefined }, async (work) => {
         await createSystemGroups(work);
         await createSystemBots(work, host);
       });
@@ -33,7 +33,7 @@ export function createRealmHandlers({ database, unitOfWork }: Owner): Handlers {
     }),
 
     handle(userOperations.setRealmUrl, async ({ meta }, { realm_url }) =>
-      unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+      unitOfWork({ realmId: meta.realmId, schema: 'users', claim: undefined }, async (work) => {
         const realm = await work.one(sql.type(z.object({ host: z.string(), is_default: z.boolean() }))`
           SELECT host, is_default FROM users.realm WHERE id = ${work.realmId} FOR NO KEY UPDATE`);
         if (!realm.is_default) requireOwnHost(realm.host, realm_url);

@@ -7,7 +7,7 @@ import { holderOf, requireOwner } from '../groups/holder.ts';
 export function deactivateRealmHandlers(owner: Owner): Handlers {
   return [
     handle(realmOperations.deactivateRealm, async (context) =>
-      change(owner, context, realmOperations.deactivateRealm, {}, async (work) => {
+      change(owner, context, async (work) => {
         requireOwner(await holderOf(work, context.actor.userId));
         await work.run(sql.unsafe`UPDATE users.realm SET is_deactivated = true WHERE id = ${work.realmId}`);
         work.bump('realm');

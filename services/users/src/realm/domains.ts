@@ -18,7 +18,7 @@ export function domainHandlers(owner: Owner): Handlers {
     handle(realmOperations.addRealmDomain, async (context, params) => {
       const { domain, allow_subdomains } = params;
       if (!isDomain(domain)) throw badRequest('Invalid domain: Domain must have at least one dot (.)');
-      return change(owner, context, realmOperations.addRealmDomain, params, async (work) => {
+      return change(owner, context, async (work) => {
         requireOwner(await holderOf(work, context.actor.userId));
         const { id } = await work
           .one(sql.type(z.object({ id: z.number() }))`
@@ -40,7 +40,7 @@ export function domainHandlers(owner: Owner): Handlers {
     }),
 
     handle(realmOperations.updateRealmDomain, async (context, { domain, allow_subdomains }) =>
-      change(owner, context, realmOperations.updateRealmDomain, { domain, allow_subdomains }, async (work) => {
+      change(owner, context, async (work) => {
         requireOwner(await holderOf(work, context.actor.userId));
         const updated = await work.run(
           sql.unsafe`UPDATE users.realm_domain SET allow_subdomains = ${allow_subdomains} WHERE realm_id = ${work.realmId} AND domain = ${domain}`,
@@ -57,7 +57,7 @@ export function domainHandlers(owner: Owner): Handlers {
     ),
 
     handle(realmOperations.removeRealmDomain, async (context, { domain }) =>
-      change(owner, context, realmOperations.removeRealmDomain, { domain }, async (work) => {
+      change(owner, context, async (work) => {
         requireOwner(await holderOf(work, context.actor.userId));
         const realm = await lockRealm(work);
         const removed = await work.run(

@@ -20,7 +20,7 @@ export function emojiHandlers(owner: Owner): Handlers {
     })),
 
     handle(realmOperations.removeRealmEmoji, async (context, { emoji_name }) =>
-      change(owner, context, realmOperations.removeRealmEmoji, { emoji_name }, async (work) => {
+      change(owner, context, async (work) => {
         const { actor } = context;
         const holder = await holderOf(work, actor.userId);
         const realm = await readRealm(work, work.realmId);

@@ -1,12 +1,4 @@
-import {
-  badRequest,
-  ChatError,
-  type Linkifier,
-  linkifierSchema,
-  type Operation,
-  realmOperations,
-  totals,
-} from '@natter/contracts';
+import { badRequest, ChatError, type Linkifier, linkifierSchema, realmOperations, totals } from '@natter/contracts';
 import { type Executor, requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
@@ -15,13 +7,8 @@ import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import { templateVariables } from './url-template.ts';
 
 export function linkifierHandlers(owner: Owner): Handlers {
-  const changeList = <R>(
-    context: UserContext,
-    operation: Pick<Operation, 'name'>,
-    params: unknown,
-    write: (work: Work) => Promise<R>,
-  ): Promise<R> =>
-    change(owner, context, operation, params, async (work) => {
+  const changeList = <R>(context: UserContext, write: (work: Work) => Promise<R>): Promise<R> =>
+    change(owner, context, async (work) => {
       requireAdministrator(await holderOf(work, context.actor.userId));
       // One change at a time, so that every announced list holds what the one before it did.
       await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7301, ${work.realmId})`);
@@ -48,7 +35,7 @@ export function linkifierHandlers(owner: Owner): Handlers {
 
     handle(realmOperations.addLinkifier, async (context, { pattern, url_template }) => {
       await check(context, pattern, url_template);
-      return changeList(context, realmOperations.addLinkifier, { pattern, url_template }, async (work) => {
+      return changeList(context, async (work) => {
         const made = await work
           .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.linkifier (realm_id, pattern, url_template, position)
@@ -62,23 +49,18 @@ export function linkifierHandlers(owner: Owner): Handlers {
 
     handle(realmOperations.updateLinkifier, async (context, { filter_id, pattern, url_template }) => {
       await check(context, pattern, url_template);
-      return changeList(
-        context,
-        realmOperations.updateLinkifier,
-        { filter_id, pattern, url_template },
-        async (work) => {
-          const updated = await work
-            .run(sql.unsafe`
+      return changeList(context, async (work) => {
+        const updated = await work
+          .run(sql.unsafe`
             UPDATE users.linkifier SET pattern = ${pattern}, url_template = ${url_template} WHERE realm_id = ${work.realmId} AND id = ${filter_id}`)
-            .catch(refuseDuplicate);
-          if (updated === 0) throw badRequest('Linkifier not found.');
-          return {};
-        },
-      );
+          .catch(refuseDuplicate);
+        if (updated === 0) throw badRequest('Linkifier not found.');
+        return {};
+      });
     }),
 
     handle(realmOperations.removeLinkifier, (context, { filter_id }) =>
-      changeList(context, realmOperations.removeLinkifier, { filter_id }, async (work) => {
+      changeList(context, async (work) => {
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.linkifier WHERE realm_id = ${work.realmId} AND id = ${filter_id}`,
         );
@@ -88,7 +70,7 @@ export function linkifierHandlers(owner: Owner): Handlers {
     ),
 
     handle(realmOperations.reorderLinkifiers, (context, { ordered_linkifier_ids }) =>
-      changeList(context, realmOperations.reorderLinkifiers, { ordered_linkifier_ids }, async (work) => {
+      changeList(context, async (work) => {
         const known = (await readLinkifiers(work, work.realmId)).map(({ id }) => id);
         if (!isPermutation(ordered_linkifier_ids, known))
           throw badRequest('The ordered list must enumerate all existing linkifiers exactly once');

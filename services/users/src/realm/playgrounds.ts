@@ -1,11 +1,4 @@
-import {
-  badRequest,
-  type Operation,
-  type Playground,
-  playgroundSchema,
-  realmOperations,
-  totals,
-} from '@natter/contracts';
+import { badRequest, type Playground, playgroundSchema, realmOperations, totals } from '@natter/contracts';
 import { type Executor, requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
@@ -14,13 +7,8 @@ import { holderOf, requireAdministrator } from '../groups/holder.ts';
 import { templateVariables } from './url-template.ts';
 
 export function playgroundHandlers(owner: Owner): Handlers {
-  const changeList = <R>(
-    context: UserContext,
-    operation: Pick<Operation, 'name'>,
-    params: unknown,
-    write: (work: Work) => Promise<R>,
-  ): Promise<R> =>
-    change(owner, context, operation, params, async (work) => {
+  const changeList = <R>(context: UserContext, write: (work: Work) => Promise<R>): Promise<R> =>
+    change(owner, context, async (work) => {
       requireAdministrator(await holderOf(work, context.actor.userId));
       // One change at a time, so that every announced list holds what the one before it did.
       await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7302, ${work.realmId})`);
@@ -32,28 +20,23 @@ export function playgroundHandlers(owner: Owner): Handlers {
   return [
     handle(realmOperations.addPlayground, (context, { name, pygments_language, url_template }) => {
       checkPlayground(name, pygments_language, url_template);
-      return changeList(
-        context,
-        realmOperations.addPlayground,
-        { name, pygments_language, url_template },
-        async (work) => {
-          const made = await work
-            .one(sql.type(z.object({ id: z.number() }))`
+      return changeList(context, async (work) => {
+        const made = await work
+          .one(sql.type(z.object({ id: z.number() }))`
             INSERT INTO users.playground (realm_id, name, pygments_language, url_template)
             VALUES (${work.realmId}, ${name}, ${pygments_language}, ${url_template}) RETURNING id`)
-            .catch((error: unknown) => {
-              if (sqlState(error) === '23505')
-                throw badRequest('Realm playground with this Realm, Pygments language and Name already exists.');
-              throw error;
-            });
-          await requireRoom(work, totals.playgrounds, sql.fragment`users.playground WHERE realm_id = ${work.realmId}`);
-          return made;
-        },
-      );
+          .catch((error: unknown) => {
+            if (sqlState(error) === '23505')
+              throw badRequest('Realm playground with this Realm, Pygments language and Name already exists.');
+            throw error;
+          });
+        await requireRoom(work, totals.playgrounds, sql.fragment`users.playground WHERE realm_id = ${work.realmId}`);
+        return made;
+      });
     }),
 
     handle(realmOperations.removePlayground, (context, { playground_id }) =>
-      changeList(context, realmOperations.removePlayground, { playground_id }, async (work) => {
+      changeList(context, async (work) => {
         const removed = await work.run(
           sql.unsafe`DELETE FROM users.playground WHERE realm_id = ${work.realmId} AND id = ${playground_id}`,
         );

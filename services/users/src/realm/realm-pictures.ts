@@ -15,28 +15,27 @@ const versionRow = z.object({ kind: z.enum(pictureKinds), version: z.number() })
 const pictureRow = z.object({ content_type: z.string(), picture: z.instanceof(Buffer) });
 
 export function realmPictureHandlers(owner: Owner): Handlers {
-  const put = (context: UserContext, kind: PictureKind, file: string): Promise<string> => {
+  const put = <R>(context: UserContext, kind: PictureKind, file: string, answerOf: (url: string) => R): Promise<R> => {
     const { contentType, bytes } = checkedImage(file);
-    return write(context, `add-realm-${kind}`, { size: bytes.length }, kind, (work) =>
+    return write(context, kind, answerOf, (work) =>
       work.run(sql.unsafe`
         INSERT INTO users.realm_picture AS p (realm_id, kind, content_type, picture) VALUES (${work.realmId}, ${kind}, ${contentType}, decode(${bytes.toString('base64')}, 'base64'))
         ON CONFLICT (realm_id, kind) DO UPDATE SET content_type = excluded.content_type, picture = excluded.picture, version = p.version + 1`),
     );
   };
-  const drop = (context: UserContext, kind: PictureKind): Promise<string> =>
-    write(context, `remove-realm-${kind}`, {}, kind, (work) =>
+  const drop = <R>(context: UserContext, kind: PictureKind, answerOf: (url: string) => R): Promise<R> =>
+    write(context, kind, answerOf, (work) =>
       work.run(
         sql.unsafe`UPDATE users.realm_picture SET picture = NULL WHERE realm_id = ${work.realmId} AND kind = ${kind}`,
       ),
     );
-  const write = (
+  const write = <R>(
     context: UserContext,
-    name: string,
-    params: unknown,
     kind: PictureKind,
+    answerOf: (url: string) => R,
     store: (work: Work) => Promise<unknown>,
-  ): Promise<string> =>
-    change(owner, context, { name }, params, async (work) => {
+  ): Promise<R> =>
+    change(owner, context, async (work) => {
       requireAdministrator(await holderOf(work, context.actor.userId));
       await store(work);
       const [path, source] = (await readPictures(work, work.realmId))[kind];
@@ -44,24 +43,20 @@ export function realmPictureHandlers(owner: Owner): Handlers {
       const url = `${realmUrl}${path}`;
       const data = { [`${kind}_url`]: url, [`${kind}_source`]: source };
       work.emit({ type: 'realm', op: 'update_dict', body: { property: kind, data }, audience: 'realm' });
-      return url;
+      return answerOf(url);
     });
   const leadTo = async (meta: RequestMeta, kind: PictureKind): Promise<Page> =>
     redirect((await readPictures(owner.database, meta.realmId))[kind][0]);
   const logo = (isNight: boolean): PictureKind => (isNight ? 'night_logo' : 'logo');
+  const iconAnswer = (icon_url: string) => ({ icon_url });
+  const done = () => ({});
   return [
     handle(realmOperations.getRealmIcon, async ({ meta }) => leadTo(meta, 'icon')),
     handle(realmOperations.getRealmLogo, async ({ meta }, { night }) => leadTo(meta, logo(night))),
-    handle(realmOperations.addRealmIcon, async (context, { file }) => ({ icon_url: await put(context, 'icon', file) })),
-    handle(realmOperations.removeRealmIcon, async (context) => ({ icon_url: await drop(context, 'icon') })),
-    handle(realmOperations.addRealmLogo, async (context, { file, night }) => {
-      await put(context, logo(night), file);
-      return {};
-    }),
-    handle(realmOperations.removeRealmLogo, async (context, { night }) => {
-      await drop(context, logo(night));
-      return {};
-    }),
+    handle(realmOperations.addRealmIcon, async (context, { file }) => put(context, 'icon', file, iconAnswer)),
+    handle(realmOperations.removeRealmIcon, (context) => drop(context, 'icon', iconAnswer)),
+    handle(realmOperations.addRealmLogo, async (context, { file, night }) => put(context, logo(night), file, done)),
+    handle(realmOperations.removeRealmLogo, (context, { night }) => drop(context, logo(night), done)),
     handle(realmOperations.realmPicture, async ({ meta }, { kind }) => {
       const row = await owner.database.maybeOne(sql.type(pictureRow)`
         SELECT content_type, picture FROM users.realm_picture WHERE realm_id = ${meta.realmId} AND kind = ${kind} AND picture IS NOT NULL`);

@@ -35,7 +35,7 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
   return [
     handle(realmOperations.updateRealm, async (context, params) => {
       await checkChannels(bus, context.meta, params);
-      const answer = await changeOfGroups(owner, context, realmOperations.updateRealm, params, async (work) => {
+      const answer = await changeOfGroups(owner, context, async (work) => {
         const realm = await lockRealm(work);
         const holder = await holderOf(work, context.actor.userId);
         requireAdministrator(holder);

@@ -16,7 +16,7 @@ export function uploadEmojiHandlers(owner: Owner): Handlers {
     handle(realmOperations.addRealmEmoji, async (context, { emoji_name, file }) => {
       const name = checkedEmojiName(emoji_name);
       const { contentType, bytes } = checkedImage(file);
-      return change(owner, context, realmOperations.addRealmEmoji, { emoji_name, size: bytes.length }, async (work) => {
+      return change(owner, context, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         requirePermission(await readRealm(work, work.realmId), 'can_add_custom_emoji_group', holder);
         if (unicodeEmoji(name) !== undefined && !isAdministrator(holder))

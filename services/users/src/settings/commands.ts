@@ -35,7 +35,7 @@ export const commandHandlers = (owner: Owner): Handlers => [
     const command = commands.get(name);
     if (!command) throw badRequest(`No such command: ${name}`);
     const { setting, kind, is, back } = command;
-    return change(owner, context, settingsOperations.runCommand, params, async (work) => {
+    return change(owner, context, async (work) => {
       const row = await lockAccount(work, context.actor.userId);
       if (!row) throw noSuchUser();
       const unchanged = await storeValues(work, row, setting);

@@ -3,6 +3,7 @@ import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import {
+  type AddressChange,
   addressChange,
   changeEmail,
   checkMayChangeEmail,
@@ -33,28 +34,30 @@ export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: Set
       return found ? newAddressForm(key, found.email) : gone();
     }),
 
-    handle(settingsOperations.confirmEmail, async ({ meta }, { key }) => {
-      const changed = await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+    handle(settingsOperations.confirmEmail, async ({ meta, claim }, { key }) => {
+      let told: AddressChange | undefined;
+      const page = await unitOfWork({ realmId: meta.realmId, schema: 'users', claim }, async (work) => {
+        told = undefined;
         const realm = await lockRealm(work);
         const taken = await takeConfirmation(work, work.realmId, 'email', key);
         const row = taken && (await lockAccount(work, taken.user_id));
-        if (!row?.is_active || realm.isDeactivated) return undefined;
+        if (!row?.is_active || realm.isDeactivated) return gone();
         checkMayChangeEmail(realm, row);
         await checkNewEmail(work, realm, taken?.email ?? '', row.id);
         await changeEmail(work, row, taken?.email ?? '');
         const email = taken?.email ?? '';
-        return { email, told: await addressChange(work, realm, { row, after: email, mailer }) };
+        told = await addressChange(work, realm, { row, after: email, mailer });
+        return plainPage(
+          200,
+          'Your address is changed',
+          `<p>Your account is <strong>${escaped(email)}</strong> now.</p>`,
+        );
       }).catch((error: unknown) => {
-        if (error instanceof ChatError && error.status < 500) return undefined;
+        if (error instanceof ChatError && error.status < 500) return gone();
         throw error;
       });
-      if (changed === undefined) return gone();
-      mailAddressChange(mailer, changed.told);
-      return plainPage(
-        200,
-        'Your address is changed',
-        `<p>Your account is <strong>${escaped(changed.email)}</strong> now.</p>`,
-      );
+      if (told) mailAddressChange(mailer, told);
+      return page;
     }),
 
     handle(settingsOperations.forgottenPage, async () =>
@@ -84,7 +87,7 @@ export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: Set
       (await findConfirmation(database, meta.realmId, 'password', key)) ? newPasswordForm(key) : gone(),
     ),
 
-    handle(settingsOperations.setPassword, async ({ meta }, { key, password }) => {
+    handle(settingsOperations.setPassword, async ({ meta, claim }, { key, password }) => {
       if (!(await findConfirmation(database, meta.realmId, 'password', key))) return gone();
       try {
         checkPassword(password);
@@ -93,18 +96,20 @@ export function confirmPageHandlers(owner: Owner, { mailer, log, attempts }: Set
         throw error;
       }
       const hash = await hashPassword(password);
-      const isSet = await unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+      return unitOfWork({ realmId: meta.realmId, schema: 'users', claim }, async (work) => {
         const taken = await takeConfirmation(work, work.realmId, 'password', key);
-        if (!taken) return false;
+        if (!taken) return gone();
         const stored = await work.run(sql.unsafe`
           UPDATE users.account SET password_hash = ${hash}
           WHERE id = ${taken.user_id} AND is_active AND lower(email) = lower(${taken.email})`);
-        if (stored > 0) await endCredentials(work, taken.user_id);
-        return stored > 0;
+        if (stored === 0) return gone();
+        await endCredentials(work, taken.user_id);
+        return plainPage(
+          200,
+          'Your password is changed',
+          '<p>Log in with it in your apps: all of them are logged out.</p>',
+        );
       });
-      return isSet
-        ? plainPage(200, 'Your password is changed', '<p>Log in with it in your apps: all of them are logged out.</p>')
-        : gone();
     }),
   ];
 

@@ -43,7 +43,7 @@ export function makeResetLink(
   realmId: number,
   userId: number,
 ): Promise<string | undefined> {
-  return unitOfWork({ realmId, schema: 'users' }, async (work) => {
+  return unitOfWork({ realmId, schema: 'users', claim: undefined }, async (work) => {
     const account = await lockAccount(work, userId);
     if (!account?.is_active) return undefined;
     // A link lasts a day, so the links of the account are the mails of a day.

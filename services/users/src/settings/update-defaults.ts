@@ -9,7 +9,7 @@ import { readRealmDefaults, type Values } from './stored-settings.ts';
 /** What users who join later start with; nobody who is here already changes. */
 export const updateDefaultsHandlers = (owner: Owner): Handlers => [
   handle(settingsOperations.updateSettingsDefaults, async (context, params) =>
-    change(owner, context, settingsOperations.updateSettingsDefaults, params, async (work) => {
+    change(owner, context, async (work) => {
       requireAdministrator(await holderOf(work, context.actor.userId));
       await lockRealm(work);
       const before = await readRealmDefaults(work, work.realmId);

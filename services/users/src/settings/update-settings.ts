@@ -38,19 +38,20 @@ export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses
     handle(operation, async (context, params) => {
       const secrets = await checkSecrets(context, params);
       await limitEmailChanges(context, params);
-      const { old_password: _, new_password: __, ...kept } = params;
-      const { ignored, mail } = await change(owner, context, operation, kept, async (work) => {
+      let mail: Mail | undefined;
+      const answer = await change(owner, context, async (work) => {
         const stored = await store(work, context, params, secrets);
         const { realmId, userId } = context.actor;
         if (stored.mail)
           await mailer.count(work, { realmId, kind: 'account', personId: userId, addresses: [stored.mail.to] });
-        return stored;
+        mail = stored.mail;
+        return stored.ignored.length > 0 ? { ignored_parameters_unsupported: stored.ignored } : {};
       });
       if (mail) {
         const link = `${mail.realm.url}/accounts/confirm_new_email/${mail.key}`;
         mailer.send(mail.to, confirmEmailMail(mail.language, { realm: mail.realm.settings.name, link }));
       }
-      return ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+      return answer;
     }),
   );
 

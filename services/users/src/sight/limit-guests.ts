@@ -41,7 +41,7 @@ export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Pro
     bus.call(sightOperations.listSubscribers, {}, { meta }),
     bus.call(sightOperations.listDirectContacts, {}, { meta }),
   ]);
-  await owner.unitOfWork({ realmId: meta.realmId, schema: 'users' }, async (work) => {
+  await owner.unitOfWork({ realmId: meta.realmId, schema: 'users', claim: undefined }, async (work) => {
     const position = await holdConsumer(work);
     const realm = await lockRealm(work);
     if (!wantsLimit(realm) || (await limitsGuests(work, work.realmId))) return;

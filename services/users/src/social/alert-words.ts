@@ -18,7 +18,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
       const words = params.alert_words.map((word) => word.trim()).filter((word) => word !== '');
       if (words.some((word) => [...word].length > maxLength))
         throw badRequest(`alert_words is too long (limit: ${maxLength} characters)`);
-      return change(owner, context, socialOperations.addAlertWords, params, async (work) => {
+      return change(owner, context, async (work) => {
         const { userId } = context.actor;
         await lockAccount(work, userId);
         const added = await work.run(sql.unsafe`
@@ -29,7 +29,7 @@ export function alertWordHandlers(owner: Owner): Handlers {
     }),
 
     handle(socialOperations.removeAlertWords, async (context, params) =>
-      change(owner, context, socialOperations.removeAlertWords, params, async (work) => {
+      change(owner, context, async (work) => {
         const { userId } = context.actor;
         await lockAccount(work, userId);
         const words = params.alert_words.map((word) => word.trim().toLowerCase());

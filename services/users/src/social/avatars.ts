@@ -52,7 +52,7 @@ export function avatarHandlers(owner: Owner): Handlers {
       if (file === undefined) throw badRequest('You must upload exactly one avatar.');
       const { contentType, bytes } = checkedImage(file);
       const token = randomBytes(16).toString('hex');
-      return write(owner, context, socialOperations.setAvatar.name, { size: bytes.length }, async (work, { id }) => {
+      return write(owner, context, async (work, { id }) => {
         await work.run(sql.unsafe`
           INSERT INTO users.avatar (user_id, realm_id, token, content_type, picture)
           VALUES (${id}, ${work.realmId}, ${token}, ${contentType}, decode(${bytes.toString('base64')}, 'base64'))
@@ -63,7 +63,7 @@ export function avatarHandlers(owner: Owner): Handlers {
     }),
 
     handle(socialOperations.removeAvatar, async (context) =>
-      write(owner, context, socialOperations.removeAvatar.name, {}, async (work, { id }) => {
+      write(owner, context, async (work, { id }) => {
         await work.run(sql.unsafe`DELETE FROM users.avatar WHERE user_id = ${id}`);
         await work.run(sql.unsafe`
           UPDATE users.account SET avatar_token = NULL, avatar_version = avatar_version + 1 WHERE id = ${id}`);
@@ -85,11 +85,9 @@ export function avatarHandlers(owner: Owner): Handlers {
 function write(
   owner: Owner,
   context: UserContext,
-  name: string,
-  params: unknown,
   store: (work: Work, row: AccountRow) => Promise<void>,
 ): Promise<{ avatar_url: string }> {
-  return change(owner, context, { name }, params, async (work) => {
+  return change(owner, context, async (work) => {
     const { settings } = await lockRealm(work);
     const before = await readAccount(work, work.realmId, context.actor.userId);
     if (settings.avatar_changes_disabled && !isAdministrator(before))

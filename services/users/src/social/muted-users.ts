@@ -13,7 +13,7 @@ const mutedRow = z.object({ id: z.number(), muted_at: z.date() });
 export function mutedUserHandlers(owner: Owner): Handlers {
   return [
     handle(socialOperations.muteUser, async (context, params) =>
-      change(owner, context, socialOperations.muteUser, params, async (work) => {
+      change(owner, context, async (work) => {
         const { userId } = context.actor;
         const { muted_user_id } = params;
         if (muted_user_id === userId) throw badRequest('Cannot mute self');
@@ -28,7 +28,7 @@ export function mutedUserHandlers(owner: Owner): Handlers {
     ),
 
     handle(socialOperations.unmuteUser, async (context, params) =>
-      change(owner, context, socialOperations.unmuteUser, params, async (work) => {
+      change(owner, context, async (work) => {
         const { userId } = context.actor;
         await lockAccount(work, userId);
         const removed = await work.run(

@@ -33,13 +33,11 @@ interface Given {
 export function userStatusHandlers(owner: Owner): Handlers {
   return [
     handle(socialOperations.updateOwnStatus, async (context, params) =>
-      change(owner, context, socialOperations.updateOwnStatus, params, (work) =>
-        update(work, context.actor.userId, params),
-      ),
+      change(owner, context, (work) => update(work, context.actor.userId, params)),
     ),
 
     handle(socialOperations.updateStatus, async (context, params) =>
-      change(owner, context, socialOperations.updateStatus, params, async (work) => {
+      change(owner, context, async (work) => {
         requireAdministrator(await holderOf(work, context.actor.userId));
         return update(work, params.user_id, params);
       }),

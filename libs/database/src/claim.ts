@@ -1,0 +1,134 @@
+import { ChatError } from '@natter/contracts';
+import { z } from 'zod';
+import { type Database, type Query, sql } from './database.ts';
+import type { InsertNumbered } from './numbered.ts';
+
+/**
+ * A write under a key. The row of the key is inserted by the transaction that commits the change and holds the answer, so that a
+ * change and its answer are stored together or not at all, and two requests with one key never both commit.
+ */
+export interface Claim {
+  /** The caller; 0 for callers without an account. */
+  readonly userId: number;
+  /** Who named the request: the client by a key, the client by ids of its own, or the caller on the bus. */
+  readonly namedBy: 'key' | 'local' | 'call';
+  readonly key: string;
+  /** Names the request: another request under the same key is refused. */
+  readonly fingerprint: string;
+  /** What was stored, once it is committed. */
+  stored?: { result: unknown };
+}
+
+/** Another request under the key was committed first: its answer is the answer. */
+export class KeyTaken extends Error {
+  constructor() {
+    super('the key of this write has an answer');
+    this.name = 'KeyTaken';
+  }
+}
+
+/** The unit was rolled back because its key has a row. */
+export const isKeyTaken = (error: unknown): boolean =>
+  error instanceof Error && 'constraint' in error && error.constraint === 'idempotency_pkey';
+
+/** What is stored under a key: the result, or the refusal. */
+export type Answer =
+  | { result: unknown }
+  | { error: Pick<ChatError, 'code' | 'message' | 'extra' | 'status'> }
+  | { isTooLarge: true };
+
+/** Answers under keys, outside of the unit that makes a change. */
+export interface Answers {
+  /** The answer that is stored under the key. Throws IDEMPOTENCY_KEY_REUSED where it is of another request. */
+  find(realmId: number, claim: Claim): Promise<Answer | undefined>;
+  /** Stores an answer that comes without a change; gives the one that was stored before, if any. */
+  store(realmId: number, claim: Claim, answer: Answer): Promise<Answer | undefined>;
+}
+
+/** Characters of a stored answer. */
+const maxAnswer = 1_000_000;
+
+const storedRow = z.object({
+  fingerprint: z.string(),
+  answer: z.any(),
+  first_number: z.number().nullable(),
+  id_offset: z.number().nullable(),
+  is_old: z.boolean(),
+});
+
+/** Stores the answer with the change that it is the answer to. */
+export const insertAnswer = (schema: string, realmId: number, claim: Claim, answer: Answer): Query => sql.unsafe`
+  INSERT INTO ${sql.identifier([schema, 'idempotency'])} (realm_id, user_id, key, fingerprint, answer)
+  VALUES (${realmId}, ${claim.userId}, ${claim.key}, ${claim.fingerprint}, ${toJson(answer)}::json)`;
+
+/** A row of `insertNumberedAnswers`: the property `named` of the result is the number. */
+export const numberedAnswer = (claim: Claim, fromEnd: number, named: string, rest: object) => ({
+  from_end: fromEnd,
+  user_id: claim.userId,
+  key: claim.key,
+  fingerprint: claim.fingerprint,
+  named,
+  rest,
+});
+
+export const insertNumberedAnswers =
+  (schema: string): InsertNumbered =>
+  (realmId, rows) =>
+    sql.unsafe`
+    INSERT INTO ${sql.identifier([schema, 'idempotency'])} (realm_id, user_id, key, fingerprint, answer)
+    SELECT ${realmId}, r.user_id, r.key, r.fingerprint,
+      json_build_object('result', r.rest || jsonb_build_object(r.named, n.last - r.from_end))
+    FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n,
+      json_to_recordset(${rows}::json) AS r (from_end int, user_id int, key text, fingerprint text, named text, rest jsonb)`;
+
+export function createAnswers(database: Database, schema: string): Answers {
+  const table = sql.identifier([schema, 'idempotency']);
+  const find: Answers['find'] = async (realmId, claim) => {
+    const { userId, key, fingerprint } = claim;
+    const row = await database.maybeOne(sql.type(storedRow)`
+      SELECT fingerprint, answer, first_number, id_offset, created_at < now() - interval '24 hours' AS is_old
+      FROM ${table} WHERE realm_id = ${realmId} AND user_id = ${userId} AND key = ${key}`);
+    if (row?.is_old)
+      await database.run(sql.unsafe`
+        DELETE FROM ${table} WHERE realm_id = ${realmId} AND user_id = ${userId} AND key = ${key} AND created_at < now() - interval '24 hours'`);
+    if (!row || row.is_old) return undefined;
+    if (row.fingerprint !== fingerprint)
+      throw new ChatError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used for another request');
+    return answerOf(row);
+  };
+  return {
+    find,
+    async store(realmId, claim, answer) {
+      const stored = await database.run(sql.unsafe`
+        ${insertAnswer(schema, realmId, claim, answer)} ON CONFLICT (realm_id, user_id, key) DO NOTHING`);
+      return stored > 0 ? undefined : find(realmId, claim);
+    },
+  };
+}
+
+/** Answers of an earlier release keep the id of what was sent apart. */
+function answerOf({ answer, first_number, id_offset }: z.output<typeof storedRow>): Answer {
+  if (first_number === null || id_offset === null) return answer as Answer;
+  return { result: { ...answer?.result, id: first_number + id_offset } };
+}
+
+function toJson(answer: Answer): string {
+  const text = JSON.stringify(answer);
+  return text.length > maxAnswer ? JSON.stringify({ isTooLarge: true }) : text;
+}
+
+/** The answer as it was given at first. */
+export function replay(answer: Answer): unknown {
+  if ('isTooLarge' in answer)
+    throw new ChatError(
+      'IDEMPOTENCY_KEY_REUSED',
+      'This request was done before; its answer is too large to be given again',
+    );
+  if (!('error' in answer)) return answer.result;
+  const { code, message, extra, status } = answer.error;
+  throw new ChatError(code, message, extra, undefined, status);
+}
+
+export const toStored = ({ code, message, extra, status }: ChatError): Answer => ({
+  error: { code, message, extra, status },
+});

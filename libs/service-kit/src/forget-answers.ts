@@ -1,0 +1,19 @@
+import { type Database, sql } from '@natter/database';
+import { isCallKey } from './answer-once.ts';
+
+const forgetEveryMs = 30_000;
+/** Calls are sent again within the deadline of their request: a few seconds. */
+const callSeconds = 120;
+
+/** Deletes answers that can't be asked for any more: a caller's after a day, a call's after two minutes. */
+export function forgetAnswers(database: Database, schema: string, onError: (error: unknown) => void): () => void {
+  const table = sql.identifier([schema, 'idempotency']);
+  const forget = async (): Promise<void> => {
+    await database.run(sql.unsafe`
+      DELETE FROM ${table} WHERE ${isCallKey} AND created_at < now() - make_interval(secs => ${callSeconds})`);
+    await database.run(sql.unsafe`DELETE FROM ${table} WHERE created_at < now() - interval '24 hours'`);
+  };
+  const timer = setInterval(() => void forget().catch(onError), forgetEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
