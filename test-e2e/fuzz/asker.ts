@@ -63,19 +63,17 @@ export function createAsker({
       }
       const exchange = (): Promise<Answer | string> => answerTo(call, bytes, connection);
       let began = 0;
-      let isRepeat = false;
       let answer = await gate.together(() => {
         began = performance.now();
         return exchange();
       });
       // A machine that is busy with other work may be late once. Asked alone, the request has to be answered.
-      if (typeof answer === 'string' || answer.status === 503) {
-        late++;
-        isRepeat = true;
-        answer = await gate.alone(exchange);
-      } else if (!isSequence && suspects.is(performance.now() - began)) {
-        const problem = await gate.alone(() => measured(operation, exchange));
-        if (problem) return { problem };
+      const isRepeat = typeof answer === 'string' || answer.status === 503;
+      if (isRepeat) late++;
+      if (isRepeat || (!isSequence && suspects.is(performance.now() - began))) {
+        const again = await gate.alone(() => measured(operation, exchange));
+        if (again.problem) return { problem: again.problem };
+        if (isRepeat) answer = again.answer;
       }
       if (typeof answer === 'string') {
         coverage.count(operation.name, call.role, 'no answer');
@@ -99,10 +97,13 @@ export function createAsker({
     return { ...(problem === undefined ? {} : { problem }), answer: { code, json } };
   }
 
-  async function measured(operation: Operation, exchange: () => Promise<unknown>): Promise<string | undefined> {
-    const { process, ms } = await costOf(watched, exchange);
+  async function measured(
+    operation: Operation,
+    exchange: () => Promise<Answer | string>,
+  ): Promise<{ answer: Answer | string; problem: string | undefined }> {
+    const { result: answer, process, ms } = await costOf(watched, exchange);
     if (ms > costliest.ms) costliest = { ms, what: `${operation.name} in ${process}` };
-    return ms > 1_000 ? `${process} used ${ms} ms of CPU for the request` : undefined;
+    return { answer, problem: ms > 1_000 ? `${process} used ${ms} ms of CPU for the request` : undefined };
   }
 }
 

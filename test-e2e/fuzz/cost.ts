@@ -23,13 +23,13 @@ export function createSuspects(): { is(elapsedMs: number): boolean; count(): num
 }
 
 /** The process of the system that used the most CPU, on all its threads, and how much. */
-export async function costOf(
+export async function costOf<R>(
   { groups }: WatchedSystem,
-  work: () => Promise<unknown>,
-): Promise<{ process: string; ms: number }> {
+  work: () => Promise<R>,
+): Promise<{ result: R; process: string; ms: number }> {
   const before = cpuOf(groups);
-  await work();
+  const result = await work();
   const used = Object.entries(differenceOf(cpuOf(groups), before));
   const [process, ms] = used.reduce((most, one) => (one[1] > most[1] ? one : most), ['none', 0] as [string, number]);
-  return { process, ms };
+  return { result, process, ms };
 }

@@ -87,7 +87,10 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
     const connection = new Connection(watched.port);
     while (asker.count() < options.requests && Date.now() < options.untilMs) {
       if (options.operation === undefined && random.chance(sequenceShare)) await sequences.run(random);
-      await one(random, connection);
+      // A long run goes on.
+      await one(random, connection).catch((error: unknown) => {
+        findings.add(`the fuzzer failed: ${error instanceof Error ? error.stack : error}`);
+      });
     }
     connection.close();
   }

@@ -50,7 +50,8 @@ if (given.replay !== undefined) {
   const calls = lines.flatMap((line) => restored(line) ?? []);
   sent = await replay(calls, { watched, operator, neighbour, findings });
 } else sent = await run();
-for (const change of await neighbour.changes()) findings.add(change);
+const changes = await neighbour.changes().catch((error: unknown) => [`the neighbour could not be asked: ${error}`]);
+for (const change of changes) findings.add(change);
 for (const problem of watched.problems()) findings.add(problem);
 await stop();
 console.log(

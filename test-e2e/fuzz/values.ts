@@ -171,10 +171,11 @@ function objectOf(definition: Definition, mood: Mood, making: Making, depth: num
 function recordOf({ keyType, valueType }: Definition, name: string, mood: Mood, making: Making): unknown {
   const count = making.random.below(4);
   return Object.fromEntries(
-    Array.from({ length: count }, () => [
-      String(makeValue(keyType, name, mood, making, 1)).slice(0, 200),
-      makeValue(valueType, name, mood, making, 1) ?? null,
-    ]),
+    Array.from({ length: count }, () => {
+      const key = makeValue(keyType, name, mood, making, 1);
+      const text = typeof key === 'string' ? key : (JSON.stringify(key) ?? '');
+      return [text.slice(0, 200), makeValue(valueType, name, mood, making, 1) ?? null];
+    }),
   );
 }
 
