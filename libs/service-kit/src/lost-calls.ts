@@ -40,7 +40,8 @@ const maxAsked = 500;
 export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
   const calls = new Map<string, Watched>();
   const inbox = `_INBOX.${name}.lost-${crypto.randomUUID()}`;
-  nats.subscribe(inbox, {
+  let questions = 0;
+  nats.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
       if (error) return;
       const now = performance.now();
@@ -73,8 +74,10 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
   function ask(service: string, ids: readonly string[]): void {
     const h = headers();
     h.set(askHeader, '1');
+    // NATS lets a service answer once to each reply subject.
+    const reply = `${inbox}.${++questions}`;
     try {
-      nats.publish(cancelSubjectOf(service, name), ids.join(' '), { reply: inbox, headers: h });
+      nats.publish(cancelSubjectOf(service, name), ids.join(' '), { reply, headers: h });
     } catch {
       // Silence: the calls count as lost and are sent again once NATS is back.
     }

@@ -59,8 +59,9 @@ async function ready(operation: string, row: Row, letter: Letter): Promise<Ready
 }
 
 /** What follows from a change a moment after it. */
-const isLater = ({ type, message, property }: Json): boolean =>
+const isLater = ({ type, message, property, flag }: Json): boolean =>
   type === 'presence' ||
+  (type === 'update_message_flags' && flag === 'read') ||
   property === 'first_message_id' ||
   (type === 'message' && message.sender_email.includes('-bot@'));
 
