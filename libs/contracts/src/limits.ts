@@ -1,3 +1,5 @@
+const mebibyte = 1024 * 1024;
+
 /** Limits of the API that clients are told by `POST /register` (specification, section 8), and identity of this server. */
 export const limits = {
   messageLength: 10_000,
@@ -13,14 +15,15 @@ export const limits = {
   passwordMaxLength: 100,
   /** Keys that a person has at once: with one more the oldest ends. */
   apiKeysPerUser: 50,
-  bodyBytes: 26 * 1024 * 1024,
+  bodyBytes: 26 * mebibyte,
   /** What is larger travels on the bus in blocks of this size. */
   busBlockBytes: 256 * 1024,
 } as const;
 
 /**
  * How much one person, one realm or one message may accumulate: far above what real organizations have. `requireRoom` in
- * `libs/database` enforces each in the transaction that adds to it, and answers "Too many <what> (limit: <limit>)".
+ * `libs/database` enforces each in the transaction that adds to it, and answers "Too many <what> (limit: <limit>)". Where what is stored
+ * is long, `bytes` bounds the text of all of it together, because clients are sent the whole collection at once.
  */
 export const totals = {
   // Of one person.
@@ -28,13 +31,13 @@ export const totals = {
   bots: { what: 'bots', limit: 500 },
   clientDevices: { what: 'devices', limit: 100 },
   deviceTokens: { what: 'device tokens', limit: 100 },
-  drafts: { what: 'drafts', limit: 5_000 },
+  drafts: { what: 'drafts', limit: 5_000, bytes: 4 * mebibyte },
   mutedUsers: { what: 'muted users', limit: 5_000 },
   navigationViews: { what: 'navigation views', limit: 500 },
   pushDevices: { what: 'push devices', limit: 100 },
-  reminders: { what: 'reminders', limit: 1_000 },
-  savedSnippets: { what: 'saved snippets', limit: 1_000 },
-  scheduledMessages: { what: 'scheduled messages', limit: 1_000 },
+  reminders: { what: 'reminders', limit: 1_000, bytes: 4 * mebibyte },
+  savedSnippets: { what: 'saved snippets', limit: 1_000, bytes: 4 * mebibyte },
+  scheduledMessages: { what: 'scheduled messages', limit: 1_000, bytes: 4 * mebibyte },
   topicPreferences: { what: 'topic preferences', limit: 50_000 },
   // Of one realm.
   channelFolders: { what: 'channel folders', limit: 1_000 },
@@ -48,10 +51,13 @@ export const totals = {
   profileFields: { what: 'custom profile fields', limit: 100 },
   realmDomains: { what: 'domains', limit: 500 },
   // Of one message.
-  edits: { what: 'edits of a message', limit: 1_000 },
+  edits: { what: 'edits of a message', limit: 1_000, bytes: mebibyte },
   reactions: { what: 'reactions to a message', limit: 5_000 },
-  submessages: { what: 'submessages of a message', limit: 10_000 },
+  submessages: { what: 'submessages of a message', limit: 10_000, bytes: mebibyte },
 } as const;
+
+/** Text of the messages of one answer, in bytes. Clients are told that there are more by `found_oldest` and `found_newest`. */
+export const maxPageBytes = 8 * mebibyte;
 
 /** Limits of a single request. */
 export const perRequest = {

@@ -61,8 +61,10 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   isForWriteOnly: boolean;
   /** Pages of any origin may ask: what an app needs before it is logged in. */
   isCrossOrigin: boolean;
-  /** Weight of one request against the caller's rate limit. */
+  /** Weight of one request against the caller's rate limit, whatever its parameters are. */
   cost: number;
+  /** What these parameters weigh beside `cost`: for operations whose work grows with a parameter. */
+  weigh?(params: ParamValues<P>): number;
   /** Time the caller waits, in milliseconds. */
   deadlineMs: number;
 }

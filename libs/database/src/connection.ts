@@ -3,6 +3,7 @@ import { unavailable } from '@natter/contracts';
 import type pg from 'pg';
 import { currentDeadline, type Deadline, tooLate, untilDeadline, withDeadline } from './deadline.ts';
 import { isConnectionFailure, isTimeout } from './sql-state.ts';
+import type { Turns } from './turns.ts';
 
 export interface Statement {
   /** Under which the statement is prepared. */
@@ -18,6 +19,12 @@ export interface Connection {
   query(statement: Statement | string): Promise<pg.QueryResult>;
 }
 
+/** Where connections come from: `turns` has a place for each connection of the pool. */
+export interface Source {
+  pool: pg.Pool;
+  turns: Turns;
+}
+
 /** Work without a deadline of its own (consumers, sweeps, timers): nothing holds a connection for ever. */
 export const backgroundMs = 30_000;
 /** How long a statement that was cancelled may still run before its connection is closed. */
@@ -29,14 +36,29 @@ const rollbackMs = 2_000;
  * other one is sent. A transaction that `work` leaves open, on whatever path, is rolled back; a connection that failed,
  * was cancelled or could not be rolled back is not used again.
  */
-export function connectWithin<R>(pool: pg.Pool, work: (connection: Connection) => Promise<R>): Promise<R> {
+export function connectWithin<R>(source: Source, work: (connection: Connection) => Promise<R>): Promise<R> {
   const deadline = currentDeadline();
-  return deadline ? runOn(pool, deadline, work) : withDeadline(backgroundMs, (own) => runOn(pool, own, work));
+  return deadline ? runOn(source, deadline, work) : withDeadline(backgroundMs, (own) => runOn(source, own, work));
 }
 
-async function runOn<R>(pool: pg.Pool, deadline: Deadline, work: (connection: Connection) => Promise<R>): Promise<R> {
+async function runOn<R>(
+  { pool, turns }: Source,
+  deadline: Deadline,
+  work: (connection: Connection) => Promise<R>,
+): Promise<R> {
   deadline.check();
-  const held = hold(await checkOut(pool, deadline), deadline);
+  const giveBack = await turns.take(deadline).catch((error: unknown) => {
+    throw unavailable(error);
+  });
+  try {
+    const held = hold(await checkOut(pool, deadline), deadline);
+    return await runHeld(held, work);
+  } finally {
+    giveBack();
+  }
+}
+
+async function runHeld<R>(held: Held, work: (connection: Connection) => Promise<R>): Promise<R> {
   try {
     return await work(held);
   } catch (error) {

@@ -3,6 +3,7 @@ import { createSqlTag, type QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 import { type Connection, connectWithin, type Statement } from './connection.ts';
 import { isUnprepared, preparedName } from './prepared.ts';
+import { createTurns } from './turns.ts';
 
 /** Builds queries: values become parameters, rows are parsed by the zod schema given to `sql.type`. */
 export const sql = createSqlTag();
@@ -52,8 +53,9 @@ export function createDatabase(options: {
     types,
   });
   pool.on('error', options.onError);
+  const turns = createTurns(options.maxConnections);
 
-  const connect: Database['connect'] = (work) => connectWithin(pool, work);
+  const connect: Database['connect'] = (work) => connectWithin({ pool, turns }, work);
   return {
     ...executor(async (query) => {
       try {
@@ -67,7 +69,7 @@ export function createDatabase(options: {
     connections: () => ({
       busy: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
-      waiting: pool.waitingCount,
+      waiting: turns.waiting,
     }),
     close: () => pool.end(),
   };

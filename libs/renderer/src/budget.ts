@@ -1,5 +1,5 @@
+import type { Owner } from '@natter/database';
 import { LRUCache } from 'lru-cache';
-import type { Owner } from './fair-queue.ts';
 
 interface Allowance {
   /** CPU milliseconds at most saved up, and regained in a second. */

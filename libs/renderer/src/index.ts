@@ -5,10 +5,11 @@
  * Guarantees: no content blocks the main thread, delays other people's rendering by more than a job of each realm, or
  * makes rendering fail. What exceeds a limit is shown as it was typed. The caller passes a context of what the author may see.
  */
+
+import type { Owner } from '@natter/database';
 import type { Linkifier, RenderContext, TopicLink } from '@natter/markdown';
 import { emptyContext, renderPlain, topicLinks } from '@natter/markdown/render';
 import { RenderBudget } from './budget.ts';
-import type { Owner } from './fair-queue.ts';
 import { type RenderedMessage, renderLight } from './jobs.ts';
 import { createWorkerPool, type Limits, type RenderLimit, type WorkerPool } from './worker-pool.ts';
 

@@ -1,6 +1,6 @@
+import { FairQueue } from '@natter/database';
 import { afterAll, expect, test } from 'vitest';
 import { RenderBudget } from './budget.ts';
-import { FairQueue } from './fair-queue.ts';
 import { createRenderer, emptyContext, type RenderLimit } from './index.ts';
 
 // On a busy machine threads take long to start and to work; the limit of CPU time is the usual one.

@@ -1,6 +1,6 @@
+import { FairQueue, type Owner } from '@natter/database';
 import { Piscina } from 'piscina';
 import type { RenderBudget } from './budget.ts';
-import { FairQueue, type Owner } from './fair-queue.ts';
 import type { Job, Jobs } from './jobs.ts';
 import type { Done } from './render-worker.ts';
 

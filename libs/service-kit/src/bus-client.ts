@@ -28,6 +28,7 @@ import {
   errorHeader,
   keyedName,
   knownHeader,
+  lagHeader,
   requestIdHeader,
   subjectOf,
   traceHeader,
@@ -69,9 +70,12 @@ export interface BusClient {
   callBytes<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<Uint8Array[]>;
   /** As `call`; the result as it came, to be passed on: blocks in it are not fetched. */
   callPieces<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<Piece[]>;
+  /** The highest lag, in milliseconds, of the services that answered within the last second. */
+  servicesLagMs(): number;
 }
 
 export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: LostCalls, name: string): BusClient {
+  const lags = new Map<string, { ms: number; at: number }>();
   const client: BusClient = {
     async call(operation, params, options) {
       return decodeJson(await client.callBytes(operation, params, options)) as never;
@@ -98,8 +102,19 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
         send(operation, params, options, { call: { id: nuid.next(), attempt: 0 }, deadline }),
       );
     },
+
+    servicesLagMs() {
+      const now = Date.now();
+      return Math.max(0, ...[...lags.values()].map(({ ms, at }) => (now - at < 1_000 ? ms : 0)));
+    },
   };
   return client;
+
+  /** Replicas of a service lag differently, so their values are averaged. */
+  function noteLag(service: string, reply: Msg): void {
+    const ms = Number(reply.headers?.get(lagHeader) || Number.NaN);
+    if (!Number.isNaN(ms)) lags.set(service, { ms: (lags.get(service)?.ms ?? ms) * 0.7 + ms * 0.3, at: Date.now() });
+  }
 
   function send<O extends Operation>(
     operation: O,
@@ -173,6 +188,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       if (traceparent) h.set(traceHeader, traceparent);
       const replying = nats.request(subject, offered.payload, { timeout: remainingMs, headers: h });
       const reply = await untilDeadline(watched ? Promise.race([replying, watched.lost]) : replying, deadline);
+      noteLag(operation.service, reply);
       return await readReply(reply, Date.now() + deadline.remainingMs());
     } finally {
       watched?.done();

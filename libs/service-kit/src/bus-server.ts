@@ -1,13 +1,14 @@
-import { headers, type Msg, type NatsConnection } from '@nats-io/nats-core';
+import { headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/nats-core';
 import { type Service, Svcm } from '@nats-io/services';
 import { type ChatError, catchUpOperations, type Operation, type ServiceName, unavailable } from '@natter/contracts';
-import { type Answers, createLanes, type Deadline, type Gates, withDeadline } from '@natter/database';
+import { type Answers, createLanes, type Deadline, type Gates, withDeadline, withOwner } from '@natter/database';
 import { answerOnce, type BusCall, claimOf, type Fingerprint, isWrite } from './answer-once.ts';
 import type { Blocks } from './blocks.ts';
 import type { CatchUp } from './catch-up.ts';
 import { createFailureLog } from './failure-log.ts';
 import type { Context, Handlers } from './handlers.ts';
 import { JsonPieces, type Piece } from './json-pieces.ts';
+import type { LagMeter } from './lag.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { type Freshness, runOnCurrentVersions, type Serving } from './retry-on-changed-versions.ts';
@@ -24,6 +25,7 @@ import {
   errorHeader,
   keyedName,
   knownHeader,
+  lagHeader,
   requestIdHeader,
   subjectOf,
   traceHeader,
@@ -48,6 +50,7 @@ interface Parts {
   log: Logger;
   metrics: Metrics;
   refreshActor: Freshness['refreshActor'];
+  lag: LagMeter;
 }
 
 /** More than a process can answer before their callers give up. */
@@ -58,7 +61,7 @@ const usualDeadlineMs = 15_000;
 /** A request ends so much earlier than its caller gives up, at most: the caller is told what happened. */
 const marginMs = 250;
 
-export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Parts): BusServer {
+export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag }: Parts): BusServer {
   const services: Service[] = [];
   const toChatError = createFailureLog();
   const freshness: Freshness = {
@@ -221,11 +224,24 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
     serving: Omit<Serving, 'claim'>,
   ): Promise<unknown> {
     const claim = kept && claimOf(handler.operation, envelope, call, kept.fingerprint);
-    const run = () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim });
+    const owner = { realmId: envelope.meta.realmId, userId: envelope.actor?.userId ?? 0 };
+    const run = () => withOwner(owner, () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim }));
     const { answerOf = (stored: unknown) => stored } = handler;
     if (!kept || !claim) return answerOf(await run());
     const once = { realmId: envelope.meta.realmId, claim, answers: kept.answers, isRetry: (call?.attempt ?? 0) > 0 };
     return answerOf(await answerOnce(once, handler.operation.name, run));
+  }
+
+  function refuse(message: Msg, { code, message: text, extra, status }: ChatError): void {
+    const h = lagHeaders();
+    h.set(errorHeader, code);
+    message.respond(JSON.stringify({ message: text, extra, status }), { headers: h });
+  }
+
+  function lagHeaders(): MsgHdrs {
+    const h = headers();
+    h.set(lagHeader, lag.current().toFixed(1));
+    return h;
   }
 
   async function catchUpFor({ meta }: Context): Promise<object> {
@@ -234,7 +250,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor }: Pa
   }
 
   async function respond(message: Msg, pieces: readonly Piece[], end: number): Promise<void> {
-    const h = headers();
+    const h = lagHeaders();
     if (message.headers?.get(knownHeader) === 'pieces') {
       message.respond(blocks.offer(pieces, h), { headers: h });
       return;
@@ -260,10 +276,4 @@ function checkCaller(message: Msg, operation: Operation, { actor }: Envelope): v
     throw new Error(`${caller} asked for ${operation.name} in the name of a user`);
   if (!operation.callers.some((allowed) => allowed === caller))
     throw new Error(`${caller} asked for ${operation.name}, which is not for it`);
-}
-
-function refuse(message: Msg, { code, message: text, extra, status }: ChatError): void {
-  const h = headers();
-  h.set(errorHeader, code);
-  message.respond(JSON.stringify({ message: text, extra, status }), { headers: h });
 }

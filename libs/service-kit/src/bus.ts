@@ -3,6 +3,7 @@ import { createBlocks } from './blocks.ts';
 import { type BusClient, createBusClient } from './bus-client.ts';
 import { openBusConnection } from './bus-connection.ts';
 import { type BusServer, createBusServer } from './bus-server.ts';
+import { startLagMeter } from './lag.ts';
 import type { Logger } from './logging.ts';
 import { watchLostCalls } from './lost-calls.ts';
 import type { Metrics } from './metrics.ts';
@@ -15,6 +16,8 @@ export { subjectOf } from './wire.ts';
 export interface Bus extends BusClient, BusServer {
   publish(subject: string, payload: string | Uint8Array): void;
   subscribe(subject: string, receive: (payload: Uint8Array, subject: string) => void): () => void;
+  /** The highest lag, in milliseconds, of the event loops of this process and of the services that it called lately. */
+  lagMs(): number;
   /** Resolves when subscriptions made so far have reached the server. */
   flush(): Promise<void>;
   /** Calls `listener` after every reconnect; returns a function that takes it back. */
@@ -29,17 +32,20 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   const lost = watchLostCalls(nats, name);
   onReconnect(() => lost.reconnected());
   const client = createBusClient(nats, blocks, lost, name);
+  const lag = startLagMeter();
   const server = createBusServer({
     nats,
     blocks,
     log,
     metrics,
+    lag,
     refreshActor: (actor, meta) =>
       client.call(userOperations.refreshActor, { user_id: actor.userId, key_id: actor.keyId }, { meta }),
   });
   return {
     ...client,
     ...server,
+    lagMs: () => Math.max(lag.current(), client.servicesLagMs()),
 
     publish: (subject, payload) => {
       try {

@@ -2,7 +2,7 @@
  * What every process shares: config from the environment, logs, bus endpoints, probes, metrics, drain.
  * `runService` is the whole of a `main.ts`; everything else can be used without it.
  */
-export { type Deadline, withDeadline } from '@natter/database';
+export { currentDeadline, type Deadline, FairQueue, withDeadline } from '@natter/database';
 export { scheduledSubject } from '@natter/event-log';
 export type { Fingerprint } from './answer-once.ts';
 export * from './bus.ts';

@@ -18,6 +18,8 @@ export const cancelHeader = 'Natter-Cancel-Id';
 export const requestIdHeader = 'Natter-Request-Id';
 /** How often a request was sent before. */
 export const attemptHeader = 'Natter-Attempt';
+/** How late the event loop of the answering process is, in milliseconds. */
+export const lagHeader = 'Natter-Lag-Ms';
 export const traceHeader = 'traceparent';
 /** What the caller can read beside plain bytes. */
 export const knownHeader = 'Natter-Knows';

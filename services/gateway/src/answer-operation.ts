@@ -3,7 +3,8 @@ import { type Bus, withDeadline } from '@natter/service-kit';
 import { type Admitted, checkWriteOnly } from './admission.ts';
 import { answerPoll, type PollParams } from './answer-poll.ts';
 import type { Authenticator } from './authenticator.ts';
-import { type Callers, type Exchange, isPollOf } from './caller.ts';
+import { type Callers, costOf, type Exchange, isPollOf } from './caller.ts';
+import type { FairShare } from './fair-share.ts';
 import { fileParamOf, handOver, sendFile } from './files.ts';
 import { parseParams } from './parse-params.ts';
 import type { Polls } from './polls.ts';
@@ -26,6 +27,7 @@ export interface AnswerContext {
   polls: Polls;
   authenticator: Authenticator;
   callers: Callers;
+  fairShare: FairShare;
   maxUploadBytes: number;
 }
 
@@ -42,17 +44,19 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
   // A form may name another operation than the one that was admitted.
   const actor =
     operation === admitted.operation ? admitted.actor : await callers.identify(operation, call, meta, undefined);
-  if (operation !== admitted.operation) await callers.countMore(operation, admitted.operation, call, { meta, actor });
   checkWriteOnly(operation, actor);
   // Small files travel with the other parameters.
   const small = operation.params.file?.encoding === 'text' ? filesOf(request).at(-1) : undefined;
   if (small) fields.file = small.bytes.toString('base64');
   const { params, ignored } = parseParams(operation, fields, path);
+  const more = costOf(operation) - costOf(admitted.operation) + Math.floor(operation.weigh?.(params as never) ?? 0);
+  await callers.countMore(more, operation, call, { meta, actor });
   const fileParam = fileParamOf(operation);
   if (fileParam) params[fileParam] = await handOver(bus, operation, filesOf(request), meta, context.maxUploadBytes);
   if (isPollOf(operation) && actor)
     return answerPoll(context, { request, reply, actor, meta, params: params as PollParams, ignored });
-  const ask = () => bus.callBytes(operation, params as never, { actor, meta });
+  const tenant = { realmId: meta.realmId, userId: actor?.userId ?? 0 };
+  const ask = () => context.fairShare.run(tenant, () => bus.callBytes(operation, params as never, { actor, meta }));
   // A write goes on without its client, who cannot tell how far it has come.
   const leftMs = Math.max(operation.deadlineMs - admitted.spentMs, 1);
   const bytes = await (operation.isReadOnly ? whileConnected(reply.raw, leftMs, ask) : withDeadline(leftMs, ask));

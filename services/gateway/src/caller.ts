@@ -49,10 +49,13 @@ export interface Callers {
   ): Promise<void>;
   /** Counts the size of a file that is about to be sent to somebody without authentication: one for each further MiB. */
   countFile(operation: Operation, exchange: Exchange, meta: RequestMeta, bytes: number): Promise<void>;
-  /** Counts what an operation weighs more than the one that was counted, where a form names another verb. */
+  /**
+   * Counts what was not known before the body was read: what the parameters weigh, and what an operation weighs more than the one that
+   * was counted, where a form names another verb.
+   */
   countMore(
+    cost: number,
     operation: Operation,
-    counted: Operation | undefined,
     exchange: Exchange,
     by: { meta: RequestMeta; actor: Actor | undefined },
   ): Promise<void>;
@@ -66,7 +69,7 @@ const isFileOf = ({ name }: Operation): boolean =>
 
 const fileUnitBytes = 1024 * 1024;
 
-const costOf = (operation: Operation | undefined): number => operation?.cost ?? 1;
+export const costOf = (operation: Operation | undefined): number => operation?.cost ?? 1;
 
 export function createCallers(authenticator: Authenticator, limiter: RateLimiter, rates: Rates): Callers {
   return {
@@ -86,9 +89,8 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
       const more = Math.ceil(bytes / fileUnitBytes) - costOf(operation);
       if (more > 0) await spend(reply, meta, budgetsOf(operation, request, undefined), more);
     },
-    countMore: async (operation, counted, { request, reply }, { meta, actor }) => {
-      const more = costOf(operation) - costOf(counted);
-      if (more > 0) await spend(reply, meta, budgetsOf(operation, request, actor), more);
+    countMore: async (cost, operation, { request, reply }, { meta, actor }) => {
+      if (cost > 0) await spend(reply, meta, budgetsOf(operation, request, actor), cost);
     },
   };
 

@@ -16,7 +16,7 @@ export type CutReason = 'address' | 'pipelined' | 'stalled' | 'malformed';
 
 export function createGatewayMetrics(
   { registry }: Metrics,
-  now: { heldPolls: () => number; logBytes: () => number; bodyBytes: () => number },
+  now: Record<'heldPolls' | 'logBytes' | 'bodyBytes' | 'requestsInFlight' | 'requestsWaiting', () => number>,
 ): GatewayMetrics {
   new Gauge({
     name: 'natter_held_polls',
@@ -40,6 +40,22 @@ export function createGatewayMetrics(
     registers: [registry],
     collect() {
       this.set(now.bodyBytes());
+    },
+  });
+  new Gauge({
+    name: 'natter_requests_in_flight',
+    help: 'Requests, polls aside, that a service works on',
+    registers: [registry],
+    collect() {
+      this.set(now.requestsInFlight());
+    },
+  });
+  new Gauge({
+    name: 'natter_requests_waiting',
+    help: 'Requests that wait for their turn, because the system is busy or their organization uses more than its share',
+    registers: [registry],
+    collect() {
+      this.set(now.requestsWaiting());
     },
   });
   const cuts = new Counter({

@@ -79,22 +79,29 @@ function parseForm(text: string): Fields {
   return fields;
 }
 
-/** Percent-encoded text; bytes that stand as they are count too. */
+/** Percent-encoded text; bytes that stand as they are count too. A `%` without two hexadecimal digits stands for itself. */
 export function decodeText(encoded: string): string {
-  const plain = encoded.replaceAll('+', ' ');
-  if (!/[%\u0080-\uffff]/.test(plain)) return plain;
-  if (!/[\u0080-\uffff]/.test(plain))
-    try {
-      return decodeURIComponent(plain);
-    } catch {
-      // A percent sign that stands for itself, or bytes that are not UTF-8: told apart below.
-    }
-  const bytes = Buffer.from(
-    plain.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    /[\u0100-\uffff]/.test(plain) ? 'utf8' : 'latin1',
-  );
-  if (!isUtf8(bytes)) throw badRequest('The request is not valid UTF-8');
-  return bytes.toString('utf8');
+  if (!/[%+\u0080-\uffff]/.test(encoded)) return encoded;
+  const bytes = Buffer.from(encoded, /[\u0100-\uffff]/.test(encoded) ? 'utf8' : 'latin1');
+  let size = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    const code = byte === percent ? (hexOf(bytes[at + 1]) << 4) | hexOf(bytes[at + 2]) : -1;
+    if (code >= 0) at += 2;
+    bytes[size++] = code >= 0 ? code : byte === plus ? space : byte;
+  }
+  const decoded = bytes.subarray(0, size);
+  if (!isUtf8(decoded)) throw badRequest('The request is not valid UTF-8');
+  return decoded.toString('utf8');
+}
+
+const [percent, plus, space] = [0x25, 0x2b, 0x20];
+
+/** The value of a hexadecimal digit; -1 for any other byte, which makes a combined value negative. */
+function hexOf(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
 function parseMultipart(contentType: string, body: Buffer): Promise<Form> {

@@ -8,6 +8,7 @@ import { createBodyBudget } from './body-budget.ts';
 import { createCallers, ratesOf } from './caller.ts';
 import type { GatewayConfig } from './config.ts';
 import { serveDocuments } from './documents.ts';
+import { createFairShare } from './fair-share.ts';
 import { createGatewayMetrics } from './gateway-metrics.ts';
 import { createHttpServer } from './http-server.ts';
 import { createLogVerifier } from './log-keys.ts';
@@ -29,6 +30,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     heldPolls: () => polls.held,
     logBytes: () => tails.bytes,
     bodyBytes: () => budget.held,
+    requestsInFlight: () => fairShare.inFlight,
+    requestsWaiting: () => fairShare.waiting,
   });
   const verifier = createLogVerifier(bus, log);
   const tails = createRealmTails({
@@ -50,6 +53,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   });
   const polls: Polls = createPolls({ bus, log: redis, verifier, tails, onDelivered: gatewayMetrics.delivered });
   const authenticator = createAuthenticator(bus, tails.isCurrent);
+  const fairShare = createFairShare(bus.lagMs);
   const router = createRouter(operations);
   const rates = ratesOf(config);
   const findRealm = createRealmFinder(bus, rates.anonymous);
@@ -67,7 +71,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     toChatError: createErrorMapper({ log, router, maxUploadBytes }),
   });
   const admission = { router, callers, budget, maxUploadBytes, findRealm };
-  const context = { bus, polls, authenticator, callers, maxUploadBytes };
+  const context = { bus, polls, authenticator, callers, fairShare, maxUploadBytes };
   serveDocuments(server.app);
   server.app.route({
     method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],

@@ -38,6 +38,7 @@ export const draftOperations = {
     http: { method: 'POST', path: '/drafts' },
     summary: 'Store drafts.',
     cost: 3,
+    weigh: ({ drafts }) => drafts.length / 20,
     params: { drafts: json(list(writtenDraftSchema, 1_000)) },
     result: z.object({ ids: z.array(z.int()) }),
     errors: ['BAD_REQUEST'],

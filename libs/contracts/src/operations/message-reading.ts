@@ -12,6 +12,9 @@ const anchor = textOrJson(union([number(-1e18, 1e18).multipleOf(1), string(100)]
 const messageIds = list(bigId, 10_000);
 const message = z.looseObject({ id: z.int() });
 
+/** Reading so many messages costs about as much as a small request. */
+const messagesPerUnit = 500;
+
 /** What a batch of flag changes answers. */
 const skipped = { ignored_because_not_subscribed_channels: z.array(z.int()) };
 const done = z.object({ complete: z.boolean() });
@@ -24,6 +27,8 @@ export const messageReadingOperations = {
     http: { method: 'GET', path: '/messages' },
     summary: 'Messages around an anchor that match a narrow, or messages by ID.',
     cost: 2,
+    weigh: ({ num_before = 0, num_after = 0, message_ids = [] }) =>
+      (num_before + num_after + message_ids.length) / messagesPerUnit,
     params: {
       anchor: textOrJson(union([number(-1e18, 1e18).multipleOf(1), string(100)]).optional()),
       /** With the anchor `date`: ISO 8601; without an offset it is in UTC. */
@@ -67,6 +72,7 @@ export const messageReadingOperations = {
     http: { method: 'GET', path: '/messages/matches_narrow' },
     summary: 'Which of these messages match a narrow.',
     cost: 2,
+    weigh: ({ msg_ids }) => msg_ids.length / messagesPerUnit,
     params: { msg_ids: json(messageIds), narrow: json(narrowJson.refine((given) => given !== undefined)) },
     result: z.object({
       messages: z.record(z.string(), z.object({ match_content: z.string(), match_subject: z.string() })),
@@ -78,6 +84,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/messages/flags' },
     summary: 'Add or remove a personal flag of messages: read, starred, collapsed.',
+    weigh: ({ messages }) => messages.length / (2 * messagesPerUnit),
     params: { messages: json(messageIds), op: text(z.enum(['add', 'remove'])), flag: text(string(100)) },
     result: z.object({ messages: z.array(z.int()), ...skipped }),
     errors: ['BAD_REQUEST'],
@@ -89,6 +96,7 @@ export const messageReadingOperations = {
     http: { method: 'POST', path: '/messages/flags/narrow' },
     summary: 'Add or remove a personal flag of the messages around an anchor that match a narrow.',
     cost: 5,
+    weigh: ({ num_before, num_after }) => (num_before + num_after) / (2 * messagesPerUnit),
     params: {
       anchor,
       include_anchor: json(bool.default(true)),

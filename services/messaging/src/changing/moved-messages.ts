@@ -92,6 +92,7 @@ export async function writeChange(
     work,
     totals.edits,
     sql.fragment`messaging.message_edit WHERE realm_id = ${work.realmId} AND message_id = ${anchor.id}`,
+    sql.fragment`coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0)`,
   );
   if (isMove)
     await work.run(sql.unsafe`

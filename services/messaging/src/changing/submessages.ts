@@ -33,6 +33,7 @@ export function submessageHandlers({ database, unitOfWork }: Owner, reach: Messa
           work,
           totals.submessages,
           sql.fragment`messaging.submessage WHERE realm_id = ${work.realmId} AND message_id = ${message.id}`,
+          sql.fragment`octet_length(content)`,
         );
         const body = {
           msg_type: params.msg_type,

@@ -26,11 +26,7 @@ export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelRea
         await requireSynchronisation(work, actor);
         const drafts = [];
         for (const draft of checked) drafts.push(await insert(work, actor.userId, draft));
-        await requireRoom(
-          work,
-          totals.drafts,
-          sql.fragment`messaging.draft WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId}`,
-        );
+        await requireDraftRoom(work, actor.userId);
         if (drafts.length > 0) work.emit(draftsEvent(actor.userId, 'add', drafts));
         return { ids: drafts.map((draft) => draft.id) };
       });
@@ -48,6 +44,7 @@ export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelRea
             content = ${checked.content}, edited_at = coalesce(${checked.editedAt ?? null}::float8, extract(epoch FROM clock_timestamp()))
           WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND id = ${draft_id} RETURNING ${draftColumns}`);
         if (!written) throw unknownDraft();
+        await requireDraftRoom(work, actor.userId);
         work.emit(draftsEvent(actor.userId, 'update', [written]));
         return {};
       });
@@ -73,6 +70,14 @@ export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelRea
     }),
   ];
 }
+
+const requireDraftRoom = (work: Work, userId: number): Promise<void> =>
+  requireRoom(
+    work,
+    totals.drafts,
+    sql.fragment`messaging.draft WHERE realm_id = ${work.realmId} AND user_id = ${userId}`,
+    sql.fragment`octet_length(content)`,
+  );
 
 const insert = (work: Work, userId: number, draft: CheckedDraft) =>
   work.one(sql.type(draftQuery)`

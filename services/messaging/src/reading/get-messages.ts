@@ -16,6 +16,7 @@ import { channelCopies } from './channel-copy.ts';
 import { messageObjects } from './message-object.ts';
 import { parseNarrow, type Term } from './narrow.ts';
 import { pageOf, select } from './page.ts';
+import { requireWithinBytes, withinBytes } from './page-bytes.ts';
 import { type Reader, scopeOf } from './scope.ts';
 
 type Params = ParamsOf<typeof messageReadingOperations.getMessages>;
@@ -59,9 +60,11 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       if (!actor) await refuseStrangers(reading, meta, terms);
       const reader = await readerOf(owner, reading, actor, meta);
       const scope = await scopeOf(reader, terms, params.message_ids);
+      const sized = { applyMarkdown: params.apply_markdown, isSearch: scope.search !== undefined };
       const page = params.message_ids
         ? await byIds(reader, scope, params.message_ids, params)
-        : await pageOf(reader, scope, wantedOf(params, terms));
+        : await withinBytes(database, meta.realmId, await pageOf(reader, scope, wantedOf(params, terms)), sized);
+      if (params.message_ids) await requireWithinBytes(database, meta.realmId, page.ids, sized);
       const messages = await messageObjects(
         database,
         meta.realmId,
@@ -121,6 +124,8 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         'ASC',
         maxPage,
       );
+      const isSearch = scope.search !== undefined;
+      await requireWithinBytes(database, meta.realmId, ids, { applyMarkdown: true, isSearch });
       const policy = await reading.policies.get(meta, false);
       const shown = {
         renderer: owner.renderer,
@@ -196,7 +201,7 @@ async function byIds(
     'ASC',
     maxPage,
   );
-  return { anchor: 0, ids: found, foundAnchor: false, foundOldest: false, foundNewest: false };
+  return { anchor: 0, ids: found, before: 0, foundAnchor: false, foundOldest: false, foundNewest: false };
 }
 
 /** Without authentication only what is open to the web is read, and only when asked for as such. */

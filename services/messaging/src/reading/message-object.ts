@@ -29,6 +29,10 @@ export interface ShownAs {
   unknown?: ReadonlyMap<number, UnknownUser>;
 }
 
+/** What is not shown is needed only as far as it tells a message that begins with /me. */
+const rendered = sql.fragment`left(m.content, 4) AS content, m.rendered_content`;
+const source = sql.fragment`m.content, CASE WHEN starts_with(m.content, '/me ') THEN m.rendered_content ELSE '' END AS rendered_content`;
+
 const fullRow = z.object({
   id: z.number(),
   sender_id: z.number(),
@@ -71,7 +75,7 @@ export async function messageObjects(
       : sql.fragment`ts_headline('english'::regconfig, translate(m.rendered_content, ${marks}, ''), ${query}, ${headline}) AS match_content,
           ts_headline('english'::regconfig, translate(${escapedTopic}, ${marks}, ''), ${query}, ${headline}) AS match_subject`;
   const rows = await executor.any(sql.type(fullRow)`
-    SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, m.content, m.rendered_content, m.client,
+    SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
       extract(epoch FROM m.sent_at)::float8 AS sent, m.mentions_channel,
       ${isRead(userId)} AS is_read, ${hasFlag(userId, 'starred')} AS is_starred, ${hasFlag(userId, 'collapsed')} AS is_collapsed,
       coalesce(m.mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_mentioned,

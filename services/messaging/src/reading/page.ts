@@ -21,6 +21,8 @@ export interface PageWanted {
 export interface Page {
   anchor: number;
   ids: number[];
+  /** How many of the ids are before the anchor. */
+  before: number;
   foundAnchor: boolean;
   foundOldest: boolean;
   foundNewest: boolean;
@@ -41,6 +43,7 @@ export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): 
   return {
     anchor,
     ids: [...before.reverse(), ...at, ...after],
+    before: before.length,
     foundAnchor: at.length > 0,
     foundOldest: isOldest || before.length < wanted.before,
     foundNewest: isNewest || after.length < wanted.after,

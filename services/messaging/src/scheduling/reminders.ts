@@ -1,5 +1,5 @@
-import { badRequest, limits, missing, scheduledMessageOperations, totals } from '@natter/contracts';
-import { requireRoom, sql } from '@natter/database';
+import { badRequest, limits, missing, scheduledMessageOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import type { MessageReach, ReadableMessage } from '../message-reach.ts';
 import type { Authors } from './authors.ts';
@@ -7,7 +7,14 @@ import type { DecideSend, Sendable } from './decide-send.ts';
 import { destinationOf } from './destination-of.ts';
 import { botOf } from './notice.ts';
 import { deleteOwn, requireFuture } from './scheduled-messages.ts';
-import { pendingOf, scheduledColumns, scheduledRow, storedEvent, toReminder } from './scheduled-row.ts';
+import {
+  pendingOf,
+  requireScheduledRoom,
+  scheduledColumns,
+  scheduledRow,
+  storedEvent,
+  toReminder,
+} from './scheduled-row.ts';
 
 interface Sources {
   authors: Authors;
@@ -51,11 +58,7 @@ export function reminderHandlers({ database, unitOfWork }: Owner, sources: Sourc
           VALUES (${actor.realmId}, ${actor.userId}, ${botId}, 'reminder', ${sql.array(destination.recipientIds ?? [], 'int4')}, ${destination.content},
             ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${meta.client}, ${params.message_id})
           RETURNING ${scheduledColumns}`);
-          await requireRoom(
-            work,
-            totals.reminders,
-            sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId} AND kind = 'reminder' AND state <> 'sent'`,
-          );
+          await requireScheduledRoom(work, actor.userId, 'reminder');
           work.emit(storedEvent('add', row));
           return { reminder_id: row.id };
         },

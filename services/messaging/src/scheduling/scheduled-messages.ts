@@ -1,5 +1,5 @@
-import { type Actor, badRequest, missing, type ParamsOf, scheduledMessageOperations, totals } from '@natter/contracts';
-import { BasisChanged, type Database, requireRoom, sql, type Work } from '@natter/database';
+import { type Actor, badRequest, missing, type ParamsOf, scheduledMessageOperations } from '@natter/contracts';
+import { BasisChanged, type Database, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { isInteractiveClient } from '../sending/interactive-client.ts';
@@ -8,6 +8,7 @@ import { type DecidedDestination, destinationOf } from './destination-of.ts';
 import {
   pendingOf,
   removedEvent,
+  requireScheduledRoom,
   type ScheduledRow,
   scheduledColumns,
   scheduledRow,
@@ -45,11 +46,7 @@ export function scheduledMessageHandlers(
           VALUES (${actor.realmId}, ${actor.userId}, ${actor.userId}, ${destination.channelId}, ${idsOrNull(destination.recipientIds)}, ${destination.topic}, ${destination.content},
             ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${isRead}, ${meta.client})
           RETURNING ${scheduledColumns}`);
-          await requireRoom(
-            work,
-            totals.scheduledMessages,
-            sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId} AND kind = 'message' AND state <> 'sent'`,
-          );
+          await requireScheduledRoom(work, actor.userId, 'message');
           work.emit(storedEvent('add', row));
           return { scheduled_message_id: row.id };
         },
@@ -132,6 +129,7 @@ async function rewrite(
       topic = ${destination.topic}, content = ${destination.content}, rendered_content = ${destination.rendered},
       due_at = coalesce(to_timestamp(${time ?? null}::float8), due_at), state = 'waiting', failure = NULL, revision = revision + 1
     WHERE realm_id = ${work.realmId} AND id = ${id} RETURNING ${scheduledColumns}`);
+  await requireScheduledRoom(work, row.user_id, 'message');
   work.emit(storedEvent('update', row));
   return row.due;
 }

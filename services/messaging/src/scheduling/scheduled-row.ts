@@ -1,5 +1,12 @@
-import { emptyTopicDisplayName, idSet, type LogEvent, type Reminder, type ScheduledMessage } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import {
+  emptyTopicDisplayName,
+  idSet,
+  type LogEvent,
+  type Reminder,
+  type ScheduledMessage,
+  totals,
+} from '@natter/contracts';
+import { type Executor, requireRoom, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
 export const scheduledRow = z.object({
@@ -25,6 +32,15 @@ export type ScheduledRow = z.infer<typeof scheduledRow>;
 /** `due` is in seconds since 1970. */
 export const scheduledColumns = sql.fragment`id, user_id, sender_id, kind, state, channel_id, recipient_ids, topic, content, rendered_content,
   extract(epoch FROM due_at)::float8 AS due, is_read_by_sender, client, revision, reminder_target_id, is_resolution`;
+
+/** Call it after a row was added or changed. */
+export const requireScheduledRoom = (work: Work, userId: number, kind: 'message' | 'reminder'): Promise<void> =>
+  requireRoom(
+    work,
+    kind === 'message' ? totals.scheduledMessages : totals.reminders,
+    sql.fragment`messaging.scheduled_message WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND kind = ${kind} AND state <> 'sent'`,
+    sql.fragment`octet_length(content) + octet_length(rendered_content)`,
+  );
 
 /** What is still to come of a user, failed ones included. */
 export const pendingOf = (

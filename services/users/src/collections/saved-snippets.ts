@@ -1,5 +1,5 @@
 import { badRequest, collectionOperations, limits, missing, type SavedSnippet, totals } from '@natter/contracts';
-import { type Executor, requireRoom, sql } from '@natter/database';
+import { type Executor, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { change, toSelf } from '../change.ts';
@@ -20,7 +20,7 @@ export function savedSnippetHandlers(owner: Owner): Handlers {
       return change(owner, context, async (work) => {
         const row = await work.one(sql.type(snippetRow)`
           INSERT INTO users.saved_snippet (user_id, title, content) VALUES (${userId}, ${title}, ${content}) RETURNING id, title, content, created_at`);
-        await requireRoom(work, totals.savedSnippets, sql.fragment`users.saved_snippet WHERE user_id = ${userId}`);
+        await requireSnippetRoom(work, userId);
         work.emit(toSelf(userId, 'saved_snippets', 'add', { saved_snippet: toSnippet(row) }));
         return { saved_snippet_id: row.id };
       });
@@ -39,6 +39,7 @@ export function savedSnippetHandlers(owner: Owner): Handlers {
         await work.run(
           sql.unsafe`UPDATE users.saved_snippet SET title = ${after.title}, content = ${after.content} WHERE id = ${row.id}`,
         );
+        await requireSnippetRoom(work, userId);
         work.emit(toSelf(userId, 'saved_snippets', 'update', { saved_snippet: toSnippet(after) }));
         return {};
       });
@@ -57,6 +58,14 @@ export function savedSnippetHandlers(owner: Owner): Handlers {
     ),
   ];
 }
+
+const requireSnippetRoom = (work: Work, userId: number): Promise<void> =>
+  requireRoom(
+    work,
+    totals.savedSnippets,
+    sql.fragment`users.saved_snippet WHERE user_id = ${userId}`,
+    sql.fragment`octet_length(content)`,
+  );
 
 function checkedTitle(given: string): string {
   const title = given.trim();
