@@ -35,7 +35,7 @@ export interface Renderer {
 }
 
 const topicsPerJob = 50;
-const usual: Limits = { threads: 2, cpuMs: 100, wallMs: 3_000, waitMs: 4_000, maxWaiting: 5_000 };
+const usual: Limits = { threads: 2, cpuMs: 100, wallMs: 6_000, waitMs: 4_000, maxWaiting: 5_000 };
 
 /** `onLimit` is told of each limit that was hit. */
 export function createRenderer(

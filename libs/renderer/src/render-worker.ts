@@ -1,3 +1,4 @@
+import './give-way.ts';
 import { threadCpuUsage } from 'node:process';
 import { threadId } from 'node:worker_threads';
 import '@natter/markdown/load-heavy';

@@ -9,7 +9,16 @@ import {
   unknownUser,
 } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, handleOpen, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
+import {
+  type Handlers,
+  handle,
+  handleOpen,
+  JsonPieces,
+  type Owner,
+  type RealmPolicies,
+  type Sight,
+  toJson,
+} from '@natter/service-kit';
 import type { ChannelReach } from '../channel-reach.ts';
 import type { MessageReach } from '../message-reach.ts';
 import { channelCopies } from './channel-copy.ts';
@@ -21,6 +30,7 @@ import { type Reader, scopeOf } from './scope.ts';
 
 type Params = ParamsOf<typeof messageReadingOperations.getMessages>;
 const maxPage = 5_000;
+const sliceSize = 250;
 
 export interface Reading {
   reach: ChannelReach;
@@ -65,30 +75,25 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         ? await byIds(reader, scope, params.message_ids, params)
         : await withinBytes(database, meta.realmId, await pageOf(reader, scope, wantedOf(params, terms)), sized);
       if (params.message_ids) await requireWithinBytes(database, meta.realmId, page.ids, sized);
-      const messages = await messageObjects(
-        database,
-        meta.realmId,
-        actor?.userId ?? 0,
-        page.ids,
-        reader.channels,
-        policy,
-        {
-          renderer: owner.renderer,
-          applyMarkdown: params.apply_markdown,
-          clientGravatar: params.client_gravatar && actor !== undefined && { role: actor.role },
-          allowEmptyTopic: params.allow_empty_topic_name,
-          search: scope.search,
-          unknown: await unknownOf(actor, meta, policy),
-        },
+      const shown = {
+        renderer: owner.renderer,
+        applyMarkdown: params.apply_markdown,
+        clientGravatar: params.client_gravatar && actor !== undefined && { role: actor.role },
+        allowEmptyTopic: params.allow_empty_topic_name,
+        search: scope.search,
+        unknown: await unknownOf(actor, meta, policy),
+      };
+      const messages = await inSlices(page.ids, (ids) =>
+        messageObjects(database, meta.realmId, actor?.userId ?? 0, ids, reader.channels, policy, shown),
       );
-      return {
+      return toJson({
         anchor: page.anchor,
         found_anchor: page.foundAnchor,
         found_newest: page.foundNewest,
         found_oldest: page.foundOldest,
         history_limited: false,
         messages,
-      };
+      });
     }),
 
     handle(messageReadingOperations.getMessage, async ({ actor, meta }, params) => {
@@ -148,6 +153,19 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       };
     }),
   ];
+}
+
+/** The list of what `read` gives for all ids. A large page is read and written in slices, and other requests are served between them. */
+async function inSlices(
+  ids: readonly number[],
+  read: (ids: readonly number[]) => Promise<readonly object[]>,
+): Promise<JsonPieces> {
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < ids.length; at += sliceSize) {
+    const text = (await read(ids.slice(at, at + sliceSize))).map((object) => JSON.stringify(object)).join(',');
+    if (text !== '') pieces.push(Buffer.from(`${pieces.length === 0 ? '' : ','}${text}`));
+  }
+  return new JsonPieces([Buffer.from('['), ...pieces, Buffer.from(']')]);
 }
 
 function wantedOf(params: Params, terms: readonly Term[]) {
