@@ -128,7 +128,11 @@ export function createFairShare(lagMs: () => number, now: () => number = () => p
         leave(realm);
         reject(unavailable(new Error('the request waited for its turn until its deadline')));
       });
-      (isAhead ? realm.ahead : realm.behind).push({ realmId: 0, userId }, entry);
+      if (!(isAhead ? realm.ahead : realm.behind).push({ realmId: 0, userId }, entry)) {
+        stop?.();
+        reject(overloaded());
+        return;
+      }
       realm.waiting++;
       waiting++;
     });
