@@ -93,11 +93,11 @@ test('where more comes than the system bears, some is refused at once and the re
   expect(seen.reduce((sum, { answers }) => sum + answers, 0)).toBeGreaterThan(1_000);
 });
 
-test('a lag that others cause holds nobody back for long', async () => {
+test('a lag that others cause holds back no one who asks little at a time', async () => {
   foreignLagMs = 100;
   const end = Date.now() + 30_000;
-  for (let user = 1; user <= 6; user++) void client({ realmId: 1, userId: user }, end);
+  for (let user = 1; user <= 3; user++) void client({ realmId: 1, userId: user }, end);
   void client({ realmId: 2, userId: 1 }, end, { ms: 2, pauseMs: 100 });
   await vi.advanceTimersByTimeAsync(15_000);
-  expect(share.inFlight).toBeGreaterThanOrEqual(5);
+  expect(share.inFlight).toBeGreaterThanOrEqual(3);
 });
