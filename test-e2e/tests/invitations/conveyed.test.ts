@@ -209,3 +209,25 @@ test('opening the page of a link makes nothing, however it is asked for', async 
   const { members } = await realm.owner.ok('GET', '/users');
   expect(JSON.stringify(members)).not.toContain('prefetched');
 });
+
+test("an administrator is not told another's link that makes an owner, or that opens a channel or a group", async () => {
+  await permit('create_multiuse_invite_group', 'role:members');
+  const channel = await makeChannel(realm.member, 'vault', { invite_only: true });
+  const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
+    name: 'guild',
+    description: '',
+    members: [],
+  });
+  const open = await link(realm.member);
+  const hidden = [
+    await link(realm.owner, { invite_as: 100 }),
+    await link(realm.member, { stream_ids: [channel] }),
+    await link(realm.owner, { group_ids: [group_id] }),
+  ];
+  const keysSeenBy = async (client: Client): Promise<string[]> =>
+    (await client.ok('GET', '/invites')).invites.flatMap(({ link_url }: Json) => link_url?.split('/').at(-2) ?? []);
+  expect(await keysSeenBy(realm.administrator)).toEqual([open]);
+  expect((await realm.administrator.ok('GET', '/invites')).invites).toHaveLength(4);
+  expect(await keysSeenBy(realm.owner)).toEqual([open, hidden[0], hidden[2]]);
+  expect(await keysSeenBy(realm.member)).toEqual([open, hidden[1]]);
+});

@@ -14,7 +14,7 @@ export const invitationSchema = z.object({
   notify_referrer_on_join: bool,
   /** Whom it was sent to. */
   email: z.string().optional(),
-  /** Only of reusable links. */
+  /** Only of reusable links, and not of another's link that gives more than its viewer may. */
   link_url: z.string().optional(),
 });
 export type Invitation = z.infer<typeof invitationSchema>;

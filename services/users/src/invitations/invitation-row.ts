@@ -57,7 +57,20 @@ const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
 const keyOf = ({ key, sealed_key }: InvitationRow, seal: KeySeal): string =>
   sealed_key === null ? key : seal.open(sealed_key);
 
-export const toInvitation = (row: InvitationRow, realmUrl: string, seal: KeySeal): Invitation => ({
+/**
+ * Whether somebody is told the link of another's invitation: opening it gives what the inviter may grant, so it must give no more than the
+ * viewer could, and no channel or group that the viewer may not enter.
+ */
+const mayKnowLink = (row: InvitationRow, viewer: { userId: number; role: number }): boolean =>
+  row.inviter_id === viewer.userId ||
+  (row.invite_as >= viewer.role && row.channel_ids.length === 0 && row.group_ids.length === 0);
+
+export const toInvitation = (
+  row: InvitationRow,
+  viewer: { userId: number; role: number },
+  realmUrl: string,
+  seal: KeySeal,
+): Invitation => ({
   id: row.id,
   invited_by_user_id: row.inviter_id,
   invited: seconds(row.created_at),
@@ -65,7 +78,8 @@ export const toInvitation = (row: InvitationRow, realmUrl: string, seal: KeySeal
   invited_as: row.invite_as,
   is_multiuse: row.email === null,
   notify_referrer_on_join: row.notify_inviter,
-  ...(row.email === null ? { link_url: linkOf(realmUrl, keyOf(row, seal)) } : { email: row.email }),
+  ...(row.email === null ? {} : { email: row.email }),
+  ...(row.email === null && mayKnowLink(row, viewer) ? { link_url: linkOf(realmUrl, keyOf(row, seal)) } : {}),
 });
 
 /** Administrators and whoever invited look again. */

@@ -51,7 +51,7 @@ export function openInviteHandlers(owner: Owner, seal: KeySeal, send: SendInvita
       const rows = await owner.database.any(sql.type(invitationRow)`
         SELECT ${invitationColumns} FROM users.invitation WHERE realm_id = ${actor.realmId} AND link_id IS NULL AND ${isOpen} ${own} ORDER BY id`);
       const { url } = await readRealm(owner.database, actor.realmId);
-      return { invites: rows.map((row) => toInvitation(row, url, seal)) };
+      return { invites: rows.map((row) => toInvitation(row, holder, url, seal)) };
     }),
 
     handle(invitationOperations.revokeInvite, (context, { invite_id }) =>
