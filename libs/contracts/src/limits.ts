@@ -39,6 +39,7 @@ export const totals = {
   savedSnippets: { what: 'saved snippets', limit: 1_000, bytes: 4 * mebibyte },
   scheduledMessages: { what: 'scheduled messages', limit: 1_000, bytes: 4 * mebibyte },
   topicPreferences: { what: 'topic preferences', limit: 50_000 },
+  uploads: { what: 'uploaded files', limit: 50_000 },
   // Of one realm.
   channelFolders: { what: 'channel folders', limit: 1_000 },
   channels: { what: 'channels', limit: 50_000 },

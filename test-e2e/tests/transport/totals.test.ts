@@ -174,6 +174,16 @@ const collections: Record<string, Total> = {
     rows: ofMember('messaging.user_topic'),
     differing: { topic: "'copy ' || n", topic_key: "'copy ' || n" },
   },
+  uploads: {
+    limit: 50_000,
+    what: 'uploaded files',
+    open:
+      async ({ member }) =>
+      () =>
+        uploadTo(member, '/user_uploads'),
+    rows: ({ member }) => ({ table: 'messaging.attachment', where: `owner_id = ${member.user_id}` }),
+    differing: { token: "'copy' || n || t.token" },
+  },
   channelFolders: {
     limit: 1_000,
     what: 'channel folders',

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import type { EditSnapshot } from '@natter/contracts';
 import { z } from 'zod';
-import { htmlDiff } from './html-diff.ts';
+import { createHtmlDiff } from './html-diff.ts';
 
 /** One change of a message: what it was before. What is null was not changed by it. */
 export const editRow = z.object({
@@ -26,11 +27,20 @@ export interface Current {
 
 export type HistoryPolicy = 'all' | 'moves' | 'none';
 
-/** Oldest first, the first one being the message as it was sent (specification 2.7). Values are those after each change. */
-export function editSnapshots(message: Current, edits: readonly EditRow[], policy: HistoryPolicy): EditSnapshot[] {
+/**
+ * Oldest first, the first one being the message as it was sent (specification 2.7). Values are those after each change. Other requests
+ * are served between two of them.
+ */
+export async function editSnapshots(
+  message: Current,
+  edits: readonly EditRow[],
+  policy: HistoryPolicy,
+): Promise<EditSnapshot[]> {
+  const htmlDiff = createHtmlDiff();
   let { topic, content, rendered_content } = message;
   const snapshots: EditSnapshot[] = [];
   for (const edit of [...edits].reverse()) {
+    await setImmediate();
     const isContent = edit.prev_content !== null && policy === 'all';
     const isMove = edit.prev_topic !== null || edit.prev_channel_id !== null;
     const before = edit.prev_rendered_content ?? '';

@@ -2,15 +2,17 @@ import { diffArrays } from 'diff';
 
 /** More changes than this are not told apart: the whole is replaced. It bounds the time for any input. */
 const maxEdits = 600;
+/** For all differences of one answer: from then on the whole is replaced. */
+const maxMs = 300;
 const token = /<[^>]*>|&[a-z0-9#]+;|[\p{L}\p{N}_]+|\s+|[^<&\p{L}\p{N}_\s]|[<&]/giu;
 
 /**
  * What changed from one HTML to another, as HTML: the text that came and the text that went stand in spans with the classes
  * clients know. Tags are those of the new one.
  */
-export function htmlDiff(before: string, after: string): string {
+export function htmlDiff(before: string, after: string, maxEditLength = maxEdits): string {
   const [old, new_] = [tokensOf(before), tokensOf(after)];
-  const changes = diffArrays(old, new_, { maxEditLength: maxEdits });
+  const changes = diffArrays(old, new_, { maxEditLength });
   if (changes === undefined) return `${marked(old, 'deleted')}${marked(new_, 'inserted')}`;
   return changes
     .map(({ added, removed, value }) => {
@@ -18,6 +20,17 @@ export function htmlDiff(before: string, after: string): string {
       return removed ? marked(value, 'deleted') : value.join('');
     })
     .join('');
+}
+
+/** `htmlDiff` for the differences of one answer. */
+export function createHtmlDiff(): (before: string, after: string) => string {
+  let spentMs = 0;
+  return (before, after) => {
+    const begunAt = performance.now();
+    const difference = htmlDiff(before, after, spentMs < maxMs ? maxEdits : 0);
+    spentMs += performance.now() - begunAt;
+    return difference;
+  };
 }
 
 const tokensOf = (html: string): string[] => html.match(token) ?? [];

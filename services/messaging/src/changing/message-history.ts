@@ -25,7 +25,7 @@ export function historyHandlers({ database }: Owner, reach: MessageReach, polici
         SELECT sender_id, channel_id, extract(epoch FROM sent_at)::float8 AS sent, topic, content, rendered_content
         FROM messaging.message WHERE realm_id = ${actor.realmId} AND id = ${id}`);
       if (!current) throw badRequest('Invalid message(s)');
-      const snapshots = editSnapshots(current, await database.any(editsOf(actor.realmId, [id])), policy);
+      const snapshots = await editSnapshots(current, await database.any(editsOf(actor.realmId, [id])), policy);
       if (params.allow_empty_topic_name || current.channel_id === null) return { message_history: snapshots };
       const shown = (topic: string): string => (topic === '' ? emptyTopicDisplayName : topic);
       return {

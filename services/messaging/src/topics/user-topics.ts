@@ -149,12 +149,16 @@ export function mutedTopicsConsumer(owner: Owner): void {
 
 const mutedRow = z.object({ name: z.string(), topic: z.string(), updated: z.number() });
 
+/** Every change of a mute tells the whole list, to clients that know only it: a longer one holds the newest. */
+const listedMutes = 500;
+
 async function mutedTopics(executor: Executor, realmId: number, userId: number): Promise<Muted[]> {
   const rows = await executor.any(sql.type(mutedRow)`
     SELECT c.name, t.topic, floor(extract(epoch FROM t.updated_at))::float8 AS updated FROM messaging.user_topic t
     JOIN messaging.channel c ON c.realm_id = t.realm_id AND c.channel_id = t.channel_id
-    WHERE t.realm_id = ${realmId} AND t.user_id = ${userId} AND t.policy = ${visibility.muted} ORDER BY t.updated_at, t.channel_id, t.topic_key`);
-  return rows.map(({ name, topic, updated }) => [name, topic, updated]);
+    WHERE t.realm_id = ${realmId} AND t.user_id = ${userId} AND t.policy = ${visibility.muted}
+    ORDER BY t.updated_at DESC, t.channel_id DESC, t.topic_key DESC LIMIT ${listedMutes}`);
+  return rows.reverse().map(({ name, topic, updated }) => [name, topic, updated]);
 }
 
 export async function mutedTopicsPart(

@@ -14,13 +14,16 @@ const attachmentRow = z.object({
 type AttachmentRow = z.infer<typeof attachmentRow>;
 type Fragment = ReturnType<typeof sql.fragment>;
 
-/** Attachments `a`, newest first, with the messages that refer to them. */
+/** Each reference to a file is told with the others: all of them would make its thousandth message a thousand times as expensive. */
+const shownMessages = 50;
+
+/** Attachments `a`, newest first, with the newest messages that refer to them. */
 export const attachmentsWhere = (executor: Executor, condition: Fragment): Promise<AttachmentRow[]> =>
   executor.any(sql.type(attachmentRow)`
     SELECT a.id, a.owner_id, a.name, a.path_id, a.size, floor(extract(epoch FROM a.created_at) * 1000)::float8 AS created,
-      coalesce((SELECT json_agg(json_build_object('id', m.id, 'date_sent', floor(extract(epoch FROM m.sent_at) * 1000)::bigint) ORDER BY m.id)
-        FROM messaging.attachment_message am JOIN messaging.message m ON m.realm_id = am.realm_id AND m.id = am.message_id
-        WHERE am.realm_id = a.realm_id AND am.attachment_id = a.id), '[]') AS messages
+      coalesce((SELECT json_agg(json_build_object('id', r.id, 'date_sent', floor(extract(epoch FROM r.sent_at) * 1000)::bigint) ORDER BY r.id)
+        FROM (SELECT m.id, m.sent_at FROM messaging.attachment_message am JOIN messaging.message m ON m.realm_id = am.realm_id AND m.id = am.message_id
+          WHERE am.realm_id = a.realm_id AND am.attachment_id = a.id ORDER BY am.message_id DESC LIMIT ${shownMessages}) r), '[]') AS messages
     FROM messaging.attachment a WHERE ${condition} ORDER BY a.id DESC`);
 
 export const toAttachment = ({ id, name, path_id, size, created, messages }: AttachmentRow): Attachment => ({

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { badRequest, ChatError, missing, type Page, uploadOperations } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { badRequest, ChatError, missing, type Page, totals, uploadOperations } from '@natter/contracts';
+import { requireRoom, sql } from '@natter/database';
 import { type FileStore, type Handlers, handle, handleOpen, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Reading } from '../reading/get-messages.ts';
@@ -42,6 +42,11 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
           INSERT INTO messaging.attachment (realm_id, owner_id, name, token, path_id, file_key, content_type, size)
           VALUES (${work.realmId}, ${actor.userId}, ${name}, ${token}, ${path_id}, ${key}, ${typeOf(file.content_type, name)}, ${file.size})
           RETURNING id, floor(extract(epoch FROM created_at) * 1000)::float8 AS created`);
+        await requireRoom(
+          work,
+          totals.uploads,
+          sql.fragment`messaging.attachment WHERE realm_id = ${work.realmId} AND owner_id = ${actor.userId}`,
+        );
         const attachment = { id, name, path_id, size: file.size, create_time: created, messages: [] };
         work.emit(attachmentEvent('add', actor.userId, attachment, bytes));
         const url = `/user_uploads/${path_id}`;
