@@ -1,4 +1,5 @@
 import { type Actor, isGuest, type LogEntry, roles } from '@natter/contracts';
+import { isAfter, type Position } from './realm-tail.ts';
 
 /** A poll from its arrival to its answer, held or not yet. */
 export interface Arrival {
@@ -12,15 +13,19 @@ export interface Arrival {
   newest: number;
   /** The queue ended. */
   isGone: boolean;
-  /** A key of the user ended, or the realm was deactivated: the poll answers with nothing, and the client authenticates again. */
-  isRevoked: boolean;
+  /**
+   * A key of the user ended, or the realm was deactivated, with the entry at this position: the poll answers at once with nothing
+   * after it, and the client authenticates again.
+   */
+  revokedAt: Position | undefined;
   /** Called when the poll was revoked. */
   wake: () => void;
 }
 
 /**
  * Polls that are under way, by queue. A poll is registered before its credentials are checked, and each entry of the log reaches
- * `follow` before any poll reads it. So no poll answers with an event from after the end of its credentials.
+ * `follow` before any poll reads it. So no poll answers with an event from after the end of its credentials. A poll that is held
+ * does answer with the event that ends them: its client learns from it that the realm was deactivated.
  */
 export interface Arrivals {
   add(queueId: string, actor: Actor): { arrival: Arrival; leave: () => void };
@@ -32,6 +37,9 @@ export interface Arrivals {
   revokeAll(realmId: number): void;
 }
 
+/** Before the first entry of every log. */
+const nowhere: Position = { number: 0, n: 0 };
+
 export function createArrivals(): Arrivals {
   const byQueue = new Map<string, Set<Arrival>>();
   let arrived = 0;
@@ -39,10 +47,10 @@ export function createArrivals(): Arrivals {
   function* inRealm(realmId: number): Generator<Arrival> {
     for (const all of byQueue.values()) for (const one of all) if (one.realmId === realmId) yield one;
   }
-  const revoke = (realmId: number, isAffected: (arrival: Arrival) => boolean): void => {
+  const revoke = (realmId: number, at: Position, isAffected: (arrival: Arrival) => boolean): void => {
     for (const arrival of inRealm(realmId)) {
       if (!isAffected(arrival)) continue;
-      arrival.isRevoked = true;
+      if (!arrival.revokedAt || isAfter(arrival.revokedAt, at)) arrival.revokedAt = at;
       arrival.wake();
     }
   };
@@ -56,7 +64,7 @@ export function createArrivals(): Arrivals {
         isGuest: isGuest(actor),
         newest: 0,
         isGone: false,
-        isRevoked: false,
+        revokedAt: undefined,
         wake: () => undefined,
       };
       const here = byQueue.get(queueId) ?? new Set();
@@ -73,15 +81,15 @@ export function createArrivals(): Arrivals {
         arrival.newest = Math.max(arrival.newest, generation ?? 0);
       }
     },
-    follow(realmId, { event: { type, op, body } }) {
-      if (type === 'credentials_changed') revoke(realmId, ({ userId }) => userId === body.user_id);
+    follow(realmId, { number, n, event: { type, op, body } }) {
+      if (type === 'credentials_changed') revoke(realmId, { number, n }, ({ userId }) => userId === body.user_id);
       // Every key of the realm is refused from now on.
-      if (type === 'realm' && op === 'deactivated') revoke(realmId, () => true);
+      if (type === 'realm' && op === 'deactivated') revoke(realmId, { number, n }, () => true);
       if (type !== 'realm_user' || op !== 'update') return;
       const { user_id, role } = body.person as { user_id: number; role?: number };
       if (role === undefined) return;
       for (const one of inRealm(realmId)) if (one.userId === user_id) one.isGuest = role === roles.guest;
     },
-    revokeAll: (realmId) => revoke(realmId, () => true),
+    revokeAll: (realmId) => revoke(realmId, nowhere, () => true),
   };
 }

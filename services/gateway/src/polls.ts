@@ -109,7 +109,7 @@ export function createPolls(options: {
 
   /** Only now does an end of the credentials reach this poll: the tail runs, and the poll is registered. */
   async function identifyAgain({ identify }: Poller, arrival: Arrival): Promise<void> {
-    arrival.isRevoked = false;
+    arrival.revokedAt = undefined;
     const actor = await identify();
     arrival.isGuest ||= isGuest(actor);
   }
@@ -131,7 +131,7 @@ export function createPolls(options: {
     const answer = (events: string[]): PollAnswer => ({
       events,
       lastEventId: events.length > 0 ? scan.lastId : lastEventId,
-      wasEnded: events.length === 0 && (ended !== undefined || arrival.isRevoked || isStopping),
+      wasEnded: events.length === 0 && (ended !== undefined || arrival.revokedAt !== undefined || isStopping),
       isGone: ended === 'gone',
     });
 
@@ -156,9 +156,8 @@ export function createPolls(options: {
       for (;;) {
         // A poll that was held when its queue ended is done with it; only the next one is told.
         if (ended === 'gone' && !isHeld) throw badQueue(queueId);
-        const events = arrival.isRevoked ? [] : await scan.next(isHeld);
-        if (arrival.isRevoked) return answer([]);
-        if (events.length > 0) return answer(events);
+        const events = await scan.next(isHeld);
+        if (events.length > 0 || arrival.revokedAt !== undefined) return answer(events);
         if (dontBlock || ended !== undefined || isStopping) return answer([]);
         const left = until - Date.now();
         isHeld = true;
@@ -172,7 +171,7 @@ export function createPolls(options: {
           if (ended !== undefined || scan.hasMore) wake();
         });
         wake = () => undefined;
-        if (ended === undefined && !arrival.isRevoked) await life.keep(queue, meta).catch(ignoreOutage);
+        if (ended === undefined && arrival.revokedAt === undefined) await life.keep(queue, meta).catch(ignoreOutage);
       }
     } finally {
       disarm();

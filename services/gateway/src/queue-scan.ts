@@ -77,6 +77,10 @@ export function createQueueScans({ bus, log, verifier, onDelivered }: ScanContex
         return isFirst ? reveal(bus, meta, queue.user_id, entry.event.withheld, event) : 'later';
       };
 
+      /** Withheld content is of the moment when it was asked for, which may be after the end of the credentials. */
+      const isRefused = (entry: LogEntry): boolean =>
+        arrival.revokedAt !== undefined && (entry.event.withheld !== undefined || isAfter(entry, arrival.revokedAt));
+
       return {
         get lastId() {
           return Math.max(eventId(queue, from), cursor);
@@ -86,12 +90,14 @@ export function createQueueScans({ bus, log, verifier, onDelivered }: ScanContex
         },
         async next(isFollowing) {
           for (;;) {
+            if (arrival.revokedAt && !isAfter(arrival.revokedAt, from)) return [];
             const inMemory = tail.after(from);
             const page = inMemory ?? (await readOlder(meta, tail, queue, from));
             const events: string[] = [];
             let bytes = 0;
             for (const entry of page) {
               const event = await eventOf(entry, events.length === 0);
+              if (isRefused(entry)) return events;
               // An answer holds one event at least, whatever its size.
               if (event === 'later') return events;
               if (event !== undefined && events.length > 0 && bytes + event.length > maxAnswerBytes) return events;

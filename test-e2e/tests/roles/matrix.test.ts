@@ -64,8 +64,10 @@ test.each(personal)('$operation does nothing with what is somebody else’s', as
 });
 
 test('a key of one realm is none in another', async () => {
-  const { realm, stranger } = world;
-  const outside = new Client(realm.spectator, stranger);
+  const { realm } = world;
+  // After 20 wrong keys for an address, the next one from the same network has to wait.
+  let asked = 0;
+  let outside = realm.spectator;
   for (const [operation, [, row = {}]] of Object.entries(tables)) {
     const [method = '', pattern = ''] = operation.split(' ');
     if (
@@ -75,6 +77,7 @@ test('a key of one realm is none in another', async () => {
       continue;
     if (pattern.startsWith('/realm/subdomain')) continue;
     const path = pattern.replace(/\{\w+\}/g, '1');
+    if (asked++ % 20 === 0) outside = new Client(realm.spectator, await elsewhere.person({ role: 'owner' }));
     const answer = row.file ? await uploadTo(outside, path) : await outside.send(method, path);
     expect([operation, answer.status, answer.body.code]).toEqual([operation, 401, 'INVALID_API_KEY']);
   }
