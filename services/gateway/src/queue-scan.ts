@@ -74,7 +74,7 @@ export function createQueueScans({ bus, log, verifier, onDelivered }: ScanContex
         const event = renderFor(isOpen && !arrival.isGuest ? queue : closed, entry);
         if (event === undefined || !entry.event.withheld) return event;
         // What may fail is asked for in an answer of its own: nothing before it is held up.
-        return isFirst ? reveal(bus, meta, queue.user_id, entry.event.withheld, event) : 'later';
+        return isFirst && !arrival.revokedAt ? reveal(bus, meta, queue.user_id, entry.event.withheld, event) : 'later';
       };
 
       /** Withheld content is of the moment when it was asked for, which may be after the end of the credentials. */
