@@ -12,6 +12,11 @@ export function createFailureLog(): (error: unknown, operation: Operation, reque
       requestLog().info({ err: error }, 'number out of range');
       return badRequest('A number is out of range');
     }
+    // An index entry holds about 2,700 bytes, fewer than some texts of the contract have.
+    if (sqlState(error) === '54000') {
+      requestLog().info({ err: error }, 'value too long for an index');
+      return badRequest('A value is too long');
+    }
     if (!(error instanceof ChatError)) {
       requestLog().error({ err: error }, 'request failed');
       return new ChatError('INTERNAL_ERROR', 'Internal server error');

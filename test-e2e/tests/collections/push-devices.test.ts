@@ -1,3 +1,4 @@
+import { randomBytes, randomInt } from 'node:crypto';
 import { type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
@@ -89,4 +90,15 @@ test('a client device is made known, given a key and a token, and forgotten; it 
   ]);
   expect(await state()).toEqual({});
   expect(refused(await realm.member2.post('/remove_client_device', { device_id }))).toEqual(badRequest);
+});
+
+test('a token that no index can hold is refused, as is such a key of a bot', async () => {
+  // Random, because Postgres compresses what repeats itself.
+  const long = randomBytes(3_100).toString('base64').slice(0, 4_096);
+  const tooLong = [400, 'A value is too long'];
+  const asToken = await realm.member.post('/users/me/android_gcm_reg_id', { token: long });
+  expect([asToken.status, asToken.body.msg]).toEqual(tooLong);
+  const key = Array.from({ length: 1_000 }, () => String.fromCodePoint(0x10000 + randomInt(0xe0000))).join('');
+  const asKey = await realm.member.put('/bot_storage', { storage: { [key]: 'x' } });
+  expect([asKey.status, asKey.body.msg]).toEqual(tooLong);
 });
