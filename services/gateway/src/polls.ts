@@ -118,6 +118,8 @@ export function createPolls(options: {
     const { actor, meta, hangup } = poller;
     const { queueId, lastEventId, dontBlock } = request;
     const [[queue, generation], tail] = await Promise.all([opening.open(actor, meta, queueId), tails.get(meta)]);
+    // A poll that has begun when its queue ends is done with it; only the next one is told.
+    if (arrival.isGone) throw badQueue(queueId);
     await identifyAgain(poller, arrival);
     const scan = await scans.start({ tail, queue, meta, arrival, lastEventId });
     const other = held.get(queueId);
@@ -154,8 +156,6 @@ export function createPolls(options: {
     const until = Date.now() + 45_000 + Math.random() * 10_000;
     try {
       for (;;) {
-        // A poll that was held when its queue ended is done with it; only the next one is told.
-        if (ended === 'gone' && !isHeld) throw badQueue(queueId);
         const events = await scan.next(isHeld);
         if (events.length > 0 || arrival.revokedAt !== undefined) return answer(events);
         if (dontBlock || ended !== undefined || isStopping) return answer([]);
