@@ -22,14 +22,14 @@ export function createSuspects(): { is(elapsedMs: number): boolean; count(): num
   };
 }
 
-/** The process of the system that used the most CPU, on all its threads, and how much. */
+/** The service that used the most CPU, on all its threads, and how much. Servers do work of their own at any time. */
 export async function costOf<R>(
-  { groups }: WatchedSystem,
+  { services }: WatchedSystem,
   work: () => Promise<R>,
 ): Promise<{ result: R; process: string; ms: number }> {
-  const before = cpuOf(groups);
+  const before = cpuOf(services);
   const result = await work();
-  const used = Object.entries(differenceOf(cpuOf(groups), before));
+  const used = Object.entries(differenceOf(cpuOf(services), before));
   const [process, ms] = used.reduce((most, one) => (one[1] > most[1] ? one : most), ['none', 0] as [string, number]);
   return { result, process, ms };
 }

@@ -33,6 +33,8 @@ export interface FuzzOptions {
   seed: number;
   requests: number;
   untilMs: number;
+  /** Ends the run early. */
+  signal: AbortSignal;
   operation: string | undefined;
   lanes: number;
   onProgress: (sent: number) => Promise<void>;
@@ -85,7 +87,7 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
 
   async function lane(random: Random): Promise<void> {
     const connection = new Connection(watched.port);
-    while (asker.count() < options.requests && Date.now() < options.untilMs) {
+    while (asker.count() < options.requests && Date.now() < options.untilMs && !options.signal.aborted) {
       if (options.operation === undefined && random.chance(sequenceShare)) await sequences.run(random);
       // A long run goes on.
       await one(random, connection).catch((error: unknown) => {

@@ -33,15 +33,18 @@ console.log(`seed ${seed} (--seed ${seed} makes the same choices again)`);
 const watched = await startWatched((line) => console.error(`fuzz: ${line}`), given.profile);
 const findings = createFindings(watched.directory, watched.system.url);
 const operator = await connectOperator(watched.system);
-let isStopping = false;
-const stop = async (): Promise<void> => {
-  if (isStopping) return;
-  isStopping = true;
-  await operator.bus.drain();
-  await watched.stop();
-};
+/** The first signal ends the run with what it has; the second one ends it at once. */
+const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => void stop().then(() => process.exit(130)));
+  process.on(signal, () => {
+    if (ending.signal.aborted) void stop().then(() => process.exit(130));
+    else ending.abort();
+  });
+let stopped: Promise<void> | undefined;
+function stop(): Promise<void> {
+  stopped ??= operator.bus.drain().then(() => watched.stop());
+  return stopped;
+}
 
 const neighbour = await openNeighbour(operator, watched.system.servers.postgresUrl);
 let sent = 0;
@@ -74,6 +77,7 @@ async function run(): Promise<number> {
     seed,
     requests,
     untilMs,
+    signal: ending.signal,
     operation: given.operation,
     lanes: Number(given.lanes),
     onProgress: async (count) => {

@@ -19,7 +19,9 @@ export interface WatchedSystem {
   system: System;
   port: number;
   directory: string;
-  /** The processes of the system by name. */
+  /** The processes of the services by name. */
+  services: ProcessGroups;
+  /** Those and the servers. */
   groups: ProcessGroups;
   /** Problems that processes reported since the last call. */
   problems(): string[];
@@ -72,14 +74,16 @@ export async function startWatched(log: (line: string) => void, profileTo?: stri
   const client = new pg.Client({ connectionString: system.servers.postgresUrl });
   await client.connect();
   let readMails = 0;
+  const services = Object.fromEntries(system.children.map((child) => [nameOf(child), () => [child.pid() ?? 0]]));
+  const servers = Object.fromEntries(
+    (['postgres', 'redis', 'nats'] as const).map((name) => [name, () => [system.servers[name].pid ?? 0]]),
+  );
   return {
     system,
     port: Number(new URL(system.url).port),
     directory,
-    groups: Object.fromEntries([
-      ...system.children.map((child) => [nameOf(child), () => [child.pid() ?? 0]]),
-      ...(['postgres', 'redis', 'nats'] as const).map((name) => [name, () => [system.servers[name].pid ?? 0]]),
-    ]),
+    services,
+    groups: { ...services, ...servers },
     mails,
     problems() {
       const said = found;
