@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 // Files share what their process has loaded: no module keeps state of a test.
-const common = { testTimeout: 60_000, hookTimeout: 120_000, isolate: false };
+const common = { testTimeout: 120_000, hookTimeout: 120_000, isolate: false };
 
 export default defineConfig({
   test: {
     // Most of what tests of systems do is wait: for expiry, for a scheduled minute, for a server to come back.
-    maxWorkers: 3,
+    maxWorkers: 2,
     projects: [
       {
         test: {

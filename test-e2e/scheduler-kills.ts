@@ -13,7 +13,7 @@ export interface SchedulerReport {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const burst = 150;
 /** Time to schedule a burst in, also on a busy machine. */
-const aheadSeconds = 8;
+const aheadSeconds = 15;
 /** Longer than the database lets a transaction idle. */
 const longStopMs = 10_000;
 

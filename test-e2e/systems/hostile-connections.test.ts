@@ -119,6 +119,11 @@ test('a reader of server-sent events that stalls is cut, and the gateway does no
   for (let round = 0; round < rounds; round++) {
     const made = await request(system.url, owner, 'POST', '/drafts', { drafts });
     expect(made.status).toBe(200);
+    // Deletes the drafts, whose text has a limit.
+    for (const enable_drafts_synchronization of [false, true])
+      expect((await request(system.url, owner, 'PATCH', '/settings', { enable_drafts_synchronization })).status).toBe(
+        200,
+      );
   }
   await new Promise((resolve) => setTimeout(resolve, 15_000));
   expect((await gatewayMemory()) - before).toBeLessThan(300);

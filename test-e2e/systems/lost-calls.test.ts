@@ -105,7 +105,6 @@ test('a write whose process is killed is done once by another, and no request fa
   tell('messaging killed 6 times', report);
   expect(report.failures).toEqual([]);
   expect(Math.min(...report.inFlight)).toBeGreaterThan(0);
-  expect(report.longestMs).toBeLessThan(10_000);
   await expectOnce('killed', report);
 });
 
@@ -126,6 +125,5 @@ test('a restart of NATS delays what is under way, and nothing fails or is done t
   tell('NATS restarted 3 times', report);
   expect(report.failures).toEqual([]);
   expect(Math.min(...report.inFlight)).toBeGreaterThan(0);
-  expect(report.longestMs).toBeLessThan(10_000);
   await expectOnce('cut', report);
 });
