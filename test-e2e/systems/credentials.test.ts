@@ -339,7 +339,7 @@ test(
     for (const child of system.children.filter(({ program }) => program === 'users')) child.kill('SIGKILL');
     const roleOf = () =>
       database.one(sql.type(z.object({ role: z.number() }))`SELECT role FROM users.account WHERE id = ${bot.user_id}`);
-    for (const end = Date.now() + 30_000; (await roleOf()).role === 100 && Date.now() < end; ) await pause(200);
+    for (const end = Date.now() + 90_000; (await roleOf()).role === 100 && Date.now() < end; ) await pause(200);
     expect((await roleOf()).role).toBe(300);
     const poll = { queue_id: queue.queue_id, last_event_id: -1 };
     const { body } = await request(system.url, administrator, 'GET', '/events', poll);
