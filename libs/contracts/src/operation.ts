@@ -63,7 +63,7 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   isCrossOrigin: boolean;
   /** Weight of one request against the caller's rate limit, whatever its parameters are. */
   cost: number;
-  /** What these parameters weigh beside `cost`: for operations whose work grows with a parameter. */
+  /** The weight of these parameters, added to `cost`. For operations whose work grows with a parameter. */
   weigh?(params: ParamValues<P>): number;
   /** Time the caller waits, in milliseconds. */
   deadlineMs: number;

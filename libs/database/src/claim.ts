@@ -10,12 +10,12 @@ import type { InsertNumbered } from './numbered.ts';
 export interface Claim {
   /** The caller; 0 for callers without an account. */
   readonly userId: number;
-  /** Who named the request: the client by a key, the client by ids of its own, or the caller on the bus. */
+  /** The source of the name: the client's key, the client's own ids, or the caller on the bus. */
   readonly namedBy: 'key' | 'local' | 'call';
   readonly key: string;
   /** Names the request: another request under the same key is refused. */
   readonly fingerprint: string;
-  /** What was stored, once it is committed. */
+  /** The stored answer, set after the commit. */
   stored?: { result: unknown };
 }
 
@@ -31,7 +31,7 @@ export class KeyTaken extends Error {
 export const isKeyTaken = (error: unknown): boolean =>
   error instanceof Error && 'constraint' in error && error.constraint === 'idempotency_pkey';
 
-/** What is stored under a key: the result, or the refusal. */
+/** The answer that a key stores: the result or the refusal. */
 export type Answer =
   | { result: unknown }
   | { error: Pick<ChatError, 'code' | 'message' | 'extra' | 'status'> }

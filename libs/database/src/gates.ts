@@ -27,7 +27,7 @@ const isOwner = (schema: string): schema is keyof typeof gateOf => schema in gat
 /** Others wait for whoever holds a gate, so it is held no longer, however long the work takes. */
 const longestMs = 2_000;
 const waitMs = 4_000;
-/** Whoever comes later queues up anew, behind those who wait to bump. */
+/** Later arrivals start a new queue, behind the units that wait to bump. */
 const joinMs = 20;
 
 const passing = new AsyncLocalStorage<number>();

@@ -85,7 +85,7 @@ export async function answerOnce(
   } catch (error) {
     if (!isDecided(error) || claim.stored) throw error;
     const isTaken = error instanceof KeyTaken;
-    // Of a call that was sent once nobody else can have stored an answer.
+    // A call that was sent only once has no other attempt that could have stored an answer.
     if (!isTaken && !isRetry && claim.namedBy === 'call') throw error;
     // Credentials that ended say nothing about what was asked.
     const isStored = isNamed && !isTaken && error.status !== 401;
