@@ -79,11 +79,11 @@ BEGIN
     'at', extract(epoch FROM at) * 1000);
 END $$;
 
--- Memberships and what groups are called and permit; `groups` is only who is in which group through others, which decides rights.
+-- `group-contents`: memberships, names and permissions of groups. `groups`: the nesting of groups, which decides rights.
 UPDATE log.writer SET bumps = bumps || ARRAY['group-contents'] WHERE role = 'natter_users';
 
--- Whoever is deciding for the second time holds the gate of the versions it rests on, shared; whoever bumps them passes through it at the
--- end of the transaction, under the clock, and never waits there. SQLSTATE NT409: the gate is held.
+-- A request that decides for the second time holds the gate of the versions it rests on, shared. A unit that bumps them passes the gate at
+-- the end of its transaction, under the clock, and never waits there. SQLSTATE NT409: the gate is held.
 CREATE FUNCTION log.pass_gate(p_realm int, p_gate int) RETURNS void LANGUAGE plpgsql SET search_path = log, pg_temp AS $$
 BEGIN
   IF NOT pg_try_advisory_xact_lock(p_gate, p_realm) THEN
