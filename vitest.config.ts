@@ -1,7 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
 // Files share what their process has loaded: no module keeps state of a test.
-const common = { testTimeout: 120_000, hookTimeout: 120_000, isolate: false };
+const common = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  isolate: false,
+  // Systems of tests compare every event with its declaration.
+  env: { NATTER_EVENT_CHECK_RATIO: '1' },
+};
 
 export default defineConfig({
   test: {
@@ -11,7 +17,12 @@ export default defineConfig({
       {
         test: {
           name: 'parts',
-          include: ['libs/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'deploy/**/*.test.ts'],
+          include: [
+            'libs/*/src/**/*.test.ts',
+            'services/*/src/**/*.test.ts',
+            'deploy/**/*.test.ts',
+            'test-e2e/simulation/**/*.test.ts',
+          ],
           ...common,
         },
       },

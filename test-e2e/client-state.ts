@@ -1,6 +1,9 @@
 import type { Answer } from './api.ts';
 
-/** What a client keeps of a register answer, moved along by events. Written from the event catalogue; imports nothing of the product. */
+/**
+ * The client's state: the answer of a register, updated by events. Written from the event catalogue; imports nothing of
+ * the product.
+ */
 export interface ClientState {
   users: Map<number, Answer>;
   streams: Map<number, Answer>;
@@ -72,7 +75,7 @@ export function apply(state: ClientState, event: Answer): void {
     }
 }
 
-/** Comparable form; the subscribers of channels one is not subscribed to are not followed. */
+/** Comparable form; subscribers of channels that the user is not subscribed to are not tracked. */
 export function comparable(state: ClientState): unknown {
   const sorted = (map: Map<number, Answer>): [number, Answer][] => [...map].sort(([a], [b]) => a - b);
   const withoutPictures = ([id, { avatar_url, profile_data, ...user }]: [number, Answer]) => [id, user];

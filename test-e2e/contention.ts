@@ -1,20 +1,20 @@
 import type { System } from '@natter/local/system';
 import { type Answer, request } from './api.ts';
 
-/** One kind of request, made by many clients at once. `client` numbers them. */
+/** One kind of request, sent by many clients at once. `client` is the client's number. */
 export interface Kind {
   name: string;
   make(client: number): Promise<{ status: number; body: Answer }>;
-  /** Undoes what clients have done and not undone, as far as that is possible. */
+  /** Reverts what clients have done and not reverted, as far as possible. */
   settle?(): Promise<void>;
 }
 
 export interface Outcome {
   kind: string;
   answered: number;
-  /** Answers 5xx, by message. */
+  /** 5xx answers, by message. */
   refused: number;
-  /** Answers 4xx: what the request asked for was not possible any more. */
+  /** 4xx answers: the request had become impossible. */
   objected: number;
   texts: Map<string, number>;
   perSecond: number;
@@ -26,11 +26,11 @@ export interface Outcome {
 
 export interface Place {
   system: System;
-  /** Per client one person, group and message. */
+  /** One user, group and message per client. */
   people: number[];
   groupIds: number[];
   messageIds: number[];
-  /** What all clients share. */
+  /** Shared by all clients. */
   messageId: number;
   sharedId: number;
   nestedId: number;
@@ -44,7 +44,7 @@ const ok = async (answer: Promise<{ status: number; body: Answer }>): Promise<An
   return body;
 };
 
-/** People, a channel, messages and groups, for requests of so many clients that get into each other's way. */
+/** Users, a channel, messages and groups for conflicting requests of this many clients. */
 export async function preparePlace(system: System, clients: number): Promise<Place> {
   const { owner, administrator, moderator, member, member2 } = system.people;
   const tag = Math.random().toString(36).slice(2, 8);
@@ -94,7 +94,7 @@ export async function preparePlace(system: System, clients: number): Promise<Pla
 
 type Made = Omit<Kind, 'name'>;
 
-/** What is done and undone in turn, by each client with an object of its own. */
+/** Alternates between an action and its reversal; each client uses its own object. */
 function inTurns(make: (client: number, isUndo: boolean) => ReturnType<Kind['make']>): Made {
   const done = new Set<number>();
   return {
@@ -114,7 +114,7 @@ function inTurns(make: (client: number, isUndo: boolean) => ReturnType<Kind['mak
 
 const always = (make: Kind['make']): Made => ({ make });
 
-/** The kinds of requests, each by name. Those that no sender makes are an administrator's. */
+/** The kinds of requests by name. An administrator sends those without a particular sender. */
 export function kindsAt(place: Place): Kind[] {
   const { system, people, channel, channelId, messageId, groupIds, nestedId } = place;
   const { owner, administrator, moderator, member, member2 } = system.people;
@@ -210,14 +210,14 @@ export function kindsAt(place: Place): Kind[] {
 export interface Load {
   kind: Kind;
   clients: number;
-  /** Of all clients together; as many as they can, unless said otherwise. */
+  /** Over all clients together; by default as many as possible. */
   perSecond?: number;
 }
 
-/** Runs kinds of requests beside each other, each by some clients that send one request after the other. */
+/** Runs kinds of requests concurrently, each by several clients that send one request after another. */
 export async function runTogether(loads: readonly Load[], ms: number): Promise<Outcome[]> {
   const outcomes = await Promise.all(loads.map((load) => runOne(load, ms)));
-  // Twice: what one kind did may keep another from being undone.
+  // Twice, because one kind may prevent another from being reverted.
   for (const { kind } of [...loads, ...loads]) await kind.settle?.();
   return outcomes;
 }

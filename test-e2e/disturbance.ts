@@ -1,7 +1,7 @@
 import { type Credentials, request } from './api.ts';
 import { describe, follow } from './follower.ts';
 
-/** Where the load goes, and whose it is. */
+/** The address of the load, and its users. */
 export interface Disturbed {
   url: string;
   people: Record<'owner' | 'member' | 'member2' | 'moderator', Credentials>;
@@ -11,15 +11,17 @@ export interface Report {
   acknowledged: number;
   inFlightAtDisturbances: number[];
   problems: string[];
-  /** Requests of senders and followers that were not answered with 200. All were tried again. */
+  /** Requests of senders and followers that were not answered with 200. All were retried. */
   failures: string[];
-  /** The longest that any queue was without an answer. */
+  /** The longest time that any queue was without an answer. A poll is held until an event or a heartbeat is due. */
   longestWaitMs: number;
+  /** The longest time from a send to its success, with its repetitions. */
+  longestSendMs: number;
 }
 
 /**
- * Continuous sends from several clients with as many followers, while `disturb` does its worst. Every acknowledged message
- * must reach every follower once, in one order, and no follower may lose its queue.
+ * Continuous sends from several clients with as many followers, while `disturb` injects faults. Every acknowledged
+ * message must reach every follower once, in one order, and no follower may lose its queue.
  */
 export async function underDisturbance(
   system: Disturbed,
@@ -38,13 +40,15 @@ export async function underDisturbance(
   const inFlightAtDisturbances: number[] = [];
   const failures: string[] = [];
   let inFlight = 0;
+  let longestSendMs = 0;
   let isSending = true;
   const run = Math.random().toString(36).slice(2);
   const sending = Array.from({ length: clients }, async (_, index) => {
     const who = senders[index % senders.length] ?? people.member;
     for (let count = 0; isSending; count++) {
       const content = `${run} ${index} ${count}`;
-      // The same key until it is answered: a retry must not double.
+      const began = performance.now();
+      // The same key until it is answered, so that a retry does not double the message.
       for (let isAnswered = false; !isAnswered; ) {
         inFlight++;
         try {
@@ -60,13 +64,14 @@ export async function underDisturbance(
           isAnswered = status < 500 && status !== 429;
           if (status !== 200) failures.push(`send: ${status} ${body.code}`);
         } catch (error) {
-          // Cut off: outcome unknown, so again.
+          // The connection broke: the outcome is unknown, so the request is repeated.
           failures.push(`send: ${describe(error)}`);
         } finally {
           inFlight--;
         }
         if (!isAnswered) await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 100));
       }
+      longestSendMs = Math.max(longestSendMs, performance.now() - began);
       await new Promise((resolve) => setTimeout(resolve, 30 + Math.random() * 30));
     }
   });
@@ -93,5 +98,5 @@ export async function underDisturbance(
   const longestWaitMs = Math.max(...followers.map((follower) => follower.longestWaitMs()));
   for (const follower of followers) follower.stop();
   failures.push(...followers.flatMap((follower) => follower.failures.map((failure) => `poll: ${failure}`)));
-  return { acknowledged: acknowledged.size, inFlightAtDisturbances, problems, failures, longestWaitMs };
+  return { acknowledged: acknowledged.size, inFlightAtDisturbances, problems, failures, longestWaitMs, longestSendMs };
 }

@@ -1,6 +1,6 @@
 import { type Credentials, request } from './api.ts';
 
-/** Follows one queue through everything. It never registers again: losing its queue is recorded as its failure. */
+/** Follows one queue through all faults. It never registers again: the loss of its queue is recorded as a failure. */
 export interface Follower {
   messageIds: number[];
   contents: string[];
@@ -64,7 +64,7 @@ export async function follow(
   return follower;
 }
 
-/** A busy system may ask for patience before there is a queue; afterwards a follower has none. */
+/** A busy system may reply 503 before there is a queue; afterwards that counts as a failure. */
 async function register(url: string, who: Credentials, eventTypes: string[]): ReturnType<typeof request> {
   for (const deadline = Date.now() + 30_000; ; ) {
     const answer = await request(url, who, 'POST', '/register', {
@@ -76,7 +76,7 @@ async function register(url: string, who: Credentials, eventTypes: string[]): Re
   }
 }
 
-/** Why a request failed, with what lies beneath `fetch failed`. */
+/** Why a request failed, including the cause of `fetch failed`. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

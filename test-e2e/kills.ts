@@ -15,7 +15,7 @@ export function randomOf(seed: number): () => number {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** SIGKILL to one process of each kind, one after the other, at random moments. */
+/** SIGKILL to one process of each kind sequentially, at random times. */
 export function killEveryService(
   system: System,
   clients: number,
@@ -44,7 +44,7 @@ export function killEveryService(
   });
 }
 
-/** Redis wiped, Redis, NATS and Postgres killed and started again. */
+/** Wipes Redis; kills and restarts Redis, NATS and Postgres. */
 export function killEveryServer(system: System, clients: number, random: () => number): Promise<Report> {
   const { servers } = system;
   return underDisturbance(system, clients, async (tick) => {

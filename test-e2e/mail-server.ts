@@ -5,19 +5,19 @@ interface Mail {
   to: string[];
   subject: string;
   text: string;
-  /** The first link in it. */
+  /** The first link in the mail. */
   link: string;
 }
 
 export interface MailServer {
   url: string;
   received: Mail[];
-  /** The next mail to this address that was not given before. */
+  /** The next mail to this address that was not returned before. */
   next(to: string): Promise<Mail>;
   stop(): Promise<void>;
 }
 
-/** A real mail server that keeps what it is given. */
+/** A real mail server that stores the mails it receives. */
 export async function startMailServer(): Promise<MailServer> {
   const received: Mail[] = [];
   const given = new Set<Mail>();

@@ -1,7 +1,7 @@
 /**
- * Loaded before anything else into the processes that NATTER_TEST_CLOCK_OF names: their wall clock differs from the machine's by what
- * the file NATTER_TEST_CLOCK says for their process id, in milliseconds, and moves as soon as that changes. As on a real machine,
- * timers do not follow it.
+ * Preloaded into the processes that NATTER_TEST_CLOCK_OF names: their wall clock is offset by the milliseconds that the
+ * file NATTER_TEST_CLOCK contains for their process id, and follows changes of the file at once. As on a real machine,
+ * timers are not affected.
  */
 import { readFileSync } from 'node:fs';
 
@@ -14,7 +14,7 @@ if (file && program && process.argv[1]?.includes(program)) {
     try {
       movedMs = JSON.parse(readFileSync(file, 'utf8'))[process.pid] ?? 0;
     } catch {
-      // It is being written.
+      // The file is being written.
     }
   };
   look();

@@ -3,7 +3,7 @@ import { type Credentials, request } from './api.ts';
 
 export interface RaceReport {
   rounds: number;
-  /** Racing sends that were accepted before, and refused after, the right was taken. */
+  /** Racing sends that were accepted before the right was revoked, and refused after. */
   accepted: number;
   refused: number;
   violations: string[];
@@ -12,7 +12,7 @@ export interface RaceReport {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Race {
-  /** Who sends while the right is taken, and to where. */
+  /** The user whose right is revoked, and the target of the sends. */
   sender: () => Credentials;
   to: string;
   take: () => Promise<void>;
@@ -20,8 +20,8 @@ interface Race {
 }
 
 /**
- * Sends race the loss of the right to send, while the process that decides is stopped between its decision and its commit.
- * A marker sent after the loss was answered has a number; nothing the sender got accepted may have a higher one.
+ * Sends race the revocation of the right to send, while the deciding process is stopped between its decision and its
+ * commit. A marker sent after the answer to the revocation has a number; no accepted send may have a higher one.
  */
 async function race(
   system: System,
@@ -40,7 +40,8 @@ async function race(
       { type: 'channel', to: channel, topic: 'race', content: 'x' },
       { connection: 'close' },
     );
-  // How long the sends have before deciders stop follows what became of the last ones, so that about half come through.
+  // The head start of the sends before the deciders are stopped is adapted to the last results, so that about half
+  // succeed.
   let head = 60;
   for (let round = 0; round < rounds; round++) {
     const who = sender();
@@ -122,7 +123,7 @@ export async function raceRole(system: System, rounds: number, random: () => num
   });
 }
 
-/** The group of the sender leaves the group that may post: nothing about the sender or the channel changes. */
+/** The sender's group is removed from the group that may post: neither the sender nor the channel changes. */
 export async function raceNestedGroup(system: System, rounds: number, random: () => number): Promise<RaceReport> {
   const { member, owner } = system.people;
   const asOwner = async (method: string, path: string, form: Record<string, unknown>) => {
@@ -151,7 +152,7 @@ export async function raceNestedGroup(system: System, rounds: number, random: ()
   });
 }
 
-/** The API key that is being used is revoked. */
+/** The API key in use is revoked. */
 export async function raceKey(system: System, rounds: number, random: () => number): Promise<RaceReport> {
   const { moderator } = system.people;
   const renew = async (): Promise<Credentials> => {

@@ -4,7 +4,7 @@ import { type Credentials, request } from './api.ts';
 export interface SchedulerReport {
   scheduled: number;
   arrivals: Map<string, number>;
-  /** Messages that were due and not sent when each blow had fallen. */
+  /** Messages that were due and not sent at each fault. */
   inFlight: number[];
   killed: number;
   stopped: number;
@@ -12,19 +12,19 @@ export interface SchedulerReport {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const burst = 150;
-/** Time to schedule a burst in, also on a busy machine. */
+/** Time to schedule a burst, also on a busy machine. */
 const aheadSeconds = 15;
-/** Longer than the database lets a transaction idle. */
+/** Longer than the database permits a transaction to be idle. */
 const longStopMs = 10_000;
 
 /**
- * Bursts of scheduled messages fall due while schedulers are killed with SIGKILL, or stopped with SIGSTOP, some beyond every
- * time limit, and resumed. New ones are scheduled all the while.
+ * Bursts of scheduled messages fall due while schedulers are killed with SIGKILL, or stopped with SIGSTOP, some beyond
+ * every time limit, and resumed. New ones are scheduled throughout.
  */
 export async function hitSchedulers(system: System, rounds: number, random: () => number): Promise<SchedulerReport> {
   const { member, owner } = system.people;
   let keys = 0;
-  /** As a careful client: what may or may not have been done is asked again with the same key. */
+  /** Like a careful client: a request with an unknown outcome is repeated with the same key. */
   const ask = async (who: Credentials, method: string, path: string, form: Record<string, unknown> = {}) => {
     const key = `schedulers-${++keys}`;
     for (let attempt = 1; ; attempt++) {
@@ -61,7 +61,7 @@ export async function hitSchedulers(system: System, rounds: number, random: () =
   }
   await Promise.all(resumed);
   for (const end = Date.now() + 60_000; report.arrivals.size < report.scheduled && Date.now() < end; ) await pause(200);
-  // A second one would come now.
+  // A duplicate would arrive in this time.
   await pause(3_000);
   isOver = true;
   await following;

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 
 const noRegistry = 'no container registry could be reached to read its digest; give one with the digest in operation';
 
-/** Images that the tree names without a digest, with the reason. A digest is never guessed. */
+/** Images that are referenced without a digest, with the reason. A digest is never guessed. */
 export const knownUnpinned: Readonly<Record<string, string>> = {
   'gcr.io/distroless/cc-debian12:nonroot': noRegistry,
   'postgres:17': noRegistry,
@@ -15,7 +15,7 @@ export const knownUnpinned: Readonly<Record<string, string>> = {
   'natter:local': 'built on the same machine from this tree',
 };
 
-/** Where images are named: files of the deployment by what their lines look like. */
+/** Where images are referenced: files of the deployment, and the pattern of the lines. */
 const places: readonly [file: RegExp, image: RegExp][] = [
   [/compose\.yaml$/, /^\s*image:\s*(?:\$\{\w+:-)?([^\s}]+)/gm],
   [/Dockerfile$/, /^(?:FROM|ARG BASE=)\s*([^\s$]+)$/gm],

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Licences that allow what Natter, under Apache-2.0, does with a package: use it, and ship it in the image. */
+/** Licences that permit Natter, under Apache-2.0, to use a package and to ship it in the image. */
 const allowed = new Set([
   '0BSD',
   'Apache-2.0',
@@ -18,7 +18,7 @@ const allowed = new Set([
   'Python-2.0',
   'Unlicense',
 ]);
-/** Packages with another licence, each with the reason why it is all right. */
+/** Packages with another licence, each with the reason why it is acceptable. */
 const exceptions: Readonly<Record<string, string>> = {
   lightningcss: 'MPL-2.0; only the test runner loads it, and it is not changed',
   'lightningcss-linux-x64-gnu': 'MPL-2.0; as above',
@@ -41,7 +41,7 @@ export function installedPackages(store: string): Installed[] {
       const file = join(modules, name, 'package.json');
       if (!existsSync(file)) continue;
       const manifest = JSON.parse(readFileSync(file, 'utf8'));
-      // Symbolic links lead to packages of other entries.
+      // Symbolic links point to packages of other entries.
       found.set(`${manifest.name}@${manifest.version}`, { name: String(manifest.name), licence: licenceOf(manifest) });
     }
   }
@@ -63,7 +63,7 @@ function licenceOf({ license, licenses }: Manifest): string {
   return license?.type ?? licenses?.map(({ type }) => type).join(' OR ') ?? 'none';
 }
 
-/** One allowed alternative suffices; of licences that hold together each must be allowed. */
+/** Of alternative licences one must be allowed; of combined licences all must be. */
 export function isAllowed(name: string, licence: string): boolean {
   if (name in exceptions) return true;
   const plain = licence.replace(/[()]/g, '');

@@ -10,7 +10,7 @@ for (const problem of problems) console.error(problem);
 console.log(problems.length === 0 ? 'audit: nothing found' : `audit: ${problems.length} problems`);
 process.exit(problems.length === 0 ? 0 : 1);
 
-/** The registry answers this; a registry without the endpoint, or none at all, makes it a skip. */
+/** If the registry has no such endpoint, or is unreachable, the check is skipped. */
 function vulnerabilities(): string[] {
   const pnpm = join(root, '.tools', 'node_modules', '.bin', 'pnpm');
   const { stdout, stderr } = spawnSync(pnpm, ['audit', '--json'], { cwd: root, encoding: 'utf8', timeout: 120_000 });

@@ -1,6 +1,7 @@
 /**
- * Makes what an image holds, in `deploy/docker/dist`: every service and command in one program, the Node that runs it, and
- * the files that code reads beside itself, for the machine that it is made on. `node deploy/docker/bundle.ts`
+ * Builds the content of the image in `deploy/docker/dist`: every service and command in one program, the Node binary
+ * that runs it, and the data files that code reads, for the platform of the build machine. `node
+ * deploy/docker/bundle.ts`
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,10 +11,10 @@ import { build } from 'esbuild';
 const root = dirname(dirname(import.meta.dirname));
 export const dist = join(import.meta.dirname, 'dist');
 
-/** Packages with machine code; they are copied, not bundled. */
+/** Packages with native code; they are copied, not bundled. */
 const natives = ['@node-rs/argon2'];
 
-/** Starts a file of its own as a thread, so it is copied, not bundled. */
+/** It starts one of its own files as a thread, so it is copied, not bundled. */
 const threads = join(root, 'libs', 'renderer', 'node_modules', 'piscina');
 
 export async function bundle(platform = `${process.platform}-${process.arch}`): Promise<void> {
@@ -24,6 +25,7 @@ export async function bundle(platform = `${process.platform}-${process.arch}`): 
     entryPoints: {
       natter: join(root, 'deploy', 'admin', 'src', 'natter.ts'),
       'render-worker': join(root, 'libs', 'renderer', 'src', 'render-worker.ts'),
+      'watchdog-thread': join(root, 'libs', 'service-kit', 'src', 'watchdog-thread.ts'),
     },
     outdir: join(app, 'bin'),
     outExtension: { '.js': '.mjs' },
@@ -33,7 +35,7 @@ export async function bundle(platform = `${process.platform}-${process.arch}`): 
     platform: 'node',
     target: 'node24',
     external: [...natives, 'piscina', 'pino-pretty', 'pg-native'],
-    // Dependencies in CommonJS ask for built-in modules by `require`.
+    // CommonJS dependencies load built-in modules with `require`.
     banner: {
       js: "import { createRequire as natterRequire } from 'node:module';const require = natterRequire(import.meta.url);",
     },
@@ -54,7 +56,7 @@ export async function bundle(platform = `${process.platform}-${process.arch}`): 
   cpSync(realpathSync(node), join(dist, 'node'));
 }
 
-/** Code finds them as `../<folder>/<file>`; all bundles lie in one folder, so all such folders become one. */
+/** Code refers to them as `../<folder>/<file>`; all bundles are in one folder, so these folders are merged. */
 function copyReadFiles(app: string): void {
   const owners = ['libs', 'services'].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(root, group, name)),
@@ -87,7 +89,7 @@ function foldersReadBy(owner: string): Set<string> {
   return folders;
 }
 
-/** The package and its machine code for the platform, without what only other platforms need. */
+/** The package and its native code for the platform, without that of other platforms. */
 function copyNative(name: string, platform: string, app: string): void {
   const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
   const copy = (from: string, packageName: string): void =>

@@ -16,7 +16,7 @@ interface Service {
 const { services } = parse(readFileSync(file, 'utf8'), { merge: true }) as { services: Record<string, Service> };
 const ours = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
 
-/** Settings that compose gives by itself, in the secrets that prepare.ts writes or in the image. */
+/** Settings provided by compose.yaml itself, by the secrets of prepare.ts, or by the image. */
 const given = [
   ...['NATTER_NATS_URL', 'NATTER_REDIS_URL', 'NATTER_POSTGRES_URL', 'NATTER_BOT_KEY_SECRET'],
   'NATTER_BOT_KEY_SECRET_PREVIOUS',

@@ -1,6 +1,6 @@
 /**
- * What compose.yaml needs: the image `natter:local` and the secrets in `deploy/docker/secrets`, made once and kept. The base
- * image is taken from NATTER_BASE_IMAGE. `node deploy/docker/prepare.ts`
+ * Prepares for compose.yaml: builds the image `natter:local`, and creates the secrets in `deploy/docker/secrets` once.
+ * NATTER_BASE_IMAGE selects the base image. `node deploy/docker/prepare.ts`
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -27,7 +27,7 @@ const urls = [
   ...['--postgres', `postgres://natter:${postgresPassword}@postgres:5432/natter`],
   ...['--redis', 'redis://redis:6379', '--nats', 'nats://nats:4222'],
 ];
-// NATS and Redis read theirs as users of their own.
+// NATS and Redis read these files as users of their own.
 write('nats.conf', credentials('--format', 'nats'), 0o644);
 write('users.acl', credentials('--format', 'redis'), 0o644);
 write(
@@ -38,7 +38,7 @@ for (const service of ['gateway', 'users', 'channels', 'messaging', 'scheduler',
   write(`${service}.env`, credentials('--format', 'env', '--service', service, ...urls));
 console.log(`${image} and ${secrets} are ready`);
 
-/** Printed by the command of the image itself, so that image and credentials agree. */
+/** Printed by the image's own command, so that image and credentials match. */
 function credentials(...args: string[]): string {
   return execFileSync('docker', ['run', '--rm', '-e', `NATTER_SECRET=${secret}`, image, 'credentials', ...args], {
     encoding: 'utf8',

@@ -1,7 +1,7 @@
 /**
- * Checks rendered objects against the schemas of Kubernetes in two ways: types and required fields by the validators of
- * `kubernetes-models`, and fields that Kubernetes does not know, which it would drop in silence, by the TypeScript compiler,
- * which refuses excess properties of a literal.
+ * Checks rendered objects against the Kubernetes schemas in two ways: types and required fields with the validators of
+ * `kubernetes-models`, and unknown fields, which Kubernetes would silently drop, with the TypeScript compiler, which
+ * rejects excess properties of a literal.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { KubernetesObject } from './render.ts';
 
 const models = dirname(createRequire(import.meta.url).resolve('kubernetes-models/package.json'));
 
-/** The path of a kind within `kubernetes-models`; undefined for kinds of extensions and of API versions that are gone. */
+/** The path of a kind within `kubernetes-models`; undefined for kinds of extensions and of removed API versions. */
 function modelOf({ apiVersion, kind }: KubernetesObject): string | undefined {
   const path = join(models, apiVersion, `${kind}.js`);
   return existsSync(path) ? path : undefined;
@@ -42,7 +42,7 @@ export const isCovered = (object: KubernetesObject): boolean => modelOf(object) 
 
 function unknownFields(objects: readonly KubernetesObject[]): string[] {
   const root = dirname(dirname(import.meta.dirname));
-  // Beside this file, so that the compiler finds the packages.
+  // In this folder, so that the compiler resolves the packages.
   const directory = mkdtempSync(join(import.meta.dirname, '.check-'));
   try {
     const lines = objects.flatMap((object, index) => [

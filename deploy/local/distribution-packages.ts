@@ -1,4 +1,4 @@
-/** Redis and NATS from the Debian or Ubuntu archive, unpacked into a cache: no root, nothing installed. */
+/** Redis and NATS from the Debian or Ubuntu archive, unpacked into a cache: needs no root, installs nothing. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -6,10 +6,15 @@ import { access, chmod, constants, mkdir, readdir, rename, rm } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Binary, repositoryRoot } from './binaries.ts';
-import type { ServerContext } from './servers.ts';
+import { repositoryRoot } from './repository-root.ts';
+import type { ServerContext } from './server-context.ts';
 
 const run = promisify(execFile);
+
+export interface Binary {
+  command: string;
+  env: NodeJS.ProcessEnv;
+}
 
 export async function unpackDistributionPackages(
   context: ServerContext,
@@ -36,7 +41,7 @@ export async function unpackDistributionPackages(
     for (const file of await readdir(downloads)) await run('dpkg-deb', ['-x', join(downloads, file), unfinished]);
     await rm(downloads, { recursive: true, force: true });
     await chmod(unfinished, 0o755);
-    // Two starts at once may both get here; either copy will do.
+    // Two simultaneous starts may both get here; either copy is fine.
     await rename(unfinished, target).catch(() => {});
   } catch (error) {
     context.log(`${name}: not from packages: ${error instanceof Error ? error.message.trim() : error}`);
@@ -48,7 +53,7 @@ export async function unpackDistributionPackages(
 
 async function download(packages: string[], cwd: string): Promise<void> {
   const isRoot = process.getuid?.() === 0;
-  // As root, apt hands downloads to its own user, who can't write here.
+  // As root, apt downloads as a separate user, who can't write here.
   const asRoot = isRoot ? ['-o', 'APT::Sandbox::User='] : [];
   const fetch = () => run('apt-get', [...asRoot, 'download', ...packages], { cwd, timeout: 120_000 });
   try {

@@ -1,10 +1,10 @@
-/** A server in a container, where a Docker daemon answers and nothing nearer exists. */
+/** A server in a container, used if a Docker daemon runs and no other source exists. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { ServerContext } from './server-context.ts';
 import type { ServerProcess } from './server-process.ts';
-import type { ServerContext } from './servers.ts';
 
 const run = promisify(execFile);
 
@@ -17,7 +17,7 @@ export interface ContainerRecipe {
   innerPort: number;
   flags?: string[];
   command: string[];
-  /** Data lies in a volume that outlives the container. */
+  /** Data is stored in a volume that outlives the container. */
   keepsData?: boolean;
   answers(): Promise<boolean>;
 }
@@ -33,7 +33,7 @@ export async function startDocker(context: ServerContext, recipe: ContainerRecip
 
   const container = `natter-${recipe.name}-${createHash('sha256').update(recipe.home).digest('hex').slice(0, 12)}`;
   const volume = `${container}-data`;
-  // The port is fixed when a container is made, so each start makes it anew; the data lies in the volume.
+  // A container's port is fixed when it is created, so each start creates it again; the data is in the volume.
   await run('docker', ['rm', '-f', container]).catch(() => {});
   if (context.fresh) await run('docker', ['volume', 'rm', '-f', volume]).catch(() => {});
   const data = recipe.keepsData

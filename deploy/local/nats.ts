@@ -1,12 +1,12 @@
-/** NATS, with the users and permissions that the caller writes. */
+/** NATS, with the users and permissions given by the caller. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findNats, missing } from './binaries.ts';
 import { startDocker } from './docker.ts';
 import { answersWith, keptPort } from './port.ts';
+import type { ServerContext } from './server-context.ts';
 import { externalServer, type ServerProcess, startOnPort, sweepLeftover } from './server-process.ts';
-import type { ServerContext } from './servers.ts';
 
 export async function bringNats(
   context: ServerContext,
@@ -22,7 +22,7 @@ export async function bringNats(
 
   const binary = await findNats(context);
   const config = join(home, 'nats.conf');
-  // Anybody's NATS says INFO; this name tells ours from one that took the port first.
+  // Every NATS server sends INFO; this name distinguishes ours from one that took the port first.
   const serverName = `natter-${randomBytes(6).toString('hex')}`;
   const configure = (listen: string): Promise<void> =>
     writeFile(config, `listen: "${listen}"\n${extraConfig}\nserver_name: "${serverName}"\n`, { mode: 0o600 });

@@ -1,10 +1,10 @@
-/** Ports that stay the same from one start to the next, so that a URL written down stays true. */
+/** Ports that stay the same from one start to the next, so that URLs stay valid. */
 import { randomInt } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** The port of the last start in this home if it is free, else another, remembered from now on. */
+/** The port of the last start in this home if it is free, otherwise a new one that is kept from now on. */
 export async function keptPort(home: string): Promise<number> {
   const file = join(home, 'port');
   const kept = Number(await readFile(file, 'utf8').catch(() => ''));
@@ -14,7 +14,7 @@ export async function keptPort(home: string): Promise<number> {
   return port;
 }
 
-/** Below the range that outgoing connections take their ports from. */
+/** Below the range of ephemeral ports. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000);
@@ -30,7 +30,7 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Sends a line and answers whether what comes back contains the text. */
+/** Sends a line and returns whether the answer contains the text. */
 export function answersWith(port: number, send: string, expected: string): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect({ port, host: '127.0.0.1' });

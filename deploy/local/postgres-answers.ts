@@ -1,4 +1,4 @@
-/** Whether PostgreSQL answers a query; makes the database of the URL when the server has none yet. */
+/** Whether PostgreSQL answers a query; creates the database of the URL if the server has none yet. */
 import { createRequire } from 'node:module';
 
 interface Connection {

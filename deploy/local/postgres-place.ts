@@ -1,23 +1,24 @@
-/** Where PostgreSQL's data and binaries lie when the user that runs it can't enter the checkout. */
+/** The location of PostgreSQL's data and binaries if the user that runs it can't enter the checkout. */
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type PostgresBinaries, repositoryRoot } from './binaries.ts';
+import type { PostgresBinaries } from './binaries.ts';
+import { repositoryRoot } from './repository-root.ts';
 import { sweepLeftover } from './server-process.ts';
 import { canEnter, type RunAs } from './unix-process.ts';
 
-/** The home of the PostgreSQL of this data directory: the same at each start. */
+/** The PostgreSQL home of this data directory: the same at each start. */
 export async function placePostgres(dataDir: string, runAs: RunAs): Promise<string> {
   const inside = join(dataDir, 'postgres');
   if (canEnter(dataDir, runAs)) return inside;
-  // Who deletes the data directory expects the data gone: the marker goes with it.
+  // Deleting the data directory must delete the data: the marker is deleted with it.
   const marker = join(dataDir, 'postgres-lies-in');
   const marked = await readFile(marker, 'utf8').catch(() => '');
   if (marked !== '') return marked;
-  // Data of a temporary directory stays temporary; all other data survives a restart of the machine.
+  // Data of a temporary directory stays temporary; all other data survives a reboot.
   const isTemporary = dataDir.startsWith(join(tmpdir(), '/'));
   const place = await stablePlace(isTemporary ? tmpdir() : '/var/lib').catch(() => stablePlace(tmpdir()));
   const home = join(place, `postgres-${hash(dataDir)}`);
@@ -27,7 +28,7 @@ export async function placePostgres(dataDir: string, runAs: RunAs): Promise<stri
   return home;
 }
 
-/** From when the data directory was open to other users. */
+/** Moves data from when the data directory was open to other users. */
 async function moveFrom(inside: string, home: string): Promise<void> {
   await sweepLeftover(inside, 'SIGINT');
   const { status, stderr } = spawnSync('cp', ['-a', inside, home], { encoding: 'utf8' });
@@ -46,7 +47,7 @@ export async function reachableBinaries(binaries: PostgresBinaries, runAs: RunAs
   return { ...binaries, directory: join(copy, basename(binaries.directory)) };
 }
 
-/** Refuses a directory that another user made first: the temporary folder is everybody's. */
+/** Refuses a directory that another user created first, because the temporary folder is shared. */
 async function stablePlace(parent = tmpdir()): Promise<string> {
   const place = join(parent, `natter-${hash(repositoryRoot)}`);
   await mkdir(place, { mode: 0o711 }).catch(() => {});

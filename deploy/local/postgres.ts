@@ -1,6 +1,6 @@
 /**
- * PostgreSQL: user and database `natter`, durable as in production. It refuses to run as root, so root starts it as
- * nobody; what nobody can't reach is then kept elsewhere (see `postgres-place.ts`).
+ * PostgreSQL: user and database `natter`, durable as in production. It refuses to run as root, so root starts it as the
+ * user nobody; files that this user can't reach are kept elsewhere (see `postgres-place.ts`).
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,8 +12,8 @@ import { keptPort } from './port.ts';
 import { answersQuery } from './postgres-answers.ts';
 import { placePostgres, reachableBinaries } from './postgres-place.ts';
 import { keptSecret } from './secret.ts';
+import type { ServerContext } from './server-context.ts';
 import { externalServer, isLeftover, type ServerProcess, startOnPort, sweepLeftover } from './server-process.ts';
-import type { ServerContext } from './servers.ts';
 import { isAlive, type RunAs, unprivileged } from './unix-process.ts';
 
 const settings: Record<string, string> = {
@@ -80,7 +80,7 @@ function initialize(
   for (const locale of locales(binaries.major)) {
     const initdb = spawnSync(
       'sh',
-      // A start that was interrupted leaves half a directory, which initdb refuses.
+      // An interrupted start leaves an incomplete directory, which initdb refuses.
       [
         '-c',
         'rm -rf "$1" && shift && exec "$@"',
@@ -98,7 +98,7 @@ function initialize(
   throw new Error(`initdb failed: ${output}`);
 }
 
-/** Strings sort by code point on every machine; upper and lower case reach beyond ASCII wherever that can be had. */
+/** Strings sort by code point on every machine; upper and lower case cover more than ASCII where available. */
 function locales(major: number): string[][] {
   const withCase = major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : ['--lc-ctype=C.UTF-8'];
   return [['--locale=C', ...withCase], ['--locale=C']];
@@ -132,7 +132,7 @@ function keptVersion(data: string): number | undefined {
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
 }
 
-/** After a crash the number in postmaster.pid may belong to a stranger by now, and PostgreSQL would wait for it to end. */
+/** After a crash the number in postmaster.pid may belong to another process, for whose end PostgreSQL would wait. */
 async function forgetForeignPid(data: string, home: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
   if (!existsSync(file)) return;
@@ -140,7 +140,7 @@ async function forgetForeignPid(data: string, home: string): Promise<void> {
   if (isAlive(pid) && !isLeftover(pid, home)) await rm(file, { force: true });
 }
 
-/** PG* variables of the caller would change where initdb and postgres look. */
+/** PG* variables of the caller would change the behaviour of initdb and postgres. */
 function cleanEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { PATH: env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }

@@ -1,12 +1,15 @@
-/** Redis: volatile unless asked otherwise, and it never evicts: a lost entry would be a lost event. Its users are the caller's. */
+/**
+ * Redis: volatile by default, and without eviction, because a lost entry would be a lost event. The caller provides its
+ * users.
+ */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findRedis, missing } from './binaries.ts';
 import { startDocker } from './docker.ts';
 import { answersWith, keptPort } from './port.ts';
 import { keptSecret } from './secret.ts';
+import type { ServerContext } from './server-context.ts';
 import { externalServer, type ServerProcess, startOnPort, sweepLeftover } from './server-process.ts';
-import type { ServerContext } from './servers.ts';
 
 export async function bringRedis(
   context: ServerContext,

@@ -36,7 +36,7 @@ const demoPeople: Record<
   guest: { full_name: 'Gus Guest', role: roles.guest, can_create_users: false, can_change_user_emails: false },
 };
 
-/** Creates the default realm with demo people and channels once; later starts find them in `file`. */
+/** Creates the default realm with demo users and channels once; later starts read them from `file`. */
 export async function seed(options: {
   url: string;
   natsUrl: string;
@@ -55,11 +55,11 @@ export async function seed(options: {
     const meta: RequestMeta = { requestId: 'setup', realmId: 0, client: 'setup' };
     const realm = await bus.call(
       userOperations.createRealm,
-      { host: 'localhost', realm_name: 'Natter', is_default: true, realm_url: options.realmUrl },
+      { host: 'localhost', realm_name: 'Natter', is_default: true, realm_url: options.realmUrl, owner: undefined },
       { meta },
     );
     const ofRealm = { ...meta, realmId: realm.realm_id };
-    // The port may be another than at the last start.
+    // The port may have changed since the last start.
     await bus.call(userOperations.setRealmUrl, { realm_url: options.realmUrl }, { meta: ofRealm });
     const kept = await readFile(options.file, 'utf8').catch(() => undefined);
     if (!realm.is_new && kept) {
@@ -92,7 +92,7 @@ export async function seed(options: {
 const write = ({ file, url }: { file: string; url: string }, users: People): Promise<void> =>
   writeFile(file, `${JSON.stringify({ url, users }, null, 2)}\n`, { mode: 0o600 });
 
-/** Demo channels with a first conversation; new channels are announced in one of them. */
+/** Creates demo channels with a first conversation; new channels are announced in one of them. */
 async function enliven(url: string, people: People): Promise<void> {
   const send = async (method: string, person: Person, path: string, form: Record<string, string>): Promise<unknown> => {
     const authorization = `Basic ${Buffer.from(`${person.email}:${person.api_key}`).toString('base64')}`;

@@ -1,6 +1,6 @@
 /**
- * One server that can be killed and started again on the same port and data: how tests make a server fail.
- * Only processes started here, and those a crashed start left in the same home directory, are ever signalled.
+ * One server that tests can kill and start again on the same port and data. Only processes started here, and those that
+ * a crashed start left in the same home directory, are ever signalled.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
@@ -12,12 +12,12 @@ import { childrenOf, commandLineOf, isAlive, parentOf, type RunAs, signalProcess
 
 export interface ServerProcess {
   url: string;
-  /** Not started here: the URL came from the environment, it can't be killed or started. */
+  /** The URL came from the environment: the server can't be killed or started. */
   external: boolean;
   pid: number | undefined;
-  /** Returns when the process is gone, or at once for signals that don't end it. */
+  /** Resolves when the process is gone, or at once for signals that don't end it. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Again, on the same port and data; returns when the server answers. */
+  /** Starts it again, on the same port and data; resolves when the server answers. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -25,14 +25,14 @@ export interface ServerProcess {
 export interface Recipe {
   name: string;
   url: string;
-  /** A directory of this server alone, named in its command line: how a left-over process is recognized. */
+  /** A directory of this server alone, part of its command line, by which a left-over process is recognized. */
   home: string;
   command: string;
   args: string[];
   env: NodeJS.ProcessEnv;
   runAs: RunAs;
   stopSignal: NodeJS.Signals;
-  /** Throws or answers false until the server answers. */
+  /** Throws or resolves to false until the server answers. */
   answers(): Promise<boolean>;
 }
 
@@ -68,7 +68,7 @@ async function startServer(recipe: Recipe): Promise<ServerProcess> {
     stop: async () => {
       const running = child;
       if (running?.pid === undefined || hasExited(running)) return;
-      // A paused process takes no other signal.
+      // A paused process handles no other signal.
       signalWithChildren(running.pid, 'SIGCONT');
       signalProcess(running.pid, recipe.stopSignal);
       const ended = await Promise.race([
@@ -86,7 +86,7 @@ async function startServer(recipe: Recipe): Promise<ServerProcess> {
   return server;
 }
 
-/** Somebody else can take a port between the look and the start; then another one is taken. */
+/** Another process can take the port between the check and the start; then another port is used. */
 export async function startOnPort(home: string, recipeFor: (port: number) => Promise<Recipe>): Promise<ServerProcess> {
   for (let attempt = 1; ; attempt++) {
     const port = await keptPort(home);
@@ -98,7 +98,7 @@ export async function startOnPort(home: string, recipeFor: (port: number) => Pro
   }
 }
 
-/** Stops what a start that crashed left running in this home; throws when that start still lives. */
+/** Stops what a crashed start left running in this home; throws if that start is still alive. */
 export async function sweepLeftover(home: string, stopSignal: NodeJS.Signals): Promise<void> {
   const [pid = 0, startedBy] = (await readFile(pidFileOf(home), 'utf8').catch(() => '')).split(' ').map(Number);
   if (!(pid > 1) || !isLeftover(pid, home)) return;
@@ -122,7 +122,7 @@ async function spawnUntilItAnswers(recipe: Recipe): Promise<ChildProcess> {
     const child = spawnDetached(recipe);
     if (child.pid !== undefined) await writeFile(pidFileOf(recipe.home), `${child.pid} ${process.pid}`);
     if (await answersBeforeExit(recipe, child, deadline)) return child;
-    // After a SIGKILL the port or the shared memory can be held for a moment by what is still dying.
+    // After a SIGKILL the dying process can hold the port or the shared memory for a moment.
     if (Date.now() > deadline - STARTS_WITHIN_MS + 5_000) throw new Error(failureOf(recipe, child));
     await sleep(200);
   }
@@ -141,7 +141,10 @@ async function answersBeforeExit(recipe: Recipe, child: ChildProcess, deadline: 
   }
 }
 
-/** Detached, because Ctrl-C in a terminal goes to the whole group: the servers must outlive the services that use them. */
+/**
+ * Detached, because Ctrl-C in a terminal signals the whole process group: the servers must outlive the services that
+ * use them.
+ */
 function spawnDetached(recipe: Recipe): ChildProcess {
   const logFile = join(recipe.home, 'log');
   const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
@@ -175,7 +178,7 @@ function killAll(): void {
   for (const pid of running) signalWithChildren(pid, 'SIGKILL');
 }
 
-/** PostgreSQL's backends lie in process groups of their own; a pause or a crash that spares them is neither. */
+/** PostgreSQL's backends are in separate process groups; a pause or a kill must include them. */
 function signalWithChildren(pid: number, signal: NodeJS.Signals): void {
   const withChildren = signal === 'SIGKILL' || signal === 'SIGSTOP' || signal === 'SIGCONT';
   const before = withChildren ? childrenOf(pid) : [];

@@ -1,16 +1,16 @@
 /**
- * PostgreSQL, Redis and NATS for development and tests, without asking anything of the machine.
- *
- * Each server comes from the first of these that exists: its URL in the environment, a binary on the machine, a package
- * (npm for PostgreSQL, the distribution's for Redis and NATS), Docker. Servers started here listen on 127.0.0.1 only, keep
- * their ports in `dataDir` and die with this process; after a crash of this process the next call with the same
- * `dataDir` stops what was left. Two calls with different `dataDir`s don't meet.
+ * PostgreSQL, Redis and NATS for development and tests, without prerequisites. Each server comes from the first of
+ * these that exists: its URL in the environment, a binary on the machine, a package (npm for PostgreSQL, the
+ * distribution's for Redis and NATS), Docker. Servers started here listen on 127.0.0.1 only, keep their ports in
+ * `dataDir` and die with this process; after a crash of this process the next call with the same `dataDir` stops
+ * left-over servers. Calls with different `dataDir`s don't interfere.
  */
 import { access, chmod, constants, mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { bringNats } from './nats.ts';
 import { bringPostgres } from './postgres.ts';
 import { bringRedis } from './redis.ts';
+import type { ServerContext } from './server-context.ts';
 import type { ServerProcess } from './server-process.ts';
 
 export type { ServerProcess } from './server-process.ts';
@@ -27,11 +27,11 @@ export interface Servers {
 
 export interface ServersOptions {
   dataDir: string;
-  /** Forgets all data and ports of an earlier start. */
+  /** Deletes all data and ports of an earlier start. */
   fresh?: boolean;
   /** Appended to the NATS configuration, for users and permissions. */
   natsConfig?: string;
-  /** `user` lines of the Redis configuration; the default user stays, with all rights. */
+  /** `user` lines of the Redis configuration; the default user keeps all rights. */
   redisUsers?: string;
   log?: (line: string) => void;
   /** Redis keeps its data over a restart (append-only file). */
@@ -74,14 +74,10 @@ export async function bringServers(options: ServersOptions): Promise<Servers> {
   };
 }
 
-export interface ServerContext {
-  dataDir: string;
-  fresh: boolean;
-  log: (line: string) => void;
-  env: NodeJS.ProcessEnv;
-}
-
-/** PostgreSQL may have to run as another user, who must be able to pass through; the files inside have their own modes. */
+/**
+ * PostgreSQL may have to run as another user, who must be able to traverse the directory; the files inside have their
+ * own modes.
+ */
 async function chmodForOtherUsers(dataDir: string): Promise<void> {
   const ours = await access(dataDir, constants.W_OK).then(
     () => true,

@@ -1,4 +1,4 @@
-/** Makes `docs/settings.md`, or with `--print` shows it, from the schemas that the processes read their environment with. */
+/** Generates `docs/settings.md`, or with `--print` shows it, from the config schemas of the processes. */
 import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ async function schemas(): Promise<Map<string, z.ZodObject>> {
   const found = new Map<string, z.ZodObject>();
   const modules: URL[] = [];
   for (const service of (await readdir(new URL('services/', root))).sort())
-    for (const file of ['config.ts', 'service.ts', 'scheduler-service.ts'])
+    for (const file of ['config.ts', 'model/config.ts', 'http/config.ts', 'service.ts', 'scheduler-service.ts'])
       modules.push(new URL(`services/${service}/src/${file}`, root));
   modules.push(new URL('deploy/canary/src/config.ts', root));
   for (const module of modules) {

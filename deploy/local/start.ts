@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { privateDirectory } from './private-directory.ts';
+import { restartChanged } from './restart-changed.ts';
 import { type System, startSystem } from './system.ts';
 import { createDemoTable } from './table.ts';
 
@@ -9,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const fresh = process.argv.includes('--fresh');
 const dataDir = resolve(root, '.natter');
 await privateDirectory(dataDir);
-// The last run's, as the processes wrote it; the terminal shows the same in short.
+// The full log of the last run; the terminal shows a short form.
 const logs = createWriteStream(resolve(dataDir, 'natter.log'), { mode: 0o600 });
 const startedAt = Date.now();
 const port = Number(process.env.NATTER_HTTP_PORT ?? 9991);
@@ -17,11 +18,13 @@ const port = Number(process.env.NATTER_HTTP_PORT ?? 9991);
 const starting = new AbortController();
 let system: System | undefined;
 let isStopping = false;
+let stopWatching: (() => void) | undefined;
 const stop = async (): Promise<void> => {
   // Ctrl-C arrives twice: from the terminal and from the parent.
   if (isStopping) return;
   isStopping = true;
   console.log('natter: stopping');
+  stopWatching?.();
   starting.abort(new Error('stopped while starting'));
   await started.catch(() => undefined);
   await system?.stop();
@@ -37,6 +40,7 @@ const started = startSystem({
   port,
   env: process.env,
   signal: starting.signal,
+  replacesStopped: true,
   log: (line) => console.log(`natter: ${line}`),
   onMail: ({ to, subject, text }) => console.log(`natter: mail to ${to}: ${subject}\n${text}`),
   onLine: (line) => {
@@ -48,6 +52,8 @@ try {
   system = await started;
   console.log(createDemoTable(system.url, system.people, system.children, '.natter/natter.log'));
   console.log(`natter: ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl-C stops everything.`);
+  if (process.argv.includes('--watch'))
+    stopWatching = restartChanged({ children: system.children, root, log: (line) => console.log(`natter: ${line}`) });
 } catch (error) {
   if (!isStopping) throw error;
 }

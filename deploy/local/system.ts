@@ -1,6 +1,6 @@
 /**
  * The whole system on this machine: servers, migrations, two gateways behind one address, every service, the default
- * realm with its people. Used by `npm start` and by tests.
+ * realm with its users. Used by `npm start` and by tests.
  */
 import { join } from 'node:path';
 import { realmUrlSchema } from '@natter/contracts';
@@ -31,19 +31,28 @@ export interface SystemOptions {
   dataDir: string;
   fresh?: boolean;
   port?: number;
-  /** Processes of each service; one unless said otherwise. */
+  /** Processes of each service; default one. */
   replicas?: number | Partial<Record<ServiceProgram, number>>;
-  /** Two unless said otherwise. */
+  /** Default two. */
   gateways?: number;
   env?: NodeJS.ProcessEnv;
   log: (line: string) => void;
   /** Every log line of every process. */
   onLine?: (line: string) => void;
-  /** Mails, where no mail server is configured. They hold secrets: for the terminal, never for a file. */
+  /**
+   * Mails, if no mail server is configured. They contain secrets: show them in the terminal, never write them to a
+   * file.
+   */
   onMail?: (mail: LocalMail) => void;
-  /** Ends a start that is under way; what it brought is stopped. */
+  /** Whether a process that stays stopped is replaced (on Linux); one that exits always is. */
+  replacesStopped?: boolean;
+  /** Puts a proxy between a process and a server. Returns the URL that the process connects to. */
+  between?: (link: { program: ServiceProgram; index: number; server: ServerName; url: string }) => Promise<string>;
+  /** Aborts a start in progress, and stops what it started. */
   signal?: AbortSignal;
 }
+
+export type ServerName = 'nats' | 'redis' | 'postgres';
 
 const programs: { program: ServiceProgram; schema: (typeof serviceSchemas)[number] }[] = [
   { program: 'users', schema: 'users' },
@@ -86,7 +95,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   }
 
   async function start(): Promise<System> {
-    // Servers that were given have users of their own.
+    // External servers have their own users.
     const natsUrlOf = (user: NatsUser): string =>
       options.env?.NATTER_NATS_URL ?? withUser(servers.natsUrl, user, natsPassword(user));
     const redisUrlOf = (user: NatsUser): string =>
@@ -105,38 +114,23 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       NATTER_BOT_KEY_SECRET: derivedPassword(password, 'keys of bots'),
     };
     log('starting services');
+    const between = options.between ?? (async ({ url }) => url);
+    const startProcess = async (program: ServiceProgram, index: number, own: NodeJS.ProcessEnv): Promise<void> => {
+      const to = (server: ServerName, url: string) => between({ program, index, server, url });
+      const postgresUrl = postgresUrlOf(program);
+      const urls = {
+        NATTER_NATS_URL: await to('nats', natsUrlOf(program)),
+        NATTER_REDIS_URL: await to('redis', redisUrlOf(program)),
+        ...(postgresUrl ? { NATTER_POSTGRES_URL: await to('postgres', postgresUrl) } : {}),
+      };
+      const { onLine, onMail, replacesStopped = false } = options;
+      children.push(startChild({ program, index, onLine, onMail, replacesStopped, env: { ...env, ...urls, ...own } }));
+    };
     for (const { program } of programs)
       for (let index = 0; index < (typeof replicas === 'number' ? replicas : (replicas[program] ?? 1)); index++)
-        children.push(
-          startChild({
-            program,
-            index,
-            onLine: options.onLine,
-            onMail: options.onMail,
-            env: {
-              ...env,
-              NATTER_NATS_URL: natsUrlOf(program),
-              NATTER_REDIS_URL: redisUrlOf(program),
-              NATTER_POSTGRES_URL: postgresUrlOf(program),
-            },
-          }),
-        );
+        await startProcess(program, index, {});
     for (let index = 0; index < gateways; index++)
-      children.push(
-        startChild({
-          program: 'gateway',
-          index,
-          onLine: options.onLine,
-          onMail: options.onMail,
-          env: {
-            ...env,
-            NATTER_NATS_URL: natsUrlOf('gateway'),
-            NATTER_REDIS_URL: redisUrlOf('gateway'),
-            NATTER_HTTP_PORT: String(port),
-            NATTER_REUSE_PORT: 'true',
-          },
-        }),
-      );
+      await startProcess('gateway', index, { NATTER_HTTP_PORT: String(port), NATTER_REUSE_PORT: 'true' });
     await Promise.all(children.map((child) => child.ready()));
     const url = `http://127.0.0.1:${port}`;
     const people = await seed({

@@ -1,7 +1,7 @@
 import type { Child } from './child.ts';
 import type { People } from './seed.ts';
 
-/** What a newcomer needs: the address, who they can be, and a command that works as pasted. */
+/** The first information for a newcomer: the address, the demo users, and a command that works as pasted. */
 export function createDemoTable(url: string, people: People, children: readonly Child[], logFile: string): string {
   const rows = Object.entries(people).map(([name, person]) => [name, person.email, person.password, person.api_key]);
   const table = [['who', 'email', 'password', 'API key'], ...rows].map((row) =>

@@ -1,4 +1,4 @@
-/** Processes by number, and the user that stands in for root where a server refuses root. */
+/** Processes by id, and the user that replaces root where a server refuses root. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -7,7 +7,7 @@ export interface RunAs {
   gid?: number;
 }
 
-/** Nobody when this process is root, else the user that runs it. */
+/** The user nobody if this process is root, otherwise the current user. */
 export function unprivileged(): RunAs {
   if (process.getuid?.() !== 0) return {};
   const line = readOrEmpty('/etc/passwd')
@@ -28,11 +28,11 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  // A process that ended but was not waited for can still be signalled.
+  // A zombie process can still be signalled.
   return !/^\d+ \(.*\) Z /s.test(readOrEmpty(`/proc/${pid}/stat`));
 }
 
-/** Arguments separated by spaces; empty when there is no such process. */
+/** Arguments separated by spaces; empty if there is no such process. */
 export function commandLineOf(pid: number): string {
   if (process.platform === 'linux') return readOrEmpty(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
   return spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout ?? '';
@@ -53,7 +53,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone already.
+    // Already gone.
   }
 }
 

@@ -1,7 +1,7 @@
-/** What is on the dashboards. `node deploy/monitoring/generate.ts` makes Grafana's JSON of it. */
+/** The content of the dashboards. `node deploy/monitoring/generate.ts` generates Grafana's JSON from it. */
 export interface Panel {
   title: string;
-  /** What to think when looking at it. */
+  /** How to interpret the panel. */
   description: string;
   unit: 's' | 'short' | 'reqps' | 'bytes' | 'percentunit' | 'ops';
   /** `stat` shows one number, red above `alarmAbove`. */
@@ -126,7 +126,7 @@ const overview: Dashboard = {
   ],
 };
 
-/** What every process has. */
+/** Panels of every process. */
 const process = (service: string): Panel[] => [
   graph(
     'Processor',

@@ -10,7 +10,7 @@ export interface TimeRange {
 const column = 52;
 const rowHeight = 220;
 
-/** A picture of a dashboard, from the queries that Grafana would ask. */
+/** Draws a dashboard with the same queries as Grafana. */
 export async function drawDashboard(
   { title, panels }: Dashboard,
   prometheus: string,

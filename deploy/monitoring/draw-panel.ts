@@ -39,7 +39,7 @@ export function drawPanel(panel: Panel, series: Series[], range: { start: number
   ].join('\n');
 }
 
-/** The worst value of the whole run, not its last: a picture must not hide what was wrong. */
+/** The worst value of the whole run, not its last one: a picture must not hide a fault. */
 function drawNumber(
   { unit, alarmAbove = Number.POSITIVE_INFINITY }: Panel,
   series: Series[],
@@ -99,7 +99,7 @@ function drawGraph(
   return parts;
 }
 
-/** A gap of more than `gap` seconds is drawn as one. */
+/** A gap of more than `gap` seconds interrupts the line. */
 function line(
   points: Series['points'],
   px: (at: number) => number,

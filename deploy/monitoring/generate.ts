@@ -1,10 +1,10 @@
-/** Writes Grafana's JSON: `node deploy/monitoring/generate.ts`. */
+/** Generates Grafana's JSON: `node deploy/monitoring/generate.ts`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Dashboard, dashboards, type Panel } from './dashboard-definitions.ts';
 
 export const fileOf = ({ uid }: Dashboard): string =>
-  join(import.meta.dirname, 'dashboards', `${uid.replace('natter-', '')}.json`);
+  join(import.meta.dirname, '..', 'helm', 'natter', 'files', 'dashboards', `${uid.replace('natter-', '')}.json`);
 
 export function grafana({ uid, title, panels }: Dashboard): string {
   let x = 0;

@@ -13,7 +13,7 @@ interface Rule {
   labels: Record<string, string>;
   annotations: { summary: string; runbook: string };
 }
-const rulesFile = join(import.meta.dirname, 'rules.yaml');
+const rulesFile = join(import.meta.dirname, '..', 'helm', 'natter', 'files', 'rules.yaml');
 const root = join(import.meta.dirname, '..', '..');
 const rules = (parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
   (group) => group.rules,
@@ -21,7 +21,7 @@ const rules = (parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: Rule
 const promtool = await findPrometheus('promtool');
 const services = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
 
-/** A system that is well, a sample each 15 s for half an hour. */
+/** A healthy system, with a sample each 15 s for half an hour. */
 const healthy: Record<string, string> = {
   'natter_canary_undelivered{service="canary"}': '0x120',
   'natter_canary_doubled_total{service="canary"}': '0x120',
@@ -55,7 +55,7 @@ const healthy: Record<string, string> = {
   ),
 };
 
-/** What makes each alert fire, and the labels it then bears. A series without values is taken away. */
+/** The cause of each alert, and the labels of the alert. A series without values is removed. */
 const causes: Record<string, { series: Record<string, string | undefined>; labels?: Record<string, string> }> = {
   NatterAcknowledgedButUndelivered: { series: { 'natter_canary_undelivered{service="canary"}': '0x20 1x100' } },
   NatterDoubledOrReordered: { series: { 'natter_canary_doubled_total{service="canary"}': '0x100 1x20' } },

@@ -21,7 +21,7 @@ export function createApi(address: () => Address): Api {
   return {
     async call(host, who, method, path, form = {}) {
       const at = address();
-      // The system was started anew.
+      // The system was restarted.
       if (at.port !== port) free = [];
       port = at.port;
       const connection = free.pop() ?? new Connection(at);
@@ -39,7 +39,7 @@ export function createApi(address: () => Address): Api {
   };
 }
 
-/** Runs `work` for each item, some at a time, in the order of the items. */
+/** Runs `work` for each item, a limited number at a time, in the order of the items. */
 export async function inParallel<T, R>(
   items: readonly T[],
   atOnce: number,

@@ -7,7 +7,7 @@ import type { Address } from './load/connection.ts';
 import type { Job, LoadResult } from './load/job.ts';
 import { type LoadProcess, startLoadProcess } from './load/load-process.ts';
 import { watch } from './measure.ts';
-import type { Measurement } from './scenario.ts';
+import type { Measurement } from './measurement.ts';
 import type { Sizes } from './sizes.ts';
 import { createSystemUnderTest, type SystemUnderTest, type Variant } from './system-under-test.ts';
 
@@ -17,14 +17,14 @@ interface Load {
   unit: string;
   requests: ClosedJob['requests'];
   inFlight?: number;
-  /** Ends after so many answers instead of after the usual time; then without a warm-up. */
+  /** Ends after this many answers instead of after the usual time, and without a warm-up. */
   count?: number;
   carry?: ClosedJob['carry'];
   address?: Address;
   isFloor?: boolean;
 }
 
-/** What a scenario works with. */
+/** The tools of a scenario. */
 export interface Bench {
   sizes: Sizes;
   directory: string;
@@ -33,9 +33,9 @@ export interface Bench {
   floors: Floors;
   /** Sends requests. */
   load: LoadProcess;
-  /** Follows queues, so that following does not slow down sending. */
+  /** Follows queues in a separate process, so that following does not slow down sending. */
   followers: LoadProcess;
-  /** The system in another variant than `npm start`'s. */
+  /** Runs the system in another variant than that of `npm start`. */
   use(variant: Variant): Promise<void>;
   operator(): Promise<Bus>;
   /** The database of the system, with the rights of its owner. */

@@ -1,6 +1,6 @@
 import type { LoadResult } from './load/job.ts';
+import type { Measurement } from './measurement.ts';
 import { cpuOf, differenceOf, machineTicks, type ProcessGroups } from './processes.ts';
-import type { Measurement } from './scenario.ts';
 import { curveOf, latencyOf } from './statistics.ts';
 
 export interface Watched {
@@ -8,11 +8,11 @@ export interface Watched {
   unit: string;
   isFloor?: boolean;
   groups: ProcessGroups;
-  /** Units done, where they are not the answers to the load. */
+  /** Number of units, if they are not the answers to the load. */
   countOf?: (result: LoadResult) => number;
 }
 
-/** Runs a load and says what it did, how long each took and what CPU it cost in which process. */
+/** Runs a load and returns its rate, latency and CPU cost by process. */
 export async function watch(
   { name, unit, groups, isFloor = false, countOf }: Watched,
   run: () => Promise<LoadResult>,

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processes under one name, looked up each time: a child that died has another pid afterwards. */
+/** Processes by name, looked up each time, because a restarted child has another pid. */
 export type ProcessGroups = Record<string, () => number[]>;
 
 const ticksPerSecond = 100;
 
-/** Milliseconds of CPU that each group has used so far. The kernel counts in ticks of 10 ms: measure for seconds. */
+/** Milliseconds of CPU that each group has used so far. The kernel counts in ticks of 10 ms, so measure for seconds. */
 export function cpuOf(groups: ProcessGroups): Record<string, number> {
   return Object.fromEntries(
     Object.entries(groups).map(([name, pids]) => [name, pids().reduce((sum, pid) => sum + cpuOfProcess(pid), 0)]),
   );
 }
 
-/** With all its threads, and with the children that it has outlived: Postgres runs a process per connection. */
+/** Includes all threads, and ended children: Postgres runs a process per connection. */
 function cpuOfProcess(pid: number): number {
   const fields = statOf(pid);
   // utime, stime, cutime, cstime are fields 14 to 17; the first two fields are cut off.
@@ -20,7 +20,7 @@ function cpuOfProcess(pid: number): number {
   return (own * 1000) / ticksPerSecond + childrenOf(pid).reduce((sum, child) => sum + cpuOfProcess(child), 0);
 }
 
-/** Bytes of resident memory that belong to each group alone or shared. */
+/** Resident memory of each group in bytes, exclusive or shared. */
 export function memoryOf(groups: ProcessGroups): Record<string, number> {
   return Object.fromEntries(
     Object.entries(groups).map(([name, pids]) => [name, pids().reduce((sum, pid) => sum + residentBytes(pid), 0)]),
@@ -32,7 +32,7 @@ function residentBytes(pid: number): number {
   return kilobytes * 1024;
 }
 
-/** The share of all cores that was busy since boot, as [busy, total] ticks. */
+/** Busy and total ticks of all cores since boot. */
 export function machineTicks(): { busy: number; total: number } {
   const [, ...ticks] = (readOrEmpty('/proc/stat').split('\n')[0] ?? '').split(/\s+/).map(Number);
   const total = ticks.slice(0, 8).reduce((sum, tick) => sum + tick, 0);
@@ -52,7 +52,7 @@ function childrenOf(pid: number): number[] {
   return readOrEmpty(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
-/** Processes come and go between a look and the next. */
+/** Processes may end between two reads. */
 function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -6,7 +6,7 @@ import { summarise } from './report/profile.ts';
 import { watchStatements } from './report/statements.ts';
 import { describe } from './report/text.ts';
 import { header, type Ran, type RunInfo, writeReport } from './report/write.ts';
-import type { Outcome, Scenario } from './scenario.ts';
+import type { Figure, Outcome, Scenario } from './scenario.ts';
 import { full, quick } from './sizes.ts';
 import { now } from './statistics.ts';
 import type { Variant } from './system-under-test.ts';
@@ -20,12 +20,12 @@ export interface RunOptions {
   baseline: Baseline | undefined;
 }
 
-/** Runs the scenarios one after the other; one that fails does not stop the others. */
+/** Runs the scenarios sequentially; a failed one does not stop the others. */
 export async function runAll(
   chosen: readonly Scenario[],
   options: RunOptions,
 ): Promise<{ problems: string[]; figures: Baseline }> {
-  const { directory, isQuick, thresholds, baseline } = options;
+  const { directory, isQuick } = options;
   await mkdir(directory, { recursive: true });
   const log = (line: string): void => console.error(`bench: ${line}`);
   const bench = openBench({ directory, sizes: isQuick ? quick : full, isFresh: options.isFresh, log });
@@ -64,13 +64,8 @@ export async function runAll(
       await bench.floors.clear();
       for (const deviation of bench.target.deviations) deviations.add(deviation);
       info.deviations = [...deviations];
-      const figures = outcome.figures ?? [];
-      const comparison = compare(scenario.name, figures, thresholds, baseline);
-      for (const { figure, wanted, verdict } of comparison)
-        if (verdict === 'MISSED')
-          info.problems.push(`${scenario.name}: ${figure.name} is ${figure.value}, to be ${wanted}`);
-      for (const name of unmeasured(scenario.name, figures, thresholds))
-        info.problems.push(`${scenario.name}: ${name} was not measured`);
+      const { comparison, problems } = judge(scenario.name, outcome.figures ?? [], options);
+      info.problems.push(...problems);
       const seconds = (Date.now() - startedAt) / 1000;
       ran.push({ scenario, outcome, comparison, seconds, ...(error === undefined ? {} : { error }) });
       console.log(`\n${describe(scenario, outcome, comparison)}${error === undefined ? '' : `\n\nFAILED: ${error}`}\n`);
@@ -78,10 +73,7 @@ export async function runAll(
       if (variant.profileTo !== undefined) {
         // Profiles are written when the services stop.
         await bench.use({});
-        const statements = await readFile(join(variant.profileTo, 'statements.txt'), 'utf8').catch(() => '');
-        const summary = `${summarise(variant.profileTo, profileFrom)}\n\n${statements}\n`;
-        await writeFile(join(variant.profileTo, 'summary.txt'), summary);
-        console.log(summary);
+        console.log(await summaryOf(variant.profileTo, profileFrom));
       }
     }
   } finally {
@@ -102,4 +94,22 @@ async function profileVariant(directory: string, name: string): Promise<Variant>
   await rm(profileTo, { recursive: true, force: true });
   await mkdir(profileTo, { recursive: true });
   return { profileTo };
+}
+
+/** Compares the figures of a scenario with the baseline, and says which thresholds they miss. */
+function judge(name: string, figures: readonly Figure[], { thresholds, baseline }: RunOptions) {
+  const comparison = compare(name, figures, thresholds, baseline);
+  const missed = comparison.filter(({ verdict }) => verdict === 'MISSED');
+  const problems = [
+    ...missed.map(({ figure, wanted }) => `${name}: ${figure.name} is ${figure.value}, to be ${wanted}`),
+    ...unmeasured(name, figures, thresholds).map((one) => `${name}: ${one} was not measured`),
+  ];
+  return { comparison, problems };
+}
+
+async function summaryOf(profile: string, from: number): Promise<string> {
+  const statements = await readFile(join(profile, 'statements.txt'), 'utf8').catch(() => '');
+  const summary = `${summarise(profile, from)}\n\n${statements}\n`;
+  await writeFile(join(profile, 'summary.txt'), summary);
+  return summary;
 }

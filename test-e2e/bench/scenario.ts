@@ -1,24 +1,5 @@
 import type { Bench } from './bench.ts';
-import type { Latency } from './statistics.ts';
-
-/** One load under which the system, or a floor, was watched. */
-export interface Measurement {
-  name: string;
-  /** What was counted: a send, a delivery, a register. */
-  unit: string;
-  isFloor: boolean;
-  count: number;
-  failed: number;
-  perSecond: number;
-  latency: Latency;
-  curve: [share: number, milliseconds: number][];
-  /** Milliseconds of CPU per unit, by process. */
-  cpu: Record<string, number>;
-  /** Share of one core that the busiest load generator used; it is a bottleneck near 1. */
-  loadCpu: number;
-  /** Share of all cores that were busy, with whatever else ran on the machine. */
-  machineCpu: number;
-}
+import type { Measurement } from './measurement.ts';
 
 /** A figure that is compared with the baseline and checked against the thresholds. */
 export interface Figure {
@@ -42,7 +23,7 @@ export interface Outcome {
   figures?: Figure[];
   plots?: Plot[];
   notes?: string[];
-  /** Why it could not run; it then reached nothing. */
+  /** Why the scenario could not run; its thresholds count as missed. */
   skipped?: string;
 }
 

@@ -1,4 +1,4 @@
-/** How big the data is and how long is measured. `quick` is for trying the harness: its figures mean nothing. */
+/** Sizes of data and durations of measurements. `quick` is for trying the harness: its figures mean nothing. */
 export interface Sizes {
   measureMs: number;
   warmupMs: number;
@@ -7,7 +7,7 @@ export interface Sizes {
   subscriptionsPerUser: number;
   messages: number;
   presenceUsers: number;
-  /** Three sizes each, the last one being the scenario's own. */
+  /** Three sizes each; the last one is the scenario's own. */
   heldPolls: [number, number, number];
   registerRealms: [number, number, number];
   channelSizes: [number, number, number];

@@ -18,7 +18,7 @@ export function latencyOf(samples: Iterable<number>): Latency {
   };
 }
 
-/** Of an ascending list; the smallest sample that the given share does not exceed. */
+/** For an ascending list; the smallest sample that the given share does not exceed. */
 function quantile(sorted: ArrayLike<number>, share: number): number {
   const at = Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1));
   return sorted[at] ?? 0;
@@ -38,5 +38,5 @@ export function curveOf(samples: Iterable<number>): [share: number, milliseconds
   return shares.map((share) => [share, quantile(sorted, share)]);
 }
 
-/** Milliseconds of a clock that all processes of this machine share and that never jumps. */
+/** Milliseconds of a monotonic clock that all processes of this machine share. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6;

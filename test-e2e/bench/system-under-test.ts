@@ -8,24 +8,24 @@ import { type System, startSystem } from '@natter/local/system';
 import type { Address } from './load/connection.ts';
 import type { ProcessGroups } from './processes.ts';
 
-/** How the system is started other than by `npm start`; empty for nearly every scenario. */
+/** Differences from `npm start`; empty for nearly every scenario. */
 export interface Variant {
   /** Processes of each service. */
   replicas?: number;
   gateways?: number;
-  /** `default`: rate limits as `npm start` has them; otherwise they are raised. */
+  /** `default`: the rate limits of `npm start`; otherwise they are raised. */
   limits?: 'default';
-  /** Where each service writes its CPU profile when it stops. */
+  /** Folder to which each service writes its CPU profile when it stops. */
   profileTo?: string;
 }
 
-/** The running system. It is started as `npm start` does; whatever differs is in `deviations`. */
+/** The running system. It is started like `npm start`; `deviations` lists the differences. */
 export interface SystemUnderTest {
   readonly system: System;
   readonly address: Address;
   readonly groups: ProcessGroups;
   readonly deviations: string[];
-  /** Starts the system, or starts it anew when it runs in another variant. */
+  /** Starts the system, or restarts it if it runs in another variant. */
   use(variant: Variant): Promise<void>;
   /** Fresh processes of one kind, as after a deployment. */
   restart(program: string): Promise<void>;
@@ -134,7 +134,7 @@ export function createSystemUnderTest(
   };
 }
 
-/** Data is kept from run to run as long as the tables are the same. */
+/** Data is kept between runs as long as the tables are the same. */
 async function isOfThisSchema(dataDir: string): Promise<boolean> {
   return (await readFile(join(dataDir, 'schema'), 'utf8').catch(() => '')) === schemaHash();
 }

@@ -1,6 +1,6 @@
 /**
- * What a Kubernetes Service does, in 60 lines: each new connection goes to a gateway that says it is ready; connections that
- * stand are left alone. A second port tells what a container inside the network says at /readyz.
+ * A minimal replacement for a Kubernetes Service: each new connection goes to a ready gateway; existing connections are
+ * left alone. A second port returns the /readyz state of containers inside the network.
  */
 import { createServer, get } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
@@ -35,7 +35,7 @@ createTcpServer({ allowHalfOpen: true }, (client) => {
   );
 }).listen(8080);
 
-/** Only a connection that could not be made goes elsewhere: nothing was sent on it. */
+/** Only a connection that could not be opened is retried elsewhere: nothing was sent on it. */
 function forward(client, [host, ...others]) {
   if (host === undefined) return client.destroy();
   const backend = connect({ host, port: 9991, allowHalfOpen: true });

@@ -11,8 +11,8 @@ const { images, skipped } = inject('containers');
 const reason = skipped ?? (helm === undefined ? 'there is no helm binary' : undefined);
 
 /**
- * The evaluation mode of the chart without Kubernetes: its pods run as containers, with the users, arguments, secrets, mounts
- * and names that the rendered objects say, all at once; then the job that migrates and the pod of `helm test`.
+ * The evaluation mode of the chart without Kubernetes: its pods run as containers, with the users, arguments, secrets,
+ * mounts and names of the rendered objects, all at once; then the migration job and the pod of `helm test`.
  */
 describe.skipIf(reason !== undefined)(`the chart's evaluation mode${reason ? `: SKIPPED: ${reason}` : ''}`, () => {
   const run = `natter-chart-${randomBytes(3).toString('hex')}`;
@@ -86,7 +86,7 @@ describe.skipIf(reason !== undefined)(`the chart's evaluation mode${reason ? `: 
     const find = (kind: string): KubernetesObject => objects.find((object) => object.kind === kind) as KubernetesObject;
     expect(await untilDone(find('Job'))).toContain('the database is up to date');
     const doctor = find('Pod');
-    // No realm answers a gateway yet: the first one is made as the notes say.
+    // No realm exists yet: the first one is created as the notes say.
     const admin = structuredClone(doctor);
     admin.metadata.name = 'admin';
     const realm = ['--host', 'chat.example.com', '--name', 'Example', '--owner-email', 'you@example.com', '--default'];
@@ -114,7 +114,7 @@ function environmentOf(container: Any, secrets: Secrets): Record<string, string>
   return env;
 }
 
-/** Secrets become files, everything else memory that belongs to the pod's user, as fsGroup has it. */
+/** Secrets become files, other volumes become tmpfs owned by the pod's user, like fsGroup. */
 function mountsOf(pod: Any, container: Any, secrets: Secrets, files: string, uid: number) {
   const tmpfs: Record<string, string> = {};
   const binds: string[] = [];

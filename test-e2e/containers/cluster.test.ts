@@ -13,7 +13,7 @@ const clients = 8;
 /** One round in a normal run; `ROUNDS=20 npm run test:e2e -- -t killed` for many. */
 const rounds = Number(process.env.ROUNDS ?? 1);
 const roundMs = 120_000;
-/** A connection per request, as through a Service: only so does a balancer decide about each. */
+/** A connection per request, as through a Service: otherwise the balancer would not choose for each request. */
 const headers = { connection: 'close' };
 
 describe.skipIf(images === undefined)(
@@ -30,7 +30,7 @@ describe.skipIf(images === undefined)(
       if (task.result?.state === 'fail') console.log((await cluster.natter('doctor')).output);
     });
 
-    /** The disturbance before is over: a register reads from every service and every server. */
+    /** The earlier disturbance is over: a register reads from every service and every server. */
     const settled = (): Promise<void> =>
       expect
         .poll(async () => (await request(cluster.url, cluster.people.owner, 'POST', '/register', {}, headers)).status, {
@@ -39,7 +39,7 @@ describe.skipIf(images === undefined)(
         })
         .toBe(200);
     beforeEach(settled, 100_000);
-    /** Registers again and again: what is read of each owner is passed on by versions beside each other. */
+    /** Registers repeatedly: sections of each owner pass through processes of both versions. */
     const registering = () => {
       const refusals: unknown[] = [];
       let [answers, isOver] = [0, false];
@@ -254,7 +254,7 @@ describe.skipIf(images === undefined)(
       if (!images) return;
       for (const { kind, box } of cluster.services()) await replace(kind, box.name, box.name, images.previous, false);
       const registers = registering();
-      // Clients that keep their connections: these must be told to go elsewhere in time.
+      // Clients that keep their connections: they must be told in time to reconnect elsewhere.
       const report = await underDisturbance(cluster, clients, async (tick) => {
         for (const kind of kinds)
           for (const { box } of members(kind)) {
@@ -314,14 +314,14 @@ describe.skipIf(images === undefined)(
         .toBe(0);
       await sql('(grep -v "ROLE natter\\( \\|;\\)" roles.sql | psql -q -v ON_ERROR_STOP=1 natter)');
       await sql('pg_restore --exit-on-error --no-owner --dbname=natter natter.dump');
-      for (const command of ['migrate', 'after-restore']) {
-        const { code, output } = await cluster.natter(command);
+      for (const command of [['migrate', '--set-passwords'], ['after-restore']]) {
+        const { code, output } = await cluster.natter(...command);
         expect([command, code, output]).toEqual([command, 0, expect.stringContaining('')]);
       }
       for (const { box } of cluster.services()) await box.start();
       await Promise.all(cluster.services().map(({ box }) => cluster.ready(box.name)));
 
-      // A reaction finds only a message that is there.
+      // A reaction succeeds only if the message exists.
       const react = (id: number) =>
         request(url, people.owner, 'POST', `/messages/${id}/reactions`, { emoji_name: 'wave' }, headers);
       expect((await react(kept)).status).toBe(200);
@@ -336,7 +336,7 @@ describe.skipIf(images === undefined)(
       again.stop();
     });
 
-    /** As a rolling update does: the new one is ready before the old one is told to stop. */
+    /** Like a rolling update: the new one is ready before the old one is told to stop. */
     async function replace(kind: (typeof kinds)[number], old: string, name: string, image: string, surge: boolean) {
       const box = cluster.services().find((service) => service.box.name === old)?.box;
       if (!box) throw new Error(`no ${old}`);

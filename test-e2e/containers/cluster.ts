@@ -1,4 +1,4 @@
-/** The whole system in containers, two of each service, behind one address. Tests see that address and nothing else. */
+/** The whole system in containers, two of each service, behind one address. Tests use only that address. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,14 +27,14 @@ export interface Cluster {
   services(): { kind: Kind; box: Box }[];
   /** Docker's name of the network that services share with a backend. */
   networkOf(backend: Backend): string;
-  /** Runs the `natter` command in a container of its own. */
+  /** Runs the `natter` command in a separate container. */
   natter(...args: string[]): Promise<{ code: number; output: string }>;
-  /** A pooler in transaction mode before Postgres; returns the settings of a service that goes through it. */
+  /** A pooler in transaction mode in front of Postgres; returns the settings of a service that uses it. */
   startPooler(): Promise<(kind: Kind) => Record<string, string>>;
   startService(kind: Kind, name: string, image: string, env?: Record<string, string>): Promise<Box>;
   removeService(box: Box): Promise<void>;
   ready(name: string): Promise<void>;
-  /** A container on the disk under Postgres, as root. */
+  /** Runs a command as root in a container on Postgres's disk. */
   onDisk(command: string): Promise<void>;
   inspectImage(name: string): Promise<{ User: string; Labels: Record<string, string>; Size: number }>;
   stop(): Promise<void>;

@@ -6,7 +6,7 @@ export const openDocker = async (): Promise<Docker> => (await getContainerRuntim
 export interface ContainerRecipe {
   name: string;
   image: string;
-  /** Docker names of the networks; the first is never cut. On each the container is known by its name. */
+  /** Docker names of the networks; the first is never disconnected. The container has its name on each of them. */
   networks: string[];
   labels: Record<string, string>;
   env?: Record<string, string>;
@@ -14,7 +14,7 @@ export interface ContainerRecipe {
   entrypoint?: string[];
   /** `host path:container path:ro` or `volume:path`. */
   binds?: string[];
-  /** Ports published on the loopback. */
+  /** Ports published on the loopback interface. */
   ports?: number[];
   /** More names on the networks. */
   aliases?: string[];
@@ -22,13 +22,13 @@ export interface ContainerRecipe {
   user?: string;
   /** Paths in memory, with mount options. */
   tmpfs?: Record<string, string>;
-  /** Started again whenever it ends, as Kubernetes does. */
+  /** Restarted whenever it exits, like in Kubernetes. */
   restarts?: boolean;
   /** As the chart runs it: read-only, no capabilities, no new privileges. */
   hardened?: boolean;
 }
 
-/** One container, which can be hurt in every way that the outside world knows. */
+/** One container, with the faults that can be injected from outside. */
 export interface Box {
   readonly name: string;
   readonly image: string;
@@ -39,11 +39,11 @@ export interface Box {
   stop(graceSeconds: number): Promise<number>;
   pause(): Promise<void>;
   unpause(): Promise<void>;
-  /** Off the network, connections hang; then on it again under the same name. */
+  /** Disconnected from the network, connections hang; then reconnected under the same name. */
   cut(network: string): Promise<void>;
   heal(network: string): Promise<void>;
   exec(command: string[]): Promise<{ code: number; output: string }>;
-  /** Waits for the end; standard output and error together. */
+  /** Waits for the exit; returns standard output and error together. */
   finished(): Promise<{ code: number; output: string }>;
   logs(): Promise<string>;
   portOf(port: number): Promise<number>;
@@ -134,7 +134,7 @@ const ignoreStopped = (error: unknown): void => {
   if ((error as { statusCode?: number }).statusCode !== 304) throw error;
 };
 
-/** Docker's frames: a byte for the stream, three of nothing, four of length. */
+/** Docker's frames: a byte for the stream, three zero bytes, four bytes of length. */
 function demultiplex(buffer: Buffer): string {
   let text = '';
   for (let at = 0; at + 8 <= buffer.length; ) {

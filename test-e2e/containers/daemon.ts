@@ -1,4 +1,4 @@
-/** A Docker daemon: the one that answers, or, for root on Debian and its like, one installed and started from packages. */
+/** A Docker daemon: a running one, or, for root on Debian and derivatives, one installed and started from packages. */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 export type Daemon =
-  /** `stop` ends a daemon that was started here, and leaves another alone. Images stay for the next run. */
+  /** `stop` stops a daemon that was started here, and leaves another alone. Images are kept for the next run. */
   { answers: true; stop(): Promise<void> } | { answers: false; reason: string };
 
 export async function findDaemon(log: (line: string) => void): Promise<Daemon> {

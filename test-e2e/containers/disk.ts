@@ -1,4 +1,4 @@
-/** A volume that can be full: a loop device with ext4 where root can make one, else memory. */
+/** A volume that can fill up: a loop device with ext4 if root can create one, otherwise tmpfs. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

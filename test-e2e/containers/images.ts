@@ -1,6 +1,6 @@
 /**
- * The images a run works with. Each name can be given in the environment; what cannot be pulled is made from the
- * distribution's packages, with the manners of the official image.
+ * The images of a run. Each name can be set in the environment; an image that cannot be pulled is built from the
+ * distribution's packages, with the behaviour of the official image.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..', '..');
 
 export interface Images {
   natter: string;
-  /** What is updated from. */
+  /** The image to update from. */
   previous: string;
   postgres: string;
   redis: string;
@@ -42,7 +42,7 @@ export async function bringImages(log: (line: string) => void): Promise<Images> 
 async function buildNatter(log: (line: string) => void): Promise<string> {
   await bundle();
   const base = process.env.NATTER_BASE_IMAGE ?? (await baseImage(log));
-  // Sources unpacked from an archive have no revision to name.
+  // A source archive has no revision.
   const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
   const revision = stdout?.trim() || 'unknown';
   const dockerfile = join(root, 'deploy', 'docker', 'Dockerfile');
@@ -153,7 +153,7 @@ const importTree = async (tree: string, image: string): Promise<void> => {
 const bigBuffer = { maxBuffer: 64 * 1024 * 1024 };
 
 async function docker(...args: string[]): Promise<string> {
-  // The packaged daemon and a newer client agree on the classic builder only.
+  // The packaged daemon and a newer client have only the classic builder in common.
   const env = { ...process.env, DOCKER_BUILDKIT: process.env.DOCKER_BUILDKIT ?? '0' };
   return (await run('docker', args, { ...bigBuffer, env })).stdout.trim();
 }

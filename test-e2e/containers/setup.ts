@@ -8,7 +8,7 @@ declare module 'vitest' {
   }
 }
 
-/** A daemon and images, or the reason why there are none, said loudly. Returns what ends the daemon. */
+/** Provides a daemon and images, or prints why there are none. Returns a function that stops the daemon. */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const log = (line: string): void => console.log(`e2e: ${line}`);
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import type { Docker } from './container.ts';
 
-/** What a run that was cut off left behind. */
+/** Removes what an aborted run left behind. */
 export async function sweep(docker: Docker): Promise<void> {
   const isLeft = (labels: Record<string, string> | undefined): boolean => {
     const pid = labels?.['natter.e2e'];

@@ -1,6 +1,6 @@
 /**
- * Pictures of every dashboard from a real run: the whole system under load, scraped by a real Prometheus, while Redis is killed
- * and processes die. `npm run dashboards [seconds]` writes docs/operating/dashboards/*.svg.
+ * Draws every dashboard from a real run: the whole system under load, scraped by a real Prometheus, while Redis is
+ * killed and processes die. `npm run dashboards [seconds]` writes docs/operating/dashboards/*.svg.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -80,7 +80,7 @@ try {
 }
 process.exit(0);
 
-/** A few messages due at each moment of the run, where the system schedules messages. */
+/** Schedules a few messages for each moment of the run. */
 async function scheduleMessages({ url, people }: System): Promise<void> {
   const { body } = await request(url, people.member, 'GET', '/users/me/subscriptions');
   const to = body.subscriptions.find((channel: { name: string }) => channel.name === 'general').stream_id;
@@ -109,7 +109,7 @@ async function startPrometheus(binary: string): Promise<{ url: string; stop(): v
     await writeFile(targets, JSON.stringify(groups));
   };
   await writeTargets();
-  // A process that was started again listens on another port.
+  // A restarted process listens on another port.
   const refresh = setInterval(() => void writeTargets(), 500);
   const config = join(home, 'prometheus.yml');
   const job = {

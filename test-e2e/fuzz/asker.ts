@@ -1,4 +1,4 @@
-/** Sends one request and judges the answer: by the contract, by the role, by the other realm's secrets, by its cost. */
+/** Sends one request and checks the answer: against the contract, the role, the other realm's secrets, and its cost. */
 import type { Operation } from '@natter/contracts';
 import { bytesOf, type Call, type Credentials } from './call.ts';
 import { check } from './check.ts';
@@ -9,15 +9,15 @@ import { createGate } from './gate.ts';
 import type { Neighbour } from './neighbour.ts';
 import type { WatchedSystem } from './watched-system.ts';
 
-export interface Asked {
+interface Asked {
   problem?: string;
-  /** The status of a success, the code of an error. Absent where the request was cut off or nothing came. */
+  /** The status of a success, or the code of an error. Absent if the request was cut off or had no answer. */
   answer?: { code: string; json: unknown };
-  /** It was sent twice, since nothing came the first time: what the first one did is not known. */
+  /** It was sent twice because the first had no answer, so the effect of the first is unknown. */
   isRepeat?: boolean;
 }
 
-export interface Sender {
+interface Sender {
   credentials: Credentials;
   connection: Connection;
   isSequence?: boolean;
@@ -28,13 +28,13 @@ export interface Asker {
   ask(operation: Operation, call: Call, sender: Sender): Promise<Asked>;
   /** Requests so far. */
   count(): number;
-  /** What is wrong with the run as a whole. */
+  /** Problems of the run as a whole. */
   problems(): string[];
   summary(): string;
 }
 
 const answerTimeoutMs = 30_000;
-/** A machine that is busy with other work makes single requests late; more than this share says that the system does. */
+/** A machine that is busy with other work delays single requests; a larger share is a fault of the system. */
 const lateShare = 0.01;
 
 export function createAsker({
@@ -67,7 +67,7 @@ export function createAsker({
         began = performance.now();
         return exchange();
       });
-      // A machine that is busy with other work may be late once. Asked alone, the request has to be answered.
+      // On a machine that is busy with other work a request may be late once. Sent alone, it must be answered.
       const isRepeat = typeof answer === 'string' || answer.status === 503;
       if (isRepeat) late++;
       if (isRepeat || (!isSequence && suspects.is(performance.now() - began))) {
@@ -107,7 +107,7 @@ export function createAsker({
   }
 }
 
-/** A text says why there is no answer. */
+/** A text is the reason why there is no answer. */
 async function answerTo(call: Call, bytes: Buffer, connection: Connection): Promise<Answer | string> {
   try {
     return await connection.exchange(bytes, { isHead: call.method === 'HEAD', timeoutMs: answerTimeoutMs });

@@ -1,14 +1,15 @@
-/** Makes requests of an operation of the contract. */
+/** Generates requests of an operation of the contract. */
 import type { Operation, Param } from '@natter/contracts';
 import { type Call, encoded, type FieldValue } from './call.ts';
 import { kindOf } from './dictionary.ts';
-import { fileOf, hostileBytes, hostileJsonText, hostileText, validFile } from './hostile.ts';
+import { hostileBytes, hostileJsonText, hostileText } from './hostile.ts';
+import { fileOf, validFile } from './hostile-files.ts';
 import { recipes } from './recipes.ts';
 import type { Making } from './samples.ts';
 import { mutate } from './transport.ts';
 import { type Mood, makeValue } from './values.ts';
 
-/** How likely an optional parameter is named, and how many at most are on average: of a hundred values one is always wrong. */
+/** Probability of an optional parameter, and the average maximum: among a hundred values one is always wrong. */
 const optionalShare = 0.25;
 const optionalCount = 3;
 
@@ -21,7 +22,7 @@ export function buildCall(operation: Operation, role: string, making: Making): C
   const inPath = new Set([...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? ''));
   const names = Object.keys(operation.params);
   const bad = mood === 'valid' ? undefined : random.pick(names.length > 0 ? names : ['']);
-  // One odd value among ordinary ones reaches code that many odd values never reach.
+  // A single odd value among ordinary ones reaches code that many odd values never reach.
   const moodOfParam = (name: string): Mood =>
     name === bad || (mood === 'hostile' && random.chance(0.15)) ? mood : 'valid';
   const fields: Call['fields'] = [];
@@ -53,14 +54,14 @@ export function buildCall(operation: Operation, role: string, making: Making): C
     mutation: undefined,
   };
   if (call.form === 'query' && random.chance(0.9)) call.fields = call.fields.map(shortened);
-  // A poll that waits is cut off, so that nobody waits for it.
+  // A waiting poll is cut off, so that the run does not wait for it.
   if (operation.name === 'get-events' && !fields.some(([name, value]) => name === 'dont_block' && value === 'true'))
     call.cut = { afterMs: 50 };
   if (random.chance(0.06)) mutate(call, random);
   return call;
 }
 
-/** A query that is longer than headers may be is refused before anything looks at it. */
+/** A query that exceeds the header limit is refused before it is parsed. */
 const shortened = ([name, value]: Call['fields'][number]): Call['fields'][number] => [
   name,
   typeof value === 'string' ? value.slice(0, 1_500) : value,

@@ -1,9 +1,9 @@
-import type { HostileFile } from './hostile.ts';
+import type { HostileFile } from './hostile-files.ts';
 
-/** Text, or what is percent-encoded already because no text has its bytes. */
+/** Text, or percent-encoded bytes that no text can represent. */
 export type FieldValue = string | { encoded: string };
 
-/** One request before it is put into bytes; whose credentials and host it carries is decided when it is sent. */
+/** One request before it is encoded; credentials and host are added when it is sent. */
 export interface Call {
   operation: string;
   role: string;
@@ -13,13 +13,13 @@ export interface Call {
   fields: [name: string, value: FieldValue][];
   file: HostileFile | undefined;
   form: 'urlencoded' | 'multipart' | 'query';
-  /** In place of, or beside, what is sent usually; lower case. */
+  /** In addition to the usual headers, or in place of them; lower case. */
   headers: Record<string, string>;
   /** In place of the form. */
   body: string | undefined;
   /** The connection is closed after this share of the request was sent, or this long after all of it. */
   cut: { share: number } | { afterMs: number } | undefined;
-  /** What was done to it beside its values. */
+  /** The mutation of the request apart from its values. */
   mutation: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Credentials {
   authorization: string | undefined;
 }
 
-/** An ordinary request. Strings are sent as they are, everything else as JSON text. */
+/** An ordinary request. Strings are sent as they are, all other values as JSON. */
 export function callOf(method: string, path: string, form: Record<string, unknown>): Call {
   const fields = Object.entries(form).map(
     ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as [string, string],
@@ -99,7 +99,7 @@ function encodedFields(fields: Call['fields']): string {
     .join('&');
 }
 
-/** Half a surrogate pair becomes the bytes that stand for it in no valid UTF-8. */
+/** A lone surrogate is encoded to bytes that are invalid UTF-8. */
 export function encoded(text: string): string {
   if (text.isWellFormed()) return encodeURIComponent(text);
   return [...text]
@@ -111,7 +111,7 @@ export function encoded(text: string): string {
     .join('');
 }
 
-/** As a command line that sends nearly the same; credentials are left to the reader. */
+/** A command line that sends nearly the same request, with placeholders for credentials. */
 export function commandOf(call: Call, url: string): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const short = (text: string): string =>

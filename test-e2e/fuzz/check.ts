@@ -1,35 +1,17 @@
-/** What an answer must be, by the contract. */
-import { type ErrorCode, errorStatus, type Operation, problemOfEvent } from '@natter/contracts';
+/** Checks answers against the contract. */
+import { type ErrorCode, errorStatus, mayAnswer, type Operation, problemOfEvent } from '@natter/contracts';
 import type { z } from 'zod';
 import type { Call } from './call.ts';
 import type { Answer } from './connection.ts';
 import { definitionOf } from './values.ts';
 
-/** Codes that any operation may answer, beside those that it declares. */
-const general: readonly ErrorCode[] = [
-  'BAD_REQUEST',
-  'REQUEST_VARIABLE_MISSING',
-  'REQUEST_VARIABLE_INVALID',
-  'REQUEST_CONFUSING_VAR',
-  'INVALID_JSON',
-  'IDEMPOTENCY_KEY_REUSED',
-  'UNAUTHORIZED',
-  'INVALID_API_KEY',
-  'USER_DEACTIVATED',
-  'REALM_DEACTIVATED',
-  'NONEXISTENT_SUBDOMAIN',
-  'NOT_FOUND',
-  'METHOD_NOT_ALLOWED',
-  'REQUEST_TOO_LARGE',
-  'RATE_LIMIT_HIT',
-];
-/** Answers to what is no HTTP, or none that is served. */
+/** Statuses of answers to invalid or unsupported HTTP. */
 const transportStatuses = new Set([400, 405, 408, 413, 414, 415, 417, 421, 431]);
-/** In every successful answer. */
+/** Fields of every successful answer. */
 const common = new Set(['result', 'msg', 'ignored_parameters_unsupported']);
 
 export interface Verdict {
-  /** What is wrong; undefined when nothing is. */
+  /** The problem; undefined if there is none. */
   problem: string | undefined;
   code: string;
   json: unknown;
@@ -54,7 +36,7 @@ export function check(operation: Operation, call: Call, answer: Answer): Verdict
   const wasMutated = call.mutation !== undefined;
   if (call.method === 'HEAD' || call.method === 'OPTIONS') return verdict(undefined);
   if (status < 400) {
-    // Another verb, path or host is another operation.
+    // Another method, path or host is another operation.
     if (wasMutated || !operation.http || status !== 200) return verdict(undefined);
     return verdict(problemOfSuccess(operation, json));
   }
@@ -80,8 +62,9 @@ function problemOfError(operation: Operation, status: number, json: Json, wasMut
   const isNamedOtherwise =
     (code === 'BAD_REQUEST' && status === 404) || (code === 'REQUEST_TOO_LARGE' && status === 431) || status === 403;
   if (errorStatus[code as ErrorCode] !== status && !isNamedOtherwise) return `status ${status} for ${code}`;
-  const isDeclared = general.includes(code as ErrorCode) || operation.errors.includes(code as ErrorCode);
-  return isDeclared || wasMutated ? undefined : `${operation.name} does not declare ${code}: ${json.msg}`;
+  return mayAnswer(operation, code as ErrorCode) || wasMutated
+    ? undefined
+    : `${operation.name} does not declare ${code}: ${json.msg}`;
 }
 
 function problemOfSuccess(operation: Operation, json: unknown): string | undefined {
@@ -107,7 +90,7 @@ function problemOfPoll({ events, queue_id }: Json): string | undefined {
   return undefined;
 }
 
-/** The first field that the schema does not name, where it names all. */
+/** The first field that a closed schema does not contain. */
 function unexpected(schema: z.core.$ZodType, value: unknown, path: string, allowed?: Set<string>): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const definition = definitionOf(schema);

@@ -1,4 +1,4 @@
-/** Loaded before a service: SIGUSR2 collects garbage, so that memory in use is told apart from garbage. */
+/** Loaded into a service: SIGUSR2 collects garbage, so that used memory can be measured without garbage. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -12,8 +12,8 @@ export class NoAnswer extends Error {}
 const endOfHead = Buffer.from('\r\n\r\n');
 
 /**
- * One connection with one request in flight, over a plain socket: a request need not be valid HTTP, and may be cut off. Opens
- * another one where the last was closed.
+ * One connection with one request in flight, over a plain socket: a request need not be valid HTTP, and may be cut off.
+ * Opens a new one if the last was closed.
  */
 export class Connection {
   private socket: Socket | undefined;
@@ -97,7 +97,7 @@ export class Connection {
   }
 }
 
-/** The answer; the number of bytes to wait for; or undefined where that is not known yet. */
+/** The answer; the number of bytes to wait for; or undefined if that is not known yet. */
 function parse(bytes: Buffer, isHead: boolean, isClosed: boolean): Answer | number | undefined {
   const headEnd = bytes.indexOf(endOfHead);
   if (headEnd < 0) return undefined;

@@ -1,13 +1,13 @@
-/** CPU that one request costs the processes of the system, measured while nothing else is asked of them. */
+/** CPU that one request costs the processes of the system, measured while no other request runs. */
 import { cpuOf, differenceOf } from '../bench/processes.ts';
 import type { WatchedSystem } from './watched-system.ts';
 
-/** What took this long may have computed for a second; what was faster has not. */
+/** A slower request may have computed for a second; a faster one has not. */
 const slowMs = 1_000;
-/** The others wait while a slow request is repeated. */
+/** Other requests wait while a slow request is repeated. */
 const pauseMs = 5_000;
 
-/** Chooses the requests that are worth a repeat. */
+/** Selects the requests that are worth repeating. */
 export function createSuspects(): { is(elapsedMs: number): boolean; count(): number } {
   let until = 0;
   let count = 0;
@@ -22,7 +22,10 @@ export function createSuspects(): { is(elapsedMs: number): boolean; count(): num
   };
 }
 
-/** The service that used the most CPU, on all its threads, and how much. Servers do work of their own at any time. */
+/**
+ * The service that used the most CPU on all its threads, and the amount. Servers are excluded, because they do
+ * background work at any time.
+ */
 export async function costOf<R>(
   { services }: WatchedSystem,
   work: () => Promise<R>,

@@ -1,7 +1,7 @@
 import type { Operation } from '@natter/contracts';
 import { roleNames, withKey } from './world.ts';
 
-/** What was asked, by whom, and what was answered. */
+/** Counts operations, roles and answers. */
 export interface Coverage {
   count(operation: string, role: string, code: string): void;
   event(type: string): void;

@@ -1,11 +1,11 @@
 import type { Random } from './random.ts';
 
-/** Most values that are kept of a kind; newer ones replace older ones. */
+/** Maximum number of values per kind; newer ones replace older ones. */
 const perKind = 128;
 
 /**
- * Values of the system under test by kind, as answers gave them: IDs, names, addresses, queues, paths. Requests made from them
- * reach state that random values never would.
+ * Values of the system under test by kind, collected from answers: ids, names, addresses, queues, paths. Requests built
+ * from them reach state that random values never would.
  */
 export interface Dictionary {
   add(kind: string, value: string | number): void;
@@ -87,11 +87,11 @@ const kindOfName: Record<string, string> = {
   ordered_linkifier_ids: 'filter_id',
 };
 
-/** The kind that a parameter or field takes; without a name of its own the field is its own kind. */
+/** The kind of a parameter or field; by default the field is its own kind. */
 export const kindOf = (name: string): string =>
   kindOfName[name] ?? (/^can_\w+_group$|_groups?$/.test(name) ? 'group' : name);
 
-/** What the `id` of the items of a list is. */
+/** The kind of `id` in the items of a list. */
 const kindOfItems: Record<string, string> = {
   messages: 'message',
   drafts: 'draft_id',
@@ -107,7 +107,7 @@ const kindOfItems: Record<string, string> = {
   default_stream_groups: 'default-group',
 };
 
-/** What the `id` of an operation's answer is. */
+/** The kind of `id` in an operation's answer. */
 const kindOfResult: Record<string, string> = {
   'send-message': 'message',
   'test-welcome-message': 'message',
@@ -120,7 +120,7 @@ const kindOfResult: Record<string, string> = {
 
 const textFields = new Set(['email', 'delivery_email', 'queue_id', 'full_name', 'fragment', 'emoji_name', 'domain']);
 
-/** Takes in what an answer names. */
+/** Collects values from an answer. */
 export function harvest(dictionary: Dictionary, operation: string, answer: unknown): void {
   let left = 400;
   visit(answer, '', 0);
@@ -162,7 +162,7 @@ export function harvest(dictionary: Dictionary, operation: string, answer: unkno
   function path(value: string): void {
     const at = value.replace(/^https?:\/\/[^/]+/, '').replace(/\?.*$/, '');
     dictionary.add('path', at);
-    // As a whole: parts of different files name none.
+    // As a whole: combining parts of different files would address none.
     const upload = /^\/?user_uploads\/(temporary\/)?(.+)$/.exec(at);
     if (upload) dictionary.add(upload[1] ? 'temporary' : 'upload', upload[2] ?? '');
   }

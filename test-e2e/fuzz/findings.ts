@@ -7,11 +7,11 @@ interface Finding {
   count: number;
 }
 
-/** What was found, each kind once, with the request that shows it. */
+/** Findings, one per kind, with the request that demonstrates it. */
 export interface Findings {
-  /** True where this is the first of its kind. */
+  /** True for the first of its kind. */
   add(problem: string, call?: Call): boolean;
-  /** A simpler request that shows the same. */
+  /** Records a simpler request that demonstrates the same. */
   simplify(problem: string, call: Call): void;
   readonly all: readonly Finding[];
 }
@@ -45,10 +45,10 @@ export function createFindings(directory: string, url: string): Findings {
   };
 }
 
-/** The same for every operation. */
+/** Independent of the operation. */
 const isOfTransport = /^(an error without result|the connection was closed|Error: |status 4)/;
 
-/** Problems that differ by numbers, quoted values or names alone are of one kind. */
+/** Problems that differ only in numbers, quoted values or names are of one kind. */
 export function kindOf(problem: string, call: Call | undefined): string {
   const plain = problem
     .replace(/"[^"]*"/g, '""')
@@ -63,7 +63,7 @@ const stored = (call: Call): unknown => ({
   file: call.file && { ...call.file, bytes: call.file.bytes.toString('base64') },
 });
 
-/** The request of a line of the file of findings. */
+/** The request of a line in the findings file. */
 export function restored(line: string): Call | undefined {
   const { call } = JSON.parse(line);
   if (!call) return undefined;

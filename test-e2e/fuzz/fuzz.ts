@@ -40,9 +40,9 @@ export interface FuzzOptions {
   onProgress: (sent: number) => Promise<void>;
 }
 
-/** Requests to one realm before the next one takes its place. */
+/** Requests to one realm before it is replaced. */
 const requestsPerWorld = 12_000;
-/** How often a lane acts a sequence instead of sending a request; each has some ten requests. */
+/** How often a lane runs a sequence instead of sending a request; each has about ten requests. */
 const sequenceShare = 0.005;
 const routed = operations.filter(({ http, page }) => http ?? page);
 
@@ -89,7 +89,7 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
     const connection = new Connection(watched.port);
     while (asker.count() < options.requests && Date.now() < options.untilMs && !options.signal.aborted) {
       if (options.operation === undefined && random.chance(sequenceShare)) await sequences.run(random);
-      // A long run goes on.
+      // A long run continues.
       await one(random, connection).catch((error: unknown) => {
         findings.add(`the fuzzer failed: ${error instanceof Error ? error.stack : error}`);
       });
@@ -117,13 +117,16 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   }
 
   function credentialsFor(here: World, role: RoleName, random: Random): Credentials {
-    // Nobody of the attacked realm stands before the door of the other one.
+    // An anonymous request is sent to the other realm, where no user of the attacked realm exists.
     if (role === 'anonymous') return { host: neighbour.host, authorization: undefined };
     const ended = role === 'wrong-key' && random.chance(0.5) ? random.pick(here.ended) : undefined;
     return { ...here.credentialsOf(role), ...(ended === undefined ? {} : { authorization: ended }) };
   }
 
-  /** A success that the caller must not have; the account's role is looked up, because others may have changed it. */
+  /**
+   * A success that the caller must not have; the account's role is looked up, because other requests may have changed
+   * it.
+   */
   async function wrongSuccess(
     operation: Operation,
     call: Call,
@@ -140,7 +143,7 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
     return `success for ${why}`;
   }
 
-  /** Learns from an answer, and replaces callers who lost what they stand for. */
+  /** Learns from an answer, and replaces callers that lost their role or key. */
   function react(
     operation: Operation,
     call: Call,

@@ -1,4 +1,4 @@
-/** Requests pass together; one that has to be judged without the load of the others passes alone. */
+/** Requests pass concurrently; one that must be measured without other load passes alone. */
 export interface Gate {
   together<T>(work: () => Promise<T>): Promise<T>;
   alone<T>(work: () => Promise<T>): Promise<T>;
@@ -6,7 +6,7 @@ export interface Gate {
 
 export function createGate(): Gate {
   let passing = 0;
-  /** Settles when the last of those that pass alone has passed. */
+  /** Settles when the last exclusive request has passed. */
   let closed: Promise<void> = Promise.resolve();
   let waiting = 0;
   let emptied: (() => void) | undefined;

@@ -1,4 +1,4 @@
-/** Values made to break parsers, renderers, matchers and stores. Large ones are built when they are used. */
+/** Values made to break parsers, renderers, matchers and stores. Large ones are built on use. */
 import type { Random } from './random.ts';
 
 const nest = (open: string, close: string, depth: number): string => open.repeat(depth) + close.repeat(depth);
@@ -130,7 +130,7 @@ export function hostileText(random: Random): string {
   return random.pick(smallTexts);
 }
 
-/** Text for a field that takes JSON. */
+/** Text for a JSON field. */
 export function hostileJsonText(random: Random): string {
   const dice = random.next();
   if (dice < 0.02) return random.pick(largeJson)();
@@ -224,7 +224,7 @@ export const boundaryNumbers: readonly number[] = [
   -0.1,
 ];
 
-/** Already percent-encoded, because no text has these bytes. */
+/** Percent-encoded, because no text has these bytes. */
 export const hostileBytes: readonly string[] = [
   '%ff%fe',
   '%c0%80',
@@ -238,66 +238,3 @@ export const hostileBytes: readonly string[] = [
   '+%2B%20',
   '%e2%82',
 ];
-
-const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
-const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
-
-export interface HostileFile {
-  name: string;
-  type: string;
-  bytes: Buffer;
-}
-
-export const validFile: HostileFile = { name: 'a.png', type: 'image/png', bytes: png };
-
-/** The header of a PNG that claims a size, with no picture behind it. */
-function claimedPng(width: number, height: number): Buffer {
-  const bytes = Buffer.from(png);
-  bytes.writeUInt32BE(width >>> 0, 16);
-  bytes.writeUInt32BE(height >>> 0, 20);
-  return bytes;
-}
-
-export function fileOf(random: Random): HostileFile {
-  const name = random.pick([
-    'a.png',
-    'notes.txt',
-    'a.gif',
-    'x.svg',
-    'a'.repeat(300),
-    '../../x',
-    'ünïcode.png',
-    'a"b.txt',
-    '.',
-    '',
-  ]);
-  const type = random.pick([
-    'image/png',
-    'text/plain',
-    'image/svg+xml',
-    'text/html',
-    'application/octet-stream',
-    'x',
-    '',
-  ]);
-  const bytes = random.pick<() => Buffer>([
-    () => png,
-    () => png,
-    () => png,
-    () => gif,
-    () => claimedPng(100_000, 100_000),
-    () => claimedPng(0, 0),
-    () => claimedPng(0xffffffff, 0xffffffff),
-    () => png.subarray(0, 20 + random.below(30)),
-    () => Buffer.concat([gif, gif, gif]),
-    () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'),
-    () => Buffer.from('RIFF\u0010\u0000\u0000\u0000WEBPVP8 '),
-    () => Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16, 74, 70, 73, 70, 0, 1, 0xff, 0xc0, 0, 2]),
-    () => Buffer.alloc(0),
-    () => Buffer.alloc(random.chance(0.05) ? 1_500_000 : 2_000, 0x61),
-  ])();
-  return { name, type, bytes };
-}

@@ -25,7 +25,7 @@ const { values: given } = parseArgs({
 const seed = Number(given.seed ?? Math.floor(Math.random() * 2 ** 31));
 const minutes = Number(given.minutes ?? (given.requests === undefined ? 1 : 24 * 60));
 const requests = Number(given.requests ?? Number.POSITIVE_INFINITY);
-/** Memory in use after the run may be above that after the warm-up by this share, and this much. */
+/** Maximum ratio and difference of used memory between the end of the run and the warm-up. */
 const memoryShare = 1.5;
 const memoryMib = 60;
 
@@ -33,7 +33,7 @@ console.log(`seed ${seed} (--seed ${seed} makes the same choices again)`);
 const watched = await startWatched((line) => console.error(`fuzz: ${line}`), given.profile);
 const findings = createFindings(watched.directory, watched.system.url);
 const operator = await connectOperator(watched.system);
-/** The first signal ends the run with what it has; the second one ends it at once. */
+/** The first signal ends the run and prints its findings so far; a second one exits at once. */
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {

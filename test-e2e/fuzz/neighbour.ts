@@ -1,10 +1,10 @@
-/** The realm that is not attacked: its secrets may appear nowhere, its people may see nothing happen. */
+/** The realm that is not attacked: its secrets must not appear anywhere, and its users must not see any change. */
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { type Operator, openRealm, type Person, type RealmAccess } from './world.ts';
 
-/** IDs of this realm begin here, so that they are told apart from all others. */
+/** Ids of this realm begin here, so that they are distinguishable from all others. */
 const firstId = 2_100_000_000;
 const idPattern = /(?<![\d.])2100\d{6}(?!\d)/;
 
@@ -12,11 +12,11 @@ const pollMs = 60_000;
 
 export interface Neighbour {
   host: string;
-  /** What requests of the attacked realm may name, by kind. */
+  /** Values of this realm that requests of the attacked realm may use, by kind. */
   foreign: Record<string, (string | number)[]>;
-  /** What of this realm stands in an answer to a request; undefined when nothing does. */
+  /** Data of this realm in an answer to a request; undefined if there is none. */
   leakIn(answer: Buffer, requestText: string): string | undefined;
-  /** What happened here during the run. */
+  /** Changes of this realm during the run. */
   changes(): Promise<string[]>;
 }
 
@@ -31,6 +31,7 @@ export async function openNeighbour(operator: Operator, postgresUrl: string): Pr
   const member = await realm.person('member', `Member ${secret}`);
   const foreign: Neighbour['foreign'] = { user: [owner.user_id, member.user_id], email: [owner.email, member.email] };
   await furnish(realm, { owner, member }, { secret, probe }, foreign);
+  await untilAnnounced(realm, owner, foreign['channel-name']?.length ?? 0);
   await restore();
   const before = await realm.call(owner, 'POST', '/register');
   foreign.queue_id = [String(before.queue_id)];
@@ -42,7 +43,7 @@ export async function openNeighbour(operator: Operator, postgresUrl: string): Pr
     lastEventId = events.at(-1)?.id ?? lastEventId;
     seen.push(...events.filter(({ type }) => type !== 'heartbeat'));
   };
-  // A queue that nobody asks for ends.
+  // A queue that is not polled expires.
   const timer = setInterval(() => void poll().catch(() => undefined), pollMs);
   return {
     host: realm.host,
@@ -133,7 +134,17 @@ async function furnish(
   });
 }
 
-/** Lets all identity columns go on from `firstId`; returns what sets them back. */
+/** Waits for the notices of created channels: one that comes later would look like a change of this realm. */
+async function untilAnnounced(realm: RealmAccess, owner: Person, channels: number): Promise<void> {
+  const asked = { anchor: 'newest', num_before: 100, num_after: 0 };
+  for (const end = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+    const { messages } = (await realm.call(owner, 'GET', '/messages', asked)) as { messages: { subject: string }[] };
+    if (messages.filter(({ subject }) => subject === 'channel events').length >= channels) return;
+    if (Date.now() > end) throw new Error('The notices of created channels did not arrive');
+  }
+}
+
+/** Sets all identity columns to continue from `firstId`; returns a function that resets them. */
 async function moveIds(postgresUrl: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: postgresUrl });
   await client.connect();

@@ -1,8 +1,8 @@
-/** Who may never succeed with an operation, whatever the settings of the organization are. */
+/** Roles that may never succeed with an operation, whatever the settings of the organization. */
 import type { Operation } from '@natter/contracts';
 import { type RoleName, withKey } from './world.ts';
 
-/** Written by hand, from the specification: the contract does not say it. */
+/** Written by hand, independently of the contract. */
 const ownersOnly = new Set(['add-realm-domain', 'update-realm-domain', 'remove-realm-domain', 'deactivate-realm']);
 const administratorsOnly = new Set([
   'update-realm',
@@ -39,9 +39,9 @@ const administratorsOnly = new Set([
   'get-export-consents',
 ]);
 
-/** Why a success of this operation is wrong for this role; undefined where it may succeed. */
+/** Why a success of this operation is wrong for this role; undefined if it may succeed. */
 export function whyForbidden(operation: Operation, role: RoleName): string | undefined {
-  if (operation.caller === 'anyone') return undefined;
+  if (operation.caller === 'public') return undefined;
   if (role === 'deactivated' || role === 'wrong-key') return 'a key that does not work';
   if (role === 'anonymous') return 'no key, in a realm without spectators';
   if (role === 'spectator') return operation.caller === 'spectator' ? undefined : 'no key';

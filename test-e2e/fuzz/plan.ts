@@ -2,7 +2,7 @@ import type { Operation } from '@natter/contracts';
 import { type Random, shuffled } from './random.ts';
 import { type RoleName, roleNames } from './world.ts';
 
-/** How often an operation is asked beside the rounds in which each is; 1 where nothing is said. */
+/** Relative frequency of operations beside the rounds; default 1. */
 const weights: Record<string, number> = {
   'send-message': 30,
   'get-messages': 25,
@@ -40,7 +40,7 @@ const weights: Record<string, number> = {
   'create-export': 0.2,
   'deactivate-realm': 0,
 };
-/** Beside it, a round asks these only now and then: each ends a realm or a caller. */
+/** Rounds include these only occasionally, because each ends a realm or a caller. */
 const seldom: Record<string, number> = { 'deactivate-realm': 0.5, 'deactivate-self': 0.3 };
 /** Share of requests that belong to the rounds. */
 const roundShare = 0.4;
@@ -49,7 +49,7 @@ export interface Plan {
   next(random: Random): { operation: Operation; role: RoleName };
 }
 
-/** Rounds over all pairs of operation and role, so that none is forgotten, and between them requests by weight. */
+/** Rounds over all pairs of operation and role, so that none is omitted, mixed with requests by weight. */
 export function createPlan(operations: readonly Operation[], seed: Random): Plan {
   const pairs = operations.flatMap((operation) => roleNames.map((role) => ({ operation, role })));
   let round: typeof pairs = [];

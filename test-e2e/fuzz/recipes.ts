@@ -1,4 +1,6 @@
-/** Parameters that only make sense together, for operations that would hardly ever succeed with each chosen alone. */
+/**
+ * Parameters that only make sense together, for operations that would hardly ever succeed if each were chosen alone.
+ */
 import type { Making } from './samples.ts';
 
 type Fields = Record<string, unknown>;
@@ -46,7 +48,7 @@ const draft: Recipe = (making) => ({
   timestamp: 1_700_000_000,
 });
 
-/** The parts of the path of a known file, under the names that the operation gives them. */
+/** The path segments of a known file, under the operation's parameter names. */
 const fileParts =
   (kind: string, ...names: string[]): Recipe =>
   (making) => {

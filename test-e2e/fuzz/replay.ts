@@ -16,8 +16,8 @@ interface ReplayOptions {
 }
 
 /**
- * Sends requests of earlier findings to a new realm, one after the other, and judges the answers as the run did. IDs in them may
- * mean something else there. Returns how many were sent.
+ * Sends requests of earlier findings to a new realm sequentially, and checks the answers like the run did. Ids in them
+ * may have another meaning there. Returns the number of requests.
  */
 export async function replay(calls: readonly Call[], options: ReplayOptions): Promise<number> {
   const { watched, operator, neighbour, findings } = options;
@@ -42,5 +42,5 @@ export async function replay(calls: readonly Call[], options: ReplayOptions): Pr
   return asker.count();
 }
 
-/** Callers of sequences have names of their own. */
+/** Callers of sequences have their own role names. */
 const sequenceRole = (role: string): RoleName => (role === 'promoted' ? 'administrator' : 'member');

@@ -1,4 +1,4 @@
-/** Ordinary values by the name of a parameter or field, for what a type alone does not say. */
+/** Ordinary values by the name of a parameter or field, where the type alone is not enough. */
 import type { Dictionary } from './dictionary.ts';
 import type { Random } from './random.ts';
 
@@ -107,7 +107,7 @@ export function narrowOf({ random, dictionary }: Making): unknown {
   return terms;
 }
 
-/** Undefined where nothing is known of the name. */
+/** Undefined for an unknown name. */
 export function sampleText(name: string, { random, dictionary }: Making): string | undefined {
   const make = texts[name];
   return make?.({ random, dictionary });
@@ -209,7 +209,7 @@ const texts: Record<string, Maker> = {
   idempotency_key: ({ random }) => `k${random.below(50)}`,
 };
 
-/** Undefined where nothing is known of the name. */
+/** Undefined for an unknown name. */
 export function sampleNumber(name: string, { random }: Making): number | undefined {
   if (name === 'scheduled_delivery_timestamp')
     return Math.floor(Date.now() / 1000) + random.pick([2, 3_600, 86_400, 31_000_000]);

@@ -2,7 +2,7 @@ import type { Call } from './call.ts';
 
 const maxTries = 40;
 
-/** A simpler request that shows the same problem; undefined where the problem does not show again. */
+/** A simpler request that demonstrates the same problem; undefined if the problem does not recur. */
 export async function shrink(call: Call, shows: (candidate: Call) => Promise<boolean>): Promise<Call | undefined> {
   let left = maxTries;
   const isShown = async (candidate: Call): Promise<boolean> => left-- > 0 && (await shows(candidate));

@@ -1,4 +1,4 @@
-/** What is done to a request beside its values: how it is framed, which headers it has, where it is cut off. */
+/** Mutations of a request apart from its values: framing, headers, truncation. */
 import type { Call } from './call.ts';
 import type { Random } from './random.ts';
 

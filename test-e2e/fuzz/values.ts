@@ -1,4 +1,4 @@
-/** Values of a schema of the contract: ordinary ones, those at its bounds, and hostile ones. */
+/** Values for a schema of the contract: ordinary ones, those at its bounds, and hostile ones. */
 import type { z } from 'zod';
 import { kindOf } from './dictionary.ts';
 import { boundaryNumbers, hostileText } from './hostile.ts';
@@ -7,7 +7,7 @@ import { type Making, narrowOf, sampleNumber, sampleText } from './samples.ts';
 export type Mood = 'valid' | 'boundary' | 'hostile';
 type Schema = z.core.$ZodType;
 
-/** The parts of a zod definition that are looked at; which of them exist depends on `type`. */
+/** The parts of a zod definition that are used; `type` determines which of them exist. */
 interface Definition {
   type: string;
   innerType: Schema;
@@ -34,7 +34,7 @@ interface Bounds {
   max: number | undefined;
 }
 
-export function boundsOf(schema: Schema): Bounds {
+function boundsOf(schema: Schema): Bounds {
   const bounds: Bounds = { min: undefined, max: undefined };
   for (const check of definitionOf(schema).checks ?? []) {
     const { check: kind, value, minimum, maximum } = check._zod.def;
@@ -46,7 +46,7 @@ export function boundsOf(schema: Schema): Bounds {
   return bounds;
 }
 
-/** A value for a parameter or field; undefined leaves it out. */
+/** A value for a parameter or field; undefined omits it. */
 export function makeValue(schema: Schema, name: string, mood: Mood, making: Making, depth = 0): unknown {
   const { random } = making;
   // In a composite value most parts stay ordinary, so that the odd one is reached.
@@ -146,7 +146,7 @@ function arrayOf(schema: Schema, name: string, mood: Mood, making: Making, depth
     length = Math.min(random.pick(max === undefined ? [0, 100, 1_000] : [0, max, max + 1]), 3_000);
   if (mood === 'hostile' && random.chance(0.03)) length = 5_000;
   if (length <= 20) return Array.from({ length }, () => makeValue(element, name, mood, making, depth + 1) ?? null);
-  // Long lists repeat a few values with a difference, so that making them costs little.
+  // Long lists repeat a few values with small differences, so that building them is cheap.
   const some = Array.from({ length: 5 }, () => makeValue(element, name, 'valid', making, depth + 1) ?? null);
   return Array.from({ length }, (_, index) => {
     const one = some[index % some.length];

@@ -1,4 +1,4 @@
-/** The system that is attacked, and what its processes say meanwhile. */
+/** The system under attack, and the problems that its processes report. */
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { type MailServer, startMailServer } from '../mail-server.ts';
 
 export interface Memory {
   rssMib: number;
-  /** Used by the heap and by buffers, after garbage was collected. */
+  /** Heap and buffers, after garbage collection. */
   usedMib: number;
 }
 
@@ -21,16 +21,16 @@ export interface WatchedSystem {
   directory: string;
   /** The processes of the services by name. */
   services: ProcessGroups;
-  /** Those and the servers. */
+  /** Services and servers. */
   groups: ProcessGroups;
   /** Problems that processes reported since the last call. */
   problems(): string[];
-  /** By process; garbage is collected before. */
+  /** By process, after garbage collection. */
   memory(): Promise<Record<string, Memory>>;
   mails: MailServer;
-  /** Keys of the links in mails since the last call, by the kind that requests name. */
+  /** Keys of the links in mails since the last call, by the parameter kind. */
   mailedKeys(): { kind: string; key: string }[];
-  /** The role of an account; undefined where there is none. */
+  /** The role of an account; undefined if there is none. */
   roleOf(userId: number): Promise<number | undefined>;
   stop(): Promise<void>;
 }
@@ -39,10 +39,12 @@ const raised = {
   NATTER_RATE_LIMIT: '1000000000',
   NATTER_RATE_LIMIT_ANONYMOUS: '1000000000',
   NATTER_RATE_LIMIT_LOGIN: '1000000000',
+  // One realm is attacked with the full capacity of the machine.
+  NATTER_QUIET_LAG_MS: '1000000',
   NATTER_LOG_MEMORY_MIB: '16',
 };
 
-/** With a folder for it, each service writes a CPU profile when it stops. */
+/** If a folder is given, each service writes a CPU profile there when it stops. */
 export async function startWatched(log: (line: string) => void, profileTo?: string): Promise<WatchedSystem> {
   const directory = await mkdtemp(join(tmpdir(), 'natter-fuzz-'));
   const mails = await startMailServer();
@@ -55,7 +57,7 @@ export async function startWatched(log: (line: string) => void, profileTo?: stri
       ...process.env,
       ...raised,
       NATTER_SMTP_URL: mails.url,
-      // What is looked for needs no durability.
+      // The search needs no durability.
       PGOPTIONS: '-c synchronous_commit=off',
       NODE_OPTIONS: [
         `--import=${new URL('./collect-on-signal.mjs', import.meta.url).href}`,
@@ -138,7 +140,7 @@ const metricOf = (text: string, name: string): number =>
 
 const errorLevel = 50;
 
-/** Errors and stalls; a line that is no JSON was written by Node as it gave up. */
+/** Errors and stalls; a line that is not JSON was written by Node when it crashed. */
 function problemOfLine(line: string): string | undefined {
   if (!line.startsWith('{'))
     return /error|warning|\bat\b.*:\d+:\d+/i.test(line) ? `a process printed: ${line}` : undefined;

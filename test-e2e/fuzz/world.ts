@@ -1,4 +1,4 @@
-/** The realms of a run: one that is attacked, renewed from time to time, and one beside it that nothing may reach. */
+/** The realms of a run: the attacked one, replaced from time to time, and a second one that must stay unaffected. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestMeta, roles, userOperations } from '@natter/contracts';
@@ -24,7 +24,7 @@ export const roleNames = [
 export type RoleName = (typeof roleNames)[number];
 /** The role of the account that this caller has. */
 export const roleIdOf = (role: RoleName): number => (role in roles ? roles[role as keyof typeof roles] : roles.member);
-/** Those with a key that works. */
+/** Callers with a valid key. */
 export const withKey = (role: RoleName): boolean => roleNames.indexOf(role) <= roleNames.indexOf('webhook-bot');
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are picked apart by their readers.
@@ -41,10 +41,10 @@ export interface World {
   realmId: number;
   dictionary: Dictionary;
   people: Map<RoleName, Person>;
-  /** Authorization headers that were refused once, and work never again. */
+  /** Authorization headers that were refused once, and must never work again. */
   ended: string[];
   credentialsOf(role: RoleName): Credentials;
-  /** Somebody else in this role, because the last one lost the role or the key. */
+  /** A new caller for this role, because the last one lost the role or the key. */
   renew(role: RoleName): Promise<void>;
 }
 
@@ -68,13 +68,13 @@ export interface RealmAccess {
   call(who: Person, method: string, path: string, form?: Record<string, unknown>): Promise<Json>;
 }
 
-/** A new realm, with ways to add people and to ask as them. */
+/** A new realm, with functions to add users and to send requests as them. */
 export async function openRealm({ bus, url }: Operator, name: string): Promise<RealmAccess> {
   const host = `${name}.natter.example`;
   const meta: RequestMeta = { requestId: 'fuzz', realmId: 0, client: 'fuzz' };
   const { realm_id: id } = await bus.call(
     userOperations.createRealm,
-    { host, realm_name: name, is_default: false, realm_url: `http://${host}` },
+    { host, realm_name: name, is_default: false, realm_url: `http://${host}`, owner: undefined },
     { meta },
   );
   return {
@@ -94,7 +94,7 @@ export async function openRealm({ bus, url }: Operator, name: string): Promise<R
           );
           return { email, ...made };
         } catch (error) {
-          // A machine that is busy with other work is late at times. Whether that one was made is not known.
+          // A machine that is busy with other work is late at times. Whether the user was created is unknown.
           if (tries === 3) throw error;
         }
       }
@@ -121,7 +121,7 @@ export async function openRealm({ bus, url }: Operator, name: string): Promise<R
 const password = 'correct horse fuzz';
 let worlds = 0;
 
-/** A realm to attack, with something of everything in it. */
+/** A realm to attack that contains objects of every kind. */
 export async function openWorld(operator: Operator, foreign: Record<string, (string | number)[]>): Promise<World> {
   const realm = await openRealm(operator, `a${worlds++}-${randomBytes(4).toString('hex')}`);
   const dictionary = createDictionary();
@@ -179,7 +179,7 @@ async function makePerson(
     }
     case 'bot':
     case 'webhook-bot': {
-      // Its owner is nobody else's caller, so that it outlives what happens to them.
+      // Its owner is not used as a caller, so the bot outlives the callers.
       const owner = await realm.person('member', 'Berta Botowner');
       const made = await realm
         .call(owner, 'POST', '/bots', {
@@ -197,7 +197,7 @@ async function makePerson(
   }
 }
 
-/** Channels, messages, a file and a few things more, so that IDs exist from the start. */
+/** Channels, messages, a file and other objects, so that ids exist from the start. */
 async function furnish(
   realm: RealmAccess,
   owner: Person,

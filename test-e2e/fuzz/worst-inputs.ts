@@ -1,4 +1,4 @@
-/** The requests that cost the system most, of those that reviews and the fuzzer found. A new one is added here. */
+/** The most expensive requests found by reviews and the fuzzer. Add new ones here. */
 import { slowMarkup } from './hostile.ts';
 
 interface WorstRequest {

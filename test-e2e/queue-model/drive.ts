@@ -2,7 +2,7 @@ import { type Command, type Expected, QueueModel } from './model.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are compared with the model's.
 type Body = any;
-/** Asks until there is an answer; `isRepeated` when an earlier attempt had an unknown outcome. */
+/** Repeats a request until it is answered; `isRepeated` if an earlier attempt had an unknown outcome. */
 export type Ask = (
   method: string,
   path: string,
@@ -23,14 +23,14 @@ export interface Follower {
 
 interface Held {
   id: string;
-  /** The cursor after each event that was seen, in order; the first is the register's. */
+  /** The cursor after each received event, in order; the first is the register's. */
   cursors: number[];
   acknowledged: number;
 }
 
 const gone = 'BAD_EVENT_QUEUE_ID';
 
-/** Gives the system the commands that the model gets; the first difference is the problem. `mark` tells its events from others'. */
+/** Sends the model's commands to the system; returns the first difference. `mark` identifies its own events. */
 export async function drive(
   { ask, userId }: Follower,
   mark: string,
@@ -87,7 +87,7 @@ export async function drive(
     }
   }
 
-  /** Polls, and waits as long as the model says that something is to come. */
+  /** Polls, and waits as long as the model expects more events. */
   async function read(
     name: string,
     queue: Held,
@@ -116,7 +116,7 @@ export async function drive(
   }
 }
 
-/** What every queue is asked at the end, so that none is left. */
+/** The final reads of every queue, so that no event is left. */
 function ends(commands: readonly Command[]): Command[] {
   return commands.flatMap((command): Command[] =>
     command.kind === 'register'

@@ -1,12 +1,13 @@
 import type { Redis } from 'ioredis';
 import type { Pool } from 'pg';
 
-/** As if nobody had polled the queue for its time: it is due, and no copy of it is left, as those live shorter. */
+/** Makes a queue expire: it is due, no copy of its record is cached, and no look-up is in progress. */
 export async function expireIn(postgres: Pool, redis: Redis, queueId: string): Promise<void> {
   const { rows } = await postgres.query(
     `UPDATE event_queue.queue SET expires_at = now() - interval '1 minute' WHERE queue_id = $1 RETURNING realm_id`,
     [queueId],
   );
   const realmId = rows[0]?.realm_id;
-  if (realmId !== undefined) await redis.del(`natter:{${realmId}}:queue:${queueId}`);
+  // A record without a user: an earlier look-up caches nothing in its place.
+  if (realmId !== undefined) await redis.set(`natter:{${realmId}}:queue:${queueId}`, '{}', 'EX', 120);
 }

@@ -1,13 +1,13 @@
 /**
- * What an event queue is, in as few lines as it takes; imports nothing of the project. One user's queues over one stream of
- * events: a queue sees what happened after its register, in order, again from any cursor it was given, until it is deleted or
- * expires. Killing or wiping anything changes nothing.
+ * A minimal model of an event queue; imports nothing of the project. One user's queues over one stream of events: a
+ * queue delivers the events after its register, in order, from any earlier cursor again, until it is deleted or
+ * expires. Kills and wipes change nothing.
  */
 export interface ModelQueue {
   name: string;
   start: number;
   isGone: boolean;
-  /** What each cursor that the client holds stands for: how many of the queue's events are behind it. */
+  /** For each cursor of the client, the number of the queue's events up to it. */
   acknowledged: number;
 }
 
@@ -66,7 +66,7 @@ export class QueueModel {
     }
   }
 
-  /** How many events are waiting for a cursor. */
+  /** Number of events after a cursor. */
   behind(name: string, acknowledged: number): number {
     return this.events.length - this.queue(name).start - acknowledged;
   }
@@ -84,7 +84,10 @@ export class QueueModel {
   }
 }
 
-/** A random sequence; each command is possible in the state before it. A kill, and a wipe, come as often as `disturbed` says (0 to 1). */
+/**
+ * A random sequence; each command is valid in the state before it. `disturbed` (0 to 1) is the frequency of kills and
+ * wipes.
+ */
 export function randomCommands(random: () => number, length: number, disturbed: number): Command[] {
   const commands: Command[] = [];
   const names: string[] = [];

@@ -4,14 +4,14 @@ import { randomCommands } from './model.ts';
 
 export interface Outcome {
   ran: number;
-  /** How often each command was given. */
+  /** Number of times each command was sent. */
   counts: Record<string, number>;
   problems: string[];
 }
 
 const commandsEach = 10;
 
-/** Random sequences, as many at once as there are followers, until one does not do as the model says. */
+/** Runs random sequences, one per follower at a time, until one differs from the model. */
 export async function runSequences(options: {
   sequences: number;
   seed: number;

@@ -9,16 +9,19 @@ import { expireIn } from './expire.ts';
 import { type Outcome, runSequences } from './run.ts';
 
 export interface DisturbedOutcome extends Outcome {
-  /** Requests under way at each kill and wipe. */
+  /** Requests in flight at each kill and wipe. */
   inFlight: number[];
-  /** Requests that were cut off or answered that it is not possible now. All were asked again. */
+  /** Requests that were cut off or temporarily refused. All were repeated. */
   askedAgain: number;
 }
 
 const victims: readonly string[] = ['gateway', 'event-queue'];
 const patienceMs = 60_000;
 
-/** The same sequences in a system of its own, whose gateways and event-queues are killed and whose Redis is emptied meanwhile. */
+/**
+ * The same sequences in a separate system, whose gateways and event-queues are killed and whose Redis is emptied
+ * meanwhile.
+ */
 export async function runUnderKills(
   system: System,
   options: { sequences: number; seed: number; disturbed: number; atOnce: number; onProgress?: (ran: number) => void },

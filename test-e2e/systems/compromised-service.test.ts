@@ -1,4 +1,7 @@
-/** What somebody reaches who holds the credentials of one service: each test connects with those of the running system. */
+/**
+ * The abilities of an attacker with the credentials of one service: each test connects with those of the running
+ * system.
+ */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +53,7 @@ const send = async (content: string): Promise<number> => {
 };
 const register = async (): Promise<Answer> =>
   (await request(system.url, system.people.member, 'POST', '/register', { apply_markdown: true })).body;
-/** What a member is told until a message of this id comes. */
+/** The events that a member receives until the message with this id. */
 async function toldUntil(queue: Answer, id: number): Promise<Answer[]> {
   const events: Answer[] = [];
   for (const end = Date.now() + 20_000; Date.now() < end; ) {
@@ -120,7 +123,7 @@ test('a service that signs with its own key is believed for its own types only',
     nats.publish('natter.log.1', `{"signature":"presence:${signature}",${rest}`);
   };
   publish({ number, n: 0, mark, ...data });
-  // Its own type, with another's inside: neither the body nor a form makes it a message.
+  // Its own event type with foreign content: neither body nor form can turn it into a message.
   const { event } = data as { event: { body: object } };
   const body = { type: 'message', ...event.body, flags: [] };
   const presence = (more: object) => ({ type: 'presence', body: {}, audience: 'realm', ...more });
@@ -139,7 +142,7 @@ test('a service that signs with its own key is believed for its own types only',
   const id = await send('genuine');
   const told = await toldUntil(queue, id);
   expect(contents(told)).toEqual(['<p>genuine</p>']);
-  // It did sign as its service would: these came, as what they are.
+  // These were signed like the service's own events, so they are delivered, with their own type.
   expect(told.filter(({ type }) => type === 'presence').length).toBe(3);
 });
 
@@ -152,7 +155,7 @@ test('an entry that another service wrote into the stream is not delivered, and 
   await redis.xadd(key, `${number - 1}-9`, 'm', '1', 'd', JSON.stringify(data), 's', 'messaging:AAAA');
   await redis.xadd(key, `${number}-0`, 'm', mark, 'd', JSON.stringify(data));
   await redis.hset(meta, 'number', number, 'mark', mark, 'n', 0);
-  // Garbage is no obstacle either.
+  // Invalid data does not stop the gateway either.
   await redis.xadd(key, `${number}-3`, 'm', '1', 'd', 'not JSON');
   const nats = await natsOf('presence');
   nats.publish('natter.log.1', JSON.stringify({ upTo: number }));
@@ -259,6 +262,35 @@ test('what is for others is refused by the service too, also to the gateway', as
     expect(answer.headers?.get('Natter-Error'), name).toBe('INTERNAL_ERROR');
     expect(answer.string()).not.toContain('api_key');
   }
+});
+
+test('a service refuses a request for a user that names none, and one of an actor whom the contract excludes', async () => {
+  const gateway = await natsOf('gateway');
+  const meta = { requestId: 'x', realmId: 1, client: 'x', realmUrl: '' };
+  const ask = async (name: string, actor?: object): Promise<[string | undefined, Answer]> => {
+    const answer = await gateway.request(`natter.users.${name}.gateway`, JSON.stringify({ meta, actor, params: {} }));
+    return [answer.headers?.get('Natter-Error') || undefined, answer.json()];
+  };
+  for (const name of ['get-own-user', 'deactivate-realm', 'get-alert-words'])
+    expect(await ask(name), name).toEqual(['INTERNAL_ERROR', expect.anything()]);
+  const { user_id: userId, email } = system.people.member;
+  const { rows } = await admin.query("SELECT encode(hash, 'hex') AS hash FROM users.api_key WHERE user_id = $1", [
+    userId,
+  ]);
+  const member = { realmId: 1, userId, email, role: 400, isBot: false, keyId: rows[0].hash, groupIds: [], basis: {} };
+  expect(await ask('get-alert-words', member)).toEqual([undefined, { alert_words: [] }]);
+  expect(await ask('get-alert-words', { ...member, isBot: true, isWriteOnly: true })).toEqual([
+    'BAD_REQUEST',
+    expect.objectContaining({ message: 'This API is not available to incoming webhook bots.' }),
+  ]);
+  expect(await ask('deactivate-realm', member)).toEqual([
+    'BAD_REQUEST',
+    expect.objectContaining({ message: 'Must be an organization owner' }),
+  ]);
+  expect(await ask('get-bots', { ...member, isBot: true })).toEqual([
+    'BAD_REQUEST',
+    expect.objectContaining({ message: 'This endpoint does not accept bot requests.' }),
+  ]);
 });
 
 test('the record says of each service what the contract says', async () => {

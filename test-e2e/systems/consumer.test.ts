@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LogEvent } from '@natter/contracts';
 import {
   createDatabase,
   createUnitOfWork,
@@ -15,16 +16,19 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 const realmId = 1;
+const audience = { users: { ids: [] } };
+const wanted: LogEvent = { type: 'invites_changed', body: {}, audience };
+const other: LogEvent = { type: 'tick', body: {}, audience };
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const numbers = sql.type(z.object({ number: z.number() }));
 let servers: Servers;
 let database: Database;
 
-/** Users may append and read the types of these tests. */
+/** Permits users to read the type that these tests use. */
 async function allowTypes(url: string): Promise<void> {
   const owner = createDatabase({ url, maxConnections: 1, name: 'owner', onError: () => undefined });
   await owner.run(sql.unsafe`
-    UPDATE log.writer SET appends = appends || '{wanted,other}', reads = reads || '{wanted}' WHERE role = 'natter_users'`);
+    UPDATE log.writer SET reads = reads || '{invites_changed}' WHERE role = 'natter_users'`);
   await owner.close();
 }
 
@@ -44,26 +48,25 @@ afterAll(async () => {
 
 test('each event takes effect once in order; one that always fails is parked, and its neighbours are not lost', async () => {
   const unitOfWork = createUnitOfWork(database, () => undefined);
-  const emit = (type: string) =>
-    unitOfWork({ realmId, schema: 'users', claim: undefined }, async (work) => {
-      work.emit({ type, body: {}, audience: 'realm' });
-    });
-  // Two of a name, as two replicas are; number 20 can't be handled (21 is of no interest).
+  const emit = (event: LogEvent) =>
+    unitOfWork({ realmId, schema: 'users', claim: undefined }, async (work) => void work.emit(event));
+  // Two with one name, like two replicas; number 20 can't be handled (21 is of another type).
   const consumers = [0, 1].map(() =>
     startConsumer(database, unitOfWork, {
       schema: 'users',
       name: 'effects',
-      types: ['wanted'],
-      handle: async (work, { number }) => {
-        if (number === 20) throw new Error('poison');
-        await work.run(sql.unsafe`
-          INSERT INTO users.idempotency (realm_id, user_id, key, fingerprint) VALUES (${realmId}, ${number}, 'effect', '')`);
+      on: {
+        invites_changed: async (work, _, number) => {
+          if (number === 20) throw new Error('poison');
+          await work.run(sql.unsafe`
+            INSERT INTO users.idempotency (realm_id, user_id, key, fingerprint) VALUES (${realmId}, ${number}, 'effect', '')`);
+        },
       },
       onError: () => undefined,
     }),
   );
   for (let number = 1; number <= 60; number++) {
-    await emit(number % 3 === 0 ? 'other' : 'wanted');
+    await emit(number % 3 === 0 ? other : wanted);
     if (number % 7 === 0) for (const consumer of consumers) consumer.hint(realmId);
   }
   const expected = Array.from({ length: 60 }, (_, index) => index + 1).filter(
@@ -88,24 +91,26 @@ test('a failure that no event causes parks none: the consumer goes on when the c
   const refusing = 2;
   await database.any(sql.unsafe`SELECT log.create_realm(${refusing})`);
   const errors: unknown[] = [];
-  // Lock, disk, read-only, cancellation, shutdown, missing privilege and table: whatever a server says of itself.
+  // Lock, disk, read-only, cancellation, shutdown, missing privilege and table: errors caused by the state of the
+  // server.
   const states = ['55P03', '53100', '25006', '57014', '57P01', '42501', '42P01', '40P01', 'XX000', '58030'];
   const seen: number[] = [];
   let failures = 0;
   const consumer = startConsumer(database, unitOfWork, {
     schema: 'users',
     name: 'outage',
-    types: ['wanted'],
-    handle: async (work, { number }) => {
-      if (work.realmId !== refusing) return;
-      if (failures < states.length) throw Object.assign(new Error('refused'), { code: states[failures++] });
-      seen.push(number);
+    on: {
+      invites_changed: async (work, _, number) => {
+        if (work.realmId !== refusing) return;
+        if (failures < states.length) throw Object.assign(new Error('refused'), { code: states[failures++] });
+        seen.push(number);
+      },
     },
     onError: (error) => void errors.push(error),
   });
   for (let number = 1; number <= 3; number++)
     await unitOfWork({ realmId: refusing, schema: 'users', claim: undefined }, async (work) => {
-      work.emit({ type: 'wanted', body: {}, audience: 'realm' });
+      work.emit(wanted);
     });
   let failing = 0;
   for (let round = 0; round < 1_000 && seen.length < 3; round++) {
@@ -127,18 +132,19 @@ test('a parked event is applied once more when an operator asks for it, and stay
   const emitted = [1, 2];
   for (const _ of emitted)
     await unitOfWork({ realmId: parking, schema: 'users', claim: undefined }, async (work) => {
-      work.emit({ type: 'wanted', body: {}, audience: 'realm' });
+      work.emit(wanted);
     });
   const applied: number[] = [];
   const broken = new Set(emitted);
   const consumer = startConsumer(database, unitOfWork, {
     schema: 'users',
     name: 'mended',
-    types: ['wanted'],
-    handle: async (work, { number }) => {
-      if (work.realmId !== parking) return;
-      if (broken.has(number)) throw new Error(`defect ${number}`);
-      applied.push(number);
+    on: {
+      invites_changed: async (work, _, number) => {
+        if (work.realmId !== parking) return;
+        if (broken.has(number)) throw new Error(`defect ${number}`);
+        applied.push(number);
+      },
     },
     onError: () => undefined,
   });
@@ -154,4 +160,41 @@ test('a parked event is applied once more when an operator asks for it, and stay
   await vi.waitFor(async () => expect(await parked()).toEqual(rows.slice(1)), { timeout: 30_000, interval: 100 });
   expect(applied).toEqual([1]);
   await consumer.stop();
+});
+
+test('a consumer handles an event after those whose projections it reads', async () => {
+  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const realm = 4;
+  await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
+  for (const _ of [1, 2])
+    await unitOfWork({ realmId: realm, schema: 'users', claim: undefined }, async (work) => void work.emit(wanted));
+  const order: string[] = [];
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const start = (name: string, after: { name: string; types: string[] }[], gate?: Promise<void>) =>
+    startConsumer(database, unitOfWork, {
+      schema: 'users',
+      name,
+      after,
+      on: {
+        invites_changed: async (work, _, number) => {
+          if (work.realmId !== realm) return;
+          await gate;
+          order.push(`${name} ${number}`);
+        },
+      },
+      onError: (error) => order.push(String(error)),
+    });
+  const leader = start('leader', [], released);
+  const follower = start('follower', [{ name: 'leader', types: ['invites_changed'] }]);
+  follower.hint(realm, true);
+  // The witness starts later and follows nobody: when it has handled both events, the follower had its chance.
+  const witness = start('witness', []);
+  await vi.waitFor(() => expect(order).toEqual(['witness 1', 'witness 2']), { timeout: 30_000, interval: 20 });
+  release();
+  await vi.waitFor(() => expect(order).toHaveLength(6), { timeout: 30_000, interval: 20 });
+  expect(order.slice(2)).toEqual(['leader 1', 'leader 2', 'follower 1', 'follower 2']);
+  await Promise.all([leader, follower, witness].map((consumer) => consumer.stop()));
 });

@@ -1,6 +1,6 @@
 /**
- * Many clients change the same realm at once. `CLIENTS=64 PAIRS=all` runs every pair of kinds of requests with as many clients as the
- * target names; a few pairs with fewer clients are run by default.
+ * Many clients change the same realm at once. `CLIENTS=64 PAIRS=all` runs every pair of kinds of requests with 64
+ * clients; by default a few pairs with fewer clients are run.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** What another request did to the same group or person in the meantime, and no refusal of the caller's right. */
+/** Caused by another request on the same group or user, not by a missing right of the caller. */
 const trueConflict =
   /already a (sub|member)|not a subgroup|no user .* in this user group|deactivated|in use|Invalid user|user group\b.*\bInvalid|No such user|Invalid user group/i;
 
@@ -54,7 +54,7 @@ describe(`no request is refused because others change the realm (${clients} clie
   test.each(names)('%s, each at once', { timeout: 120_000 }, async (name) => {
     const outcomes = await runTogether([{ kind: named(name), clients }], ms);
     check(outcomes);
-    // Each client has an object of its own: nothing that it asks for is impossible.
+    // Each client has its own object, so none of its requests is impossible.
     expect(outcomes.map(({ objected }) => objected)).toEqual([0]);
   });
 

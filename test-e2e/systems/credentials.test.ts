@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase, type Database, sql } from '@natter/database';
 import { type System, startSystem } from '@natter/local/system';
+import { rawRequest } from '@natter/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Answer, type Credentials, request } from '../api.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
     onError: () => undefined,
   });
 });
-/** Some wait for a window to begin. */
+/** Some tests wait for the start of a window. */
 const patience = { timeout: 180_000 };
 
 afterAll(async () => {
@@ -50,7 +51,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const nobody: Credentials = { email: '', api_key: '' };
 type Person = { email: string; password: string; api_key: string; user_id: number };
 
-/** On a connection of its own: which gateway answers is chance. */
+/** A new connection each time, which reaches any gateway. */
 const from = (network: string) => ({ connection: 'close', 'x-forwarded-for': network });
 const logIn = (username: string, password: string, network: string) =>
   request(system.url, nobody, 'POST', '/fetch_api_key', { username, password }, from(network));
@@ -59,13 +60,13 @@ const wrong = [401, 'AUTHENTICATION_FAILED'];
 const limited = [429, 'RATE_LIMIT_HIT'];
 
 let networks = 0;
-/** An address that nobody used before. */
+/** An address that no test used before. */
 const elsewhere = (): string => `198.51.100.${++networks}`;
 
 let usedWindow = 0;
 const currentWindow = (): number => Math.floor(Date.now() / 60_000);
 
-/** A window begins anew: what is counted in a test is all in one, and nothing of another test is. */
+/** Waits for the start of a window, so that all counts of a test are in one, without those of another test. */
 async function atWindowStart(): Promise<void> {
   const left = 60_000 - (Date.now() % 60_000);
   if (left < 40_000 || currentWindow() === usedWindow) await pause(left + 100);
@@ -92,7 +93,7 @@ test('a name that is written differently is guessed at as the same, and the sixt
   const { body } = await logIn(email, system.people.member.password, network);
   expect(body['retry-after']).toBeGreaterThan(0);
   expect(body['retry-after']).toBeLessThanOrEqual(30);
-  // A name that nobody has is treated like one that somebody has.
+  // An unknown name is treated like an existing one.
   const unknown = elsewhere();
   const tries: (string | number)[][] = [];
   for (const name of ['nobody', ' nobody', 'NOBODY', 'nobody\t', 'Nobody', 'nobody'])
@@ -105,7 +106,7 @@ test('who guesses locks nobody out elsewhere, also from many networks at once', 
   for (let count = 0; count < 60; count++) await logIn(email, 'wrong', `203.0.113.${count}`);
   const [first, second] = [elsewhere(), elsewhere()];
   expect((await logIn(email, password, first)).status).toBe(200);
-  // An account that is guessed at from everywhere leaves each network one attempt.
+  // An account that is attacked from many networks leaves each network one attempt.
   expect(codeOf(await logIn(email, 'wrong', second))).toEqual(wrong);
   expect(codeOf(await logIn(email, password, second))).toEqual(limited);
   expect((await logIn(email, password, first)).status).toBe(200);
@@ -125,7 +126,7 @@ test('a stolen key that is made anew after each guess of the password still wait
     thief.api_key = String(made.body.api_key);
   }
   expect(answers.map(([status]) => status)).toEqual([400, 400, 400, 400, 400, 429, 429]);
-  // The password is as it was; neither a login there nor a change elsewhere is held up.
+  // The password is unchanged; neither a login there nor a change elsewhere is delayed.
   const again = await logIn(email, password, network);
   expect([again.status, again.body.user_id]).toEqual([200, user_id]);
   expect(codeOf(await guess('wrong', elsewhere()))).toEqual([400, 'BAD_REQUEST']);
@@ -178,11 +179,11 @@ test('wrong keys for one account, in any spelling of its address, delay wrong ke
   const late = await show(email, wrongKey(99), network);
   expect(codeOf(late)).toEqual(limited);
   expect(late.body['retry-after']).toBeGreaterThan(10);
-  // A right key at the same network, a wrong one elsewhere and a login are answered as ever.
+  // A valid key from the same network, a wrong one from elsewhere, and a login are answered as usual.
   expect((await show(email, api_key, network)).status).toBe(200);
   expect((await show(email, wrongKey(0), elsewhere())).status).toBe(401);
   expect((await logIn(email, system.people.moderator.password, network)).status).toBe(200);
-  // An address without an account is treated like one that has one.
+  // An address without an account is treated like one with an account.
   const others: number[] = [];
   for (let count = 0; count < 22; count++)
     others.push((await show('nobody-here@natter.example', wrongKey(count), unknown)).status);
@@ -200,7 +201,7 @@ test('a request weighs what the contract says', patience, async () => {
   const before = await left('GET', '/users/me/alert_words');
   expect(await left('GET', '/users/me/alert_words')).toBe(before - 1);
   expect(await left('POST', '/register')).toBeLessThan(before - 2);
-  // A poll that opens a queue is a register.
+  // A poll that opens a queue counts as a register.
   const registered = await left('GET', '/users/me/alert_words');
   expect(await left('GET', '/events?dont_block=true')).toBe(registered - 10);
 });
@@ -214,7 +215,7 @@ test(
     const ask = (who: Person) => request(system.url, who, 'GET', '/users/me/alert_words', {}, { connection: 'close' });
     const { body: queue } = await request(system.url, owner, 'POST', '/register', { event_types: ['typing'] });
     const answers: number[] = [];
-    // What is refused to a user is not counted against the organization.
+    // Requests refused to a user do not count against the organization.
     for (let count = 0; count < limits.user + 30; count++) answers.push((await ask(member)).status);
     expect(answers.filter((status) => status === 200).length).toBeLessThanOrEqual(limits.user);
     expect((await ask(member2)).status).toBe(200);
@@ -258,6 +259,21 @@ test(
   },
 );
 
+test('random hosts from one network are refused without a call to users', patience, async () => {
+  const network = elsewhere();
+  const ask = (host: string) =>
+    rawRequest(
+      system.url,
+      `GET /api/v1/server_settings HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-For: ${network}\r\nConnection: close\r\n\r\n`,
+    );
+  expect((await ask('first.example')).status).toBe(200);
+  const answers: Awaited<ReturnType<typeof ask>>[] = [];
+  // A request that is refused before its realm is known has no rate limit of a realm in its headers.
+  const isFound = () => answers.some(({ status, headers }) => status === 429 && !/^x-ratelimit-limit:/im.test(headers));
+  for (let count = 0; count < 2_000 && !isFound(); count++) answers.push(await ask(`random-${count}.example`));
+  expect(isFound()).toBe(true);
+});
+
 test('without Redis guesses and requests are still limited', patience, async () => {
   await system.servers.redis.kill('SIGKILL');
   try {
@@ -270,7 +286,7 @@ test('without Redis guesses and requests are still limited', patience, async () 
     expect((await logIn(email, password, elsewhere())).status).toBe(200);
     await atWindowStart();
     const statuses: number[] = [];
-    // Each of two gateways counts alone.
+    // Each of two gateways counts separately.
     for (let count = 0; count < 2 * limits.user + 10; count++)
       statuses.push(
         (

@@ -26,11 +26,11 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 interface Cut {
-  /** Milliseconds after which the connection is cut; undefined leaves it. */
+  /** Milliseconds after which the connection is cut; undefined keeps it. */
   afterMs: number | undefined;
 }
 
-/** One attempt over the client's own connection: the answer's status and body, or undefined where the connection was cut. */
+/** One attempt on the client's own connection: status and body, or undefined if the connection was cut. */
 function attempt(
   agent: Agent,
   who: Credentials,
@@ -95,7 +95,7 @@ describe(`${total} sends of ${clients} clients through two gateways, connections
             ids.set(content, answer.id);
             break;
           }
-          // Where the answer came, patience was asked for; all else is a failure.
+          // A 5xx answer may be repeated; any other is a failure.
           if (answer && answer.status < 500) throw new Error(`${content}: ${answer.status}`);
           if (tries > 50) throw new Error(`${content} was never answered`);
           if (!answer) cuts++;
@@ -114,7 +114,7 @@ describe(`${total} sends of ${clients} clients through two gateways, connections
       );
     for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 100)))
       if (followers.every((follower) => mine(follower).length >= total)) break;
-    // A double would come now.
+    // A duplicate would arrive in this time.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     for (const follower of followers) follower.stop();
     const order = [...expected].sort((a, b) => a - b);

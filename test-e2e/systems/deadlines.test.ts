@@ -37,7 +37,7 @@ afterAll(async () => {
 const ask = (method: string, path: string, form: Record<string, unknown> = {}) =>
   request(system.url, who, method, path, form);
 
-/** Statements of services that wait for a lock and were sent before `before` (as Postgres tells the time). */
+/** Statements of services that wait for a lock and were sent before `before` (by Postgres's clock). */
 async function waitingSince(before: Date): Promise<string[]> {
   const { rows } = await observer.query<{ query: string }>(
     "SELECT query FROM pg_stat_activity WHERE application_name LIKE 'natter-%' AND wait_event_type = 'Lock' AND query_start < $1",
@@ -97,7 +97,7 @@ describe('requests whose tables are locked for longer than they may take', () =>
         interval: 200,
       });
     });
-    // Whatever waited for the locks has had its chance once a later change of each kind is done.
+    // After a later change of each kind, everything that waited for the locks has had its turn.
     await writeAll('afterwards');
     const read = async (path: string, form = {}): Promise<string> =>
       JSON.stringify((await ask('GET', path, form)).body);
@@ -134,10 +134,10 @@ describe('requests whose tables are locked for longer than they may take', () =>
       const before = await now();
       hangup.abort();
       await ended;
-      // Well before a lock is given up, or the operation's time is over.
+      // Well before the lock time-out and the deadline of the operation.
       await vi.waitFor(async () => expect(await waitingSince(before)).toEqual([]), { timeout: 5_000, interval: 50 });
     });
-    // Neither an answer nor a failure of the server.
+    // Neither an answer nor a server error.
     await vi.waitFor(async () => {
       const after = await outcomes();
       expect(grown(earlier, after)).toEqual({ 'gateway cancelled': 1, 'messaging CANCELLED': 1 });
@@ -162,7 +162,7 @@ describe('requests whose tables are locked for longer than they may take', () =>
       const person = { email: system.people.member.email, api_key };
       const { status, body } = await request(system.url, person, 'GET', '/realm/presence');
       expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-      // The deadline of the operation is 15 seconds; apart, both would have taken 19.
+      // The deadline of the operation is 15 seconds; separately, both would have taken 19.
       expect(Date.now() - begunAt).toBeLessThan(17_500);
     } finally {
       stop('users', 'SIGCONT');
@@ -175,7 +175,7 @@ test('a migration that waits for a lock lets others pass, and is applied once th
   timeout: 60_000,
 }, async () => {
   await observer.query('ALTER TABLE log.event OWNER TO CURRENT_USER');
-  // Somebody reads the log for long: a change of the table waits, and whatever comes after the change waits behind it.
+  // A long read of the log blocks a change of the table, and all statements queue behind the change.
   await locker.query('BEGIN; SELECT 1 FROM log.event LIMIT 1');
   const lines: string[] = [];
   const password = await readFile(join(dataDir, 'service-password'), 'utf8');
@@ -191,7 +191,7 @@ test('a migration that waits for a lock lets others pass, and is applied once th
       )
     ).rowCount;
   await vi.waitFor(async () => expect(await waits()).toBe(1), { timeout: 20_000, interval: 20 });
-  // It passes while the reader still holds its lock.
+  // It completes while the reader still holds its lock.
   await observer.query("SET statement_timeout = '20s'");
   await observer.query('SELECT 1 FROM log.event LIMIT 1');
   expect(isDone).toBe(false);
@@ -204,7 +204,7 @@ test('a migration that waits for a lock lets others pass, and is applied once th
   expect(rows).toEqual([{ owner: 'natter_event_queue' }]);
 });
 
-/** Failed and given up requests for messages, by where they were counted. */
+/** Failed and cancelled requests for messages, by the place where they were counted. */
 async function outcomes(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const child of system.children) {

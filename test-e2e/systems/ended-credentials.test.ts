@@ -14,7 +14,7 @@ afterAll(() => system?.stop());
 
 const nobody: Credentials = { email: '', api_key: '' };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-/** On a connection of its own: which gateway answers is chance. */
+/** A new connection each time, which reaches any gateway. */
 const call = (who: Credentials, method: string, path: string, form: Record<string, unknown> = {}) =>
   request(system.url, who, method, path, form, { connection: 'close' });
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
@@ -23,7 +23,7 @@ async function ok(who: Credentials, method: string, path: string, form: Record<s
   return body;
 }
 
-/** One more key of the member, known to every gateway. */
+/** An additional key of the member, cached by every gateway. */
 async function stolenKey(): Promise<Credentials> {
   const { email, password } = system.people.member;
   const { api_key } = await ok(nobody, 'POST', '/fetch_api_key', { username: email, password });
@@ -32,7 +32,7 @@ async function stolenKey(): Promise<Credentials> {
   return thief;
 }
 
-/** Ends the key with the member's own. */
+/** Revokes the key with the member's own key. */
 async function endKey(thief: Credentials): Promise<void> {
   const { api_keys } = await ok(thief, 'GET', '/users/me/api_keys');
   const { id } = api_keys.find((key: Answer) => key.is_current);
@@ -49,7 +49,7 @@ test.each([
 ])('%s that came before its key ended, and is not held yet, answers with nothing from afterwards', async (_, form) => {
   const thief = await stolenKey();
   const { queue_id, last_event_id } = await ok(thief, 'POST', '/register', { event_types: ['message'] });
-  // The first poll of a queue extends its life: it waits for the service that is stopped, after it was authenticated.
+  // The first poll of a queue extends its life, so it waits for the stopped service after authentication.
   stopped('SIGSTOP');
   let poll: Promise<{ status: number; body: Answer }>;
   try {

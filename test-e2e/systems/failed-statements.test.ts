@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LogEvent } from '@natter/contracts';
 import {
   createCommitter,
   createDatabase,
@@ -21,7 +22,7 @@ import { z } from 'zod';
 
 const realmId = 1;
 const counts = sql.type(z.object({ count: z.number() }));
-const event = { type: 'tick', body: {}, audience: 'realm' as const };
+const event: LogEvent = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
 let servers: Servers;
 let database: Database;
 let admin: pg.Client;
@@ -85,7 +86,7 @@ const operations: Record<string, (key: string) => Promise<unknown>> = {
 
 type Fail = (send: () => Promise<unknown>, client: pg.Client) => Promise<unknown>;
 const sqlError = () => Object.assign(new Error('out of memory'), { code: '53200' });
-/** How a statement fails: before it is sent, by Postgres (which leaves a transaction failed), or after it took effect. */
+/** How a statement fails: before it is sent, in Postgres (which aborts the transaction), or after it took effect. */
 const failures: Record<string, Fail> = {
   'is not sent': () => Promise.reject(sqlError()),
   'fails in Postgres': async (_, client) => original.call(client, 'SELECT 1/0'),
@@ -100,7 +101,7 @@ const failures: Record<string, Fail> = {
 };
 const original = pg.Client.prototype.query as (...args: unknown[]) => Promise<unknown>;
 
-/** Makes statement `k` of the pool fail; returns how many came. ROLLBACK is no statement of an operation. */
+/** Makes statement `k` of the pool fail; returns the number of statements. ROLLBACK does not count. */
 function failStatement(k: number, fail: Fail): { seen: number } {
   const state = { seen: 0 };
   vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: pg.Client, ...args: unknown[]) {
@@ -112,7 +113,7 @@ function failStatement(k: number, fail: Fail): { seen: number } {
   return state;
 }
 
-/** Connections that wait inside a transaction; a ROLLBACK that was sent may still be on its way. */
+/** Connections that are idle in a transaction; a ROLLBACK that was sent may not have arrived yet. */
 async function openTransactions(): Promise<number> {
   let open = 0;
   for (let look = 0; look < 50; look++) {
@@ -138,7 +139,7 @@ describe.each(Object.entries(operations))('%s', (name, run) => {
         );
         vi.restoreAllMocks();
         expect(await openTransactions(), `statement ${k}`).toBe(0);
-        // Both connections of the pool serve again.
+        // Both connections of the pool work again.
         const both = [0, 1].map(() => database.one(counts`SELECT count(*) FROM users.account`));
         expect(await Promise.all(both), `statement ${k}`).toEqual([{ count: 0 }, { count: 0 }]);
         expect(database.connections().busy, `statement ${k}`).toBe(0);
@@ -204,7 +205,7 @@ describe('with a lock that is held', () => {
       await locker.query('ROLLBACK');
       expect(await Promise.all(holding)).toEqual([1, 1]);
     });
-    // The one who gave up did not keep the connection that came free for it.
+    // The cancelled request did not keep the connection that became free for it.
     const both = [0, 1].map(() => database.one(counts`SELECT count(*) FROM users.account`));
     expect(await Promise.all(both)).toHaveLength(2);
   });
@@ -236,4 +237,10 @@ test('a transaction that Postgres sees too late is not committed', async () => {
     await query('BEGIN');
     await query('SELECT log.check_deadline(20000); COMMIT');
   });
+});
+
+test('a snapshot whose transaction has ended is unavailable, not an unknown error', async () => {
+  const { id } = await exportSnapshot(database, async (snapshot) => snapshot);
+  const read = inSnapshot(database, id, (executor) => executor.one(counts`SELECT count(*) FROM users.account`));
+  await expect(read).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 });

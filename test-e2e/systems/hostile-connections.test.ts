@@ -76,9 +76,9 @@ test('a client that does not read its answers is cut; a held poll is not', async
   poll.send(`GET /api/v1/events?queue_id=${body.queue_id}&last_event_id=-1 HTTP/1.1\r\n${head}\r\n`);
   const deaf = await RawSocket.open(system.url);
   deaf.pause();
-  // Together larger than the buffers of the kernel.
+  // Together larger than the kernel's buffers.
   deaf.send(`GET /openapi.json HTTP/1.1\r\n${host()}\r\n`.repeat(60));
-  // Paused, the client sees the end only when it reads again.
+  // A paused client sees the end only when it reads again.
   await new Promise((resolve) => setTimeout(resolve, 25_000));
   deaf.resume();
   await deaf.closed;
@@ -114,12 +114,12 @@ test('a reader of server-sent events that stalls is cut, and the gateway does no
   stream.pause();
   const before = await gatewayMemory();
   const drafts = Array.from({ length: 60 }, () => ({ type: '', to: [], topic: '', content: 'x'.repeat(10_000) }));
-  // Together larger than the buffers of the kernel.
+  // Together larger than the kernel's buffers.
   const rounds = 60;
   for (let round = 0; round < rounds; round++) {
     const made = await request(system.url, owner, 'POST', '/drafts', { drafts });
     expect(made.status).toBe(200);
-    // Deletes the drafts, whose text has a limit.
+    // Deletes the drafts, whose total size is limited.
     for (const enable_drafts_synchronization of [false, true])
       expect((await request(system.url, owner, 'PATCH', '/settings', { enable_drafts_synchronization })).status).toBe(
         200,
@@ -227,7 +227,7 @@ test('40 uploads of 20 MiB at a time by one user are held within their budget, a
     ),
   );
   const answers = await Promise.all(refused);
-  // A sender that is slow on a busy machine may be cut before.
+  // A slow sender on a busy machine may be disconnected before.
   expect(answers.some(([, code]) => code === 'RATE_LIMIT_HIT')).toBe(true);
   expect(answers.every(([status]) => status === 429 || status === 408 || status === 'closed')).toBe(true);
   for (const socket of sockets) socket.destroy();

@@ -1,8 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect, type Msg } from '@nats-io/transport-node';
+import { userOperations } from '@natter/contracts';
+import { createDatabase, sql } from '@natter/database';
 import { type System, startSystem } from '@natter/local/system';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectBus, createLogger, createMetrics } from '@natter/service-kit';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { type Credentials, request } from '../api.ts';
 import { randomOf } from '../kills.ts';
 
@@ -28,7 +34,7 @@ interface Report {
   inFlight: number[];
 }
 
-/** Writes and reads of many clients, none of them with a key and none tried again, while `disturb` does its worst. */
+/** Writes and reads of many clients, without keys and without retries, while `disturb` injects faults. */
 async function under(topic: string, disturb: (tick: () => void) => Promise<void>): Promise<Report> {
   const people = Object.values(system.people).slice(0, 4) as Credentials[];
   const report: Report = { sent: 0, failures: [], longestMs: 0, inFlight: [] };
@@ -60,7 +66,7 @@ async function under(topic: string, disturb: (tick: () => void) => Promise<void>
   return report;
 }
 
-/** Every message is there once. */
+/** Every message exists exactly once. */
 async function expectOnce(topic: string, { sent }: Report): Promise<void> {
   const contents: string[] = [];
   for (let anchor = 0; ; ) {
@@ -108,6 +114,121 @@ test('a write whose process is killed is done once by another, and no request fa
   await expectOnce('killed', report);
 });
 
+test('a process that hangs loses its work to another, and what it did late is done once', {
+  timeout: 180_000,
+}, async () => {
+  const listener = await asUser('messaging');
+  let direct = 0;
+  listener.subscribe('natter-at.messaging.*.*.gateway', { callback: () => void direct++ });
+  const report = await under('stopped', async (tick) => {
+    for (const victim of system.children.filter(({ program }) => program === 'messaging')) {
+      await pause(500);
+      tick();
+      victim.kill('SIGSTOP');
+      await pause(6_000);
+      victim.kill('SIGCONT');
+      await pause(1_000);
+    }
+  });
+  await listener.close();
+  tell(`messaging stopped twice, ${direct} calls sent past it`, report);
+  expect(direct).toBeGreaterThan(0);
+  expect(report.failures).toEqual([]);
+  expect(Math.min(...report.inFlight)).toBeGreaterThan(0);
+  await expectOnce('stopped', report);
+});
+
+/** Stops a process of users until a call was sent past it, while `ask` sends calls, and returns what failed. */
+async function pastHungUsers(caller: string, ask: () => Promise<string[]>): Promise<string[]> {
+  const listener = await asUser('users');
+  let direct = 0;
+  listener.subscribe(`natter-at.users.*.*.${caller}`, { callback: () => void direct++ });
+  await listener.flush();
+  const [victim] = system.children.filter(({ program }) => program === 'users');
+  // Its callers run longer than this process.
+  const before = victim?.pid();
+  victim?.kill('SIGKILL');
+  while (victim?.pid() === before) await pause(20);
+  await victim?.ready();
+  const failures: string[] = [];
+  // NATS drops the connection of a stopped process after some seconds, and its calls go to the other process anyway.
+  for (let round = 0; direct === 0 && round < 10; round++) {
+    for (const end = Date.now() + 3_000; Date.now() < end; ) failures.push(...(await ask()));
+    direct = 0;
+    victim?.kill('SIGSTOP');
+    for (const end = Date.now() + 6_000; direct === 0 && Date.now() < end; ) failures.push(...(await ask()));
+    victim?.kill('SIGCONT');
+  }
+  await listener.close();
+  expect(direct).toBeGreaterThan(0);
+  return failures;
+}
+
+test('services send their calls past a process that hangs, also one that started after them', {
+  timeout: 240_000,
+}, async () => {
+  const failures = await pastHungUsers('event-queue', async () => {
+    const { status, body } = await request(system.url, system.people.owner, 'POST', '/register', {
+      event_types: ['message'],
+      fetch_event_types: ['realm_user'],
+    });
+    return status === 200 ? [] : [`${status} ${JSON.stringify(body)}`];
+  });
+  expect(failures).toEqual([]);
+});
+
+test('commands of the operator are done once while a process hangs', { timeout: 240_000 }, async () => {
+  const bus = await connectBus({
+    url: system.urlsOf('operator').nats,
+    name: 'operator',
+    log: createLogger('test', 'fatal'),
+    metrics: createMetrics('test'),
+  });
+  const meta = (realmId: number) => ({ requestId: randomUUID(), realmId, client: 'test' });
+  const { realm_id } = await bus.call(userOperations.findRealm, { host: 'default' }, { meta: meta(0) });
+  let count = 0;
+  const failures = await pastHungUsers('operator', async () => {
+    const adding = Array.from({ length: 4 }, () => {
+      const rights = { password: undefined, can_create_users: false, can_change_user_emails: false };
+      const person = { email: `person${count++}@hung.example`, full_name: 'Somebody', role: 400, ...rights };
+      return bus.call(userOperations.addPerson, person, { meta: meta(realm_id) });
+    });
+    return (await Promise.allSettled(adding)).flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+  });
+  await bus.drain();
+  expect(failures).toEqual([]);
+  const { members } = (await request(system.url, system.people.owner, 'GET', '/users')).body;
+  const emails = members.map((member: { delivery_email: string | null }) => member.delivery_email);
+  const added = emails.filter((email: string | null) => email?.endsWith('@hung.example'));
+  expect(new Set(added).size).toBe(count);
+  expect(added.length).toBe(count);
+});
+
+test('uploads are stored while a process hangs', { timeout: 120_000 }, async () => {
+  const { owner } = system.people;
+  const content = Buffer.alloc(1_500_000, 'chunk by chunk ');
+  const [victim] = system.children.filter(({ program }) => program === 'messaging');
+  victim?.kill('SIGSTOP');
+  const authorization = `Basic ${Buffer.from(`${owner.email}:${owner.api_key}`).toString('base64')}`;
+  const uploads = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const form = new FormData();
+      form.append('file', new Blob([content]), 'large.txt');
+      const response = await fetch(`${system.url}/api/v1/user_uploads`, {
+        method: 'POST',
+        headers: { authorization },
+        body: form,
+      });
+      return { status: response.status, body: (await response.json()) as { url?: string; msg?: string } };
+    }),
+  ).finally(() => victim?.kill('SIGCONT'));
+  for (const { status, body } of uploads) {
+    expect([status, body.msg]).toEqual([200, '']);
+    const stored = await fetch(`${system.url}${body.url}`, { headers: { authorization } });
+    expect(Buffer.from(await stored.arrayBuffer()).equals(content)).toBe(true);
+  }
+});
+
 test('a restart of NATS delays what is under way, and nothing fails or is done twice', {
   timeout: 180_000,
 }, async () => {
@@ -126,4 +247,69 @@ test('a restart of NATS delays what is under way, and nothing fails or is done t
   expect(report.failures).toEqual([]);
   expect(Math.min(...report.inFlight)).toBeGreaterThan(0);
   await expectOnce('cut', report);
+});
+
+/** Connects like a service. */
+const asUser = (user: 'gateway' | 'messaging' | 'users') => {
+  const { host, username, password } = new URL(system.urlsOf(user).nats);
+  return connect({ servers: host, user: username, pass: decodeURIComponent(password), inboxPrefix: `_INBOX.${user}` });
+};
+
+test('a call that came again is answered as another process did it, not "Nothing to change"', {
+  timeout: 60_000,
+}, async () => {
+  const { owner } = system.people;
+  const send = { type: 'channel', to: 'general', topic: 'again', content: 'before' };
+  const { id } = (await request(system.url, owner, 'POST', '/messages', send)).body;
+  const url = system.servers.postgresUrl;
+  const database = createDatabase({ url, maxConnections: 2, name: 'test', onError: () => undefined });
+  const [listener, gateway] = await Promise.all([asUser('messaging'), asUser('gateway')]);
+  let copy: Msg | undefined;
+  const subject = 'natter.messaging.update-message_keyed.gateway';
+  // The gateway may still address one process directly, as after a restart of NATS.
+  for (const one of [subject, 'natter-at.messaging.update-message.*.gateway'])
+    listener.subscribe(one, {
+      callback: (_, message) => {
+        copy = message;
+      },
+    });
+  await listener.flush();
+  const row = z.object({ count: z.number() });
+  const waiting = async () =>
+    (
+      await database.one(sql.type(row)`
+        SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%messaging.message m%FOR UPDATE%'`)
+    ).count;
+  const answer = await database.connect(async ({ query }) => {
+    await query('BEGIN');
+    await query({ text: 'SELECT FROM messaging.message WHERE id = $1 FOR UPDATE', values: [id] });
+    const patched = request(system.url, owner, 'PATCH', `/messages/${id}`, { content: 'after' });
+    await vi.waitFor(async () => expect([await waiting(), copy !== undefined]).toEqual([1, true]), {
+      timeout: 4_000,
+      interval: 20,
+    });
+    // Like a caller that believes the call lost. At least one of the copies reaches the process that works on it.
+    for (let attempt = 1; attempt <= 20; attempt++) {
+      copy?.headers?.set('Natter-Attempt', String(attempt));
+      const headers = copy?.headers;
+      gateway.publish(subject, copy?.data, {
+        reply: '_INBOX.gateway.again',
+        ...(headers ? { headers } : {}),
+      });
+    }
+    await gateway.flush();
+    await vi.waitFor(async () => expect(await waiting()).toBe(2), { timeout: 4_000, interval: 20 });
+    // Like another process that was killed after its commit.
+    const key = `call:${copy?.headers?.get('Natter-Request-Id')}`;
+    await query({ text: "UPDATE messaging.message SET content = 'after' WHERE id = $1", values: [id] });
+    await query({
+      text: `INSERT INTO messaging.idempotency (realm_id, user_id, key, fingerprint, answer)
+        SELECT realm_id, $2, $3, '', '{"result": {"detached_uploads": []}}' FROM messaging.message WHERE id = $1`,
+      values: [id, owner.user_id, key],
+    });
+    await query('COMMIT');
+    return patched;
+  });
+  await Promise.all([database.close(), listener.close(), gateway.close()]);
+  expect(answer).toEqual({ status: 200, body: expect.objectContaining({ result: 'success', detached_uploads: [] }) });
 });

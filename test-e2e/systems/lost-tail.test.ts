@@ -79,7 +79,7 @@ test('the first event that is never recorded after a wipe has an id of its own: 
     for (const isAfterWipe of [false, true]) {
       if (isAfterWipe) {
         await redis.flushall();
-        // The stream is whole again, of the same Redis process.
+        // The stream is complete again, in the same Redis process.
         await eventually(async () => ((await redis.keys('natter:*:log-meta')).length > 0 ? true : undefined));
       } else await send(`before the wipe ${round}`);
       const { status } = await request(system.url, owner, 'POST', '/typing', { op: 'start', to: [member.user_id] });
@@ -125,7 +125,7 @@ test('when Postgres loses its tail, queues end and none goes on with a hole', as
   ] as const) {
     const code = await eventually(async () => {
       const { status, body } = await poll(queue.queue_id, last ?? -1);
-      // Whatever is still given is the old history without a hole, never the new one.
+      // Events that are still delivered belong to the old history without a gap, never to the new one.
       for (const event of body.events ?? []) expect(event.message?.content).not.toBe('after');
       return status === 400 ? (body.code as string) : undefined;
     });

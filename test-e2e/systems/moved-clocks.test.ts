@@ -10,7 +10,7 @@ import { randomOf } from '../kills.ts';
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const rounds = Number(process.env.ROUNDS ?? 2);
 const burst = 60;
-/** Time to schedule a burst in, also on a busy machine. */
+/** Time to schedule a burst, also on a busy machine. */
 const aheadSeconds = 8;
 const fiveMinutesMs = 300_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -27,7 +27,7 @@ beforeAll(async () => {
     env: {
       ...process.env,
       NATTER_RATE_LIMIT: '1000000',
-      // What is later than this by the database's clock fails; by a clock that was moved all would.
+      // Messages later than this by the database's clock fail; by a moved clock all would.
       NATTER_SCHEDULED_MAX_LATENESS_SECONDS: '60',
       NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '..', 'moved-clock.mjs'))}`,
       NATTER_TEST_CLOCK: clocks,
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** Each scheduler's clock goes to five minutes ahead, five minutes behind, or the right time. */
+/** Sets each scheduler's clock five minutes ahead, five minutes behind, or right. */
 async function moveClocks(random: () => number): Promise<number[]> {
   const pids = system.children.filter(({ program }) => program === 'scheduler').map((child) => child.pid());
   const moved = pids.map(() => (Math.floor(random() * 3) - 1) * fiveMinutesMs);
@@ -87,7 +87,7 @@ describe(`schedulers whose clocks are moved by five minutes (${rounds} rounds, s
       }
     }
     for (const end = Date.now() + 30_000; seen.size < due.size && Date.now() < end; ) await pause(200);
-    // A second one would come now.
+    // A duplicate would arrive in this time.
     await pause(2_000);
     isOver = true;
     await following;

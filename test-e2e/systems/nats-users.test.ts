@@ -28,9 +28,9 @@ test('nobody connects without the password of their service', async () => {
   await expect(as('users', 'wrong')).rejects.toThrow(/authorization violation/i);
 });
 
-/** Every kind of subject that Natter has, an example of each. */
+/** An example of every kind of subject. */
 const subjects = {
-  // Requests, by who asks.
+  // Requests, by caller.
   'users whoami, as gateway': 'natter.users.get-own-user.gateway',
   'users whoami, as presence': 'natter.users.get-own-user.presence',
   'messaging send, as gateway': 'natter.messaging.send-message.gateway',
@@ -47,6 +47,12 @@ const subjects = {
   'the log, as presence': 'natter.event-queue.read-log.presence',
   'a snapshot, as event-queue': 'natter.messaging.snapshot-messaging.event-queue',
   'a snapshot, as users': 'natter.messaging.snapshot-messaging.users',
+  // Requests to one process.
+  'users whoami at a process, as gateway': 'natter-at.users.get-own-user.x.gateway',
+  'an actor at a process, as messaging': 'natter-at.users.describe-actor.x.messaging',
+  'an actor at a process, as channels': 'natter-at.users.describe-actor.x.channels',
+  'a snapshot at a process, as event-queue': 'natter-at.messaging.snapshot-messaging.x.event-queue',
+  'a snapshot at a process, as users': 'natter-at.messaging.snapshot-messaging.x.users',
   // Answers and blocks.
   'inbox of gateway': '_INBOX.gateway.x.1',
   'inbox of messaging': '_INBOX.messaging.x.1',
@@ -64,11 +70,12 @@ const subjects = {
 };
 type Subject = keyof typeof subjects;
 
-/** What each user may publish and hear of them; nothing else. Written by hand. */
+/** The subjects that each user may publish and subscribe to; no others. Written by hand. */
 const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
   gateway: {
     publish: [
       'users whoami, as gateway',
+      'users whoami at a process, as gateway',
       'messaging send, as gateway',
       'who has this key, as gateway',
       // Users refuses it: see compromised-service.test.ts.
@@ -100,22 +107,42 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
       'a key for anybody, as messaging',
       'an actor, as messaging',
       'an actor, as channels',
+      'users whoami at a process, as gateway',
+      'an actor at a process, as messaging',
+      'an actor at a process, as channels',
       'blocks of users',
       'statistics',
     ],
   },
   channels: {
-    publish: ['log', 'conflict', 'blocks of messaging', 'blocks of users'],
+    publish: [
+      'an actor, as channels',
+      'an actor at a process, as channels',
+      'log',
+      'conflict',
+      'blocks of messaging',
+      'blocks of users',
+    ],
     hear: ['a message was committed', 'a person was committed', 'statistics'],
   },
   messaging: {
-    publish: ['an actor, as messaging', 'log', 'conflict', 'a message was committed', 'scheduled', 'blocks of users'],
+    publish: [
+      'an actor, as messaging',
+      'an actor at a process, as messaging',
+      'log',
+      'conflict',
+      'a message was committed',
+      'scheduled',
+      'blocks of users',
+    ],
     hear: [
       'messaging send, as gateway',
       'messaging send, as messaging',
       'messaging send, as presence',
       'a snapshot, as event-queue',
       'a snapshot, as users',
+      'a snapshot at a process, as event-queue',
+      'a snapshot at a process, as users',
       'inbox of messaging',
       'blocks of messaging',
       'a person was committed',
@@ -124,7 +151,7 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
   },
   scheduler: {
     publish: ['log', 'conflict', 'a message was committed', 'blocks of users'],
-    hear: ['scheduled'],
+    hear: ['scheduled', 'statistics'],
   },
   presence: {
     publish: ['log', 'conflict', 'blocks of users'],
@@ -133,6 +160,7 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
   'event-queue': {
     publish: [
       'a snapshot, as event-queue',
+      'a snapshot at a process, as event-queue',
       'log',
       'a queue',
       'conflict',
@@ -147,7 +175,7 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
 
 const isRefused = (error: unknown): boolean => /permissions violation/i.test(String(error));
 
-/** Subjects that the server lets this user publish to: refusals come back on the connection, before the answer to a flush. */
+/** Subjects that this user may publish to: refusals arrive on the connection before the answer to a flush. */
 async function published(connection: NatsConnection): Promise<string[]> {
   const refused = new Set<string>();
   void (async () => {

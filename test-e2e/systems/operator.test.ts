@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,37 +9,24 @@ import { exchange } from '@natter/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { request } from '../api.ts';
+import { operatorSettings, runNatter } from '../operator-command.ts';
 
 let system: System;
 let dataDir: string;
+let settings: Record<string, string>;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'natter-operator-'));
   system = await startSystem({ dataDir, log: () => undefined });
+  settings = await operatorSettings(system, dataDir);
 });
 afterAll(() => system?.stop());
 
-const entry = join(import.meta.dirname, '..', '..', 'deploy', 'admin', 'src', 'natter.ts');
-
-function natter(...args: string[]): Promise<{ code: number; output: string }> {
-  const env = {
-    ...process.env,
-    NATTER_NATS_URL: system.natsUrl,
-    NATTER_REDIS_URL: system.redisUrl,
-    NATTER_POSTGRES_ADMIN_URL: system.servers.postgresUrl,
-    NATTER_SECRET: 'a secret of this test',
-  };
-  const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code: code ?? -1, output })));
-}
+const natter = (...args: string[]) => natterWith({}, ...args);
+const natterWith = (others: Record<string, string>, ...args: string[]) => runNatter({ ...settings, ...others }, args);
 
 const field = (output: string, name: string): string => new RegExp(`^${name}: (.+)$`, 'm').exec(output)?.[1] ?? '';
 
-/** fetch does not let a Host header through. */
+/** fetch does not permit a Host header. */
 function meAt(host: string, auth: string): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
     const options = { headers: { host }, auth, agent: false };
@@ -77,13 +63,56 @@ describe('natter parked', () => {
     expect(await natter('parked', 'apply', ...named)).toMatchObject({ code: 0 });
     await vi.waitFor(
       async () => {
-        // Applied, or no event of a type that the consumer acts on: then the reason is told.
+        // Either applied, or of a type that the consumer does not handle: then the reason is shown.
         const { output } = await natter('parked', 'list');
         expect(output).not.toContain('a defect');
       },
       { timeout: 30_000, interval: 500 },
     );
     await inPostgres('DELETE FROM channels.parked_event');
+  });
+});
+
+describe('natter doctor --deep', () => {
+  const hostOfRealm = async (): Promise<string> =>
+    JSON.parse((await natter('realm', 'list', '--json')).printed)[0].host;
+
+  test('finds that the projections of a realm equal their source', async () => {
+    for (const which of [
+      ['--deep', await hostOfRealm()],
+      ['--sample', '5'],
+    ]) {
+      const { code, output } = await natter('doctor', ...which);
+      expect(output).not.toContain('FAIL');
+      expect(output).toContain('ok    projection channels.person: equals its source in 1 realm');
+      expect(output).toContain('ok    projection messaging.channel: equals its source in 1 realm');
+      expect(code).toBe(0);
+    }
+  });
+
+  test('tells which rows of a projection differ', async () => {
+    const { user_id } = system.people.member;
+    const setRole = (role: string) =>
+      inPostgres(`UPDATE channels.person SET role = ${role} WHERE user_id = ${user_id}`);
+    await setRole('600');
+    const { code, output } = await natter('doctor', '--deep', await hostOfRealm());
+    await setRole('400');
+    const line = output.split('\n').find((text) => text.startsWith('FAIL  projection channels.person: '));
+    expect(line).toMatch(
+      new RegExp(`2 rows differ; extra .*"user_id": ?${user_id}[,}].*; missing .*"user_id": ?${user_id}[,}]`),
+    );
+    expect(output).toContain('ok    projection messaging.channel: ');
+    expect(code).toBe(1);
+  });
+
+  test('refuses a host that no realm has, and two ways at once', async () => {
+    const unknown = await natter('doctor', '--deep', 'nowhere.example.com');
+    expect([unknown.code, unknown.output]).toEqual([
+      1,
+      expect.stringContaining('FAIL  projections: no realm has the host nowhere.example.com'),
+    ]);
+    expect((await natter('doctor', '--deep', 'a', '--sample', '1')).code).toBe(2);
+    expect((await natter('doctor', '--sample', 'all')).code).toBe(2);
   });
 });
 
@@ -119,6 +148,68 @@ describe('natter doctor', () => {
     expect([code, output]).toEqual([1, expect.stringContaining('FAIL  presence: no instance answers')]);
   });
 
+  test('tells of a scheduler that is stopped', async () => {
+    const scheduler = system.children.find(({ program }) => program === 'scheduler');
+    scheduler?.kill('SIGSTOP');
+    const { code, output } = await natter('doctor');
+    scheduler?.kill('SIGCONT');
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining(
+        'FAIL  scheduler: no instance answers (see docs/operating/runbooks/NatterServiceMissing.md)',
+      ),
+    ]);
+  });
+
+  test('tells of a password that Postgres refuses, and `natter migrate` sets it only when asked', {
+    timeout: 300_000,
+  }, async () => {
+    const wrong = { NATTER_POSTGRES_PASSWORD_PRESENCE: 'another' };
+    const { code, output } = await natterWith(wrong, 'doctor');
+    expect([code, output]).toEqual([1, expect.stringContaining('FAIL  password of presence: Postgres refuses it')]);
+    expect(output).toContain('(see docs/operating/runbooks/NatterPostgresAway.md)');
+    const kept = await natterWith(wrong, 'migrate');
+    expect([kept.code, kept.output]).toEqual([0, expect.not.stringContaining('set the password')]);
+    expect((await natter('doctor')).output).toContain('ok    passwords');
+    const set = await natterWith(wrong, 'migrate', '--set-passwords');
+    expect([set.code, set.output]).toEqual([0, expect.stringContaining('set the password of natter_presence')]);
+    expect((await natter('doctor')).output).toContain('FAIL  password of presence');
+    expect((await natter('migrate', '--set-passwords')).code).toBe(0);
+    expect((await natter('doctor')).output).toContain('ok    passwords');
+  });
+
+  test('tells of a consumer that lags', async () => {
+    const channels = system.children.find(({ program }) => program === 'channels');
+    channels?.kill('SIGSTOP');
+    try {
+      const { status } = await request(system.url, system.people.owner, 'POST', '/users/me/status', {
+        status_text: 'behind',
+      });
+      expect(status).toBe(200);
+      await expect
+        .poll(async () => (await natter('doctor', '--max-lag', '0.5')).output, { timeout: 30_000 })
+        .toMatch(/FAIL {2}consumer channels\.\w+: \d+ s behind in a realm \(see .*NatterConsumerLagging\.md\)/);
+    } finally {
+      channels?.kill('SIGCONT');
+    }
+  });
+
+  test('tells of a clock that differs from that of Postgres', async () => {
+    const moved = 'const now=Date.now;Date.now=()=>now.call(Date)+60000';
+    const options = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(moved)}` };
+    const { code, output } = await natterWith(options, 'doctor');
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /FAIL {2}clock: .* differ by \d+\.\d s \(see docs\/operating\/command\.md#clocks-that-differ\)/,
+    );
+  });
+
+  test('tells of a gateway that is not reached', async () => {
+    const { code, output } = await natter('doctor', '--url', 'http://127.0.0.1:1');
+    expect([code, output]).toEqual([1, expect.stringContaining('FAIL  gateway: http://127.0.0.1:1 is not reached')]);
+    expect(output).toContain('(see docs/operating/command.md#an-unreachable-gateway)');
+  });
+
   test('tells of a server that is away, and examines the rest', async () => {
     await system.servers.redis.kill('SIGKILL');
     const { code, output } = await natter('doctor');
@@ -129,6 +220,18 @@ describe('natter doctor', () => {
 });
 
 describe('an operator', () => {
+  test('sets and removes the key of tokens of a realm, from a file', async () => {
+    const file = join(dataDir, 'token-key');
+    await writeFile(file, `${'k'.repeat(32)}\n`);
+    const realm = ['realm', 'jwt', '--host', 'localhost'];
+    const key = ['--key-file', file];
+    expect(await natter(...realm, '--algorithm', 'HS256', ...key)).toMatchObject({ code: 0 });
+    expect(await natter(...realm, '--algorithm', 'HS512', ...key)).toMatchObject({ code: 1 });
+    for (const wrong of [[], key, ['--algorithm', 'none', ...key], ['--off', ...key]])
+      expect(await natter(...realm, ...wrong)).toMatchObject({ code: 2 });
+    expect((await natter(...realm, '--off')).output).not.toContain('kkk');
+  });
+
   test('makes a realm once, whose owner can begin', async () => {
     const made = ['realm', 'create', '--host', 'other.example', '--name', 'Other', '--owner-email', 'o@other.example'];
     const { code, output } = await natter(...made);
@@ -170,6 +273,98 @@ describe('an operator', () => {
     expect([revoked.code, revoked.output]).toEqual([0, expect.stringContaining(`2 keys of ${email} ended`)]);
     await expect.poll(async () => (await request(system.url, guest, 'GET', '/users/me')).status).toBe(401);
     expect((await request(system.url, system.people.guest, 'GET', '/users/me')).status).toBe(401);
+  });
+
+  test('gives a user the right to create accounts, and takes it', async () => {
+    const { administrator } = system.people;
+    const person = ['--host', 'localhost', '--email', administrator.email];
+    const create = async (number: number) => {
+      const form = { email: `made${number}@example.com`, password: 'a good password', full_name: `Made ${number}` };
+      return (await request(system.url, administrator, 'POST', '/users', form)).status;
+    };
+    const taken = await natter('user', 'rights', ...person, '--create-users', 'no');
+    expect([taken.code, taken.output]).toEqual([0, expect.stringContaining('rights of')]);
+    expect(await create(1)).toBe(400);
+    const given = await natter('user', 'rights', ...person, '--create-users', 'yes', '--json');
+    expect(JSON.parse(given.printed)).toMatchObject({ email: administrator.email, can_create_users: true });
+    expect(await create(1)).toBe(200);
+    for (const wrong of [[], ['--create-users', 'perhaps']])
+      expect((await natter('user', 'rights', ...person, ...wrong)).code).toBe(2);
+  });
+
+  test('lets a bot send in the name of others, and no person', { timeout: 120_000 }, async () => {
+    const { owner, member } = system.people;
+    const made = await request(system.url, owner, 'POST', '/bots', { full_name: 'Mirror', short_name: 'mirror' });
+    const { user_id, api_key } = made.body;
+    const { body } = await request(system.url, owner, 'GET', `/users/${user_id}`);
+    const bot = { email: body.user.email, api_key };
+    const send = async () => {
+      const form = { type: 'direct', to: JSON.stringify([user_id]), content: 'x', sender: member.email };
+      return (await request(system.url, bot, 'POST', '/messages', form)).status;
+    };
+    const rights = (email: string, may: string) =>
+      natter('user', 'rights', '--host', 'localhost', '--email', email, '--forge-sender', may);
+    expect(await send()).toBe(400);
+    expect((await rights(bot.email, 'yes')).code).toBe(0);
+    expect(await send()).toBe(200);
+    expect((await rights(bot.email, 'no')).code).toBe(0);
+    expect(await send()).toBe(400);
+    expect((await rights(member.email, 'yes')).code).toBe(1);
+  });
+
+  test('is refused for a host that no realm has, also where the default realm would answer it', {
+    timeout: 120_000,
+  }, async () => {
+    const { email } = system.people.owner;
+    const host = ['--host', 'localhots'];
+    for (const args of [
+      ['key', 'create', ...host, '--email', email],
+      ['key', 'revoke', ...host, '--email', email],
+      ['realm', 'url', ...host, '--url', 'http://localhots'],
+      ['realm', 'deactivate', ...host],
+      ['realm', 'reactivate', ...host],
+      ['realm', 'delete', ...host, '--confirm', 'Natter'],
+      ['user', 'list', ...host],
+      ['user', 'create', ...host, '--email', 'new@localhots', '--name', 'New'],
+      ['user', 'role', ...host, '--email', email, '--role', 'member'],
+      ['user', 'reset-link', ...host, '--email', email],
+      ['key', 'list', ...host],
+      ['channel', 'list', ...host],
+      ['queue', 'list', ...host],
+    ]) {
+      const { code, output } = await natter(...args);
+      expect([code, output]).toEqual([1, expect.stringContaining('no realm has the host localhots')]);
+    }
+    expect((await request(system.url, system.people.owner, 'GET', '/users/me')).status).toBe(200);
+  });
+
+  test('is told how to use each command, and can read each answer as JSON', { timeout: 300_000 }, async () => {
+    const { printed: list } = await natter('--help');
+    const names = [...list.matchAll(/^ {2}([a-z]+(?:[ -][a-z]+)*) {2,}/gm)].map((match) => match[1] ?? '');
+    expect(names.length).toBeGreaterThan(10);
+    for (const name of names) {
+      const { code, printed } = await natter(...name.split(' '), '--help');
+      expect([name, code, printed]).toEqual([name, 0, expect.stringContaining(`usage: natter ${name}`)]);
+    }
+    const realms = JSON.parse((await natter('realm', 'list', '--json')).printed);
+    expect(realms).toContainEqual(expect.objectContaining({ host: 'localhost', default: true }));
+    const { printed } = await natter(
+      'key',
+      'create',
+      '--host',
+      'localhost',
+      '--email',
+      system.people.member.email,
+      '--json',
+    );
+    const key = JSON.parse(printed);
+    const member = { email: system.people.member.email, api_key: key.api_key };
+    expect((await request(system.url, member, 'GET', '/users/me')).status).toBe(200);
+    expect(JSON.parse((await natter('parked', 'list', '--json')).printed)).toEqual([]);
+    expect(JSON.parse((await natter('migrate', '--json')).printed)).toMatchObject({ is_current: true });
+    expect(JSON.parse((await natter('doctor', '--json')).printed)).toContainEqual(
+      expect.objectContaining({ state: 'ok', subject: 'migrations' }),
+    );
   });
 
   test('is told what was not understood', async () => {

@@ -27,7 +27,7 @@ const register = async (): Promise<Answer> =>
 const poll = ({ queue_id, last_event_id }: Answer, form: Record<string, unknown> = {}) =>
   ask('GET', '/events', { queue_id, last_event_id, ...form });
 
-/** Polls until one is held for a second, and gives it with the number of polls that were answered at once. */
+/** Polls until one is held for a second; returns it and the number of polls that were answered at once. */
 async function untilHeld(queue: Answer): Promise<{ held: ReturnType<typeof poll>; answeredAtOnce: number }> {
   for (let answeredAtOnce = 0; answeredAtOnce < 50; answeredAtOnce++) {
     const held = poll(queue);
@@ -72,4 +72,22 @@ test('a poll is held after Redis came back, though an older one was held that be
   const contents = (await held).body.events.map((event: Answer) => event.message.content);
   expect(contents).toEqual(['after the outage']);
   await older;
+});
+
+test('a deleted queue stays deleted, though Redis refused to forget its record', async () => {
+  const queue = await register();
+  expect((await poll(queue, { dont_block: true })).body.result).toBe('success');
+  const redis = new Redis(system.servers.redisUrl);
+  await redis.call('ACL', 'SETUSER', 'natter-event-queue', '-set', '-del');
+  const { status } = await ask('DELETE', '/events', { queue_id: queue.queue_id });
+  await redis.call('ACL', 'SETUSER', 'natter-event-queue', '+set', '+del');
+  await redis.call('ACL', 'LOG', 'RESET');
+  redis.disconnect();
+  expect(status).toBe(200);
+  // Each poll may reach another gateway.
+  const codes = async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => poll(queue, { dont_block: true })));
+    return [...new Set(answers.map(({ body }) => body.code))];
+  };
+  await expect.poll(codes, { timeout: 20_000 }).toEqual(['BAD_EVENT_QUEUE_ID']);
 });

@@ -48,7 +48,7 @@ describe('limits', () => {
     expect((await register('moderator')).status).toBe(200);
     expect((await ask('member2', 'DELETE', '/events', { queue_id: made[0]?.queue_id })).status).toBe(200);
     expect((await register('member2')).status).toBe(200);
-    // All that there were live on.
+    // All other queues still exist.
     for (const queue of made.slice(1)) expect((await look('member2', queue)).status).toBe(200);
   });
 
@@ -145,7 +145,7 @@ test('presence of up to fourteen days ago is there after Redis was emptied, and 
     at(13),
     undefined,
   ]);
-  // Ids go on beyond those that were given.
+  // Ids continue after the assigned ones.
   const next = await ask('member', 'POST', '/users/me/presence', { status: 'active', last_update_id: -1 });
   expect(next.body.presence_last_update_id).toBeGreaterThan(state.presence_last_update_id);
 });

@@ -29,7 +29,7 @@ async function as(user: NatsUser, password = passwordOf(user)): Promise<Redis> {
   return redis;
 }
 
-/** Which key each kind of data of a realm stands under, as the architecture's inventory names them. */
+/** The key of each kind of data of a realm, as in the architecture's inventory. */
 const keys = {
   log: 'natter:{1}:log',
   logMeta: 'natter:{1}:log-meta',
@@ -41,7 +41,7 @@ const keys = {
   other: 'somebody:elses',
 };
 const log = ['log', 'logMeta'];
-/** Keys a service may let expire: it may do everything else to them that it needs. */
+/** Keys that a service may let expire, for which it also has all other commands it needs. */
 const owned: Record<NatsUser, string[]> = {
   gateway: ['queue', 'poll', 'rate'],
   users: [...log, 'rate'],
@@ -64,7 +64,7 @@ test.each(natsUsers.map((user) => [user]))('%s reaches its own keys and no other
     const changed = redis.expire(key, 60);
     if (owned[user].includes(name)) expect(await changed, name).toBe(0);
     else await expect(changed, name).rejects.toThrow(/NOPERM/);
-    // A script may not do what its caller may not.
+    // A script has the permissions of its caller.
     if (user !== 'operator') {
       const byScript = redis.eval("return redis.call('EXPIRE', KEYS[1], 60)", 1, key);
       if (owned[user].includes(name)) expect(await byScript, name).toBe(0);

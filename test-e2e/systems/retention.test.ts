@@ -63,14 +63,14 @@ const restart = async (program: string): Promise<void> => {
     await child.ready();
   }
 };
-/** Consumers have passed what is recorded, also what they ignore; they need not tell at once. */
+/** Consumers have passed all recorded events, including ignored ones; their stored positions may lag. */
 const allIsRead = (): Promise<true> =>
   eventually(async () => {
     const { rowCount } = await admin.query(`SELECT FROM log.consumer_positions() p JOIN log.clock c USING (realm_id)
       WHERE p.position < c.number AND p.consumer <> 'presence.asleep'`);
     return rowCount === 0 ? true : undefined;
   });
-/** Everything that was recorded so far happened so many days earlier. Returns the partition that has it. */
+/** Moves everything recorded so far into the past by this many days. Returns the partition that contains it. */
 async function age(days: number): Promise<string> {
   await allIsRead();
   const day = new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
@@ -112,7 +112,7 @@ test('old events stay while a consumer has not read them, and its queues with th
   await eventually(async () => ((await metric('event-queue', 'natter_log_held_back')) === '1' ? true : undefined));
   expect(await partitions()).toContain(name);
   expect((await clock()).dropped).toBe(0);
-  // Neither Redis nor the gateway remembers: the record does.
+  // Redis and the gateway have lost the entries, so the record is read.
   await redis.flushall();
   await restart('gateway');
   const events = await messagesAfter(asleep.queue_id, -1, 2);
@@ -139,14 +139,14 @@ test('a queue behind the floor is told; one that followed goes on where it was, 
   const { number, floor, epoch } = await clock();
   expect(floor).toBe(number);
 
-  // Redis has more than Postgres: the stream stands at the clock, whose entry is gone.
+  // Redis has more than Postgres: the stream ends at the clock, whose entry is gone.
   const { host, username, password } = new URL(system.urlsOf('messaging').nats);
   const nats = await connect({ servers: host, user: username, pass: password, inboxPrefix: '_INBOX.messaging' });
   nats.publish('natter.log-conflict', '1');
   await nats.flush();
   await pause(1_000);
   expect(await clock()).toMatchObject({ epoch, number });
-  // As after a Redis restored from a copy: it ends where the record no longer begins.
+  // Like a Redis restored from a copy: the stream ends before the record begins.
   await redis.del('natter:{1}:log');
   await redis.xadd('natter:{1}:log', `${stale.number}-0`, 'm', stale.mark ?? '', 'd', '{}');
   await redis.hset(key, stale);
@@ -187,11 +187,10 @@ test('nobody who writes waits for a reader of old events, and a detachment that 
       AND wait_event_type = 'Lock'`);
     return rows[0]?.pid as number | undefined;
   });
-  const begun = Date.now();
   const fresh = await register();
+  // A request that waited for the reader would end at its deadline, because the reader goes on.
   const sent = [await send('while one reads'), await send('and another')];
   expect((await messagesAfter(fresh.queue_id, -1, 2)).map((event) => event.message.id)).toEqual(sent);
-  expect(Date.now() - begun).toBeLessThan(5_000);
   await admin.query('SELECT pg_terminate_backend($1)', [detaching]);
   const isPending = async (): Promise<boolean> =>
     (await admin.query('SELECT FROM pg_inherits WHERE inhdetachpending')).rowCount === 1;

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import { Redis } from 'ioredis';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { request } from '../api.ts';
+import { type Answer, request } from '../api.ts';
+import { failSaves } from '../failed-saves.ts';
 
 let system: System;
 let operator: Redis;
@@ -26,7 +28,8 @@ afterAll(async () => {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const redis = () => system.servers.redis;
 
-/** Each way in which Redis can refuse to serve, and how it serves again. */
+let endOfFailedSaves = async (): Promise<void> => undefined;
+/** Ways in which Redis can fail, and their ends. */
 const faults = {
   gone: { begin: () => redis().kill('SIGKILL'), end: () => redis().start() },
   paused: { begin: () => redis().kill('SIGSTOP'), end: () => redis().kill('SIGCONT') },
@@ -38,14 +41,21 @@ const faults = {
     begin: () => operator.replicaof('127.0.0.1', '1'),
     end: () => operator.replicaof('NO', 'ONE'),
   },
+  'unable to save': {
+    begin: async () => {
+      endOfFailedSaves = await failSaves(operator);
+    },
+    end: () => endOfFailedSaves(),
+  },
 } satisfies Record<string, { begin: () => Promise<unknown>; end: () => Promise<unknown> }>;
 
-/** People who were not present before. */
+/** Users who were not present before. */
 const newcomers = {
   gone: 'owner',
   paused: 'administrator',
   'out of memory': 'moderator',
   'read-only': 'guest',
+  'unable to save': 'member2',
 } as const;
 
 describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (name) => {
@@ -68,7 +78,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
   });
   afterAll(async () => {
     await faults[name].end();
-    // The next fault begins with all services connected.
+    // The next fault begins when all services are connected.
     await pause(1_500);
   });
 
@@ -82,7 +92,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
     while (received.length < contents.length) {
       const { body } = await ask('GET', '/events', queue);
       for (const event of body.events) {
-        // Held until a heartbeat, a poll would have missed something.
+        // If the poll were held until a heartbeat, an event would have been missed.
         expect(event.type).toBe('message');
         received.push(event.message.content);
         queue.last_event_id = event.id;
@@ -90,6 +100,43 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
     }
     await sending;
     expect(received.map((html) => html.replace(/<[^>]*>/g, ''))).toEqual(contents);
+  });
+
+  /** The first event of a new queue of these types that `isIt`, while `act` happens. */
+  const told = async (event_types: string[], isIt: (event: Answer) => boolean, act: () => Promise<unknown>) => {
+    const { body } = await ask('POST', '/register', { event_types });
+    const acted = act();
+    for (let last = body.last_event_id; ; ) {
+      const { events } = (await ask('GET', '/events', { queue_id: body.queue_id, last_event_id: last })).body;
+      const found = events.find(isIt);
+      await acted;
+      // Held until a heartbeat, a poll would have missed something.
+      if (found || events.some(({ type }: Answer) => type === 'heartbeat')) return found;
+      last = events.at(-1)?.id ?? last;
+    }
+  };
+
+  test('others are told that somebody types', async () => {
+    const { member, member2 } = system.people;
+    const form = { type: 'direct', op: 'start', to: [member.user_id] };
+    const isIt = (event: Answer) => event.sender?.user_id === member2.user_id;
+    const event = await told(['typing'], isIt, () => ask('POST', '/typing', form, member2));
+    expect(event).toMatchObject({ type: 'typing', op: 'start' });
+  });
+
+  test('an event is delivered though its process was killed before it announced it', async () => {
+    const { member } = system.people;
+    const postgres = new pg.Client({ connectionString: system.servers.postgresUrl });
+    await postgres.connect();
+    // As a process does that is killed right after its commit.
+    const event = { type: 'reaction', op: 'add', body: { message_id: 1, emoji_name: name }, audience: 'realm' };
+    const commit = () =>
+      postgres.query(`SELECT log.append(realm_id, '{}', '{}', 'messaging', $2) FROM users.account WHERE id = $1`, [
+        member.user_id,
+        JSON.stringify([event]),
+      ]);
+    const delivered = await told(['reaction'], (one) => one.emoji_name === name, commit).finally(() => postgres.end());
+    expect(delivered).toMatchObject({ type: 'reaction', message_id: 1 });
   });
 
   test('requests of every kind are answered', async () => {
@@ -108,12 +155,28 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
     expect(answers).toEqual(requests.map(([, path]) => [path, 200]));
   });
 
-  test('a person who comes is shown as present', async () => {
-    const { user_id } = system.people[newcomers[name]];
+  test('a person who comes is shown as present, and others are told', async () => {
+    const newcomer = system.people[newcomers[name]];
+    const { user_id } = newcomer;
     expect(await presenceOf(user_id)).toBeUndefined();
-    expect((await ask('POST', '/users/me/presence', { status: 'active' }, system.people[newcomers[name]])).status).toBe(
-      200,
-    );
+    const come = async () =>
+      expect((await ask('POST', '/users/me/presence', { status: 'active' }, newcomer)).status).toBe(200);
+    const event = await told(['presence'], (one) => one.user_id === user_id, come);
+    expect(event?.presence.website.status).toBe('active');
     expect(await presenceOf(user_id)).toBeGreaterThan(Date.now() / 1000 - 60);
+    // Redis is tried again after a second. A Redis that refuses writes alone would answer with outdated state.
+    for (const end = Date.now() + 3_000; Date.now() < end; await pause(250)) {
+      const { body } = await ask('GET', `/users/${user_id}/presence`);
+      expect(body).toMatchObject({ presence: { website: { status: 'active' } } });
+    }
   });
 });
+
+test.each(Object.entries(newcomers))(
+  'a person who came while Redis was %s is still shown afterwards',
+  async (_, name) => {
+    const { user_id } = system.people[name];
+    const { body } = await request(system.url, system.people.member, 'GET', `/users/${user_id}/presence`);
+    expect(body).toMatchObject({ presence: { website: { status: 'active' } } });
+  },
+);

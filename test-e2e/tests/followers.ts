@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client, Json, Queue } from '@natter/testkit';
 import { expect } from 'vitest';
 
-/** What a client keeps of what a register and events told it; knows nothing of Natter's code. */
+/** A client's state from a register and events; uses nothing of Natter's code. */
 export interface Keeping<S> {
   stateOf(snapshot: Json): S;
   apply(state: S, event: Json): void;
-  /** What two states have in common that are the same to a client. */
+  /** Equal for states that are the same to a client. */
   comparable(state: S): unknown;
 }
 
@@ -22,14 +22,16 @@ export async function follower<S>(client: Client, form: Json, keeping: Keeping<S
   return { client, form, queue, state: keeping.stateOf(queue.state) };
 }
 
-/** The state of each after all events is that of a fresh register; gives how many events of each kind there were. */
+/**
+ * Checks that each client's state after all events equals a fresh register; returns the number of events of each kind.
+ */
 export async function expectFreshStates<S>(
   followers: readonly Follower<S>[],
   { stateOf, apply, comparable }: Keeping<S>,
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { client, form, queue, state } of followers) {
-    // What follows from an event in another service arrives shortly after it.
+    // Consequences of an event in another service arrive shortly after it.
     const deadline = Date.now() + 10_000;
     for (;;) {
       const fresh = comparable(stateOf(await client.ok('POST', '/register', form)));

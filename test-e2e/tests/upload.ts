@@ -1,6 +1,6 @@
 import { type Answer, type Client, exchange } from '@natter/testkit';
 
-/** A picture by its headers: nobody here decodes it. */
+/** A PNG header that claims a size; no code here decodes images. */
 export function pngOf(width: number, height: number, filler = 1_000): Buffer {
   const head = Buffer.from('89504e470d0a1a0a0000000d494844520000000000000000080600000000000000', 'hex');
   head.writeUInt32BE(width, 16);
@@ -10,7 +10,7 @@ export function pngOf(width: number, height: number, filler = 1_000): Buffer {
 
 export const png = pngOf(64, 64);
 
-/** Sends a picture, with the fields beside it. */
+/** Sends an image, with the fields beside it. */
 export function uploadTo(
   client: Client,
   path: string,

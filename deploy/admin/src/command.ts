@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { Output } from './output.ts';
 
 export interface Command {
   /** One or two words. */
@@ -6,15 +7,15 @@ export interface Command {
   usage: string;
   summary: string;
   /** Returns the exit code. */
-  run(args: string[]): Promise<number>;
+  run(args: string[], output: Output): Promise<number>;
 }
 
-/** The command was not understood; the usage is shown. */
+/** The command line is invalid; the usage is shown. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** `--name value` options; everything must be named, nothing else is taken. */
+/** Parses `--name value` options; positional arguments are refused. */
 export function readOptions<R extends string, O extends string>(
   args: string[],
   required: readonly R[],

@@ -15,20 +15,22 @@ export const credentials: Command = {
   name: 'credentials',
   usage: '--format nats|redis|env|kubernetes [--postgres URL --redis URL --nats URL] [--service NAME] [--release NAME]',
   summary: 'Print what NATS, Redis and each service need, all derived from NATTER_SECRET',
-  run: async (args) => {
+  run: async (args, output) => {
+    const print = (text: string): void => output.done(text, { text });
     const options = readOptions(args, ['format'], ['postgres', 'redis', 'nats', 'service', 'release']);
     const { format } = options;
-    if (format === 'nats') console.log(natsAuthorization(natsPassword));
-    else if (format === 'redis') console.log(redisAcl());
+    if (format === 'nats') print(natsAuthorization(natsPassword));
+    else if (format === 'redis') print(redisAcl());
     else if (format === 'env' || format === 'kubernetes') {
       const { postgres, redis, nats } = options;
       if (!postgres || !redis || !nats) throw new UsageError('--postgres, --redis and --nats are needed');
       const environments = environmentsOf({ postgres, redis, nats });
-      if (format === 'kubernetes') console.log(kubernetesSecrets(options.release ?? 'natter', environments));
+      if (format === 'kubernetes') print(kubernetesSecrets(options.release ?? 'natter', environments));
       else {
         const environment = environments[options.service ?? ''];
         if (!environment) throw new UsageError(`--service must be one of ${Object.keys(environments).join(', ')}`);
-        for (const [name, value] of Object.entries(environment)) console.log(`${name}=${value}`);
+        const lines = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+        output.done(lines.join('\n'), environment);
       }
     } else throw new UsageError(`${format} is not a format`);
     return 0;
@@ -48,10 +50,10 @@ const schemaOf = {
   'event-queue': 'event_queue',
 } as const;
 
-/** An ACL file: a user for each service. The default user is switched off. */
+/** An ACL file with a user for each service. The default user is disabled. */
 export const redisAcl = (): string => `user default off\n${redisUsers(redisPassword)}`;
 
-/** The environment of each service, and of the operator, who migrates. */
+/** The environment of each service, and of the operator, who runs migrations. */
 export function environmentsOf(urls: {
   postgres: string;
   redis: string;

@@ -1,11 +1,11 @@
 import { Svcm } from '@nats-io/services';
 import { connect } from '@nats-io/transport-node';
 import { requireEnv } from './command.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import { type Finding, fail, ok, runbook, warn } from './finding.ts';
 
-const expected = ['users', 'channels', 'messaging', 'presence', 'event-queue'];
+const expected = ['users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
 
-/** Every service is asked for its statistics over NATS; who answers is alive and reads its requests. */
+/** Requests the statistics of every service over NATS; a service that answers is alive and reads its requests. */
 export async function checkNats(): Promise<Finding[]> {
   const url = new URL(requireEnv('NATTER_NATS_URL', 'NATS with the credentials of its user "operator"'));
   const connection = await connect({
@@ -31,13 +31,12 @@ export async function checkNats(): Promise<Finding[]> {
     }
     for (const name of expected) {
       const entry = seen.get(`natter-${name}`);
-      if (!entry) findings.push(fail(name, 'no instance answers'));
+      if (!entry) findings.push(fail(name, 'no instance answers', runbook('NatterServiceMissing')));
       else
         findings.push(
-          (entry.instances < 2 ? warn : ok)(
-            name,
-            `${entry.instances} instance${entry.instances === 1 ? ' (no spare)' : 's'}, ${entry.requests} requests`,
-          ),
+          entry.instances < 2
+            ? warn(name, `1 instance (no spare), ${entry.requests} requests`, runbook('NatterNoSpare'))
+            : ok(name, `${entry.instances} instances, ${entry.requests} requests`),
         );
     }
     return findings;

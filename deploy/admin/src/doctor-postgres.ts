@@ -1,29 +1,31 @@
-import { migrationNames, serviceSchemas } from '@natter/database';
+import { readMigrations, serviceSchemas } from '@natter/database';
 import pg from 'pg';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import { type Finding, fail, ok, runbook, section, warn } from './finding.ts';
 import { adminUrl } from './migrate.ts';
 
-/** Where the record of a realm ends. */
+/** The end of a realm's record. */
 export interface Clock {
   realmId: number;
   number: number;
   mark: number;
 }
 
-/** Durability, migrations, partitions ahead, consumers and what they parked. Fills in the clocks for other checks. */
-export async function checkPostgres(clocks: Clock[]): Promise<Finding[]> {
+/**
+ * Checks durability, migrations, future partitions, consumers and parked events. Fills in the clocks for other checks.
+ */
+export async function checkPostgres(clocks: Clock[], maxLagSeconds: number): Promise<Finding[]> {
   const client = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 5_000, query_timeout: 30_000 });
   await client.connect();
   try {
     const read = async <R extends pg.QueryResultRow>(text: string): Promise<R[]> => (await client.query<R>(text)).rows;
-    const findings = [...(await durability(read)), ...(await migrations(read))];
-    if (findings.some(({ state }) => state === 'FAIL')) return findings;
+    const findings = [...(await durability(read)), ...(await skew(read)), ...(await migrations(read))];
+    if (findings.some(({ state, subject }) => state === 'FAIL' && subject === 'migrations')) return findings;
     for (const { realm_id, number, mark } of await read<{ realm_id: number; number: string; mark: number }>(
       'SELECT realm_id, number, mark FROM log.clock',
     ))
       clocks.push({ realmId: realm_id, number: Number(number), mark });
     findings.push(ok('log', `${clocks.length} realms, ${clocks.reduce((sum, { number }) => sum + number, 0)} events`));
-    return [...findings, ...(await partitions(read)), ...(await consumers(read))];
+    return [...findings, ...(await partitions(read)), ...(await consumers(read, maxLagSeconds))];
   } finally {
     await client.end();
   }
@@ -43,13 +45,35 @@ async function durability(read: Read): Promise<Finding[]> {
     : [fail('Postgres', `${version} may lose what it acknowledged: ${off.join(', ')} off`)];
 }
 
+const maxSkewSeconds = 2;
+
+/** The clock of this machine against that of Postgres, by which messages are dated and sent. */
+async function skew(read: Read): Promise<Finding[]> {
+  const before = Date.now();
+  const [row] = await read<{ now: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now');
+  const after = Date.now();
+  const now = row?.now ?? before;
+  // The database read its clock between the two.
+  const seconds = Math.max(0, before - now, now - after) / 1000;
+  const text = `this machine and Postgres differ by ${seconds.toFixed(1)} s`;
+  return [seconds > maxSkewSeconds ? fail('clock', text, section('clocks-that-differ')) : ok('clock', text)];
+}
+
 async function migrations(read: Read): Promise<Finding[]> {
   const [table] = await read<{ there: boolean }>("SELECT to_regclass('public.migration') IS NOT NULL AS there");
   if (!table?.there) return [fail('migrations', 'the database is empty: run `natter migrate`')];
-  const applied = new Set((await read<{ name: string }>('SELECT name FROM public.migration')).map(({ name }) => name));
-  const known = await migrationNames();
+  // A database that only the previous release migrated has no checksums.
+  const rows = await read<{ name: string; checksum: string | null }>(
+    "SELECT name, to_jsonb(m)->>'checksum' AS checksum FROM public.migration m",
+  );
+  const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
+  const migrations = await readMigrations();
+  const known = migrations.map(({ name }) => name);
   const missing = known.filter((name) => !applied.has(name));
-  const newer = [...applied].filter((name) => !known.includes(name));
+  const newer = [...applied.keys()].filter((name) => !known.includes(name));
+  const changed = migrations.filter(({ name, checksum }) => (applied.get(name) ?? checksum) !== checksum);
+  if (changed.length > 0)
+    return [fail('migrations', `changed after they were applied: ${changed.map(({ name }) => name).join(', ')}`)];
   if (missing.length > 0) return [fail('migrations', `missing: ${missing.join(', ')}: run \`natter migrate\``)];
   if (newer.length > 0) return [warn('migrations', `of a newer version than this command: ${newer.join(', ')}`)];
   return [ok('migrations', `all ${known.length} applied`)];
@@ -64,7 +88,7 @@ async function partitions(read: Read): Promise<Finding[]> {
     : [fail('partitions', 'the log has none for today or tomorrow: is event-queue running?')];
 }
 
-async function consumers(read: Read): Promise<Finding[]> {
+async function consumers(read: Read, maxLagSeconds: number): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const schema of serviceSchemas) {
     for (const { name, lag, parked } of await read<{ name: string; lag: number; parked: number }>(`
@@ -72,8 +96,15 @@ async function consumers(read: Read): Promise<Finding[]> {
         (SELECT count(*)::int FROM ${schema}.parked_event p WHERE p.name = c.name) AS parked
       FROM ${schema}.consumer c LEFT JOIN log.event e ON e.realm_id = c.realm_id AND e.number = c.position + 1 GROUP BY c.name ORDER BY c.name`)) {
       const subject = `consumer ${schema}.${name}`;
-      findings.push(lag > 120 ? warn(subject, `${Math.round(lag)} s behind in a realm`) : ok(subject, 'keeps up'));
-      if (parked > 0) findings.push(fail(subject, `${parked} events are parked: see \`natter parked list\``));
+      findings.push(
+        lag > maxLagSeconds
+          ? fail(subject, `${Math.round(lag)} s behind in a realm`, runbook('NatterConsumerLagging'))
+          : ok(subject, 'keeps up'),
+      );
+      if (parked > 0)
+        findings.push(
+          fail(subject, `${parked} events are parked: see \`natter parked list\``, runbook('NatterEventParked')),
+        );
     }
   }
   return findings;

@@ -2,9 +2,9 @@ import { metaKey } from '@natter/event-log';
 import { Redis } from 'ioredis';
 import { requireEnv } from './command.ts';
 import type { Clock } from './doctor-postgres.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import { type Finding, fail, ok, section, warn } from './finding.ts';
 
-/** Redis answers, evicts nothing, and holds the end of each realm's log, or nothing of a realm that is idle. */
+/** Checks that Redis answers, evicts nothing, and holds the end of each realm's log, or nothing of an idle realm. */
 export async function checkRedis(clocks: readonly Clock[]): Promise<Finding[]> {
   const redis = new Redis(requireEnv('NATTER_REDIS_URL', 'Redis, with credentials'), {
     lazyConnect: true,
@@ -26,10 +26,32 @@ export async function checkRedis(clocks: readonly Clock[]): Promise<Finding[]> {
         ? ok('Redis', used)
         : warn('Redis', `${used}; maxmemory-policy is ${policy}: streams that are evicted are rebuilt again and again`),
     ];
-    return [...findings, await streams(redis, clocks)];
+    return [...findings, ...space(field), await streams(redis, clocks)];
   } finally {
     redis.disconnect();
   }
+}
+
+const fullShare = 0.95;
+const nearlyFullShare = 0.8;
+
+/** Memory against the limit, above which Redis refuses writes, and whether snapshots and the append-only file can be written. */
+function space(field: (name: string) => string): Finding[] {
+  const page = section('disks-that-are-full');
+  const findings: Finding[] = [];
+  const [used, most] = [Number(field('used_memory')), Number(field('maxmemory'))];
+  if (most > 0) {
+    const text = `${Math.round((100 * used) / most)} % of maxmemory used`;
+    const state = used > fullShare * most ? fail : used > nearlyFullShare * most ? warn : ok;
+    findings.push(state('memory of Redis', text, page));
+  }
+  const failed = [
+    ...(field('rdb_last_bgsave_status') === 'err' ? ['its last snapshot'] : []),
+    ...(field('aof_last_write_status') === 'err' ? ['its append-only file'] : []),
+  ];
+  if (failed.length > 0) findings.push(fail('space of Redis', `it could not write ${failed.join(' and ')}`, page));
+  else if (field('rdb_last_bgsave_status') === 'ok') findings.push(ok('space of Redis', 'it can write its files'));
+  return findings;
 }
 
 async function streams(redis: Redis, clocks: readonly Clock[]): Promise<Finding> {

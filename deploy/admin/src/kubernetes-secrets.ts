@@ -1,4 +1,4 @@
-/** One Secret per service, named as the chart looks for them: `<release>-<service>-credentials`. */
+/** One Secret per service, with the name that the chart expects: `<release>-<service>-credentials`. */
 export function kubernetesSecrets(release: string, environments: Record<string, Record<string, string>>): string {
   return Object.entries(environments)
     .map(([service, environment]) =>

@@ -1,25 +1,44 @@
 /**
- * The one command of an image: runs a service, migrates, and answers what an operator asks.
- * Exit code 0: done; 1: failed, or something is wrong; 2: not understood.
+ * The entry point of the image: runs a service, migrates, and runs the operator's commands. Every command
+ * takes `--help` and `--json`. Exit code 0: success; 1: a
+ * failure or a failed check; 2: invalid command line.
  */
 import { type Command, UsageError } from './command.ts';
 import { credentials } from './credentials.ts';
+import { deleteRealm } from './delete-realm.ts';
 import { doctor } from './doctor.ts';
-import { createKey, revokeKeys } from './keys.ts';
-import { migrateCommand } from './migrate.ts';
+import { setJwt } from './jwt.ts';
+import { createKey, listKeys, revokeKeys } from './keys.ts';
+import { listChannels, listQueues } from './lists.ts';
+import { awaitSchema, migrateCommand } from './migrate.ts';
+import { outputFor } from './output.ts';
 import { applyParked, dropParked, listParked } from './parked.ts';
+import { createResetLink, createUser, grantRights, listUsers, setRole } from './people.ts';
 import { programs } from './programs.ts';
-import { createRealm, listRealms, setRealmUrl } from './realms.ts';
+import { createRealm, deactivateRealm, listRealms, reactivateRealm, setRealmUrl } from './realms.ts';
 import { afterRestore } from './restore.ts';
 
 const commands: readonly Command[] = [
   migrateCommand,
+  awaitSchema,
   doctor,
   createRealm,
   listRealms,
   setRealmUrl,
+  setJwt,
+  deactivateRealm,
+  reactivateRealm,
+  deleteRealm,
+  listUsers,
+  createUser,
+  setRole,
+  createResetLink,
+  grantRights,
+  listKeys,
   createKey,
   revokeKeys,
+  listChannels,
+  listQueues,
   listParked,
   applyParked,
   dropParked,
@@ -35,26 +54,42 @@ else process.exit(await runCommand());
 async function runCommand(): Promise<number> {
   const command = commands.find(({ name }) => `${[first, ...rest].join(' ')} `.startsWith(`${name} `));
   if (command === undefined) {
-    console.error(help());
-    return first === 'help' || first === '--help' ? 0 : 2;
+    const ofGroup = commands.filter(({ name }) => name.startsWith(`${first} `));
+    const isAsked = first === 'help' || first === '--help' || (ofGroup.length > 0 && rest.includes('--help'));
+    (isAsked ? console.log : console.error)(help(ofGroup.length > 0 ? ofGroup : commands));
+    return isAsked ? 0 : 2;
   }
   const words = command.name.split(' ').length;
+  const args = [first ?? '', ...rest].slice(words);
+  if (args.includes('--help')) {
+    console.log(helpOf(command));
+    return 0;
+  }
   try {
-    return await command.run([first ?? '', ...rest].slice(words));
+    return await command.run(
+      args.filter((arg) => arg !== '--json'),
+      outputFor(args.includes('--json')),
+    );
   } catch (error) {
     console.error(`natter ${command.name}: ${error instanceof Error ? error.message : error}`);
     if (!(error instanceof UsageError)) return 1;
-    console.error(`usage: natter ${command.name} ${command.usage}`);
+    console.error(helpOf(command));
     return 2;
   }
 }
 
-function help(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
+function helpOf({ name, usage, summary }: Command): string {
+  const words = [name, usage, '[--json]'].filter((part) => part !== '').join(' ');
+  return `usage: natter ${words}\n\n${summary}.`;
+}
+
+function help(listed: readonly Command[]): string {
+  const width = Math.max(...listed.map(({ name }) => name.length));
   return [
-    'usage: natter <command> [options]',
+    'usage: natter <command> [options] [--json]',
+    '       natter <command> --help',
     '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ...listed.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
     `Services, each run until a signal: ${Object.keys(programs).join(', ')}`,
   ].join('\n');

@@ -3,7 +3,7 @@ import { type RequestMeta, userOperations } from '@natter/contracts';
 import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
 import { requireEnv } from './command.ts';
 
-/** Runs `work` with a connection to NATS as its user `operator`. */
+/** Runs `work` with a connection to NATS as the user `operator`. */
 export async function withBus<R>(work: (bus: Bus) => Promise<R>): Promise<R> {
   const bus = await connectBus({
     url: requireEnv('NATTER_NATS_URL', 'NATS with the credentials of its user "operator"'),
@@ -24,14 +24,13 @@ export const metaOf = (realmId: number): RequestMeta => ({
   client: 'natter',
 });
 
-/** The realm of exactly this host; an unknown host would fall back to the default realm and is refused. */
+/**
+ * The realm with exactly this host, or the default realm for the word `default`. Over HTTP an unknown host resolves to the
+ * default realm; a command with a mistyped host must not act on it.
+ */
 export async function realmOf(bus: Bus, host: string): Promise<RequestMeta> {
-  const ask = (name: string) => bus.call(userOperations.findRealm, { host: name }, { meta: metaOf(0) });
-  const { realm_id } = await ask(host);
-  const isDefault = await ask(`no-such-host-${randomUUID()}.invalid`).then(
-    (fallback) => fallback.realm_id === realm_id,
-    () => false,
-  );
-  if (isDefault && host !== 'default') console.error(`note: ${host} is answered by the default realm (id ${realm_id})`);
-  return metaOf(realm_id);
+  const found = await bus.call(userOperations.findRealm, { host }, { meta: metaOf(0) });
+  if (found.host !== host && host !== 'default')
+    throw new Error(`no realm has the host ${host}: see natter realm list`);
+  return metaOf(found.realm_id);
 }

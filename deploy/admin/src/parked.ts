@@ -2,12 +2,13 @@ import { serviceSchemas } from '@natter/database';
 import pg from 'pg';
 import { type Command, readOptions, UsageError } from './command.ts';
 import { adminUrl } from './migrate.ts';
+import type { Output } from './output.ts';
 
 export const listParked: Command = {
   name: 'parked list',
   usage: '',
   summary: 'List the events that a consumer put aside, with their errors',
-  run: async (args) => {
+  run: async (args, output) => {
     readOptions(args, [], []);
     return withAdmin(async (client) => {
       const parts = serviceSchemas.map(
@@ -17,8 +18,7 @@ export const listParked: Command = {
         FROM ${schema}.parked_event p LEFT JOIN log.event e ON e.realm_id = p.realm_id AND e.number = p.number`,
       );
       const { rows } = await client.query(`${parts.join(' UNION ALL ')} ORDER BY 1, 2, 3, 4`);
-      if (rows.length > 0) console.table(rows);
-      else console.log('no event is parked');
+      output.table(rows, 'no event is parked');
       return 0;
     });
   },
@@ -28,17 +28,17 @@ export const applyParked: Command = {
   name: 'parked apply',
   usage: '--service S --consumer C --realm R --number N',
   summary: 'Let a consumer apply an event once more that it put aside',
-  run: (args) => change(args, (schema) => `UPDATE ${schema}.parked_event SET is_asked_for = true`),
+  run: (args, output) => change(args, output, (schema) => `UPDATE ${schema}.parked_event SET is_asked_for = true`),
 };
 
 export const dropParked: Command = {
   name: 'parked drop',
   usage: '--service S --consumer C --realm R --number N',
   summary: 'Forget an event that a consumer put aside',
-  run: (args) => change(args, (schema) => `DELETE FROM ${schema}.parked_event`),
+  run: (args, output) => change(args, output, (schema) => `DELETE FROM ${schema}.parked_event`),
 };
 
-function change(args: string[], statement: (schema: string) => string): Promise<number> {
+function change(args: string[], output: Output, statement: (schema: string) => string): Promise<number> {
   const options = readOptions(args, ['service', 'consumer', 'realm', 'number'], []);
   const schema = serviceSchemas.find((name) => name === options.service.replaceAll('-', '_'));
   if (!schema) throw new UsageError(`--service is one of ${serviceSchemas.join(', ')}`);
@@ -53,7 +53,7 @@ function change(args: string[], statement: (schema: string) => string): Promise<
       number,
     ]);
     if (rowCount === 0) throw new Error('no such event is parked: see natter parked list');
-    console.log(`${rowCount} changed`);
+    output.done(`${rowCount} changed`, { changed: rowCount });
     return 0;
   });
 }

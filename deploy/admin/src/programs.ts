@@ -1,4 +1,4 @@
-/** What an image runs as a service. Loaded when asked for: a process holds the code of one service only. */
+/** The services of an image. Loaded on demand: a process contains the code of one service only. */
 export const programs: Readonly<Record<string, () => Promise<unknown>>> = {
   gateway: () => import('../../../services/gateway/src/main.ts'),
   users: () => import('../../../services/users/src/main.ts'),

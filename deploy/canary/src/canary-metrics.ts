@@ -9,7 +9,7 @@ export interface CanaryMetrics {
   polled(outcome: 'answered' | 'failed'): void;
 }
 
-/** What a user would see of the system, measured from outside over HTTP. */
+/** The system as users experience it, measured from outside over HTTP. */
 export function createCanaryMetrics({ registry }: Metrics, undelivered: () => number): CanaryMetrics {
   const registers = [registry];
   const sends = new Counter({

@@ -4,7 +4,7 @@ import { createLogger, createMetrics, type Metrics } from '@natter/service-kit';
 import { afterEach, expect, test } from 'vitest';
 import { type Canary, startCanary } from './canary.ts';
 
-/** A server that acknowledges every message and delivers what `deliver` makes of it. */
+/** A server that acknowledges every message and delivers what `deliver` returns for it. */
 interface FakeServer {
   url: string;
   sent: string[];

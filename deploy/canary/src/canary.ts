@@ -1,6 +1,7 @@
 /**
- * A user that writes to itself and waits for it, all the time: the one measurement that sees everything between a client's
- * send and a client's receipt. It knows only the HTTP API and never assumes that a message without an answer was sent.
+ * A user that continuously sends messages to itself and waits for them: the only measurement that covers everything
+ * between a client's send and its receipt. It uses only the HTTP API, and does not assume that a message without an
+ * answer was sent.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger, Metrics } from '@natter/service-kit';
@@ -13,7 +14,7 @@ export interface CanaryOptions {
   email: string;
   apiKey: string;
   intervalMs: number;
-  /** Acknowledged messages that have not come after this time count as undelivered. */
+  /** Acknowledged messages that have not arrived after this time count as undelivered. */
   patienceMs: number;
 }
 
@@ -69,7 +70,7 @@ export function startCanary(options: CanaryOptions, log: Logger, metrics: Metric
       try {
         const { status, body } = await client.request('GET', '/events', { queue_id, last_event_id: String(cursor) });
         if (body.code === 'BAD_EVENT_QUEUE_ID') {
-          // What was on its way to the lost queue will never come.
+          // Messages that were in flight to the lost queue will never arrive.
           waiting.clear();
           isFollowing = false;
           measured.polled('failed');
@@ -129,7 +130,7 @@ export function startCanary(options: CanaryOptions, log: Logger, metrics: Metric
       try {
         await step();
       } catch (error) {
-        if (!stopping.signal.aborted) log.warn({ err: error }, 'the canary had no answer');
+        if (!stopping.signal.aborted) log.warn({ err: error }, 'the canary got no answer');
         await pause(1_000);
       }
     }

@@ -7,7 +7,7 @@ export interface HttpClient {
   request(method: 'GET' | 'POST', path: string, form: Record<string, string>, key?: string): Promise<Answer>;
 }
 
-/** The public API as any client speaks it. Rejects when no answer came: its outcome is unknown. */
+/** The public API as any client uses it. Rejects if no answer came: the outcome is unknown. */
 export function createHttpClient(options: {
   url: string;
   email: string;

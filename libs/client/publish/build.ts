@@ -1,11 +1,11 @@
 /**
- * The client as a package that is installed without the rest of Natter: one module without dependencies, its types, a README.
- * `node libs/client/publish/build.ts` writes `libs/client/dist`; then `npm publish libs/client/dist`.
+ * Builds the client as a package that installs without the rest of Natter: one module without dependencies, its types,
+ * a README. `node libs/client/publish/build.ts` writes `libs/client/dist`; then `npm publish libs/client/dist`.
  */
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Operation, operationsByName } from '@natter/contracts';
-import { build } from 'esbuild';
+import { type Operation, operationsByName, publicEvents } from '@natter/contracts';
+import { build, type Plugin } from 'esbuild';
 import { z } from 'zod';
 import { objectOf, type Shape, typeScriptOf } from './typescript-of.ts';
 
@@ -20,29 +20,37 @@ export async function buildPackage(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
   const { version } = JSON.parse(await readFile(join(here, '..', 'package.json'), 'utf8')) as { version: string };
-  await build({
-    entryPoints: [join(here, '..', 'src', 'index.ts')],
-    outfile: join(directory, 'index.js'),
-    bundle: true,
-    format: 'esm',
-    platform: 'neutral',
-    target: 'es2022',
-    logLevel: 'silent',
-    plugins: [
-      {
-        name: 'contract as data',
-        setup({ onResolve, onLoad }) {
-          onResolve({ filter: /^@natter\/contracts$/ }, () => ({ path: 'contract', namespace: 'data' }));
-          onLoad({ filter: /.*/, namespace: 'data' }, () => ({ contents: contractModule() }));
-        },
-      },
-    ],
-  });
-  await writeFile(join(directory, 'index.d.ts'), await declarations());
+  for (const [format, outfile] of [
+    ['esm', 'index.js'],
+    ['cjs', 'index.cjs'],
+  ] as const)
+    await build({
+      entryPoints: [join(here, '..', 'src', 'index.ts')],
+      outfile: join(directory, outfile),
+      bundle: true,
+      minify: true,
+      keepNames: true,
+      format,
+      platform: 'neutral',
+      target: 'es2022',
+      logLevel: 'silent',
+      plugins: [contractAsData],
+    });
+  const types = await declarations();
+  await writeFile(join(directory, 'index.d.ts'), types);
+  await writeFile(join(directory, 'index.d.cts'), types);
   await copyFile(join(root, 'LICENSE'), join(directory, 'LICENSE'));
   await copyFile(join(here, 'README.md'), join(directory, 'README.md'));
   await writeFile(join(directory, 'package.json'), `${JSON.stringify(manifest(version), null, 2)}\n`);
 }
+
+const contractAsData: Plugin = {
+  name: 'contract as data',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@natter\/contracts$/ }, () => ({ path: 'contract', namespace: 'data' }));
+    onLoad({ filter: /.*/, namespace: 'data' }, () => ({ contents: contractModule() }));
+  },
+};
 
 const manifest = (version: string): Record<string, unknown> => ({
   name: '@natter-chat/client',
@@ -53,13 +61,20 @@ const manifest = (version: string): Record<string, unknown> => ({
   type: 'module',
   engines: { node: '>=20.3' },
   sideEffects: false,
-  main: './index.js',
-  types: './index.d.ts',
-  exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
-  files: ['index.js', 'index.d.ts'],
+  main: './index.cjs',
+  module: './index.js',
+  types: './index.d.cts',
+  exports: {
+    '.': {
+      import: { types: './index.d.ts', default: './index.js' },
+      require: { types: './index.d.cts', default: './index.cjs' },
+    },
+    './package.json': './package.json',
+  },
+  files: ['index.js', 'index.cjs', 'index.d.ts', 'index.d.cts'],
 });
 
-/** What requests are made from; the schemas themselves stay at the server, which checks. */
+/** The parts of operations that requests are built from; schemas stay on the server, which validates. */
 function contractModule(): string {
   const data = operations.map(([method, { name, http, params, isReadOnly, deadlineMs }]) => {
     const encodings = Object.entries(params).map(([key, { encoding }]) => [key, { encoding }]);
@@ -70,7 +85,9 @@ function contractModule(): string {
 
 async function declarations(): Promise<string> {
   const methods = operations.map(([method, { summary, params, result }]) => {
-    const shapes = Object.entries(params).map(([name, { schema }]) => [name, shapeOf(schema, 'input')] as const);
+    const shapes = Object.entries(params).map(
+      ([name, { schema }]) => [name, name === 'file' ? blob : shapeOf(schema, 'input')] as const,
+    );
     const required = Object.entries(params).flatMap(([name, { required }]) => (required ? [name] : []));
     const given =
       shapes.length === 0 ? 'Record<string, never>' : objectOf({ properties: Object.fromEntries(shapes), required });
@@ -78,9 +95,16 @@ async function declarations(): Promise<string> {
     const answer = typeScriptOf(shapeOf(result, 'output'));
     return `  /** ${summary.replaceAll('*/', '* /')} */\n  ${method}(params${isOptional}: ${given}, options?: CallOptions): Promise<${answer}>;`;
   });
+  const events = [...publicEvents].map(
+    ([name, { summary, view }]) => `  /** ${summary} */\n  '${name}': ${typeScriptOf(shapeOf(view, 'output'))};`,
+  );
+  const bodies = `/** What each event carries beside \`id\`, \`type\` and \`op\`, by \`type\` or \`type/op\`. */\nexport interface EventBodies {\n${events.join('\n')}\n}\n`;
   const rest = await readFile(join(here, 'surface.d.ts'), 'utf8');
-  return `${rest}\n/** A method per operation; parameters and answers are named as in the API. */\nexport interface Client {\n${methods.join('\n')}\n}\n`;
+  return `${rest}\n${bodies}\n/** A method per operation; parameters and answers are named as in the API. */\nexport interface Client {\n${methods.join('\n')}\n}\n`;
 }
+
+/** A file is passed as a `Blob`; the schema describes it inside the server. */
+const blob: Shape = { typescript: 'Blob' };
 
 const shapeOf = (schema: z.ZodType, io: 'input' | 'output'): Shape =>
   z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as Shape;

@@ -4,47 +4,87 @@ export interface ClientOptions {
   /** Absent for operations that need no authentication. */
   email?: string;
   apiKey?: string;
-  /** Sent as User-Agent; what comes before a slash is the client's name on messages. */
+  /** Sent as User-Agent; the text before a slash is the client's name on messages. */
   userAgent?: string;
-  /** How long a request that may be repeated is repeated; a minute unless said otherwise. */
+  /** How long a request is repeated after a network failure, 429 or 5xx, in milliseconds; by default a minute. */
   retryForMs?: number;
   fetch?: typeof fetch;
 }
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Given again, the same request has its effect once, also from another process. */
+  /** A repeated request with the same key has its effect once, also from another process. */
   idempotencyKey?: string;
+  /** How long this request is repeated, in milliseconds; instead of the client's `retryForMs`. */
+  retryForMs?: number;
 }
 
 export declare function createClient(options: ClientOptions): Client;
 
-/** The server understood and refused. */
+/** The server refused the request. */
 export declare class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** Further fields of the answer. */
+  /** Further fields of the response. */
   readonly extra: Record<string, unknown>;
   constructor(status: number, answer: Record<string, unknown>);
 }
 
+type RegisterParams = NonNullable<Parameters<Client['register']>[0]>;
+export type State = Awaited<ReturnType<Client['register']>>;
+
+/** A position in a queue, from which another process can continue. */
+export interface Position {
+  queue_id: string;
+  last_event_id: number;
+}
+
+/**
+ * The queue ended because the client was away for too long. A new queue begins with `state`; events in between are
+ * lost.
+ */
+export interface Gap {
+  type: 'gap';
+  state: State;
+}
+
 export interface FeedOptions {
+  /** Ends the loop. */
   signal?: AbortSignal;
-  /** The queue had ended (the client was away for too long): a new one begins with this state. */
-  onReset?: (state: State) => void;
+  /** Follow the queue of an earlier process from this position, instead of registering a queue. */
+  resumeFrom?: Position;
+  /**
+   * Called after each event was handled, that is, when the loop requests the next one. Store the position to resume
+   * from it.
+   */
+  onPosition?: (position: Position) => void;
+  /** Keep the queue when the loop ends, so that another process can resume. By default it is deleted. */
+  keepQueue?: boolean;
 }
 
-type State = Awaited<ReturnType<Client['register']>>;
-type Event = Awaited<ReturnType<Client['getEvents']>>['events'][number];
-
-/** State at one moment, then every event after it, once and in order. Heartbeats are left out. */
-export interface Feed extends AsyncIterable<Event> {
-  readonly state: State;
+/**
+ * Every event after a state, once and in order, without heartbeats. It ends when the caller leaves the loop or `signal` aborts, and
+ * rejects with an `ApiError` when the server refuses the client, for example because its key was revoked.
+ */
+export interface Feed extends AsyncIterable<ChatEvent | Gap> {
+  /** Absent if the feed resumed. */
+  readonly state: State | undefined;
+  /** The last handled event. */
+  readonly position: Position;
 }
 
-/** Registers a queue and follows it until `signal` aborts or the caller leaves the loop, which deletes the queue. */
+/** Registers a queue, or resumes one, and follows it through outages of any length. */
 export declare function follow(
   client: Client,
-  params?: Parameters<Client['register']>[0],
-  options?: FeedOptions,
-): Promise<Feed>;
+  params?: RegisterParams,
+  options?: FeedOptions & { resumeFrom?: undefined },
+): Promise<Feed & { readonly state: State }>;
+export declare function follow(client: Client, params: RegisterParams, options: FeedOptions): Promise<Feed>;
+
+type Named<K extends string> = K extends `${infer T}/${infer O}` ? { type: T; op: O } : { type: K };
+
+/** An event of a queue: a union discriminated by `type` and, where present, `op`. */
+export type ChatEvent = { [K in keyof EventBodies]: { id: number } & Named<K> & EventBodies[K] }[keyof EventBodies];
+
+/** A message of an event. */
+export type EventMessage = EventBodies['message']['message'];

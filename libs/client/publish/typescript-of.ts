@@ -1,4 +1,4 @@
-/** What the contract's schemas need of JSON Schema. */
+/** The subset of JSON Schema that the contract's schemas use. */
 export interface Shape {
   type?: string | string[];
   const?: unknown;
@@ -12,12 +12,15 @@ export interface Shape {
   required?: string[];
   additionalProperties?: boolean | Shape;
   description?: string;
+  /** The type itself, if no schema describes it. */
+  typescript?: string;
   $ref?: string;
 }
 
-/** The TypeScript type of a schema. What it can't say is `unknown`, never a guess. */
+/** The TypeScript type of a schema. An unsupported construct becomes `unknown`. */
 export function typeScriptOf(shape: Shape | boolean): string {
   if (typeof shape === 'boolean') return shape ? 'unknown' : 'never';
+  if (shape.typescript !== undefined) return shape.typescript;
   if (shape.const !== undefined) return JSON.stringify(shape.const);
   if (shape.enum) return union(shape.enum.map((value) => JSON.stringify(value)));
   const choices = shape.anyOf ?? shape.oneOf;
@@ -43,7 +46,7 @@ export function typeScriptOf(shape: Shape | boolean): string {
   }
 }
 
-/** An object type; a property that need not be there is optional and may be given as undefined. */
+/** An object type; an optional property may also be undefined. */
 export function objectOf({ properties = {}, required = [], additionalProperties }: Shape): string {
   const members = Object.entries(properties).map(([name, shape]) => {
     const isOptional = !required.includes(name);

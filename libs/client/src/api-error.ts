@@ -1,4 +1,7 @@
-/** The server understood and refused: `code` is of the closed list (specification, section 7), `extra` its further fields. */
+/**
+ * The server refused the request: `code` is from the closed list in `libs/contracts/src/error.ts`, `extra` holds its
+ * further fields.
+ */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;

@@ -4,10 +4,11 @@ export interface Encoded {
   method: string;
   /** With `/api/v1` and, for GET, the query. */
   path: string;
-  body: string | undefined;
+  /** A form; multipart if a parameter is a file. */
+  body: string | FormData | undefined;
 }
 
-/** Parameters to path, query or form, as the contract says: text raw, all else JSON text. */
+/** Encodes parameters into path, query or form as the contract declares: text as it is, all others as JSON. */
 export function encodeRequest({ http, params: declared, name }: Operation, params: Record<string, unknown>): Encoded {
   if (!http) throw new Error(`${name} has no route`);
   const left = { ...params };
@@ -17,9 +18,12 @@ export function encodeRequest({ http, params: declared, name }: Operation, param
     if (value === undefined) throw new Error(`${name} needs ${key}`);
     return encodeURIComponent(String(value));
   });
+  const file = left.file instanceof Blob ? left.file : undefined;
+  if (file) delete left.file;
   const fields = new URLSearchParams();
   for (const [key, value] of Object.entries(left))
     if (value !== undefined) fields.set(key, encode(declared[key], value));
+  if (file) return { method: http.method, path: `/api/v1${path}`, body: formWith(fields, file) };
   const form = fields.toString();
   const isQuery = http.method === 'GET';
   return {
@@ -27,6 +31,13 @@ export function encodeRequest({ http, params: declared, name }: Operation, param
     path: `/api/v1${path}${isQuery && form !== '' ? `?${form}` : ''}`,
     body: isQuery ? undefined : form,
   };
+}
+
+function formWith(fields: URLSearchParams, file: Blob): FormData {
+  const form = new FormData();
+  for (const [name, value] of fields) form.set(name, value);
+  form.set('file', file);
+  return form;
 }
 
 function encode(param: Param | undefined, value: unknown): string {

@@ -1,9 +1,11 @@
 /**
- * The typed client of Natter's HTTP API, made from the same contract as the server: a method per operation, an async iterator
- * over events. Every request that changes something carries an `Idempotency-Key`, so a retry never does it twice: requests are
- * sent again after network failures, 429 and 5xx, until `retryForMs` is over. What the server refuses is an `ApiError`.
+ * The typed client of Natter's HTTP API, built from the server's contract: a method per operation, an async iterator
+ * over events. Every write carries an `Idempotency-Key`, so a retry never does it twice: requests are repeated after
+ * network failures, 429 and 5xx, until `retryForMs` is over. A refusal is an `ApiError`.
  */
 
 export { ApiError } from './api-error.ts';
-export { type Client, type ClientOptions, createClient } from './client.ts';
-export { type Feed, type FeedOptions, follow } from './follow.ts';
+export { type Client, createClient } from './client.ts';
+export type { CallOptions, ClientOptions } from './client-options.ts';
+export type { ChatEvent, EventBodies, EventMessage } from './events.ts';
+export { type Feed, type FeedOptions, follow, type Gap, type Position, type State } from './follow.ts';

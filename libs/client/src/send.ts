@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.ts';
-import type { CallOptions, ClientOptions } from './client.ts';
+import type { CallOptions, ClientOptions } from './client-options.ts';
 import type { Encoded } from './encode.ts';
 
 interface Sending extends CallOptions {
@@ -9,20 +9,21 @@ interface Sending extends CallOptions {
 
 const pollMs = 90_000;
 
-/** Sends until there is an answer that stands. Throws `ApiError` for a refusal, the last failure when time is over. */
+/** Sends until there is a final answer. Throws `ApiError` for a refusal, or the last failure when the time is over. */
 export async function send(client: ClientOptions, request: Encoded, sending: Sending): Promise<unknown> {
   const headers: Record<string, string> = { 'user-agent': client.userAgent ?? 'NatterClient' };
   if (client.email !== undefined) headers.authorization = `Basic ${basic(`${client.email}:${client.apiKey ?? ''}`)}`;
-  if (request.body !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded';
+  if (typeof request.body === 'string') headers['content-type'] = 'application/x-www-form-urlencoded';
   if (!sending.isReadOnly) headers['idempotency-key'] = sending.idempotencyKey ?? crypto.randomUUID();
-  const end = Date.now() + (client.retryForMs ?? 60_000);
+  const end = Date.now() + (sending.retryForMs ?? client.retryForMs ?? 60_000);
   for (let attempt = 0; ; attempt++) {
+    sending.signal?.throwIfAborted();
     const outcome = await once(client, request, headers, sending);
     if ('answer' in outcome) return outcome.answer;
     sending.signal?.throwIfAborted();
     const waitMs = outcome.retryAfterMs ?? Math.random() * Math.min(100 * 2 ** attempt, 5_000);
     if (Date.now() + waitMs > end) throw outcome.failure;
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await pause(waitMs, sending.signal);
   }
 }
 
@@ -53,6 +54,19 @@ async function once(
   if (response.status !== 429 && response.status < 500) throw failure;
   const seconds = Number(response.headers.get('retry-after'));
   return { failure, retryAfterMs: seconds > 0 ? seconds * 1_000 + Math.random() * 250 : undefined };
+}
+
+/** Ends early when the signal aborts. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
 }
 
 const basic = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)));

@@ -1,21 +1,25 @@
 import { z } from 'zod';
 
 /**
- * Who makes a request. It travels with the request; `basis` names the versions it rests on, so that a write made with it
- * is refused when the role, the groups or the credentials changed in between (design, section 3).
+ * The user or bot that makes a request. It is part of the request; `basis` contains the versions that it was read at,
+ * so that a write made with it is rejected if the role, the groups or the credentials changed in between.
  */
 export const actorSchema = z.object({
   realmId: z.int(),
   userId: z.int(),
-  /** The one that everybody knows; the real one only where everybody may know that. */
+  /** The address visible to all users: the real one only if every user may see it. */
   email: z.string(),
   role: z.int(),
   isBot: z.boolean(),
-  /** A bot of the realm itself: it may write wherever it has something to say. */
+  /** The owner of a bot. Services of the previous release omit it. */
+  botOwnerId: z.int().optional(),
+  /** A bot of the system itself: it may write to every conversation. */
   isSystemBot: z.boolean().optional(),
-  /** A bot that may send, and nothing else. */
+  /** A bot that may only send. */
   isWriteOnly: z.boolean().optional(),
-  /** Which of the user's API keys was shown; a revoked one ends the actor. */
+  /** A bot that may send in the name of others. */
+  mayForgeSender: z.boolean().optional(),
+  /** The API key that was used; revoking it ends the actor. */
   keyId: z.string(),
   /** All groups the user is in, directly or through subgroups. */
   groupIds: z.array(z.int()),
@@ -24,6 +28,7 @@ export const actorSchema = z.object({
 export type Actor = z.infer<typeof actorSchema>;
 
 export const roles = { owner: 100, administrator: 200, moderator: 300, member: 400, guest: 600 } as const;
+export type RoleName = keyof typeof roles;
 export const roleValues = [100, 200, 300, 400, 600] as const;
 export const isAdministrator = (actor: { role: number }): boolean => actor.role <= roles.administrator;
 export const isGuest = (actor: { role: number }): boolean => actor.role === roles.guest;

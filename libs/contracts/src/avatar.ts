@@ -1,4 +1,4 @@
-/** Where uploaded pictures of people are; all others are drawn, or made by clients from emails. */
+/** The path of uploaded avatars. Other avatars are generated, or derived from email addresses by clients. */
 export const uploadedAvatarPath = '/user_avatars/of/';
 
 export const isUploadedAvatar = (url: unknown): boolean =>

@@ -46,6 +46,15 @@ describe('the bound of a value', () => {
     expect(param.bound.depth).toBe(2);
   });
 
+  test('counts lists, objects and commas', () => {
+    const param = json(list(object({ name: string(5), ids: list(number(0, 9), 4) }), 3));
+    const largest = JSON.stringify(Array.from({ length: 3 }, () => ({ name: ',,{[', ids: [1, 2, 3, 4] })));
+    const parts = largest.replace(/"[^"]*"/g, '').match(/[,{[]/g)?.length;
+    expect(param.bound.parts).toBeGreaterThanOrEqual(parts ?? 0);
+    expect(param.bound.parts).toBeLessThan(100);
+    expect(json(list(list(string(1), 10_000), 10_000)).bound.parts).toBe(100_000);
+  });
+
   test('counts characters, not units', () => {
     expect(string(2).safeParse('😀😀').success).toBe(true);
     expect(string(2).safeParse('abc').success).toBe(false);
@@ -62,7 +71,7 @@ describe('the bound of a value', () => {
   });
 
   test('is what anything is told to have', () => {
-    expect(boundOf(anyJson({ characters: 100, depth: 4 }))).toMatchObject({ json: 100, depth: 4 });
+    expect(boundOf(anyJson({ characters: 100, depth: 4, parts: 9 }))).toMatchObject({ json: 100, depth: 4, parts: 9 });
   });
 });
 

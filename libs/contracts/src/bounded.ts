@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
 /**
- * Schemas of parameters. Every value has an upper bound of its size: the builders below take it, and `text`, `json` and `textOrJson`
- * accept nothing else, so `json(z.array(z.string()))` does not compile. `boundOf` derives from a schema how long its text may be and how
- * deep its JSON, which is checked before the value is decoded (ADR 11).
+ * Schemas of parameters. Every value has an upper bound on its size: the builders below require it, and `text`, `json`
+ * and `textOrJson` accept nothing else, so `json(z.array(z.string()))` does not compile. `boundOf` derives from a
+ * schema the maximum length of its text and the maximum depth of its JSON, which are checked before the value is
+ * decoded (ADR 11).
  */
 declare const bounded: unique symbol;
 interface Marked {
@@ -20,7 +21,7 @@ export type Bounded =
   | z.ZodNullable<BoundedValue>
   | z.ZodDefault<BoundedValue>;
 
-/** Text of at most so many characters (code points). */
+/** Text of at most this many characters (code points). */
 export const string = (maxCharacters: number) => z.string().max(maxCharacters) as z.ZodString & Marked;
 
 /** The same, counted after surrounding whitespace is removed. */
@@ -35,10 +36,13 @@ export const base64 = (maxBytes: number) =>
 
 export const integer = (min: number, max: number) => z.int().min(min).max(max) as z.ZodInt & Marked;
 
-/** The ID of anything that Postgres numbers with an `int`. Negative numbers pass: handlers answer that there is no such object. */
+/**
+ * The ID of an object that Postgres numbers with an `int`. Negative numbers are valid here: handlers answer that there
+ * is no such object.
+ */
 export const id = integer(-(2 ** 31), 2 ** 31 - 1);
 
-/** The ID of a message, of an event, or another number that Postgres keeps in a `bigint`. */
+/** The ID of a message or an event, or another number that Postgres stores in a `bigint`. */
 export const bigId = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 
 export const number = (min: number, max: number) => z.number().min(min).max(max) as z.ZodNumber & Marked;
@@ -49,18 +53,18 @@ export const list = <S extends BoundedValue>(item: S, maxItems: number) =>
 export const tuple = <const T extends readonly [BoundedValue, ...BoundedValue[]]>(items: T) =>
   z.tuple(items) as unknown as z.ZodTuple<T, null> & Marked;
 
-/** Keys that are not named are ignored. */
+/** Unknown keys are ignored. */
 export const object = <S extends Record<string, Bounded>>(properties: S) =>
   z.object(properties) as z.ZodObject<S, z.core.$strip> & Marked;
 
-/** Keys that are not named are refused. */
+/** Unknown keys are refused. */
 export const strictObject = <S extends Record<string, Bounded>>(properties: S) =>
   z.strictObject(properties) as z.ZodObject<S, z.core.$strict> & Marked;
 
 export const union = <const T extends readonly [Bounded, ...Bounded[]]>(options: T) =>
   z.union(options) as z.ZodUnion<T> & Marked;
 
-/** Values under keys that the client chooses. */
+/** An object whose keys the client chooses. */
 export function record<S extends BoundedValue>(value: S, limits: { keys: number; keyCharacters: number }) {
   const check = z.core._check<Record<string, unknown>>(
     (payload) => {
@@ -78,8 +82,8 @@ export function record<S extends BoundedValue>(value: S, limits: { keys: number;
   return z.record(z.string().max(limits.keyCharacters), value).check(check) as z.ZodRecord<z.ZodString, S> & Marked;
 }
 
-/** Any JSON, where the handler alone knows its form and answers with a code of its own. */
-export const anyJson = (limits: { characters: number; depth: number }) =>
+/** Any JSON, for handlers that validate it themselves and answer with their own error code. */
+export const anyJson = (limits: { characters: number; depth: number; parts: number }) =>
   z.unknown().check(z.core._check(() => undefined, limits as never)) as z.ZodUnknown & Marked;
 
 export interface Bound {
@@ -89,16 +93,18 @@ export interface Bound {
   json: number;
   /** Bytes of either in a form, where a byte may be written as %XX. */
   form: number;
-  /** Lists and objects around the innermost value. */
+  /** Nesting depth of lists and objects. */
   depth: number;
+  /** Lists, objects and commas in the JSON of the value. */
+  parts: number;
 }
 
-/** JavaScript writes every number in at most so many units. */
+/** Maximum length of a number that JavaScript writes. */
 const numberUnits = 24;
-/** For keys of an object that are ignored. */
-const otherKeysUnits = 64;
+/** Allowance for ignored keys of an object. */
+const [otherKeysUnits, otherKeysParts] = [64, 8];
 
-/** Throws for a schema that has no bound: a type assertion alone does not get around the builders. */
+/** Throws for a schema without a bound, so that a type assertion cannot bypass the builders. */
 export function boundOf(schema: z.core.$ZodType): Bound {
   const def = (schema as z.core.$ZodTypes)._zod.def;
   switch (def.type) {
@@ -107,7 +113,7 @@ export function boundOf(schema: z.core.$ZodType): Bound {
     case 'number':
     case 'boolean':
     case 'null':
-      return { characters: numberUnits, json: numberUnits, form: numberUnits, depth: 0 };
+      return { characters: numberUnits, json: numberUnits, form: numberUnits, depth: 0, parts: 0 };
     case 'enum':
       return ofLiterals(Object.values(def.entries));
     case 'literal':
@@ -132,14 +138,20 @@ export function boundOf(schema: z.core.$ZodType): Bound {
       );
     case 'unknown': {
       const characters = checkOf(def, 'characters');
-      return { characters, json: characters, form: 3 * characters, depth: checkOf(def, 'depth') };
+      return {
+        characters,
+        json: characters,
+        form: 3 * characters,
+        depth: checkOf(def, 'depth'),
+        parts: checkOf(def, 'parts'),
+      };
     }
     default:
       throw new Error(`A parameter of type ${def.type} has no bound`);
   }
 }
 
-/** The limit that one of a schema's checks carries. */
+/** The limit stored in one of a schema's checks. */
 export function limitOf(def: { checks?: z.core.$ZodCheck<never>[] | undefined }, name: string): number | undefined {
   const found = def.checks?.map((check) => (check._zod.def as unknown as Record<string, unknown>)[name]);
   return found?.find((limit) => typeof limit === 'number');
@@ -153,14 +165,14 @@ function checkOf(def: { type: string; checks?: z.core.$ZodCheck<never>[] | undef
 
 function ofString(characters: number | null, isAscii: boolean): Bound {
   if (characters === null) throw new Error('A text parameter has no bound');
-  if (isAscii) return { characters, json: characters + 2, form: 2 * characters, depth: 0 };
-  // A character is at most two units. JSON may write each as \uXXXX, which is eight bytes of a form.
-  return { characters, json: 12 * characters + 2, form: 16 * characters + 6, depth: 0 };
+  if (isAscii) return { characters, json: characters + 2, form: 2 * characters, depth: 0, parts: 0 };
+  // A character is at most two UTF-16 units. JSON may write each as \uXXXX, which is eight bytes in a form.
+  return { characters, json: 12 * characters + 2, form: 16 * characters + 6, depth: 0, parts: 0 };
 }
 
 function ofLiterals(values: readonly unknown[]): Bound {
   const longest = Math.max(...values.map((value) => String(value).length));
-  return { characters: longest, json: 6 * longest + 2, form: 8 * longest + 6, depth: 0 };
+  return { characters: longest, json: 6 * longest + 2, form: 8 * longest + 6, depth: 0, parts: 0 };
 }
 
 const widest = (bounds: readonly Bound[]): Bound => ({
@@ -168,6 +180,7 @@ const widest = (bounds: readonly Bound[]): Bound => ({
   json: Math.max(...bounds.map(({ json }) => json)),
   form: Math.max(...bounds.map(({ form }) => form)),
   depth: Math.max(...bounds.map(({ depth }) => depth)),
+  parts: Math.max(...bounds.map(({ parts }) => parts)),
 });
 
 const pair = (key: Bound, value: Bound): Bound => ({
@@ -179,11 +192,13 @@ const pair = (key: Bound, value: Bound): Bound => ({
 function nested(items: readonly Bound[]): Bound {
   const json = items.reduce((sum, item) => sum + item.json + 2, otherKeysUnits);
   const form = items.reduce((sum, item) => sum + item.form + 6, 3 * otherKeysUnits);
-  return { characters: json, json, form, depth: 1 + Math.max(0, ...items.map(({ depth }) => depth)) };
+  const depth = 1 + Math.max(0, ...items.map(({ depth }) => depth));
+  const parts = items.reduce((sum, item) => sum + item.parts + 1, 1 + otherKeysParts);
+  return { characters: json, json, form, depth, parts };
 }
 
 function repeated(item: Bound, count: number): Bound {
   const json = 2 + count * (item.json + 2);
   const form = 6 + count * (item.form + 6);
-  return { characters: json, json, form, depth: 1 + item.depth };
+  return { characters: json, json, form, depth: 1 + item.depth, parts: 1 + count * (item.parts + 1) };
 }

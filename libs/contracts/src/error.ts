@@ -1,4 +1,4 @@
-/** The closed list of codes and the HTTP status of each (specification, section 7). */
+/** The closed list of error codes, and the HTTP status of each. */
 export const errorStatus = {
   BAD_REQUEST: 400,
   REQUEST_VARIABLE_MISSING: 400,
@@ -31,6 +31,7 @@ export const errorStatus = {
   AUTHENTICATION_FAILED: 401,
   PASSWORD_AUTH_DISABLED: 401,
   PASSWORD_RESET_REQUIRED: 401,
+  CSRF_FAILED: 403,
   NONEXISTENT_SUBDOMAIN: 404,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
@@ -42,12 +43,36 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-/** A failure the caller is told of: a stable code, public text and extra fields. The cause stays inside and is only logged. */
+/** Codes that any operation may answer in addition to those it declares. So may all codes of status 5xx. */
+const generalErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'BAD_REQUEST',
+  'REQUEST_VARIABLE_MISSING',
+  'REQUEST_VARIABLE_INVALID',
+  'REQUEST_CONFUSING_VAR',
+  'INVALID_JSON',
+  'IDEMPOTENCY_KEY_REUSED',
+  'UNAUTHORIZED',
+  'INVALID_API_KEY',
+  'USER_DEACTIVATED',
+  'REALM_DEACTIVATED',
+  'CSRF_FAILED',
+  'NONEXISTENT_SUBDOMAIN',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TOO_LARGE',
+  'RATE_LIMIT_HIT',
+]);
+
+/** Whether the contract lets an operation answer with this code. Services log an undeclared code, and tests fail on it. */
+export const mayAnswer = (operation: { errors: readonly ErrorCode[] }, code: ErrorCode): boolean =>
+  errorStatus[code] >= 500 || generalErrors.has(code) || operation.errors.includes(code);
+
+/** A failure that is reported to the caller: a stable code, public text and extra fields. The cause is only logged. */
 export class ChatError extends Error {
   readonly code: ErrorCode;
   readonly extra: Record<string, unknown>;
 
-  /** HTTP status; the code's own unless the reference names another for this case. */
+  /** The HTTP status: the code's own, unless clients expect another one in this case. */
   readonly status: number;
 
   constructor(
@@ -66,7 +91,7 @@ export class ChatError extends Error {
 }
 
 export const badRequest = (message: string): ChatError => new ChatError('BAD_REQUEST', message);
-/** For drafts, scheduled messages, snippets and emoji that are not there: BAD_REQUEST with HTTP 404. */
+/** For drafts, scheduled messages, snippets and emoji that do not exist: BAD_REQUEST with HTTP 404. */
 export const missing = (message: string): ChatError => new ChatError('BAD_REQUEST', message, {}, undefined, 404);
 export const unavailable = (cause?: unknown): ChatError =>
   new ChatError('SERVICE_UNAVAILABLE', 'The server is not ready for this request. Try again.', {}, cause);

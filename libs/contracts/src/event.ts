@@ -1,51 +1,75 @@
-import type { IdSet } from './id-set.ts';
+import type { z } from 'zod';
+import type { Audience } from './audience.ts';
+import type { EventName, LoggedEvents } from './events/index.ts';
+import { type IdSet, idSet } from './id-set.ts';
 import type { UnknownUser } from './unknown-user.ts';
-
-/** Who an event is for: everybody in the realm, or the named users. */
-export type Audience = 'realm' | { users: IdSet; except?: IdSet };
+import type { Withheld } from './withheld.ts';
 
 /**
- * One entry of a realm's log. It carries all that any queue needs, so that a gateway never asks:
- * a shared body, patches by class of receiver, and sparse parts per receiver.
+ * One event of a realm's log. It contains all data that any queue needs, so that a gateway makes no further requests: a
+ * shared body, patches by group of receivers, and sparse parts per receiver. Bodies and notes are typed by the
+ * declarations in `events/`.
  */
-export interface LogEvent {
-  type: string;
-  op?: string;
-  /** The shared body without `id`; keys are those of the event as clients see it. */
-  body: Record<string, unknown>;
-  audience: Audience;
-  /** Later variants win; a variant's patch is merged over the body at its top level. */
-  variants?: { audience: Audience; patch: Record<string, unknown> }[];
-  /** What differs by receiver inside a list of the body; applied after variants and before forms, in order. */
-  parts?: ListPart[];
-  /** What a queue sees of it by its capabilities; every form whose capability stands as named applies, in order. */
-  forms?: Form[];
-  /** Secrets that the log does not hold; the body has them empty. */
-  withheld?: Withheld;
-  /** For consumers in other services only; no client sees it. */
-  note?: Record<string, unknown>;
-  /** Nothing happened: some clients come to see, or no longer see, what was there. Consumers pass it over. */
-  isForClientsOnly?: true;
-  /** W3C `traceparent` of the request that emitted it, where that was traced. */
-  trace?: string;
-  /** Only for messages: what narrows, flags and capabilities look at. */
-  message?: MessagePart;
+export type LogEvent<N extends EventName = EventName> = { [K in N]: LogEventOf<K> }[N];
+
+/** The shared body without `id`; keys are those of the event as clients see it. */
+export type BodyOf<N extends EventName> = z.output<LoggedEvents[N]['body']>;
+/** For consumers in other services only; no client sees it. */
+export type NoteOf<N extends EventName> = z.output<NonNullable<LoggedEvents[N]['note']>>;
+
+/** The audience that its declaration permits. */
+type AudienceOf<N extends EventName> = {
+  realm: 'realm';
+  users: Exclude<Audience, 'realm'>;
+  nobody: Exclude<Audience, 'realm'>;
+  either: Audience;
+}[LoggedEvents[N]['audience']];
+
+type TypeOf<N extends EventName> = N extends `${infer Type}/${string}` ? Type : N;
+type OpPart<N extends EventName> = N extends `${string}/${infer Op}` ? { op: Op } : { op?: undefined };
+/** A note that may be absent is declared optional. */
+type NotePart<N extends EventName> = undefined extends NoteOf<N> ? { note?: NoteOf<N> } : { note: NoteOf<N> };
+
+/** The names of the events of a type. */
+export type NamesOf<T extends string> = { [N in EventName]: TypeOf<N> extends T ? N : never }[EventName];
+
+type LogEventOf<N extends EventName> = OpPart<N> &
+  NotePart<N> & {
+    type: TypeOf<N>;
+    body: BodyOf<N>;
+    audience: AudienceOf<N>;
+    /** Later variants take precedence; a variant's patch is merged over the body at its top level. */
+    variants?: { audience: Audience; patch: Partial<BodyOf<N>> }[];
+    /** Patches by receiver for items of a list in the body; applied in order, after variants and before forms. */
+    parts?: ListPart[];
+    /** Patches by capability of the queue. Every form whose capability matches is applied, in order. */
+    forms?: Form[];
+    /** Secrets that are not stored in the log; the body contains them empty. */
+    withheld?: Withheld;
+    /** The event only shows or hides existing objects to some clients. Consumers skip it. */
+    isForClientsOnly?: true;
+    /** W3C `traceparent` of the request that emitted it, if that was traced. */
+    trace?: string;
+    /** Only for messages: the data for narrows, flags and capabilities. */
+    message?: MessagePart;
+  };
+
+/** The names of the events that may be addressed to listed users. */
+export type NameForUsers = {
+  [N in EventName]: LoggedEvents[N]['audience'] extends 'users' | 'either' ? N : never;
+}[EventName];
+
+/** An event for the listed users, by its name. */
+export function eventForUsers<N extends NameForUsers>(name: N, body: BodyOf<N>, userIds: Iterable<number>): LogEvent<N>;
+export function eventForUsers(name: NameForUsers, body: object, userIds: Iterable<number>): object {
+  const [type, op] = name.split('/');
+  return { type, ...(op === undefined ? {} : { op }), body, audience: { users: idSet(userIds) } };
 }
 
 /**
- * Fields of one member of the body that a gateway asks the event's owner for when it delivers to a receiver (`reveal`). The owner
- * decides anew whether this receiver may see them.
+ * For its audience, `items[i]` is merged over item i of the body's `list`; if a capability is named, only for queues
+ * with that value of it.
  */
-export interface Withheld {
-  /** The member of the body. */
-  in: string;
-  kind: (typeof withheldKinds)[number];
-  id: number;
-  fields: string[];
-}
-export const withheldKinds = ['bot'] as const;
-
-/** For its audience, `items[i]` is merged over item i of the body's `list`; where a capability is named, only for queues that have it so. */
 export interface ListPart {
   audience: Audience;
   list: string;
@@ -57,11 +81,11 @@ export interface ListPart {
 export interface Form {
   capability: string;
   is: boolean;
-  /** Merged over the whole event, `type` and `op` included; null hides the event from these queues. */
+  /** Merged over the whole event, including `type` and `op`; null hides the event from these queues. */
   patch: Record<string, unknown> | null;
 }
 
-export interface MessagePart {
+interface MessagePart {
   channelId?: number;
   isPublic: boolean;
   topic: string;
@@ -69,19 +93,19 @@ export interface MessagePart {
   /** The Markdown source; the body holds the rendered form. */
   source: string;
   flags: { flag: string; users: IdSet }[];
-  /** Receivers who may not know the sender's real address. */
+  /** Receivers who may not see the sender's real address. */
   emailHiddenFrom?: IdSet;
-  /** Receivers who may not know of the sender, and who they take them for. */
+  /** Receivers who may not see the sender, and the placeholder that they are shown. */
   unknownSender?: { to: IdSet; shown: UnknownUser };
   local?: { queueId: string; localId: string };
 }
 
-/** An entry as it stands in Redis and travels to gateways. `n` is 0 for durable entries. */
+/** An entry as stored in Redis and sent to gateways. `n` is 0 for durable entries. */
 export interface LogEntry {
   number: number;
   n: number;
   mark: number;
-  /** The mark of the durable entry before this one: a reader proves with it that it has missed nothing. */
+  /** The mark of the preceding durable entry: a reader uses it to detect gaps. */
   previousMark: number;
   at: number;
   event: LogEvent;

@@ -1,6 +1,6 @@
 /**
- * A set of ids that travels in audiences. Dense sets are a bitmap with an offset (10,000 subscribers cost about a kilobyte),
- * sparse ones a sorted list; `idSet` picks the smaller.
+ * A set of user ids in an audience. Dense sets are a bitmap with an offset (10,000 subscribers take about a kilobyte),
+ * sparse ones a sorted list; `idSet` chooses the smaller.
  */
 export type IdSet = { ids: number[] } | { offset: number; bits: string };
 
@@ -40,7 +40,7 @@ export function idsOf(set: IdSet): number[] {
   return ids;
 }
 
-/** How many are in it. */
+/** The number of ids in the set. */
 export const sizeOf = (set: IdSet): number => idsOf(set).length;
 
 function memberSet(set: { ids: number[] }): Set<number> {

@@ -4,8 +4,16 @@ import { operations } from './operations/index.ts';
 test('what is asked for with GET changes nothing: scanners of mail and previews of links open it, also with HEAD', () => {
   const opened = operations.filter((one) => (one.http ?? one.page)?.method === 'GET');
   expect(opened.length).toBeGreaterThan(50);
-  // A poll without a queue opens one of its own.
+  // A poll without a queue creates one.
   const opening = ['get-events'];
   for (const { name, isReadOnly, events } of opened.filter(({ name }) => !opening.includes(name)))
     expect([name, isReadOnly, events]).toEqual([name, true, []]);
+});
+
+test('an operation whose events repeat a whole list weighs ten at least', () => {
+  const repeating = operations.filter(({ events }) =>
+    ['alert_words', 'muted_users', 'realm_emoji', 'realm_linkifiers'].some((type) => events.includes(type)),
+  );
+  expect(repeating.length).toBeGreaterThan(6);
+  for (const { name, cost } of repeating) expect(cost, name).toBeGreaterThanOrEqual(10);
 });

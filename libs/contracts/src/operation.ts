@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { RoleName } from './actor.ts';
 import type { ErrorCode } from './error.ts';
 import { type Params, type ParamValues, slackUnits } from './param.ts';
+import type { RealmPermission } from './permission-settings.ts';
 
 export type ServiceName = 'gateway' | 'users' | 'channels' | 'messaging' | 'presence' | 'event-queue';
 /** Users of NATS and Redis, one per service. `operator` is for commands and setup. */
@@ -16,30 +18,46 @@ export const busUsers = [
 ] as const;
 export type BusUser = (typeof busUsers)[number];
 /**
- * `user`: authenticated. `spectator`: also without authentication, where the realm allows it. `anyone`: nobody is asked.
- * `operator`: only commands of the operator, on the bus.
+ * `public`: everyone on the network; credentials are ignored. `spectator`: users, and unauthenticated callers where the
+ * realm allows it. `user`: authenticated people and bots. `human`: authenticated people. `internal`: the services in
+ * `callers`, never a client. `operator`: commands of the operator, on the bus.
  */
-export type Caller = 'user' | 'spectator' | 'anyone' | 'operator';
+export type Caller = 'public' | 'spectator' | 'user' | 'human' | 'internal' | 'operator';
 
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   path: string;
+  /** Slashes in the last segment need no escape: what is left of the path is its value. */
+  isOpenEnded?: boolean;
 }
 
 /**
- * One operation: everything the gateway's route, the service's endpoint, OpenAPI and the client derive from.
- * Operations without `http` exist only on the bus.
+ * One operation, from which the gateway's route, the service's endpoint, OpenAPI and the client are derived. Operations
+ * without `http` exist only on the bus.
  */
 export interface Operation<P extends Params = Params, R extends z.ZodType = z.ZodType> {
   name: string;
   service: ServiceName;
   http?: Route | undefined;
-  /** A path outside the API, whose result is a `Page`: what a link in a mail opens, or a picture. */
-  page?: Route | undefined;
-  caller: Caller;
+  /** A path outside the API whose result is a `Page`: the target of a link in a mail, or an image. */
+  page?: (Route & { isRedirect?: true }) | undefined;
   /**
-   * Who may ask for it on the bus: NATS and the service refuse all others. By default the gateway for what has a route, and the
-   * operator for what is the operator's.
+   * How a page affects the session of a browser: it shows the login form, begins a session, or ends the session of the
+   * request. The gateway refuses requests of other sites for the last two.
+   */
+  session?: 'form' | 'begins' | 'ends' | undefined;
+  /** An alternative path of an operation, used by some clients. It is not part of the API documents. */
+  isAlias: boolean;
+  caller: Caller;
+  /** The lowest role that may call it. Without one, every role may. */
+  role?: Exclude<RoleName, 'guest'> | undefined;
+  /** The permission of the realm that its caller needs. */
+  permission?: RealmPermission | undefined;
+  /** The refusal of a bot that calls an operation for people; nearly all use the default text. */
+  botRefusal?: string | undefined;
+  /**
+   * The users of the bus that may call it: NATS and the service refuse all others. By default the gateway for
+   * operations with a route, and the operator for those of the operator.
    */
   callers: readonly BusUser[];
   summary: string;
@@ -48,38 +66,57 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   errors: readonly ErrorCode[];
   /** Types of the events it may emit. */
   events: readonly string[];
-  /** A read-only operation may be sent again after a time-out. All others are writes: their answers are stored under a key. */
+  /**
+   * A read-only operation may be repeated after a time-out. All others are writes: their answers are stored under a
+   * key.
+   */
   isReadOnly: boolean;
-  /** Parameters that together name a request: a client that sends them again without a key repeats it. */
+  /** A write without a stored answer that has the same effect and answer if it runs again. It is repeated like a read. */
+  isIdempotent: boolean;
+  /** Parameters that together identify a request: repeating them without a key repeats the request. */
   retriedBy?: readonly string[] | undefined;
   /**
-   * When this service's copies of others' data are brought up to what is committed: before the handler runs, or, where every
-   * millisecond counts, only before it refuses.
+   * When this service's projections are brought up to date with the commits: before the handler runs, or, on hot paths,
+   * only before it refuses.
    */
   copies: 'current' | 'current-on-refusal';
-  /** Bots that may only write may ask for it. */
+  /** Bots that may only send may call it. */
   isForWriteOnly: boolean;
-  /** Pages of any origin may ask: what an app needs before it is logged in. */
+  /** Pages of any origin may call it: it serves apps before login. */
   isCrossOrigin: boolean;
   /** Weight of one request against the caller's rate limit, whatever its parameters are. */
   cost: number;
   /** The weight of these parameters, added to `cost`. For operations whose work grows with a parameter. */
   weigh?(params: ParamValues<P>): number;
-  /** Time the caller waits, in milliseconds. */
+  /** How long the caller waits, in milliseconds. */
   deadlineMs: number;
 }
 
 type Declared<P extends Params, R extends z.ZodType> = Pick<Operation<P, R>, 'name' | 'service' | 'summary'> &
   Partial<Omit<Operation<P, R>, 'name' | 'service' | 'summary'>>;
 
-/** The answer of operations that say nothing but success. */
+/** Types of events that hold a whole list, so that each change of the list costs as much as the list is long. */
+const repeatingEvents = new Set([
+  'alert_words',
+  'custom_profile_fields',
+  'default_stream_groups',
+  'default_streams',
+  'muted_users',
+  'realm_emoji',
+  'realm_linkifiers',
+  'realm_playgrounds',
+]);
+const repeatingCost = 10;
+
+/** The answer of operations without result fields. */
 type Nothing = z.ZodObject<Record<never, never>>;
 
 export function operation<
   const P extends Params = Record<never, never>,
   R extends z.ZodType = Nothing,
   H extends Route | undefined = undefined,
->(declared: Declared<P, R> & { http?: H }): Operation<P, R> & { http: H } {
+  const C extends Caller = 'user',
+>(declared: Declared<P, R> & { http?: H; caller?: C }): Operation<P, R> & { http: H; caller: C } {
   return {
     caller: 'user',
     callers: declared.caller === 'operator' ? ['operator'] : declared.http || declared.page ? ['gateway'] : [],
@@ -88,28 +125,32 @@ export function operation<
     errors: [],
     events: [],
     isReadOnly: (declared.http ?? declared.page)?.method === 'GET',
+    isIdempotent: false,
     copies: 'current',
     isForWriteOnly: false,
+    isAlias: false,
     isCrossOrigin: false,
-    cost: 1,
     deadlineMs: 15_000,
     ...declared,
-  } as Operation<P, R> & { http: H };
+    cost: Math.max(declared.cost ?? 1, declared.events?.some((type) => repeatingEvents.has(type)) ? repeatingCost : 1),
+  } as Operation<P, R> & { http: H; caller: C };
 }
 
 /** The answer of an operation with a `page`. */
 export const pageSchema = z.object({
   status: z.int(),
   content_type: z.string(),
-  /** Text; base64 where `is_base64`. */
+  /** Text, or base64 if `is_base64` is set. */
   body: z.string(),
   is_base64: z.boolean().default(false),
-  /** Instead of a body: a file that the service stores, sent chunk by chunk. */
+  /** Instead of a body: a file stored by the service, sent chunk by chunk. */
   file: z.object({ key: z.string(), size: z.int() }).optional(),
-  /** Content-Disposition, where it is not shown in the browser. */
+  /** Content-Disposition, if the browser shall not display it. */
   disposition: z.string().optional(),
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   location: z.string().optional(),
+  /** A session that the browser shall keep from now on; null if it shall forget its own. The gateway sets the cookies. */
+  session: z.object({ token: z.string(), max_age_seconds: z.int() }).nullable().optional(),
   cache_seconds: z.int().default(0),
 });
 export type Page = z.infer<typeof pageSchema>;
@@ -117,24 +158,28 @@ export type Page = z.infer<typeof pageSchema>;
 export type ParamsOf<O> = O extends Operation<infer P, z.ZodType> ? ParamValues<P> : never;
 export type ResultOf<O> = O extends Operation<Params, infer R> ? z.input<R> : never;
 
-/** What the gateway tells a service beside the parameters. */
+/** The data that the gateway passes to a service beside the parameters. */
 export interface RequestMeta {
   requestId: string;
   realmId: number;
-  /** Client name from the User-Agent (for `client` of messages and the read-by-sender rule). */
+  /**
+   * Client name from the User-Agent. It becomes `client` of messages; messages of most interactive clients count as
+   * read by their sender.
+   */
   client: string;
-  /** Where the request came from, as far as guesses are counted: an IPv4 address or an IPv6 /64. */
+  /** The network that guesses are counted for: an IPv4 address or an IPv6 /64. */
   network?: string | undefined;
   idempotencyKey?: string | undefined;
-  /** The realm's version when the request was begun to be served, where copies are brought up to date before. */
+  /** The realm's version at the start of the request, if projections are brought up to date before the handler runs. */
   realmVersion?: number | undefined;
 }
 
-/** For the names of fields, fields that the operation does not know, and the boundaries of a multipart body. */
+/** Allowance for field names, unknown fields and the boundaries of a multipart body. */
 const otherBytes = 64 * 1024;
 
 /**
- * The largest body of a request to this operation, in bytes. An uploaded file comes on top: `NATTER_MAX_UPLOAD_MIB` bounds it.
+ * The largest body of a request to this operation, in bytes, without an uploaded file, which `NATTER_MAX_UPLOAD_MIB`
+ * limits.
  */
 export const maxBodyBytes = ({ params }: Pick<Operation, 'params'>): number =>
   Object.values(params).reduce((sum, { bound }) => sum + bound.form + 3 * slackUnits, otherBytes);

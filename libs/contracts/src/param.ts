@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type Bound, type Bounded, boundOf, id, list } from './bounded.ts';
 
 /**
- * A parameter of an operation. Text parameters are taken raw; all others are JSON text in the form field
- * (specification, conventions). `textOrJson` takes JSON where the text is JSON and the raw text otherwise.
+ * A parameter of an operation. Text parameters are read as they are; all others are JSON text in the form field.
+ * `textOrJson` is parsed as JSON if the text is valid JSON, and is the plain text otherwise.
  */
 export interface Param<S extends z.ZodType = z.ZodType> {
   encoding: 'text' | 'json' | 'textOrJson' | 'file';
@@ -18,7 +18,7 @@ export const json = <S extends Bounded>(schema: S, ...aliases: string[]): Param<
 export const textOrJson = <S extends Bounded>(schema: S, ...aliases: string[]): Param<S> =>
   param('textOrJson', schema, aliases);
 
-/** An uploaded file whose bytes its owner has been given already, in chunks, under a key that nobody else knows. */
+/** An uploaded file whose chunks are already stored by its owner, under a secret key. */
 export const uploadedFileSchema = z.object({
   key: z.string(),
   name: z.string(),
@@ -28,38 +28,48 @@ export const uploadedFileSchema = z.object({
 });
 export type UploadedFile = z.infer<typeof uploadedFileSchema>;
 
-/** The one file of a form, whatever its part is called. The gateway makes its value; NATTER_MAX_UPLOAD_MIB bounds its bytes. */
+/**
+ * The only file of a form, whatever its field name. The gateway creates its value; NATTER_MAX_UPLOAD_MIB limits its
+ * size.
+ */
 export const file = (): Param<typeof uploadedFileSchema> => ({
   encoding: 'file',
   schema: uploadedFileSchema,
   required: true,
   aliases: [],
-  bound: { characters: 0, json: 0, form: 0, depth: 0 },
+  bound: { characters: 0, json: 0, form: 0, depth: 0, parts: 0 },
 });
 
 function param<S extends Bounded>(encoding: Param['encoding'], schema: S, aliases: string[]): Param<S> {
   const bound = boundOf(schema);
   const json = Math.min(bound.json, maxJsonUnits);
   const form = encoding === 'text' ? bound.form : Math.min(bound.form, 3 * maxJsonUnits);
+  const parts = Math.min(bound.parts, maxJsonParts);
   const required = !schema.safeParse(undefined).success;
-  return { encoding, schema, required, aliases, bound: { ...bound, json, form } };
+  return { encoding, schema, required, aliases, bound: { ...bound, json, form, parts } };
 }
+
+/** The same parameter with a description. */
+export const described = <S extends z.ZodType>(param: Param<S>, meaning: string): Param<S> => ({
+  ...param,
+  schema: param.schema.describe(meaning),
+});
 
 export type Params = Record<string, Param>;
 export type ParamValues<P extends Params> = { [K in keyof P]: z.output<P[K]['schema']> };
 
-/** No value of JSON is longer, whatever its parts allow together. */
-const maxJsonUnits = 2 * 1024 * 1024;
-/** For whitespace around and inside a value. */
+/** Maximum length of a JSON value, even if the bounds of its parts allow more. */
+const [maxJsonUnits, maxJsonParts] = [2 * 1024 * 1024, 100_000];
+/** Allowance for whitespace around and inside a value. */
 export const slackUnits = 1_024;
 
-/** How long the text of a parameter may be, in UTF-16 units. */
+/** Maximum length of a parameter's text, in UTF-16 units. */
 export const maxUnits = ({ encoding, bound }: Param): number =>
   slackUnits + (encoding === 'text' ? 2 * bound.characters : bound.json);
 
 /** For parameters. */
 export const bool = z.boolean();
 export const idList = (maxItems: number) => list(id, maxItems);
-/** For results, which have no bound of their own. */
+/** For results, which need no bound. */
 export const int = z.int();
 export const ids = z.array(z.int());

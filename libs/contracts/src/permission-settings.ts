@@ -1,15 +1,15 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { id, object, union } from './bounded.ts';
 import { idList } from './param.ts';
 
-/** Who a permission is given to: a group, or an unnamed set of users and groups (specification 2.2). */
+/** The value of a permission: the id of a group, or a list of users and direct subgroups. */
 export const groupSettingSchema = union([
   id,
   object({ direct_members: idList(20_000), direct_subgroups: idList(1_000) }),
 ]);
 export type GroupSetting = z.infer<typeof groupSettingSchema>;
 
-/** The form of a change: the new value, and the old one where the caller wants to be sure of it. */
+/** The form of a change: the new value, and optionally the old one, which must match the current value. */
 export const groupSettingUpdateSchema = object({ new: groupSettingSchema, old: groupSettingSchema.optional() });
 export type GroupSettingUpdate = z.infer<typeof groupSettingUpdateSchema>;
 
@@ -25,17 +25,17 @@ export const systemGroupNames = [
 ] as const;
 export type SystemGroupName = (typeof systemGroupNames)[number];
 
-/** What values a permission setting takes, as clients read it in `server_supported_permission_settings`. */
+/** The values that a permission setting accepts, as clients read them in `server_supported_permission_settings`. */
 export interface PermissionSetting {
   require_system_group: boolean;
   allow_internet_group: boolean;
   allow_nobody_group: boolean;
-  /** When false, guests never have the permission, whatever the groups say. */
+  /** If false, guests never have the permission, even as members of a permitted group. */
   allow_everyone_group: boolean;
-  /** A group, or who made it; the name for a channel's creator is that of this feature level. */
+  /** The default: a group, or the creator. The name for a channel's creator is that of this feature level. */
   default_group_name: SystemGroupName | 'stream_creator_or_nobody' | 'group_creator';
   default_for_system_groups: SystemGroupName | null;
-  /** Empty: all that the other rules leave. */
+  /** Empty: no restriction beyond the other rules. */
   allowed_system_groups: readonly SystemGroupName[];
 }
 
@@ -103,15 +103,6 @@ export const channelPermissions = {
   can_subscribe_group: setting('role:nobody'),
 } as const satisfies Record<string, PermissionSetting>;
 export type ChannelPermission = keyof typeof channelPermissions;
-
-/** The value of each permission of a channel. */
-export const channelPermissionsSchema = z.object(
-  Object.fromEntries(Object.keys(channelPermissions).map((name) => [name, groupSettingSchema])) as Record<
-    ChannelPermission,
-    typeof groupSettingSchema
-  >,
-);
-export type ChannelPermissions = z.infer<typeof channelPermissionsSchema>;
 
 export const groupPermissions = {
   can_add_members_group: setting('group_creator', { default_for_system_groups: 'role:nobody' }),

@@ -7,8 +7,8 @@ const permission = Object.fromEntries(
 ) as Record<keyof typeof realmPermissions, typeof groupSettingSchema>;
 
 /**
- * What other services decide by of a realm: its permissions and the settings named here. Whoever decides with it commits on
- * the basis `realm@<version>`.
+ * The permissions and settings of a realm that other services use in decisions. Such a decision is committed with the
+ * expected version `realm@<version>`.
  */
 export const realmPolicySchema = z.object({
   version: z.int(),
@@ -17,7 +17,7 @@ export const realmPolicySchema = z.object({
   permissions: z.object(permission),
   name: z.string(),
   host: z.string(),
-  /** Origin of links to the realm, as the operator configured it. */
+  /** Origin of links to the realm, as configured by the operator. */
   url: z.string(),
   settings: z.object({
     allow_message_editing: z.boolean(),
@@ -29,7 +29,7 @@ export const realmPolicySchema = z.object({
     message_retention_days: z.int(),
     topics_policy: z.enum(['allow_empty_topic', 'disable_empty_topic']),
     enable_read_receipts: z.boolean(),
-    /** Spectators read web-public channels: asked of the realm and allowed by the server. */
+    /** Spectators can read web-public channels: enabled in the realm and permitted by the server. */
     enable_spectator_access: z.boolean(),
     presence_disabled: z.boolean(),
     inline_image_preview: z.boolean(),
@@ -50,11 +50,11 @@ export const realmPolicySchema = z.object({
 });
 export type RealmPolicy = z.infer<typeof realmPolicySchema>;
 
-/** The origin of a realm for which the operator configured none. */
+/** The origin of a realm without a configured one. */
 export const defaultRealmUrl = (host: string): string =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(host) ? `http://${host}` : `https://${host}`;
 
-/** `https://chat.example.com` or `http://localhost:9991`: scheme, host and port alone. */
+/** `https://chat.example.com` or `http://localhost:9991`: only scheme, host and port. */
 export const realmUrlSchema = string(300).refine(
   (url) => /^https?:\/\//.test(url) && URL.canParse(url) && new URL(url).origin === url,
   'is not an origin such as https://chat.example.com',

@@ -3,15 +3,18 @@ import { id, integer, string, trimmed, union } from './bounded.ts';
 import { limits } from './limits.ts';
 import { type Param, text, textOrJson } from './param.ts';
 
-/** One setting of a realm that `PATCH /realm` changes. Clients read it as `realm_<name>` and see changes under its bare name. */
+/**
+ * One setting of a realm that `PATCH /realm` changes. Clients read it as `realm_<name>` and receive changes under the
+ * plain name.
+ */
 export interface RealmSetting<S extends z.ZodType = z.ZodType, D extends z.output<S> = z.output<S>> {
   param: Param<z.ZodOptional<S>>;
   default: D;
-  /** Announced in `realm/update_dict` together with others, not on its own in `realm/update`. */
+  /** Announced together with others in `realm/update_dict`, not on its own in `realm/update`. */
   isLinked: boolean;
   /** Only owners may change it. */
   isOwners: boolean;
-  /** The name of a channel setting: -1 for none, else a channel of this realm. */
+  /** The id of a channel of this realm, or -1 for none. */
   isChannel: boolean;
 }
 
@@ -38,8 +41,8 @@ const secondsLimit = (initial: number | null, rules?: Rules) =>
   );
 const channel = () => setting(textOrJson(id.min(-1).optional()), -1, { isChannel: true });
 
-export const orgTypes = [0, 10, 20, 30, 35, 40, 50, 60, 70, 80, 90, 100, 110, 1000] as const;
-/** Off, and a server of Jitsi. */
+const orgTypes = [0, 10, 20, 30, 35, 40, 50, 60, 70, 80, 90, 100, 110, 1000] as const;
+/** Disabled, or a Jitsi server. */
 export const videoChatProviders = { disabled: { name: 'None', id: 0 }, jitsi_meet: { name: 'Jitsi Meet', id: 1 } };
 export const gifRatings = {
   disabled: { name: 'GIPHY integration disabled', id: 0 },
@@ -64,7 +67,7 @@ export const realmSettings = {
   emails_restricted_to_domains: flag(false),
   disallow_disposable_email_addresses: flag(true),
   invite_required: flag(true),
-  /** Who opens a reusable link shows by a mail that the address is theirs. */
+  /** A user of a reusable link must confirm by mail that the address is theirs. */
   invite_links_verify_email: flag(false),
   name_changes_disabled: flag(false),
   email_changes_disabled: flag(false),
@@ -131,7 +134,7 @@ export type RealmSettingValues = {
 };
 export const realmSettingNames = Object.keys(realmSettings) as RealmSettingName[];
 
-/** What every setting is in a new realm; the name is the realm's own. */
+/** Initial values of all settings in a new realm; the key is the realm's own name of the setting. */
 export const realmSettingDefaults = Object.fromEntries(
   Object.entries(realmSettings).map(([name, { default: initial }]) => [name, initial]),
 ) as RealmSettingValues;

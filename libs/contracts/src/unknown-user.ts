@@ -1,11 +1,11 @@
-/** What is told of somebody who may not be known: the same for all but for the ID. */
+/** The placeholder for a user whom the receiver may not see: identical for all except for the ID. */
 export interface UnknownUser {
   email: string;
   full_name: string;
   avatar_url: string;
 }
 
-/** Names an account without its real address. */
+/** An address that identifies an account without its real address. */
 export const nominalEmail = (userId: number, host: string): string => `user${userId}@${host}`;
 
 export const unknownUser = (userId: number, host: string): UnknownUser => ({

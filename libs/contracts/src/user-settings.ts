@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { type BoundedValue, integer, string } from './bounded.ts';
 import { type Param, textOrJson } from './param.ts';
 
-/** One personal setting: what it may be, what it is at first, who else may set it, and how clients of old hear of it. */
+/** One personal setting: its values, its default, who else may set it, and how older clients receive it. */
 export interface UserSetting<S extends z.ZodType = z.ZodType, D extends z.output<S> = z.output<S>> {
   param: Param<z.ZodOptional<S>>;
   default: D;
-  /** `PATCH /realm/user_settings_defaults` changes what new users start with. */
+  /** `PATCH /realm/user_settings_defaults` changes the value for new users. */
   isRealmDefault: boolean;
-  /** The event and the flat keys by which clients without `user_settings_object` know it. */
+  /** The event and the flat keys for clients without `user_settings_object`. */
   legacy: 'display' | 'notifications' | undefined;
 }
 
@@ -38,7 +38,7 @@ const range = (min: number, max: number, initial: number, rules?: Rules) => sett
 export const languageNames = { en: 'English', de: 'Deutsch', fr: 'Français' } as const;
 export type Language = keyof typeof languageNames;
 export const notificationSounds = ['ding', 'zulip'] as const;
-/** The names of sets, under both spellings. */
+/** The names of emoji sets, under both spellings. */
 export const emojisets = { google: 'Google', twitter: 'Twitter', text: 'Plain text', 'google-blob': 'Google blobs' };
 
 const isTimeZone = (name: string): boolean => {
@@ -52,7 +52,10 @@ const isTimeZone = (name: string): boolean => {
   }
 };
 
-/** Specification 4.2 and 4.4; semantics, section 11. */
+/**
+ * All personal settings with their defaults. Changes are announced as `user_settings/update`, and to older clients
+ * under `legacy`.
+ */
 export const userSettings = {
   twenty_four_hour_time: flag(false, display),
   default_language: setting(z.enum(['en', 'de', 'fr']), 'en', { ...display, ...ownOnly }),
@@ -129,14 +132,3 @@ export const realmDefaultNames = userSettingNames.filter((name) => userSettings[
 export const userSettingDefaults = Object.fromEntries(
   Object.entries(userSettings).map(([name, { default: initial }]) => [name, initial]),
 ) as UserSettingValues;
-
-type SettingParams = { [N in UserSettingName]: (typeof userSettings)[N]['param'] };
-export const userSettingParams = Object.fromEntries(
-  Object.entries(userSettings).map(([name, { param }]) => [name, param]),
-) as SettingParams;
-export const realmDefaultParams = Object.fromEntries(
-  realmDefaultNames.map((name) => [name, userSettings[name].param]),
-) as Omit<
-  SettingParams,
-  'default_language' | 'timezone' | 'enable_login_emails' | 'enable_marketing_emails' | 'allow_private_data_export'
->;

@@ -4,22 +4,22 @@ import { type Database, type Query, sql } from './database.ts';
 import type { InsertNumbered } from './numbered.ts';
 
 /**
- * A write under a key. The row of the key is inserted by the transaction that commits the change and holds the answer, so that a
+ * A write under a key. The transaction that commits the change inserts the row of the key with the answer, so that a
  * change and its answer are stored together or not at all, and two requests with one key never both commit.
  */
 export interface Claim {
   /** The caller; 0 for callers without an account. */
   readonly userId: number;
-  /** The source of the name: the client's key, the client's own ids, or the caller on the bus. */
+  /** What the key is derived from: the client's key, the client's own ids, or the id of a call on the bus. */
   readonly namedBy: 'key' | 'local' | 'call';
   readonly key: string;
-  /** Names the request: another request under the same key is refused. */
+  /** Identifies the request: another request under the same key is refused. */
   readonly fingerprint: string;
   /** The stored answer, set after the commit. */
   stored?: { result: unknown };
 }
 
-/** Another request under the key was committed first: its answer is the answer. */
+/** Another request under the key was committed first; its answer applies. */
 export class KeyTaken extends Error {
   constructor() {
     super('the key of this write has an answer');
@@ -27,25 +27,25 @@ export class KeyTaken extends Error {
   }
 }
 
-/** The unit was rolled back because its key has a row. */
+/** The unit was rolled back because its key already has a row. */
 export const isKeyTaken = (error: unknown): boolean =>
   error instanceof Error && 'constraint' in error && error.constraint === 'idempotency_pkey';
 
-/** The answer that a key stores: the result or the refusal. */
+/** The stored answer of a key: the result or the refusal. */
 export type Answer =
   | { result: unknown }
   | { error: Pick<ChatError, 'code' | 'message' | 'extra' | 'status'> }
   | { isTooLarge: true };
 
-/** Answers under keys, outside of the unit that makes a change. */
+/** Reads and stores answers outside the unit that makes a change. */
 export interface Answers {
-  /** The answer that is stored under the key. Throws IDEMPOTENCY_KEY_REUSED where it is of another request. */
+  /** The answer stored under the key. Throws IDEMPOTENCY_KEY_REUSED if it belongs to another request. */
   find(realmId: number, claim: Claim): Promise<Answer | undefined>;
-  /** Stores an answer that comes without a change; gives the one that was stored before, if any. */
+  /** Stores an answer without a change; returns the answer that was stored before, if any. */
   store(realmId: number, claim: Claim, answer: Answer): Promise<Answer | undefined>;
 }
 
-/** Characters of a stored answer. */
+/** Maximum length of a stored answer, in characters. */
 const maxAnswer = 1_000_000;
 
 const storedRow = z.object({
@@ -56,7 +56,7 @@ const storedRow = z.object({
   is_old: z.boolean(),
 });
 
-/** Stores the answer with the change that it is the answer to. */
+/** Stores the answer together with its change. */
 export const insertAnswer = (schema: string, realmId: number, claim: Claim, answer: Answer): Query => sql.unsafe`
   INSERT INTO ${sql.identifier([schema, 'idempotency'])} (realm_id, user_id, key, fingerprint, answer)
   VALUES (${realmId}, ${claim.userId}, ${claim.key}, ${claim.fingerprint}, ${toJson(answer)}::json)`;
@@ -106,7 +106,7 @@ export function createAnswers(database: Database, schema: string): Answers {
   };
 }
 
-/** Answers of an earlier release keep the id of what was sent apart. */
+/** Answers of an earlier release store the id of the sent message separately. */
 function answerOf({ answer, first_number, id_offset }: z.output<typeof storedRow>): Answer {
   if (first_number === null || id_offset === null) return answer as Answer;
   return { result: { ...answer?.result, id: first_number + id_offset } };
@@ -117,7 +117,7 @@ function toJson(answer: Answer): string {
   return text.length > maxAnswer ? JSON.stringify({ isTooLarge: true }) : text;
 }
 
-/** The answer as it was given at first. */
+/** The answer as it was first given. */
 export function replay(answer: Answer): unknown {
   if ('isTooLarge' in answer)
     throw new ChatError(

@@ -3,8 +3,9 @@ import { type Claim, insertNumberedAnswers, numberedAnswer } from './claim.ts';
 import type { Database } from './database.ts';
 import { currentDeadline, type Deadline, tooLate, withDeadline, withoutDeadline } from './deadline.ts';
 import type { Numbered } from './numbered.ts';
+import { sharedPatience } from './patience.ts';
 import { isTransient } from './prepared.ts';
-import { isConnectionFailure } from './sql-state.ts';
+import { isConnectionFailure, isRefusedForNow } from './sql-state.ts';
 import { traced } from './trace.ts';
 import { appendAndCommit, type OnAppended, openUnit } from './unit-of-work.ts';
 
@@ -12,13 +13,13 @@ import { appendAndCommit, type OnAppended, openUnit } from './unit-of-work.ts';
 export interface Decided {
   basis: Record<string, number>;
   events: LogEvent[];
-  /** Rows that carry the numbers; called with the SQL position of this item's first event before the end of the batch. */
+  /** Rows that contain log numbers. `fromEnd` is the distance of this item's first event from the end of the batch. */
   numbered: (fromEnd: number) => Numbered[];
 }
 
-/** A decided write and what its request is answered. */
+/** A decided write and the answer of its request. */
 export interface Answered<N extends string = string, R extends object = object> extends Decided {
-  /** `rest`, and under the name `named` the number of the first event. */
+  /** `rest`, plus the number of the first event under the name `named`. */
   answer: { named: N; rest: R };
   claim: Claim | undefined;
 }
@@ -29,7 +30,7 @@ interface Waiting extends Answered {
   reject: (error: unknown) => void;
 }
 
-/** Gives the answer of the request. Throws `KeyTaken` when the key of `claim` has an answer. */
+/** Returns the answer of the request. Throws `KeyTaken` if the key of `claim` has an answer. */
 export type Commit = <N extends string, R extends object>(
   realmId: number,
   decided: Answered<N, R>,
@@ -37,13 +38,13 @@ export type Commit = <N extends string, R extends object>(
 
 const maxBatch = 100;
 const maxWaiting = 5_000;
-/** For writes whose caller set no deadline. */
+/** Deadline of writes whose caller set none. */
 const batchMs = 15_000;
 
 /**
- * Commits many decided writes of a realm in one transaction, so that a realm's ceiling is batch size ÷ flush time.
- * One transaction per realm and process at a time; whoever arrives meanwhile is in the next. A batch that fails is
- * committed singly, so that one stale basis fails alone.
+ * Commits many decided writes of a realm in one transaction, so that a realm's maximum rate is batch size ÷ flush time.
+ * At most one transaction per realm and process runs at a time; writes that arrive meanwhile join the next. A failed
+ * batch is committed one by one, so that only writes with outdated versions fail.
  */
 export function createCommitter(
   database: Database,
@@ -67,7 +68,7 @@ export function createCommitter(
     });
 
   async function drain(realmId: number, queue: Waiting[]): Promise<void> {
-    // One turn of the loop, so that requests that were read together are committed together.
+    // Waits one turn of the event loop, so that requests that were read together are committed together.
     await new Promise(setImmediate);
     while (queue.length > 0) {
       const batch = takeBatch(queue);
@@ -75,12 +76,13 @@ export function createCommitter(
       try {
         await commitBatch(realmId, batch);
       } catch (error) {
-        // After a lost connection the outcome is unknown: nobody's write may be sent again from here.
+        // After a lost connection the outcome is unknown, so no write may be repeated here. A server that refuses one
+        // write refuses all.
         if (isOutage(error) || (batch.length === 1 && !isTransient(error))) {
           for (const item of batch) item.reject(error);
           continue;
         }
-        // Who was too late ended it for the others, and is refused when the next batch is taken.
+        // A write reached its deadline and aborted the batch; it is refused when the next batch is taken.
         if (batch.some(({ deadline }) => deadline?.hasEnded)) queue.unshift(...batch);
         else for (const item of batch) await commitAlone(realmId, item);
       }
@@ -88,7 +90,7 @@ export function createCommitter(
     realms.delete(realmId);
   }
 
-  /** A deadlock or a lock that was not had in time is nobody's fault: it is tried again. */
+  /** Deadlocks and lock time-outs are not caused by the write: it is repeated. */
   async function commitAlone(realmId: number, item: Waiting): Promise<void> {
     for (let attempt = 1; ; attempt++)
       try {
@@ -99,10 +101,11 @@ export function createCommitter(
       }
   }
 
-  /** Whoever gives up first ends the batch; the others are committed without it. */
+  /** The earliest deadline aborts the batch; the others are then committed without that write. */
   function commitBatch(realmId: number, batch: Waiting[]): Promise<void> {
     const remainingMs = Math.min(batchMs, ...batch.map(({ deadline }) => deadline?.remainingMs() ?? batchMs));
-    return withDeadline(remainingMs, () => commitWithin(realmId, batch));
+    const patience = sharedPatience(batch.flatMap(({ deadline }) => deadline?.patience ?? []));
+    return withDeadline(remainingMs, () => commitWithin(realmId, batch), patience);
   }
 
   async function commitWithin(realmId: number, batch: Waiting[]): Promise<void> {
@@ -134,18 +137,21 @@ export function createCommitter(
   }
 }
 
-/** A lost connection, as `connect` throws it. A statement that was cancelled in time is not: nothing was committed. */
+/** A server that refuses writes, or a lost connection as thrown by `connect`. A statement that was cancelled is neither. */
 const isOutage = (error: unknown): boolean =>
-  error instanceof ChatError && error.status >= 500 && isConnectionFailure(error.cause);
+  isRefusedForNow(error) || (error instanceof ChatError && error.status >= 500 && isConnectionFailure(error.cause));
 
-/** The longest run of waiting writes whose bases agree and whose keys are distinct. Those that are too late are refused. */
+/**
+ * The longest run of waiting writes with compatible expected versions and distinct keys. Refuses writes whose deadline
+ * has passed.
+ */
 function takeBatch(queue: Waiting[]): Waiting[] {
   while (queue[0]?.deadline?.hasEnded) queue.shift()?.reject(tooLate());
   const basis = new Map<string, number>();
   const keys = new Set<string>();
   let count = 0;
   for (const item of queue.slice(0, maxBatch)) {
-    // It would end the batch for the others.
+    // Its deadline would abort the batch for the others.
     if (item.deadline?.hasEnded) break;
     const key = item.claim && `${item.claim.userId} ${item.claim.key}`;
     if (key !== undefined && keys.has(key)) break;

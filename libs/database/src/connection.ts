@@ -1,12 +1,12 @@
 import { createConnection } from 'node:net';
 import { unavailable } from '@natter/contracts';
 import type pg from 'pg';
-import { currentDeadline, type Deadline, tooLate, untilDeadline, withDeadline } from './deadline.ts';
-import { isConnectionFailure, isTimeout } from './sql-state.ts';
+import { currentDeadline, type Deadline, pause, tooLate, untilDeadline, withDeadline } from './deadline.ts';
+import { isConnectionFailure, isTimeout, sqlState } from './sql-state.ts';
 import type { Turns } from './turns.ts';
 
 export interface Statement {
-  /** Under which the statement is prepared. */
+  /** Name under which the statement is prepared. */
   name?: string;
   text: string;
   values: unknown[];
@@ -15,26 +15,33 @@ export interface Statement {
 /** One connection, held for one piece of work. */
 export interface Connection {
   readonly deadline: Deadline;
-  /** A text may hold several statements; then the result is a list. Throws SERVICE_UNAVAILABLE after the deadline. */
+  /**
+   * The text may contain several statements; then the result is a list. Throws SERVICE_UNAVAILABLE after the deadline.
+   */
   query(statement: Statement | string): Promise<pg.QueryResult>;
 }
 
-/** Where connections come from: `turns` has a place for each connection of the pool. */
+/** A pool, with a place in `turns` for each of its connections. */
 export interface Source {
   pool: pg.Pool;
   turns: Turns;
+  /** Cancels the statement that runs on a connection. */
+  cancel: (client: pg.PoolClient) => void;
 }
 
-/** Work without a deadline of its own (consumers, sweeps, timers): nothing holds a connection for ever. */
-export const backgroundMs = 30_000;
-/** How long a statement that was cancelled may still run before its connection is closed. */
+/** Deadline of work without its own (consumers, sweeps, timers), so that no work holds a connection forever. */
+const backgroundMs = 30_000;
+/** How long a cancelled statement may still run before its connection is closed. */
 const cancelGraceMs = 500;
 const rollbackMs = 2_000;
+const tooManyConnections = '53300';
+/** Time for a connection whose work has waited long enough already. */
+const shortestAttemptMs = 1_000;
 
 /**
- * Runs `work` on a connection of the pool until the deadline: then a running statement is cancelled in Postgres and no
- * other one is sent. A transaction that `work` leaves open, on whatever path, is rolled back; a connection that failed,
- * was cancelled or could not be rolled back is not used again.
+ * Runs `work` on a connection of the pool until the deadline. Then the running statement is cancelled in Postgres and
+ * no other one is sent. A transaction that `work` leaves open is rolled back on every path. A connection that failed,
+ * was cancelled or could not be rolled back is not reused.
  */
 export function connectWithin<R>(source: Source, work: (connection: Connection) => Promise<R>): Promise<R> {
   const deadline = currentDeadline();
@@ -42,7 +49,7 @@ export function connectWithin<R>(source: Source, work: (connection: Connection) 
 }
 
 async function runOn<R>(
-  { pool, turns }: Source,
+  { pool, turns, cancel }: Source,
   deadline: Deadline,
   work: (connection: Connection) => Promise<R>,
 ): Promise<R> {
@@ -51,7 +58,7 @@ async function runOn<R>(
     throw unavailable(error);
   });
   try {
-    const held = hold(await checkOut(pool, deadline), deadline);
+    const held = hold(await checkOut(pool, deadline), deadline, cancel);
     return await runHeld(held, work);
   } finally {
     giveBack();
@@ -70,7 +77,25 @@ async function runHeld<R>(held: Held, work: (connection: Connection) => Promise<
   }
 }
 
+/** Waits for a while if PostgreSQL takes no connections, for example because it restarts. */
 async function checkOut(pool: pg.Pool, deadline: Deadline): Promise<pg.PoolClient> {
+  const { patience } = deadline;
+  for (;;) {
+    const began = performance.now();
+    try {
+      if (!patience.hasStarted) return await checkOutOnce(pool, deadline);
+      // At least one attempt, because the failure before may have been that of one connection.
+      const leftMs = Math.max(patience.remainingMs(), shortestAttemptMs);
+      return await withDeadline(leftMs, (attempt) => checkOutOnce(pool, attempt));
+    } catch (error) {
+      const isPassing = isConnectionFailure(error) || sqlState(error) === tooManyConnections;
+      if (!isPassing || patience.remainingMs(began) === 0) throw unavailable(error);
+      await pause(50 + Math.random() * 50);
+    }
+  }
+}
+
+async function checkOutOnce(pool: pg.Pool, deadline: Deadline): Promise<pg.PoolClient> {
   const waiting = pool.connect();
   try {
     return await untilDeadline(waiting, deadline);
@@ -79,7 +104,7 @@ async function checkOut(pool: pg.Pool, deadline: Deadline): Promise<pg.PoolClien
       (client) => client.release(),
       () => undefined,
     );
-    throw unavailable(error);
+    throw error;
   }
 }
 
@@ -90,11 +115,11 @@ interface Held extends Connection {
   release(): Promise<void>;
 }
 
-function hold(client: pg.PoolClient, deadline: Deadline): Held {
+function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cancel']): Held {
   let failure: unknown;
   let active = 0;
   let isCancelled = false;
-  /** A text of several statements failed: the driver has not been told yet whether a transaction is open. */
+  /** A text of several statements failed: the driver does not know yet whether a transaction is open. */
   let isUnknown = false;
   let closing: NodeJS.Timeout | undefined;
   const fail = (error: unknown): void => {
@@ -107,7 +132,7 @@ function hold(client: pg.PoolClient, deadline: Deadline): Held {
 
   function cancel(): void {
     isCancelled = true;
-    sendCancel(client as unknown as Cancellable);
+    cancelOn(client);
     closing = setTimeout(() => void client.end().catch(() => undefined), cancelGraceMs);
   }
 
@@ -151,7 +176,7 @@ function hold(client: pg.PoolClient, deadline: Deadline): Held {
       clearTimeout(closing);
       client.off('error', fail);
       const isClean = client.getTransactionStatus() === 'I' && active === 0;
-      // A cancellation that arrives late would hit the next statement.
+      // A late cancellation would hit the next statement.
       client.release(failure !== undefined || isCancelled || !isClean);
     },
   };
@@ -167,8 +192,9 @@ interface Cancellable {
 const cancelRequestCode = 80_877_102;
 const cancelConnectMs = 3_000;
 
-/** Postgres takes a cancellation over a connection of its own, without authentication and before TLS. */
-function sendCancel({ host, port, processID, secretKey }: Cancellable): void {
+/** Postgres accepts a cancellation over a separate connection, without authentication and before TLS. */
+export function sendCancel(client: pg.PoolClient): void {
+  const { host, port, processID, secretKey } = client as unknown as Cancellable;
   const message = Buffer.alloc(16);
   message.writeInt32BE(16, 0);
   message.writeInt32BE(cancelRequestCode, 4);
@@ -176,7 +202,7 @@ function sendCancel({ host, port, processID, secretKey }: Cancellable): void {
   message.writeInt32BE(secretKey, 12);
   const socket = createConnection(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
   socket.setTimeout(cancelConnectMs, () => socket.destroy());
-  // A cancellation that does not arrive is followed by the end of the connection.
+  // If the cancellation does not arrive, the connection is closed.
   socket.on('error', () => undefined);
   socket.end(message);
 }

@@ -1,21 +1,21 @@
 import pg from 'pg';
 import { createSqlTag, type QuerySqlToken } from 'slonik';
 import { z } from 'zod';
-import { type Connection, connectWithin, type Statement } from './connection.ts';
+import { type Connection, connectWithin, type Source, type Statement, sendCancel } from './connection.ts';
 import { isUnprepared, preparedName } from './prepared.ts';
 import { createTurns } from './turns.ts';
 
 /** Builds queries: values become parameters, rows are parsed by the zod schema given to `sql.type`. */
 export const sql = createSqlTag();
 
-/** Stands in statements whose best plan depends on the values: they are planned each time. */
+/** Marks statements whose best plan depends on the values: they are planned each time. */
 export const plannedEachTime = sql.fragment`/* planned each time */`;
 
 type Parser = QuerySqlToken['parser'];
 type Row<P extends Parser> = NonNullable<P['~standard']['types']>['output'];
 export type Query<P extends Parser = Parser> = QuerySqlToken<P>;
 
-/** Runs queries built by `sql`; a pool or one transaction. */
+/** Runs queries built by `sql`: a pool or one transaction. */
 export interface Executor {
   any<P extends Parser>(query: Query<P>): Promise<Row<P>[]>;
   maybeOne<P extends Parser>(query: Query<P>): Promise<Row<P> | undefined>;
@@ -32,7 +32,7 @@ export interface Database extends Executor {
 
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
-    // int8: numbers of the log and ids stay far below 2^53.
+    // int8: log numbers and ids stay far below 2^53.
     if (oid === 20) return Number;
     return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown;
   },
@@ -53,9 +53,15 @@ export function createDatabase(options: {
     types,
   });
   pool.on('error', options.onError);
-  const turns = createTurns(options.maxConnections);
+  // A connection may break between its check-out and the first listener of its user; then its first statement fails.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return databaseOn({ pool, cancel: sendCancel }, options.maxConnections);
+}
 
-  const connect: Database['connect'] = (work) => connectWithin({ pool, turns }, work);
+/** A database over a pool with this many connections. */
+export function databaseOn({ pool, cancel }: Omit<Source, 'turns'>, maxConnections: number): Database {
+  const turns = createTurns(maxConnections);
+  const connect: Database['connect'] = (work) => connectWithin({ pool, turns, cancel }, work);
   return {
     ...executor(async (query) => {
       try {
@@ -85,7 +91,7 @@ export function executor(send: (query: Statement) => Promise<pg.QueryResult>): E
     maybeOne: async (query) => (await any(query))[0],
     one: async (query) => {
       const [row] = await any(query);
-      if (row === undefined) throw new Error('A query that must give a row gave none');
+      if (row === undefined) throw new Error('A query that must return a row returned none');
       return row;
     },
     run: async (query) => (await send(toPg(query))).rowCount ?? 0,
@@ -93,8 +99,8 @@ export function executor(send: (query: Statement) => Promise<pg.QueryResult>): E
 }
 
 /**
- * Several reads as one statement, for the price of one: the rows of each, in its order. Values come as JSON, so that columns are
- * numbers, texts, booleans, null, or lists of them.
+ * Runs several reads as one statement, to save round trips: returns the rows of each, in its order. Values travel as
+ * JSON, so columns are numbers, texts, booleans, null, or lists of them.
  */
 export async function readAtOnce<Q extends Record<string, Query<Parser>>>(
   executor: Executor,
@@ -118,7 +124,7 @@ function parseRow<P extends Parser>(parser: P, row: unknown): Row<P> {
   return parsed.value as Row<P>;
 }
 
-/** Slonik names its placeholders `$slonik_1`; its own pool speaks only the extended protocol, see ADR 1. */
+/** Slonik names its placeholders `$slonik_1`; its own pool uses only the extended protocol, see ADR 1. */
 function toPg(query: Query): Statement {
   const text = query.sql.replaceAll('$slonik_', '$');
   const name = preparedName(text);

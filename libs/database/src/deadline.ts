@@ -1,17 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { unavailable } from '@natter/contracts';
+import { createPatience, type Patience } from './patience.ts';
 
-/** How long the work under way may take. It ends when its time is over, or earlier when its caller cancels it. */
+/** How long the current work may take. It ends when its time is over, or earlier when its caller cancels it. */
 export interface Deadline {
   readonly hasEnded: boolean;
   /** Milliseconds; never below 0. */
   remainingMs(): number;
   /** Aborted at the end. */
   readonly signal: AbortSignal;
-  /** Calls `listener` at the end; returns a function that takes it back. */
+  /** Calls `listener` at the end; returns a function that removes it. */
   onEnd(listener: () => void): () => void;
   /** Ends now. */
   cancel(): void;
+  /** How long the work waits for PostgreSQL. */
+  readonly patience: Patience;
   /** Throws SERVICE_UNAVAILABLE after the end. */
   check(): void;
 }
@@ -24,17 +27,25 @@ interface Scope extends Deadline {
 
 const storage = new AsyncLocalStorage<Scope | undefined>();
 
-/** The deadline of the request or job that is running; undefined where none was set, or the work that had it is finished. */
+/** The deadline of the running request or job; undefined if none was set, or if the work that had it is finished. */
 export function currentDeadline(): Deadline | undefined {
   const scope = storage.getStore();
-  // Work that a request started and did not wait for is no longer the request's.
+  // Work that a request started without awaiting no longer belongs to the request.
   return scope?.isClosed ? undefined : scope;
 }
 
-/** Runs `work` with at most this many milliseconds, and never more than the work around it has left. */
-export async function withDeadline<R>(ms: number, work: (deadline: Deadline) => Promise<R>): Promise<R> {
-  const around = storage.getStore();
-  const scope = createScope(ms, around?.isClosed ? undefined : around);
+/**
+ * Runs `work` for at most this many milliseconds, and never longer than the surrounding work has left. By default it
+ * has the patience of the surrounding work.
+ */
+export async function withDeadline<R>(
+  ms: number,
+  work: (deadline: Deadline) => Promise<R>,
+  patience?: Patience,
+): Promise<R> {
+  const store = storage.getStore();
+  const around = store?.isClosed ? undefined : store;
+  const scope = createScope(ms, around, patience ?? around?.patience ?? createPatience());
   try {
     return await storage.run(scope, () => work(scope));
   } finally {
@@ -42,10 +53,10 @@ export async function withDeadline<R>(ms: number, work: (deadline: Deadline) => 
   }
 }
 
-/** Runs what does not belong to the request that started it: it keeps neither its deadline nor its cancellation. */
+/** Runs work that does not belong to the request that started it, without the request's deadline and cancellation. */
 export const withoutDeadline = <R>(work: () => R): R => storage.run(undefined, work);
 
-/** Resolves after `ms`; rejects with SERVICE_UNAVAILABLE when the deadline ends before. */
+/** Resolves after `ms`; rejects with SERVICE_UNAVAILABLE if the deadline ends before. */
 export function pause(ms: number): Promise<void> {
   const deadline = currentDeadline();
   return new Promise((resolve, reject) => {
@@ -60,7 +71,7 @@ export function pause(ms: number): Promise<void> {
   });
 }
 
-/** Settles as `promise` does, but rejects with SERVICE_UNAVAILABLE when the deadline ends before. */
+/** Settles like `promise`, but rejects with SERVICE_UNAVAILABLE if the deadline ends before. */
 export function untilDeadline<R>(promise: Promise<R>, deadline = currentDeadline()): Promise<R> {
   if (!deadline) return promise;
   return new Promise((resolve, reject) => {
@@ -71,7 +82,7 @@ export function untilDeadline<R>(promise: Promise<R>, deadline = currentDeadline
 
 export const tooLate = (cause?: unknown) => unavailable(new Error('the deadline has passed', { cause }));
 
-function createScope(ms: number, around: Scope | undefined): Scope {
+function createScope(ms: number, around: Scope | undefined, patience: Patience): Scope {
   const now = performance.now();
   const endsAt = Math.min(now + ms, around?.endsAt ?? Number.POSITIVE_INFINITY);
   const listeners = new Set<() => void>();
@@ -96,10 +107,11 @@ function createScope(ms: number, around: Scope | undefined): Scope {
 
   return {
     endsAt,
+    patience,
     get isClosed() {
       return isClosed;
     },
-    // The timer may be late where the event loop is busy.
+    // The timer may be late on a busy event loop.
     get hasEnded() {
       return isEnded || performance.now() >= endsAt;
     },
@@ -111,8 +123,13 @@ function createScope(ms: number, around: Scope | undefined): Scope {
     },
     onEnd(listener) {
       if (isEnded) {
-        queueMicrotask(listener);
-        return () => undefined;
+        let isWanted = true;
+        queueMicrotask(() => {
+          if (isWanted) listener();
+        });
+        return () => {
+          isWanted = false;
+        };
       }
       listeners.add(listener);
       return () => {
@@ -126,7 +143,7 @@ function createScope(ms: number, around: Scope | undefined): Scope {
     },
     close() {
       isClosed = true;
-      // Statements that nobody waited for still end in time.
+      // Statements that were not awaited still end in time.
       if (listeners.size === 0) stop();
     },
   };

@@ -1,12 +1,16 @@
 import { ChatError } from '@natter/contracts';
 import { isConnectionFailure, sqlState } from './sql-state.ts';
 
-/** Classes that tell of the values of a statement: cardinality, data, integrity, limits of a row, an exception that SQL raised. */
+/**
+ * SQLSTATE classes caused by a statement's values: cardinality, data, integrity, row limits, and exceptions raised in
+ * SQL.
+ */
 const classesOfData = new Set(['21', '22', '23', '54', 'P0']);
 
 /**
- * Whether handling an event failed because of the event. Everything else is retried for as long as it lasts: locks, a full
- * disk, a read-only server, cancelled statements, connections, also tables or privileges that are missing for a while.
+ * Whether handling an event failed because of the event. All other failures are retried for as long as they last:
+ * locks, a full disk, a read-only server, cancelled statements, connections, also temporarily missing tables or
+ * privileges.
  */
 export function isCausedByEvent(error: unknown): boolean {
   if (error instanceof ChatError) return error.status < 500;
@@ -18,9 +22,9 @@ export function isCausedByEvent(error: unknown): boolean {
 }
 
 interface Failing {
-  /** The event that failed; 0 when none was reached. */
+  /** The event that failed; 0 if none was reached. */
   number: number;
-  /** Times in a row that this event caused the failure. */
+  /** How many times in a row this event caused the failure. */
   count: number;
   since: number;
   waitMs: number;
@@ -30,11 +34,11 @@ interface Failing {
 export interface FailingRealms {
   has(realmId: number): boolean;
   mayTry(realmId: number): boolean;
-  /** Counts a failure; `park`: the event has caused it too often. `waitMs`: when to try again. */
+  /** Counts a failure. `park`: the event has caused it too often. `waitMs`: delay before the next attempt. */
   failed(realmId: number, number: number, error: unknown): { count: number; waitMs: number; park: boolean };
   /** The realm's events up to this number are handled. */
   passed(realmId: number, number: number): void;
-  /** How long a realm has been failing, at most; in seconds. */
+  /** The longest time for which a realm has been failing, in seconds. */
   longestSeconds(): number;
 }
 
@@ -42,7 +46,7 @@ const maxCount = 3;
 const firstWaitMs = 250;
 const longestWaitMs = 3_000;
 
-/** Which realms a consumer cannot go on in, since when, and when it tries again. */
+/** Tracks the realms in which a consumer fails, since when, and when it tries again. */
 export function createFailingRealms(): FailingRealms {
   const realms = new Map<number, Failing>();
   return {

@@ -3,9 +3,18 @@ export interface Owner {
   userId: number;
 }
 
-/** Takes turns between realms, and within a realm between its users: many tasks of one delay those of others by one each. */
+interface Realm<T> {
+  size: number;
+  /** An item is in a box of its own: equal items stay apart. */
+  users: Map<number, Set<{ item: T }>>;
+}
+
+/**
+ * Takes turns between realms, and within a realm between its users: many tasks of one delay those of others by one each. No realm
+ * holds more than what it leaves free, so that one that fills its part shuts out no other.
+ */
 export class FairQueue<T> {
-  readonly #realms = new Map<number, Map<number, T[]>>();
+  readonly #realms = new Map<number, Realm<T>>();
   readonly #maxSize: number;
   #size = 0;
 
@@ -13,34 +22,56 @@ export class FairQueue<T> {
     this.#maxSize = maxSize;
   }
 
-  /** False when the queue is full. */
-  push({ realmId, userId }: Owner, item: T): boolean {
-    if (this.#size >= this.#maxSize) return false;
-    this.#size++;
-    const users = this.#realms.get(realmId) ?? new Map<number, T[]>();
-    const items = users.get(userId) ?? [];
-    items.push(item);
-    users.set(userId, items);
-    this.#realms.set(realmId, users);
-    return true;
+  get size(): number {
+    return this.#size;
   }
 
-  shift(): T | undefined {
-    const [realmId, users] = first(this.#realms);
-    const [userId, items] = first(users);
-    const item = items?.shift();
-    if (realmId === undefined || userId === undefined || !users || !items || item === undefined) return undefined;
+  sizeOf(realmId: number): number {
+    return this.#realms.get(realmId)?.size ?? 0;
+  }
+
+  /** Returns what takes the item out of the queue again, if it is still there. Undefined when there is no room. */
+  push({ realmId, userId }: Owner, item: T): (() => void) | undefined {
+    const realm = this.#realms.get(realmId) ?? { size: 0, users: new Map() };
+    if (realm.size >= this.#maxSize - this.#size) return undefined;
+    const items = realm.users.get(userId) ?? new Set();
+    const box = { item };
+    items.add(box);
+    realm.users.set(userId, items);
+    realm.size++;
+    this.#size++;
+    this.#realms.set(realmId, realm);
+    return () => {
+      if (!items.delete(box)) return;
+      this.#size--;
+      realm.size--;
+      if (items.size === 0 && realm.users.get(userId) === items) realm.users.delete(userId);
+      if (realm.size === 0 && this.#realms.get(realmId) === realm) this.#realms.delete(realmId);
+    };
+  }
+
+  /** The next item, of the realms that may have a turn. */
+  shift(mayHaveTurn: (realmId: number) => boolean = () => true): T | undefined {
+    const [realmId, realm] = first(this.#realms, mayHaveTurn);
+    const [userId, items] = first(realm?.users);
+    const [box] = items ?? [];
+    if (realmId === undefined || userId === undefined || !realm || !items || box === undefined) return undefined;
+    items.delete(box);
     this.#size--;
-    // What remains waits behind the others.
-    users.delete(userId);
-    if (items.length > 0) users.set(userId, items);
+    realm.size--;
+    // The remaining items queue behind those of the others.
+    realm.users.delete(userId);
+    if (items.size > 0) realm.users.set(userId, items);
     this.#realms.delete(realmId);
-    if (users.size > 0) this.#realms.set(realmId, users);
-    return item;
+    if (realm.size > 0) this.#realms.set(realmId, realm);
+    return box.item;
   }
 }
 
-function first<K, V>(map: Map<K, V> | undefined): [K, V] | [undefined, undefined] {
-  for (const entry of map ?? []) return entry;
+function first<K, V>(
+  map: Map<K, V> | undefined,
+  isEligible: (key: K) => boolean = () => true,
+): [K, V] | [undefined, undefined] {
+  for (const entry of map ?? []) if (isEligible(entry[0])) return entry;
   return [undefined, undefined];
 }

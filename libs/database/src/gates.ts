@@ -1,45 +1,68 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { lockOf } from '@natter/contracts';
 import type { Database } from './database.ts';
-import { untilDeadline, withDeadline, withoutDeadline } from './deadline.ts';
+import { currentDeadline, untilDeadline, withDeadline, withoutDeadline } from './deadline.ts';
 import { createLanes } from './lanes.ts';
+import { lockText } from './lock.ts';
+import { sqlState } from './sql-state.ts';
+import { withPriority } from './turns.ts';
 
 /**
- * The gates of a realm's versions. Whoever bumps versions passes through the gate of their owner with the commit, and fails there while
- * the gate is held. Whoever decides again after a conflict holds the gates, so that what it rests on stands still. Gates only
- * order the work: whether a decision stands is decided by its basis alone (ADR 18).
+ * The gates of a realm's versions. A unit that bumps versions passes through the gate of their owner with the commit,
+ * and fails there while the gate is held. Work that repeats a decision after a conflict holds the gates, so that the
+ * versions it uses cannot change. Gates only order the work: whether a decision is valid depends on its expected
+ * versions alone (ADR 18).
  */
 export interface Gates {
-  /** Runs `work` while the versions that this service's decisions rest on stay as they are, but for what `work` itself bumps. */
-  hold<R>(realmId: number, work: () => Promise<R>): Promise<R>;
+  /** Runs `work` while no other work changes versions of `owners`. */
+  hold<R>(realmId: number, owners: ReadonlySet<GateOwner>, work: () => Promise<R>): Promise<R>;
   /**
-   * Runs a unit of work that takes this service's gate when it begins, with the statements it is given. One at a time in this process,
-   * so that those who wait take no connections.
+   * Runs a unit of work behind this service's gate; the unit begins with the given statements. One at a time in this
+   * process, so that waiting units take no connections.
    */
   enter<R>(realmId: number, unit: (locks: string[]) => Promise<R>): Promise<R>;
 }
 
-/** Classes of advisory locks, by the schema of the service that bumps the versions. Locked in this order. */
-const gateOf = { users: 7401, channels: 7402 } as const;
-/** Whose decisions rest on each other's changes. Those of channels rest on versions of `users`, and on rows of their own. */
+/** Advisory locks, by the schema of the service that bumps the versions. Locked in this order. */
+const gateOf = { users: 'gate:users', channels: 'gate:channels' } as const;
+export type GateOwner = keyof typeof gateOf;
+const isOwner = (schema: string): schema is GateOwner => schema in gateOf;
+/**
+ * Whether decisions of the service depend on each other's changes. Those of channels depend on versions of `users`, and
+ * on their own rows.
+ */
 const isAlone = (schema: string): boolean => schema === 'users';
-const isOwner = (schema: string): schema is keyof typeof gateOf => schema in gateOf;
 
-/** Others wait for whoever holds a gate, so it is held no longer, however long the work takes. */
+/** The owner of the gate that blocks changes of the version. */
+export const gateOwnerOf = (key: string): GateOwner => (/^(channel:|group-uses$)/.test(key) ? 'channels' : 'users');
+
+/** A gate is held for at most this long, however long the work takes, because others wait for it. */
 const longestMs = 2_000;
 const waitMs = 4_000;
-/** Later arrivals start a new queue, behind the units that wait to bump. */
+/** Later arrivals start a new queue, behind the units that wait to bump versions. */
 const joinMs = 20;
+/**
+ * How long units of one process follow each other behind a gate before other processes have their turn: as long as this
+ * process had to wait for the gate, within these bounds.
+ */
+const leastTurnMs = 200;
+const mostTurnMs = 1_000;
 
 const passing = new AsyncLocalStorage<number>();
 
-/** The statement with which a commit of bumps passes the gate; none while this work holds it. */
+/** The statement with which a commit that bumps versions passes the gate; none while this work holds it. */
 export function passGate(realmId: number, schema: string): string[] {
   if (!isOwner(schema) || passing.getStore() === realmId) return [];
-  return [`SELECT log.pass_gate(${realmId}, ${gateOf[schema]})`];
+  return [passGateOf(realmId, schema)];
 }
 
+const passGateOf = (realmId: number, owner: GateOwner): string =>
+  `SELECT log.pass_gate(${realmId}, ${lockOf(gateOf[owner]).number})`;
+
 interface Hold {
-  /** Resolves when the locks are held, or will not be. */
+  /** False if no connection was available for it. */
+  isHeld: boolean;
+  /** Resolves when the locks are held, or when acquiring them has failed. */
   opened: Promise<void>;
   close: () => void;
 }
@@ -48,44 +71,100 @@ interface SharedHold extends Hold {
   members: number;
 }
 
-/** `maxHolds`: each takes a connection of the pool; work beyond that number is not protected. */
+/** A gate that this process holds exclusively. Units that wait for it in this process run one after another. */
+interface Turn extends Hold {
+  locks: string;
+  /** In terms of `performance.now()`; infinite until the gate is held. */
+  endsAt: number;
+}
+
+/** `maxHolds`: each hold takes a connection of the pool; further work runs without protection. */
 export function createGates(database: Database, schema: string, maxHolds: number): Gates {
-  const inLane = createLanes();
-  const shared = new Map<number, SharedHold>();
+  const inLane = createLanes((realmId) => endTurn(Number(realmId)));
+  const shared = new Map<string, SharedHold>();
+  const turns = new Map<number, Turn>();
   let holds = 0;
 
-  const locks = Object.entries(gateOf)
-    .filter(([owner]) => owner !== schema || isAlone(schema))
-    .map(([owner, gate]) => (realmId: number) => {
-      const lock = owner === schema ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
-      return `SELECT ${lock}(${gate}, ${realmId})`;
-    });
+  const locksOf = (owners: (owner: GateOwner) => boolean, realmId: number): string =>
+    Object.keys(gateOf)
+      .filter(isOwner)
+      .filter(owners)
+      .map((owner) => lockText(gateOf[owner], realmId, owner === schema ? 'alone' : 'shared'))
+      .join('; ');
 
   return {
-    hold: (realmId, work) => {
-      if (!isAlone(schema)) return together(realmId, work);
+    hold: (realmId, owners, work) => {
+      if (!isAlone(schema)) {
+        // The owner of a gate takes it only for its units, so that its decisions do not wait for each other.
+        const locks = locksOf((owner) => owners.has(owner) && owner !== schema, realmId);
+        return locks === '' ? work() : together(locks, work);
+      }
       if (passing.getStore() === realmId) return work();
-      return inLane(String(realmId), () => alone(realmId, () => passing.run(realmId, work)));
+      const locks = locksOf((owner) => owners.has(owner) || owner === schema, realmId);
+      return inLane(String(realmId), () => inTurn(realmId, locks, work));
     },
     enter: (realmId, unit) => {
       if (!isOwner(schema) || passing.getStore() === realmId) return unit([]);
-      const lock = `SELECT pg_advisory_xact_lock(${gateOf[schema]}, ${realmId})`;
-      return inLane(String(realmId), () => passing.run(realmId, () => unit([lock])));
+      const lock = lockText(gateOf[schema], realmId);
+      return inLane(String(realmId), (hasNext) => enterInLane(realmId, { owner: schema, lock, unit }, hasNext()));
     },
   };
 
-  async function alone<R>(realmId: number, work: () => Promise<R>): Promise<R> {
-    const { opened, close } = open(realmId);
-    try {
-      await untilDeadline(opened);
-      return await work();
-    } finally {
-      close();
-    }
+  async function enterInLane<R>(
+    realmId: number,
+    { owner, lock, unit }: { owner: GateOwner; lock: string; unit: (locks: string[]) => Promise<R> },
+    hasNext: boolean,
+  ): Promise<R> {
+    if (holds >= maxHolds && !turns.has(realmId)) return passing.run(realmId, () => unit([lock]));
+    // A unit that neither waits nor is waited for takes the lock in its own transaction, which is cheaper.
+    if (!hasNext && !turns.has(realmId))
+      try {
+        return await passing.run(realmId, () => unit([passGateOf(realmId, owner)]));
+      } catch (error) {
+        if (sqlState(error) !== 'NT409') throw error;
+      }
+    return inTurn(realmId, lock, () => unit([]));
   }
 
-  async function together<R>(realmId: number, work: () => Promise<R>): Promise<R> {
-    const hold = shared.get(realmId) ?? openShared(realmId);
+  /**
+   * Runs work behind the gate, which stays held for waiting units of this process until its turn ends: if the gate
+   * changed hands after every unit, each unit would wait for work of other processes.
+   */
+  async function inTurn<R>(realmId: number, locks: string, work: () => Promise<R>): Promise<R> {
+    const turn = continuedTurn(realmId, locks) ?? beginTurn(realmId, locks);
+    await untilDeadline(turn.opened);
+    return passing.run(realmId, () => (turns.get(realmId) === turn ? withPriority(work) : work()));
+  }
+
+  function continuedTurn(realmId: number, locks: string): Turn | undefined {
+    const turn = turns.get(realmId);
+    if (turn?.locks.startsWith(locks) && performance.now() < turn.endsAt) return turn;
+    endTurn(realmId);
+    return undefined;
+  }
+
+  function beginTurn(realmId: number, locks: string): Turn {
+    const hold = withPriority(() => open(locks, () => forget(turn)));
+    const turn: Turn = { ...hold, locks, endsAt: Number.POSITIVE_INFINITY };
+    const forget = (ended: Turn): void => {
+      if (turns.get(realmId) === ended) turns.delete(realmId);
+    };
+    if (hold.isHeld) turns.set(realmId, turn);
+    const askedAt = performance.now();
+    turn.opened.then(() => {
+      const now = performance.now();
+      turn.endsAt = now + Math.min(Math.max(now - askedAt, leastTurnMs), mostTurnMs);
+    });
+    return turn;
+  }
+
+  function endTurn(realmId: number): void {
+    turns.get(realmId)?.close();
+    turns.delete(realmId);
+  }
+
+  async function together<R>(locks: string, work: () => Promise<R>): Promise<R> {
+    const hold = shared.get(locks) ?? openShared(locks);
     hold.members++;
     try {
       await untilDeadline(hold.opened);
@@ -93,53 +172,53 @@ export function createGates(database: Database, schema: string, maxHolds: number
     } finally {
       hold.members--;
       if (hold.members === 0) {
-        part(realmId, hold);
+        part(locks, hold);
         hold.close();
       }
     }
   }
 
-  function part(realmId: number, hold: Hold): void {
-    if (shared.get(realmId) === hold) shared.delete(realmId);
+  function part(locks: string, hold: Hold): void {
+    if (shared.get(locks) === hold) shared.delete(locks);
   }
 
-  function openShared(realmId: number): SharedHold {
-    const hold = { ...open(realmId), members: 0 };
-    shared.set(realmId, hold);
-    hold.opened.then(() => setTimeout(() => part(realmId, hold), joinMs));
+  function openShared(locks: string): SharedHold {
+    const hold = { ...open(locks, () => undefined), members: 0 };
+    shared.set(locks, hold);
+    hold.opened.then(() => setTimeout(() => part(locks, hold), joinMs));
     return hold;
   }
 
-  /** A transaction that holds the locks until it is closed. What cannot be held is gone without. */
-  function open(realmId: number): Hold {
-    if (holds >= maxHolds) return { opened: Promise.resolve(), close: () => undefined };
+  /** A transaction that holds the locks until it is closed. If they cannot be acquired, the work runs without them. */
+  function open(locks: string, whenEnded: () => void): Hold {
+    if (holds >= maxHolds) return { isHeld: false, opened: Promise.resolve(), close: () => undefined };
     holds++;
     let close: () => void = () => undefined;
     const closed = new Promise<void>((resolve) => {
       close = resolve;
     });
+    const patience = currentDeadline()?.patience;
     const opened = new Promise<void>((resolve) => {
-      const held = withoutDeadline(() =>
-        withDeadline(waitMs + longestMs, () =>
-          database.connect(async (connection) => {
-            await connection.query(
-              `BEGIN; SET LOCAL lock_timeout = ${waitMs}; SET LOCAL idle_in_transaction_session_timeout = ${2 * longestMs}; ${locks.map((lock) => lock(realmId)).join('; ')}`,
-            );
-            resolve();
-            const timer = setTimeout(close, longestMs);
-            await closed;
-            clearTimeout(timer);
-            await connection.query('COMMIT');
-          }),
-        ),
-      );
+      const holding = () =>
+        database.connect(async (connection) => {
+          await connection.query(
+            `BEGIN; SET LOCAL lock_timeout = ${waitMs}; SET LOCAL idle_in_transaction_session_timeout = ${2 * longestMs}; ${locks}`,
+          );
+          resolve();
+          const timer = setTimeout(close, longestMs);
+          await closed;
+          clearTimeout(timer);
+          await connection.query('COMMIT');
+        });
+      const held = withoutDeadline(() => withDeadline(waitMs + longestMs, holding, patience));
       held
         .catch(() => undefined)
         .finally(() => {
           holds--;
+          whenEnded();
           resolve();
         });
     });
-    return { opened, close };
+    return { isHeld: true, opened, close };
   }
 }

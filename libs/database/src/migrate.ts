@@ -1,57 +1,132 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { sessionLockText } from './lock.ts';
+import { connectWhenThere, migratedTo } from './reach.ts';
 import { sqlState } from './sql-state.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
 
-/** Applies what is missing, in order of file name, each in a transaction of its own; one runner at a time. */
+/** A migration file was changed after it was applied, so the schema differs from the files. */
+class ChangedMigrations extends Error {
+  constructor(names: readonly string[]) {
+    super(
+      `Changed after they were applied: ${names.join(', ')}. Restore these files, and make the change with a new migration`,
+    );
+    this.name = 'ChangedMigrations';
+  }
+}
+
+/**
+ * Applies missing migrations in order of file name, each in its own transaction; one runner at a time. Sets the passwords
+ * of all services, or of those that have none. Applies nothing and throws `ChangedMigrations` if a file differs from what
+ * was applied under its name. Waits up to `waitSeconds` for a server that is away.
+ */
 export async function migrate(
   url: string,
   servicePassword: string | ((schema: ServiceSchema) => string),
   log: (line: string) => void,
+  { passwords = 'all', waitSeconds = 0 }: { passwords?: 'all' | 'missing'; waitSeconds?: number } = {},
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await connectWhenThere(url, { seconds: waitSeconds, log });
   try {
-    await client.query('SELECT pg_advisory_lock(7103)');
-    await client.query(
-      'CREATE TABLE IF NOT EXISTS public.migration (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
-    );
-    const { rows } = await client.query<{ name: string }>('SELECT name FROM public.migration');
-    const applied = new Set(rows.map((row) => row.name));
-    // Not before: another runner may take long.
+    await client.query(sessionLockText('migrations'));
+    await client.query(migrationTable);
+    const { rows } = await client.query<Applied>('SELECT name, checksum FROM public.migration');
+    const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
+    const migrations = await readMigrations();
+    await checkApplied(client, migrations, applied);
+    // Set only now, because waiting for another runner may take long.
     await client.query(`SET lock_timeout = '${lockSeconds}s'`);
-    for (const name of await migrationNames()) {
+    for (const { name, text, checksum } of migrations) {
       if (applied.has(name)) continue;
-      const text = await readFile(new URL(name, folder), 'utf8');
-      const insert = `INSERT INTO public.migration (name) VALUES (${pg.escapeLiteral(name)})`;
+      const insert = `INSERT INTO public.migration (name, checksum) VALUES (${pg.escapeLiteral(name)}, '${checksum}')`;
       await untilLocked(client, name, `BEGIN; ${text}; ${insert}; COMMIT`, log);
       log(`migrated ${name}`);
     }
     await untilLocked(client, 'the owner of the log', giveLog, log);
-    // A system that stood still for days, or was restored from long ago, has no partition for today.
+    await untilLocked(client, 'rights of the services', grantTables(), log);
+    // A system that was stopped for days, or restored from an old backup, has no partition for today.
     await untilLocked(client, 'partitions of the log', 'SELECT log.prepare_partitions(4)', log);
+    const configured = await configuredRoles(client);
     for (const schema of serviceSchemas) {
-      const password = typeof servicePassword === 'string' ? servicePassword : servicePassword(schema);
-      await client.query(`ALTER ROLE natter_${schema} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
-      // Short statements over functions look costly to the planner, and compiling one takes half a second of CPU.
+      if (passwords === 'all' || !configured.has(`natter_${schema}`)) {
+        const password = typeof servicePassword === 'string' ? servicePassword : servicePassword(schema);
+        await client.query(`ALTER ROLE natter_${schema} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
+      }
+      // The planner overestimates short statements over functions, and compiling one takes half a second of CPU.
       await client.query(`ALTER ROLE natter_${schema} SET jit = off`);
       for (const [name, value] of Object.entries(backstops))
         await client.query(`ALTER ROLE natter_${schema} SET ${name} = '${value}'`);
     }
+    // Last: `untilMigrated` reads it. An older release that runs after a newer one changes no schema.
+    const names = [...applied.keys(), ...migrations.map(({ name }) => name)].sort();
+    await client.query(`COMMENT ON SCHEMA log IS ${pg.escapeLiteral(`${migratedTo}${names.at(-1)}`)}`);
   } finally {
     await client.end();
   }
 }
 
-/** Statements queue behind one that waits for a lock: it waits this long, then lets them pass. */
+/**
+ * The roles of services that were given a password before: a role gets its settings with its first password. Only a superuser could read
+ * whether a role has a password.
+ */
+async function configuredRoles(client: pg.Client): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ rolname: string }>(
+    "SELECT rolname FROM pg_roles WHERE rolname LIKE 'natter\\_%' AND rolconfig IS NOT NULL",
+  );
+  return new Set(rows.map(({ rolname }) => rolname));
+}
+
+/** The runner of the previous release stores no checksum: the next run adds it. */
+const migrationTable = `
+  CREATE TABLE IF NOT EXISTS public.migration (name text PRIMARY KEY, applied_at timestamptz DEFAULT now(), checksum text);
+  ALTER TABLE public.migration ADD COLUMN IF NOT EXISTS checksum text`;
+
+interface Applied {
+  name: string;
+  checksum: string | null;
+}
+
+export interface Migration {
+  name: string;
+  text: string;
+  /** SHA-256 of the text. */
+  checksum: string;
+}
+
+/** All migrations, in the order in which they are applied. */
+export const readMigrations = async (): Promise<Migration[]> =>
+  Promise.all(
+    (await readdir(folder))
+      .filter((name) => name.endsWith('.sql'))
+      .sort()
+      .map(async (name) => {
+        const text = await readFile(new URL(name, folder), 'utf8');
+        return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
+      }),
+  );
+
+async function checkApplied(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  applied: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  const changed = migrations.filter(({ name, checksum }) => (applied.get(name) ?? checksum) !== checksum);
+  if (changed.length > 0) throw new ChangedMigrations(changed.map(({ name }) => name));
+  for (const { name, checksum } of migrations)
+    if (applied.get(name) === null)
+      await client.query('UPDATE public.migration SET checksum = $2 WHERE name = $1', [name, checksum]);
+}
+
+/** Other statements queue behind one that waits for a lock, so it waits this long and then lets them pass. */
 const lockSeconds = 2;
 const restMs = 1_000;
 const maxAttempts = 200;
-/** A lock was not available in time, or several waited for each other. */
+/** A lock was not available in time, or several statements waited for each other. */
 const isLocked = (error: unknown): boolean => ['55P03', '40P01'].includes(sqlState(error) ?? '');
 
-/** Runs a text that is one transaction, again while others hold what it has to lock: about ten minutes. */
+/** Runs a text that is one transaction, and repeats it for about ten minutes while others hold its locks. */
 async function untilLocked(client: pg.Client, name: string, text: string, log: (line: string) => void): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -67,8 +142,8 @@ async function untilLocked(client: pg.Client, name: string, text: string, log: (
 }
 
 /**
- * For statements whose process is gone or hangs: work under way has closer limits of its own. They are settings of the
- * roles, because a pooler in transaction mode refuses settings of a session.
+ * Limits for statements of processes that are gone or hang; running work has stricter limits. They are settings of the
+ * roles, because a pooler in transaction mode rejects session settings.
  */
 const backstops = {
   statement_timeout: '90s',
@@ -76,7 +151,10 @@ const backstops = {
   idle_in_transaction_session_timeout: '60s',
 } as const;
 
-/** Partitions are detached by their owner; a dump that was restored without owners has another. See 008-log-retention.sql. */
+/**
+ * Partitions are detached by their owner; a dump that was restored without owners has another. See
+ * 008-log-retention.sql.
+ */
 const giveLog = `DO $$ BEGIN
   IF (SELECT relowner::regrole::text FROM pg_class WHERE oid = 'log.event'::regclass) <> 'natter_event_queue' THEN
     GRANT CREATE ON SCHEMA log TO natter_event_queue;
@@ -90,14 +168,30 @@ const giveLog = `DO $$ BEGIN
   END IF;
 END $$`;
 
-/** Every migration there is, in the order in which they are applied. */
-export const migrationNames = async (): Promise<string[]> =>
-  (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+/**
+ * A service reads and writes every table of its own schema. Migrations therefore need no grants for new tables and
+ * sequences.
+ */
+const grantTables = (): string => `DO $$ DECLARE o record; BEGIN
+  FOR o IN SELECT c.oid::regclass AS name, c.relkind, 'natter_' || n.nspname AS role
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname IN (${serviceSchemas.map((schema) => `'${schema}'`).join(', ')}) AND c.relkind IN ('r', 'p', 'S')
+  LOOP
+    IF o.relkind = 'S' THEN
+      IF NOT has_sequence_privilege(o.role, o.name, 'USAGE') OR NOT has_sequence_privilege(o.role, o.name, 'SELECT') THEN
+        EXECUTE format('GRANT USAGE, SELECT ON SEQUENCE %s TO %I', o.name, o.role);
+      END IF;
+    ELSIF NOT (has_table_privilege(o.role, o.name, 'SELECT') AND has_table_privilege(o.role, o.name, 'INSERT')
+      AND has_table_privilege(o.role, o.name, 'UPDATE') AND has_table_privilege(o.role, o.name, 'DELETE')) THEN
+      EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO %I', o.name, o.role);
+    END IF;
+  END LOOP;
+END $$`;
 
 export const serviceSchemas = ['users', 'channels', 'messaging', 'event_queue', 'presence'] as const;
 export type ServiceSchema = (typeof serviceSchemas)[number];
 
-/** The URL a service connects with: its own role, which reaches its own schema and the log's functions. */
+/** The URL a service connects with: its own role, limited to its own schema and the log functions. */
 export function serviceUrl(url: string, schema: ServiceSchema, password: string): string {
   const parsed = new URL(url);
   parsed.username = `natter_${schema}`;

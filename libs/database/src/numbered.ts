@@ -1,12 +1,15 @@
 import type { Query } from './database.ts';
 
-/** Writes rows that carry numbers of the log, given as a JSON list; each has `from_end`, its distance from the unit's last number. */
+/**
+ * Writes rows that contain log numbers, given as a JSON list; each row has `from_end`, its distance from the unit's
+ * last number.
+ */
 export type InsertNumbered = (realmId: number, rows: string) => Query;
 
-/** A statement of its own, or a row of a kind of which a whole batch is written by one. */
+/** A single statement, or a row of a kind for which one statement writes the whole batch. */
 export type Numbered = Query | { into: InsertNumbered; row: { from_end: number } & Record<string, unknown> };
 
-/** One statement for all rows of a kind, where the first of them stood. */
+/** Merges all rows of a kind into one statement, at the position of the first. */
 export function numberedQueries(realmId: number, all: readonly Numbered[]): Query[] {
   const kinds = new Map<InsertNumbered, unknown[]>();
   const parts: (Query | InsertNumbered)[] = [];

@@ -1,21 +1,21 @@
+import type { LogEvent } from '@natter/contracts';
 import { z } from 'zod';
 import { type Database, type Executor, sql } from './database.ts';
 import { isCausedByEvent } from './failing-realms.ts';
-import type { UnitOfWork, Work } from './unit-of-work.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
+import type { Work } from './work.ts';
 
-/** Events that a consumer passed without their effect, until an operator re-applies or drops them (`natter parked`). */
+/** Events that a consumer skipped, until an operator re-applies or drops them (`natter parked`). */
 export interface ParkedEvents {
-  /** Passes the event and remembers it. */
+  /** Skips the event and stores it. */
   park(realmId: number, number: number, error: unknown): Promise<void>;
   insert(work: Work, number: number, error: string): Promise<void>;
-  /** Re-applies those that an operator asked for. */
-  reapply(
-    handle: (work: Work, event: { number: number; source: string; event: unknown }) => Promise<void>,
-  ): Promise<void>;
+  /** Re-applies the events that an operator selected. */
+  reapply(handle: (work: Work, event: { number: number; event: LogEvent }) => Promise<void>): Promise<void>;
 }
 
 const askedRow = z.object({ realm_id: z.number(), number: z.number() });
-const eventRow = z.object({ number: z.number(), source: z.string(), event: z.any() });
+const eventRow = z.object({ number: z.number(), event: z.custom<LogEvent>() });
 
 export function createParkedEvents(
   database: Database,
@@ -40,11 +40,11 @@ export function createParkedEvents(
 
     async park(realmId, number, error) {
       await unitOfWork({ realmId, schema, claim: undefined }, async (work) => {
-        // The consumer may have no position yet: the transaction that began it failed with the event.
+        // The consumer may have no position yet: the transaction that would have created it failed with the event.
         const moved = await work.run(sql.unsafe`
           INSERT INTO ${consumer} AS c (realm_id, name, position) VALUES (${realmId}, ${name}, ${number})
           ON CONFLICT (realm_id, name) DO UPDATE SET position = excluded.position WHERE c.position < excluded.position`);
-        // Another process may have given up on it too.
+        // Another process may have parked it too.
         if (moved > 0) await insert(work, number, textOf(error));
       });
     },
@@ -63,7 +63,7 @@ export function createParkedEvents(
             );
             if (taken === 0) return;
             const event = await work.maybeOne(sql.type(eventRow)`
-              SELECT number, source, event FROM log.read_types(${realmId}, ${number - 1}, ${number}, ${sql.array([...types], 'text')}, 1)`);
+              SELECT number, event FROM log.read_types(${realmId}, ${number - 1}, ${number}, ${sql.array([...types], 'text')}, 1)`);
             if (!event) throw new Error('The event is no longer in the log');
             await handle(work, event);
           });

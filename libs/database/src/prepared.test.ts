@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 
-/** The state is the process's own, so each test has a module of its own. */
+/** The state is module-wide, so each test loads its own module. */
 async function fresh() {
   vi.resetModules();
   return import('./prepared.ts');

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { sqlState } from './sql-state.ts';
 
-/** Planning costs a small statement more than running it: what comes again is planned once per connection. */
+/** Planning a small statement costs more than running it, so repeated statements are planned once per connection. */
 const timesBefore = 3;
-/** A plan takes some 20 KB of Postgres's memory on every connection. */
+/** A plan takes about 20 KB of Postgres's memory per connection. */
 const maxPrepared = 200;
 const maxKnown = 5_000;
 
@@ -11,10 +11,10 @@ const known = new Map<string, { times: number; name?: string }>();
 let prepared = 0;
 let isGivenUp = false;
 
-/** As `plannedEachTime` says. */
+/** Must match `plannedEachTime`. */
 const plannedEachTimeMark = '/* planned each time */';
 
-/** The name under which a statement is prepared, once it has come often enough. */
+/** The name under which a statement is prepared, once it was used often enough. */
 export function preparedName(text: string): string | undefined {
   if (isGivenUp) return undefined;
   const before = known.get(text);
@@ -29,8 +29,9 @@ export function preparedName(text: string): string | undefined {
 }
 
 /**
- * A pooler that gives each transaction another connection (PgBouncer before 1.21) does not know what was prepared, and a migration
- * can change what a statement gives. Then nothing is prepared any more, and what failed is done once more.
+ * A pooler that gives each transaction another connection (PgBouncer before 1.21) does not know prepared statements,
+ * and a migration can change the result type of one. Then nothing is prepared any more, and the failed work is
+ * repeated.
  */
 export function isUnprepared(error: unknown): boolean {
   const state = sqlState(error);
@@ -40,8 +41,8 @@ export function isUnprepared(error: unknown): boolean {
 }
 
 /**
- * A deadlock, a lock that was not had in time, a row that was deleted after it was read and before another row referred to it, or a
- * statement that is not prepared: a transaction that failed by it is run once more, and sees what is there by then.
+ * A deadlock, a lock time-out, a row that was deleted after it was read and before another row referred to it, or an
+ * unknown prepared statement: the failed transaction is run again and sees the new state.
  */
 export const isTransient = (error: unknown): boolean =>
   ['40P01', '40001', '55P03', '23503'].includes(sqlState(error) ?? '') || isUnprepared(error);

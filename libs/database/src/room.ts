@@ -1,18 +1,22 @@
-import { badRequest, type totals } from '@natter/contracts';
-
+import { badRequest, totals } from '@natter/contracts';
 import { z } from 'zod';
 import { sql } from './database.ts';
-import type { Work } from './unit-of-work.ts';
+import { lock } from './lock.ts';
+import type { Work } from './work.ts';
 
 const stateRow = z.object({ count: z.number(), bytes: z.number() });
 
-type Total = (typeof totals)[keyof typeof totals];
+/** More units than a realm's processes run concurrently: units that do not take turns cannot exceed a limit. */
+const unitsAtOnce = 100;
+
+type TotalName = keyof typeof totals;
+type Total = (typeof totals)[TotalName];
 type Fragment = ReturnType<typeof sql.fragment>;
 
 /**
- * Refuses a unit that has added more to a collection than the collection may hold. Call it after the INSERT or UPDATE; `rows` follows
- * FROM and names the whole collection. `bytes` is the size of a row's text, where the total bounds it. Far from the limits it only
- * counts; near them units of the realm take turns, so that two at once cannot exceed them.
+ * Refuses a unit that exceeds the maximum size of a collection. Call it after the INSERT or UPDATE; `rows` follows FROM
+ * and selects the whole collection. `bytes` is the size of a row's text, if the total limits it. Far below the limits
+ * it only counts; near them units of the realm take turns, so that concurrent units cannot exceed them.
  */
 export async function requireRoom<T extends Total>(
   work: Work,
@@ -27,9 +31,16 @@ export async function requireRoom<T extends Total>(
     work.one(sql.type(stateRow)`
       SELECT count(*)::int AS count, coalesce(sum(bytes), 0)::float8 AS bytes FROM (SELECT ${size} AS bytes FROM ${rows} LIMIT ${limit + 1}) counted`);
   const before = await state();
-  if (before.count < limit * 0.9 && before.bytes < maxBytes * 0.9) return;
-  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(hashtext(${what}), ${work.realmId})`);
+  if (before.count < limit - Math.max(limit * 0.1, unitsAtOnce) && before.bytes < maxBytes / 2) return;
+  await lock(work, `total:${nameOf(total)}`);
   const after = await state();
   if (after.count > limit) throw badRequest(`Too many ${what} (limit: ${limit})`);
   if (after.bytes > maxBytes) throw badRequest(`Too much text in ${what} (limit: ${maxBytes / 1024} KiB)`);
 }
+
+const names = new Map<Total, TotalName>(Object.entries(totals).map(([name, total]) => [total, name as TotalName]));
+const nameOf = (total: Total): TotalName => {
+  const name = names.get(total);
+  if (!name) throw new Error(`${total.what} is not one of totals`);
+  return name;
+};

@@ -4,27 +4,35 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Class 08 and 57P, the socket's own codes, and the driver's errors without a code: the connection or the server is gone. */
+/** Class 08 and 57P, socket error codes, and driver errors without a code: the connection or the server is gone. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if (code === undefined)
     return /connection terminated|connection error|not queryable|client was closed|timeout/i.test(error.message);
-  return code.startsWith('08') || code.startsWith('57P') || /^E[A-Z]+$/.test(code);
+  return code.startsWith('08') || code.startsWith('57P') || /^E(AI_)?[A-Z]+$/.test(code);
 }
 
 /**
- * SQLSTATE classes that say something about the state of the server and nothing about the statement: connections (08),
- * transactions that were ended or are read-only (25), conflicts (40), resources (53), locks (55), operator intervention
- * and time-outs (57), the system underneath (58), configuration (F0), internal errors and corruption (XX). `NT408`: our own
- * deadline.
+ * SQLSTATE classes that describe the state of the server, not the statement: connections (08), transactions that were
+ * ended or are read-only (25), conflicts (40), resources (53), locks (55), operator intervention and time-outs (57),
+ * system errors (58), configuration (F0), internal errors and corruption (XX). `NT408`: Natter's own deadline.
  */
 const serverClasses = new Set(['08', '25', '40', '53', '55', '57', '58', 'F0', 'XX']);
 
-/** The statement may succeed when it is sent again later. */
+/** The statement may succeed if it is repeated later. */
 export function isServerTrouble(error: unknown): boolean {
   const code = sqlState(error);
   return code === 'NT408' || (code?.length === 5 && serverClasses.has(code.slice(0, 2)));
+}
+
+/**
+ * PostgreSQL is read-only (25006), or out of disk space, memory or connections (class 53): it rolls back what it would
+ * do at other times.
+ */
+export function isRefusedForNow(error: unknown): boolean {
+  const code = sqlState(error);
+  return code === '25006' || (code?.length === 5 && code.startsWith('53'));
 }
 
 /** The statement was cancelled, ran into `statement_timeout`, or `log.check_deadline` refused the commit. */

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { withDeadline } from './deadline.ts';
 import { together } from './together.ts';
 
-/** Look-ups that are answered when the test says so. */
+/** Look-ups that are answered when the test decides. */
 function held() {
   const batches: number[][] = [];
   const release: (() => void)[] = [];

@@ -1,22 +1,31 @@
 import { unavailable } from '@natter/contracts';
-import { untilDeadline, withDeadline, withoutDeadline } from './deadline.ts';
+import { currentDeadline, untilDeadline, withDeadline, withoutDeadline } from './deadline.ts';
+import { type Patience, sharedPatience } from './patience.ts';
 
 const maxTogether = 100;
-/** Of those that no longer fit nobody is asked about; nor of those whose asker has long given up. */
+/** Look-ups beyond this number are refused, and so are those whose caller has given up. */
 const maxWaiting = 10_000;
 const maxWaitMs = 10_000;
-/** A batch that takes longer no longer holds up the next one: its backend may be stuck. */
+/** A batch that takes longer no longer delays the next one: its backend may be stuck. */
 const slowMs = 250;
 const maxUnderWay = 4;
-/** A batch has a deadline of its own: it belongs to no single request. */
+/** A batch has its own deadline, because it serves several requests. */
 const batchMs = 5_000;
 
+interface LookUp<Q, A> {
+  asked: Q;
+  at: number;
+  patience: Patience | undefined;
+  resolve: (answer: A) => void;
+  reject: (error: unknown) => void;
+}
+
 /**
- * Makes one statement of many look-ups of a kind: those that come in one turn of the loop, or while enough are under way, are
- * made together. `lookUp` answers in the order in which it was asked.
+ * Batches look-ups of a kind into one statement: those of one turn of the event loop, or those that arrive while enough
+ * batches are running. `lookUp` must answer in the order of its argument.
  */
 export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (asked: Q) => Promise<A> {
-  const waiting: { asked: Q; at: number; resolve: (answer: A) => void; reject: (error: unknown) => void }[] = [];
+  const waiting: LookUp<Q, A>[] = [];
   let underWay = 0;
   let slow = 0;
   let isScheduled = false;
@@ -45,7 +54,8 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
     }, slowMs);
     try {
       const asked = batch.map((one) => one.asked);
-      const answers = await withoutDeadline(() => withDeadline(batchMs, () => lookUp(asked)));
+      const patience = sharedPatience(batch.flatMap((one) => one.patience ?? []));
+      const answers = await withoutDeadline(() => withDeadline(batchMs, () => lookUp(asked), patience));
       if (answers.length !== batch.length) throw new Error(`${batch.length} look-ups had ${answers.length} answers`);
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as A);
     } catch (error) {
@@ -62,7 +72,7 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
     untilDeadline(
       new Promise<A>((resolve, reject) => {
         if (waiting.length >= maxWaiting) return reject(unavailable(new Error('too many wait')));
-        waiting.push({ asked, at: Date.now(), resolve, reject });
+        waiting.push({ asked, at: Date.now(), patience: currentDeadline()?.patience, resolve, reject });
         schedule();
       }),
     );

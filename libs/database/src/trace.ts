@@ -1,7 +1,7 @@
 import type { LogEvent } from '@natter/contracts';
 import { context, propagation } from '@opentelemetry/api';
 
-/** The event with the trace it was emitted under, so that its delivery is seen in the same trace. */
+/** The event with the trace in which it was emitted, so that its delivery is part of the same trace. */
 export function traced(event: LogEvent): LogEvent {
   const carrier: Record<string, string> = {};
   propagation.inject(context.active(), carrier);

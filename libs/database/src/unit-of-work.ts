@@ -3,38 +3,28 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { type Claim, insertAnswer, isKeyTaken, KeyTaken } from './claim.ts';
 import type { Connection } from './connection.ts';
-import { type Database, type Executor, executor, sql, toLiteralSql } from './database.ts';
+import { type Database, executor, sql, toLiteralSql } from './database.ts';
 import { currentDeadline, pause, withoutDeadline } from './deadline.ts';
 import { type Gates, passGate } from './gates.ts';
 import { type Numbered, numberedQueries } from './numbered.ts';
 import { isTransient } from './prepared.ts';
 import { sqlState } from './sql-state.ts';
 import { traced } from './trace.ts';
-
-/** What is being done in one transaction, for one realm. */
-export interface Work extends Executor {
-  readonly realmId: number;
-  /** Announces a change; returns its offset from the first number of this unit. */
-  emit(event: LogEvent): number;
-  /** What this unit's decisions rest on: versions that must still hold at the commit. */
-  restOn(basis: Record<string, number>): void;
-  /** Ends what others decided on this key's version. */
-  bump(key: string): void;
-  /**
-   * A row that carries a number of the log; written with the commit: after the clock was taken, if anything is announced, with
-   * `log.last_number(realm)`.
-   */
-  numbered(row: Numbered): void;
-}
+import type { Work } from './work.ts';
 
 export interface UnitOptions {
   realmId: number;
   /** Schema of the service; also the source of its events. */
   schema: string;
-  /** The key of the request whose change this is: the result of the unit is stored as its answer. */
+  /** The key of the request that makes this change: the result of the unit is stored as its answer. */
   claim: Claim | undefined;
-  /** It bumps versions that others of its kind bump: it waits for them at the beginning instead of losing to them at the end. */
+  /**
+   * The unit bumps versions that others of its kind bump too: it waits for its gate at the beginning instead of losing
+   * at the commit.
+   */
   isQueued?: boolean;
+  /** Maximum idle time between two statements, in milliseconds: shorter if others wait for its locks. */
+  idleMs?: number;
 }
 
 export interface Appended {
@@ -42,28 +32,30 @@ export interface Appended {
   entries: LogEntry[];
 }
 
-/** Told of every committed append; must not throw and is not waited for. */
+/** Called with every committed append; must not throw and is not awaited. */
 export type OnAppended = (appended: Appended) => void;
 
 /**
  * Runs `handler` in one transaction and commits its events with it. The handler makes no bus call and may run again
- * (deadlock, serialisation failure). Throws `BasisChanged` when what it rested on has changed: the caller refreshes
- * and decides anew. Throws `KeyTaken` when the key of `claim` has an answer.
+ * (deadlock, serialization failure). Throws `BasisChanged` if an expected version has changed: the caller refreshes its
+ * data and decides again. Throws `KeyTaken` if the key of `claim` has an answer.
  */
 export type UnitOfWork = <R>(options: UnitOptions, handler: (work: Work) => Promise<R>) => Promise<R>;
 
 export class BasisChanged extends Error {
-  /** A version is held as it is for the next attempt, which reads a row again. */
+  /** A changed version is held by its gate during the next attempt; a changed row is read again. */
   readonly of: 'version' | 'row';
+  readonly key: string;
 
   constructor(key: string, of: 'version' | 'row' = 'version') {
-    super(key);
+    super(`basis changed: ${key}`);
+    this.key = key;
     this.of = of;
     this.name = 'BasisChanged';
   }
 }
 
-/** Somebody who decides again holds the versions that this unit bumps. */
+/** Another attempt holds the gate of the versions that this unit bumps. */
 class GateHeld extends BasisChanged {}
 
 const appendResult = z.object({
@@ -75,7 +67,9 @@ const appendResult = z.object({
 
 const maxAttempts = 5;
 const lockMs = 5_000;
-/** Of one unit. The largest requests (a thousand people into ten channels) announce less than half of it. */
+/** Maximum time between two statements of a unit; a process that hangs there blocks others for this long. */
+const usualIdleMs = 4_000;
+/** Limit per unit. The largest requests (a thousand users into ten channels) announce less than half of it. */
 const maxEvents = 25_000;
 
 export function createUnitOfWork(database: Database, onAppended: OnAppended, gates?: Gates): UnitOfWork {
@@ -108,11 +102,11 @@ async function runOnce<R>(
   handler: (work: Work) => Promise<R>,
 ): Promise<R> {
   return database.connect(async (connection) => {
-    const unit = openUnit(connection, options.realmId);
+    const unit = openUnit(connection, options.realmId, options.idleMs);
     await connection.query([unit.begin, ...options.locks].join('; '));
     const result = await handler(unit.work);
     const { claim, realmId, schema } = options;
-    // Last: under the clock, so that nobody waits for a key while they hold it.
+    // Last, under the clock, so that no unit waits for a key while holding the clock.
     if (claim) unit.numbered.push(insertAnswer(schema, realmId, claim, { result }));
     const appended = await appendAndCommit(connection, schema, unit);
     if (claim) claim.stored = { result };
@@ -130,11 +124,11 @@ export interface OpenUnit {
   numbered: Numbered[];
   /** The message that begins the transaction. */
   begin: string;
-  /** Fails the transaction when it took longer than its caller waits, as Postgres measures it from `begin`. */
+  /** Fails the transaction if it took longer than its caller waits, as measured by Postgres from `begin`. */
   checkDeadline: string;
 }
 
-export function openUnit({ query, deadline }: Connection, realmId: number): OpenUnit {
+export function openUnit({ query, deadline }: Connection, realmId: number, idleMs = usualIdleMs): OpenUnit {
   const remainingMs = Math.max(Math.floor(deadline.remainingMs()), 1);
   const unit: Omit<OpenUnit, 'work'> = {
     realmId,
@@ -142,7 +136,7 @@ export function openUnit({ query, deadline }: Connection, realmId: number): Open
     basis: {},
     bumps: [],
     numbered: [],
-    begin: `BEGIN; SET LOCAL statement_timeout = ${remainingMs}; SET LOCAL lock_timeout = ${Math.min(lockMs, remainingMs)}; SET LOCAL idle_in_transaction_session_timeout = '8s'`,
+    begin: `BEGIN; SET LOCAL statement_timeout = ${remainingMs}; SET LOCAL lock_timeout = ${Math.min(lockMs, remainingMs)}; SET LOCAL idle_in_transaction_session_timeout = '${idleMs}'`,
     checkDeadline: `SELECT log.check_deadline(${remainingMs})`,
   };
   const work: Work = {
@@ -166,9 +160,9 @@ export function openUnit({ query, deadline }: Connection, realmId: number): Open
 }
 
 /**
- * The clock, the events and COMMIT in one message: a process that is stopped here cannot hold the clock. After the deadline
- * the message is not sent; sent before, it commits before the deadline or not at all, but for the time of COMMIT itself.
- * `before`: what begins the transaction, when nothing was asked in it yet.
+ * Sends the clock, the events and COMMIT in one message, so that a process that is stopped here cannot hold the clock.
+ * After the deadline the message is not sent; if sent before, it commits before the deadline or not at all, except for
+ * the time of COMMIT itself. `before`: the statements that begin the transaction, if none was sent yet.
  */
 export async function appendAndCommit(
   connection: Connection,
@@ -196,7 +190,9 @@ export async function appendAndCommit(
   } catch (error) {
     if (sqlState(error) === 'NT409') {
       const { message } = error as Error;
-      throw message.startsWith('gate ') ? new GateHeld(message) : new BasisChanged(message);
+      throw message.startsWith('gate ')
+        ? new GateHeld(message)
+        : new BasisChanged(message.replace(/^basis changed: /, ''));
     }
     return refuseTakenKey(error);
   }

@@ -1,6 +1,8 @@
--- Adds an ephemeral entry between two durable ones.
--- KEYS: 1 stream, 2 meta hash. ARGV: 1 Redis run id, 2 most ephemeral entries per number, 3 data, 4 signature or ''
--- Returns {number, n, mark of the durable entry before}, or {0} when a durable tick must come first, so that no id is given twice.
+-- Adds an ephemeral entry after the last durable one.
+-- KEYS: 1 stream, 2 meta hash.
+-- ARGV: 1 Redis run id, 2 maximum of ephemeral entries per number, 3 data, 4 signature or ''.
+-- Returns {number, n, mark of the preceding durable entry}, or {0} if a durable tick must come first, so that no id is
+-- assigned twice.
 local meta = redis.call('HMGET', KEYS[2], 'number', 'mark', 'n', 'run')
 if not meta[1] or meta[4] ~= ARGV[1] or tonumber(meta[3]) >= tonumber(ARGV[2]) then return {0} end
 local n = tonumber(meta[3]) + 1

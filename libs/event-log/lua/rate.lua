@@ -1,12 +1,13 @@
--- Spends a cost from several budgets of a window, or from none of them where one has too little left.
--- KEYS: a counter for each budget. ARGV: 1 the cost, then the limit and the seconds to live of each
--- Returns {what was spent of the first budget, 1-based place of the one that refused or 0}
+-- Spends a cost from several budgets of a window, or from none if one has too little left.
+-- KEYS: a counter for each budget.
+-- ARGV: 1 the cost, then the limit and the seconds to live of each.
+-- Returns {amount spent of the first budget, 1-based index of the budget that refused or 0}.
 local cost = tonumber(ARGV[1])
 local spent = {}
 for i, key in ipairs(KEYS) do
   spent[i] = tonumber(redis.call('HGET', key, 'n') or 0)
   local limit = tonumber(ARGV[2 * i])
-  -- What costs more than a whole budget takes all of it.
+  -- A cost above a whole budget takes all of it.
   if spent[i] + math.min(cost, limit) > limit then return {spent[1], i} end
 end
 for i, key in ipairs(KEYS) do

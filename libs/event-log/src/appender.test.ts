@@ -38,7 +38,7 @@ test('a change of any number of events is appended, a few hundred arguments at a
     publish: () => undefined,
     signer: async () => undefined,
     readRecord: async () => [],
-    commitTick: async () => undefined,
+    commit: async () => undefined,
     onConflict: () => errors.push('conflict'),
     onError: (error) => errors.push(error),
     maxLength: 1_000,

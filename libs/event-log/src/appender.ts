@@ -7,12 +7,14 @@ import { entryData } from './stream.ts';
 export interface AppenderOptions {
   log: LogRedis;
   publish: (subject: string, payload: string) => void;
-  /** Reads entries after a number from Postgres; only event-queue may. */
+  /** Reads entries after a number from Postgres; allowed for event-queue only. */
   readRecord: ((realmId: number, after: number, limit: number) => Promise<LogEntry[]>) | undefined;
-  /** What this service signs with; unsigned entries are delivered too, after a look at the record. */
+  /**
+   * Signs entries of this service. Unsigned entries are delivered too, after gateways compared them with the record.
+   */
   signer: () => Promise<Signer | undefined>;
-  /** Commits a durable no-op event, so that the stream stands on a number nobody was given ids behind. */
-  commitTick: (realmId: number) => Promise<void>;
+  /** Commits a durable event. */
+  commit: (realmId: number, event: LogEvent) => Promise<void>;
   onConflict: (realmId: number) => void;
   onError: (error: unknown) => void;
   maxLength: number;
@@ -20,16 +22,26 @@ export interface AppenderOptions {
 }
 
 export interface Appender {
-  /** Tells consumers of committed entries, brings these into the stream and tells the gateways. Never throws; the sweep does what failed here. */
+  /**
+   * Notifies consumers of committed entries, appends the entries to the stream and notifies the gateways. Never throws;
+   * the sweep repeats a failed append.
+   */
   append(realmId: number, entries: readonly LogEntry[]): Promise<void>;
-  /** Brings the stream up to the record. */
+  /** Brings the stream up to date with the record. If Redis refuses, it throws and makes gateways read the record. */
   catchUp(realmId: number, streamLast: number): Promise<void>;
-  /** Adds an event that is never recorded. Dropped with an error when Redis is away. */
+  /** Adds an event that is not recorded. If Redis refuses it, the event is recorded; gateways skip it once it is outdated. */
   appendEphemeral(realmId: number, event: LogEvent): Promise<void>;
 }
 
+/** An event without content and audience, which takes a number. */
+const tick: LogEvent = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
+/** Maximum number of ephemeral entries between two durable ones. */
+const maxEphemeral = 31;
+const ephemeralAttempts = 3;
 const portionBytes = 64 * 1024;
-/** How often what another process committed before is waited for, each time twice as long, before it is left to the sweep. */
+/**
+ * Number of waits for entries that another process committed before, each twice as long. Then the sweep appends them.
+ */
 const gapAttempts = 8;
 const gapMs = 2;
 const chunk = 500;
@@ -40,7 +52,7 @@ export function createAppender(options: AppenderOptions): Appender {
   const { log } = options;
   const keys = (realmId: number): [string, string] => [streamKey(realmId), metaKey(realmId)];
 
-  /** In batches, since one command with every entry of a large change would hold up Redis and overflow the client. */
+  /** In batches: one command with every entry of a large change would block Redis and overflow the client. */
   async function write(
     realmId: number,
     entries: readonly LogEntry[],
@@ -76,7 +88,7 @@ export function createAppender(options: AppenderOptions): Appender {
     return answer;
   }
 
-  /** To gateways what was committed, in portions. */
+  /** Announces committed entries to gateways, in portions. */
   async function announce(realmId: number, entries: readonly LogEntry[], data = entries.map(entryData)): Promise<void> {
     for (const portion of portions(entries, data)) await tell(realmId, portion);
   }
@@ -87,7 +99,7 @@ export function createAppender(options: AppenderOptions): Appender {
   }
 
   async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
-    // Consumers read the record: they need not wait for Redis, which may be slow or away.
+    // Consumers read the record, so they need not wait for Redis, which may be slow or unavailable.
     for (const type of new Set(entries.map((entry) => entry.event.type)))
       if (isRead(type)) options.publish(committedSubject(type, realmId), '');
     try {
@@ -101,20 +113,24 @@ export function createAppender(options: AppenderOptions): Appender {
       }
     } catch (error) {
       options.onError(error);
-      // Redis refuses or is away: gateways take what is announced, and read from the record what lies before it.
+      // Redis refuses or is unavailable: gateways use the announced entries, and read earlier ones from the record.
       await announce(realmId, entries).catch(options.onError);
     }
   }
 
   async function catchUp(realmId: number, streamLast: number): Promise<void> {
-    if (!options.readRecord) throw new Error('Only event-queue reads the record');
+    if (!options.readRecord) throw new Error('Only event-queue may read the record');
     for (let after = streamLast; ; ) {
       const missing = await options.readRecord(realmId, after, chunk);
       const [first, last] = [missing[0], missing.at(-1)];
       if (!first || !last) return;
-      // The record no longer holds what lies between: the stream begins anew.
+      // The record no longer has the entries in between: the stream restarts.
       if (first.number > after + 1) await log.redis.del(...keys(realmId));
-      const [status] = await write(realmId, missing, { isFromRecord: true });
+      const [status] = await write(realmId, missing, { isFromRecord: true }).catch(async (error: unknown) => {
+        // The process that committed the entries may have died before it announced them.
+        await tell(realmId, { upTo: last.number });
+        throw error;
+      });
       if (status === 'conflict') return options.onConflict(realmId);
       if (missing.length < chunk) return;
       after = last.number;
@@ -122,23 +138,26 @@ export function createAppender(options: AppenderOptions): Appender {
   }
 
   async function appendEphemeral(realmId: number, event: LogEvent): Promise<void> {
-    for (let attempt = 0; attempt < 5; attempt++) {
+    for (let attempt = 0; attempt < ephemeralAttempts; attempt++) {
       const at = Date.now();
-      const [runId, signer] = await Promise.all([log.runId(), options.signer()]);
-      const data = entryData({ previousMark: 0, at, event });
-      const [number = 0, n = 0, mark = 0] = await log.ephemeralScript(keys(realmId), [
-        runId,
-        31,
-        data,
-        signer ? signEphemeral(signer, realmId, data) : '',
-      ]);
-      if (number > 0) {
-        return tell(realmId, { entries: [{ number, n, mark, previousMark: 0, at, event }] });
-      }
-      await options.commitTick(realmId);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      const place = await addEphemeral(realmId, { previousMark: 0, at, event }).catch(options.onError);
+      if (!place) break;
+      const [number = 0, n = 0, mark = 0] = place;
+      if (number > 0) return tell(realmId, { entries: [{ number, n, mark, previousMark: 0, at, event }] });
+      // The stream must end at a number after which no ephemeral ids were assigned.
+      await options.commit(realmId, tick);
+      await new Promise((resolve) => setTimeout(resolve, 5 * 4 ** attempt));
     }
-    throw new Error('No place for an ephemeral event');
+    // Redis refuses the event, or the entry that must precede it.
+    await options.commit(realmId, event);
+  }
+
+  /** Number, position after it, and mark of the preceding durable entry. The number is 0 if a durable entry must come first. */
+  async function addEphemeral(realmId: number, entry: Parameters<typeof entryData>[0]): Promise<number[]> {
+    const [runId, signer] = await Promise.all([log.runId(), options.signer()]);
+    const data = entryData(entry);
+    const signature = signer ? signEphemeral(signer, realmId, data) : '';
+    return log.ephemeralScript(keys(realmId), [runId, maxEphemeral, data, signature]);
   }
 
   return { append, catchUp, appendEphemeral };
@@ -162,7 +181,7 @@ export function* batches(entries: readonly LogEntry[]): Generator<{ entries: Log
   if (batch.entries.length > 0) yield batch;
 }
 
-/** What is larger by itself than a portion may be is announced by its number, and read from Redis. */
+/** An entry larger than a portion is announced by its number, and read from Redis. */
 function portions(
   entries: readonly LogEntry[],
   data: readonly string[],

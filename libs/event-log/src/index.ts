@@ -1,6 +1,6 @@
 /**
- * The log in Redis: one stream per realm, appended by any process, idempotent by arithmetic, lost without harm.
- * What Redis does not hold is read from Postgres by event-queue; a reader proves completeness with `previousMark`.
+ * The log in Redis: one stream per realm. Any process may append; appending is idempotent, and losing the stream does
+ * no harm. Event-queue reads entries that Redis does not have from Postgres. Readers detect gaps with `previousMark`.
  */
 export * from './appender.ts';
 export * from './keys.ts';

@@ -7,11 +7,11 @@ export const rateKey = (realmId: number, who: string): string => `natter:{${real
 
 /** Subject on which new entries of a realm are published to gateways. */
 export const logSubject = (realmId: number | '*'): string => `natter.log.${realmId}`;
-/** Subject on which it is told that events of a type were committed, for those who act on them. */
+/** Subject that announces committed events of a type to consumers. */
 export const committedSubject = (type: string, realmId: number | '*'): string => `natter.committed-${type}.${realmId}`;
-/** Subject on which a newer poll, a deletion or an expiry is told to whoever holds a poll of the queue. */
+/** Subject that announces a newer poll, a deletion or an expiry to the gateway that holds a poll of the queue. */
 export const queueSubject = (realmId: number | '*'): string => `natter.queue.${realmId}`;
-/** On which a realm's number is told whose stream holds another history than the record. */
+/** Subject that carries the id of a realm whose stream has another history than the record. */
 export const logConflictSubject = 'natter.log-conflict';
-/** On which it is told when something is due that was not known of, in seconds. */
+/** Subject that tells the scheduler in how many seconds something new is due. */
 export const scheduledSubject = 'natter.scheduled';

@@ -1,23 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Redis } from 'ioredis';
 
-export type { Redis } from 'ioredis';
-
 /** Scripts by file name in `lua/`. */
 const script = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
 
 export interface LogRedis {
   redis: Redis;
-  /** Identifies the Redis process; another one may not know which ids were given. */
+  /** Identifies the Redis process; another process may not know which ids were assigned. */
   runId(): Promise<string>;
   appendScript(realmKeys: [string, string], args: (string | number)[]): Promise<[string, number]>;
   ephemeralScript(realmKeys: [string, string], args: (string | number)[]): Promise<number[]>;
-  /** Counts a poll of a queue by its owner; gives its record as it stands here, the poll's number, and which process polled before. */
+  /**
+   * Numbers a poll of a queue for its owner. Returns the cached record, the poll's number, and the process of the
+   * previous poll.
+   */
   pollScript(
     keys: [string, string],
     args: [userId: number, by: string, secondsToLive: number],
   ): Promise<[string | null, number, string | null]>;
-  /** Spends a cost from budgets: `args` are the cost, then limit and seconds to live of each. Gives what was spent of the first, and which refused. */
+  /**
+   * Spends a cost from budgets. `args`: the cost, then limit and seconds to live of each budget. Returns the amount
+   * spent of the first budget, and which budget refused.
+   */
   rateScript(keys: readonly string[], args: readonly number[]): Promise<[number, number]>;
   isUp(): boolean;
   close(): void;
@@ -27,14 +31,14 @@ const commandTimeoutMs = 1_500;
 const pingMs = 1_000;
 
 /**
- * Once a command timed out, commands fail at once until a ping is answered: a Redis that hangs must not delay every request by
- * the time-out. Callers go on without Redis.
+ * After a command timed out, commands fail at once until a ping is answered: a hanging Redis must not delay every
+ * request by the time-out. Callers continue without Redis.
  */
 class PausingRedis extends Redis {
   #isPaused = false;
 
   override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
-    // The handshake of a new connection is never refused.
+    // The handshake of a new connection is never rejected.
     if (this.#isPaused && this.status === 'ready' && command.name !== 'ping') {
       command.reject(new Error('Redis does not answer'));
       return command.promise;
@@ -51,7 +55,7 @@ class PausingRedis extends Redis {
   }
 }
 
-/** A connection that never gives up reconnecting, fails commands fast while it is away, and blocks on nothing. */
+/** A connection that reconnects forever, fails commands fast while it is down, and never blocks. */
 export function connectRedis(url: string, onChange: (state: 'up' | 'away', error?: Error) => void): LogRedis {
   const redis: Redis = new PausingRedis(url, {
     maxRetriesPerRequest: 0,
@@ -62,7 +66,7 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     commandTimeout: commandTimeoutMs,
     keepAlive: 5_000,
     retryStrategy: (times) => Math.min(50 * times, 500) + Math.random() * 100,
-    // What is asked in one turn of the loop goes out in one write. A long range holds nobody up.
+    // Commands of one turn of the event loop are sent in one write. A long range does not delay the others.
     enableAutoPipelining: true,
     autoPipeliningIgnoredCommands: ['xrange', 'ping'],
     scripts: {

@@ -2,9 +2,9 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import { type LogEntry, ownsEvent } from '@natter/contracts';
 
 /**
- * Each service signs what it brings into the log with a key of its own, which the record gave it; gateways have all keys. A
- * signature says that the service itself wrote the entry, so gateways deliver it without asking the record. What is not signed,
- * or signed by a service that does not own the type, is read from the record instead.
+ * Each service signs the entries it appends with its own key, which it gets from the record; gateways have all keys. A
+ * signature proves that the service itself wrote the entry, so gateways deliver it without reading the record. Entries
+ * without a signature, or signed by a service that does not own the type, are read from the record.
  */
 export interface Signer {
   /** The schema of the service. */
@@ -12,15 +12,18 @@ export interface Signer {
   key: KeyObject;
 }
 
-/** A key in the form in which signing takes a fifth of the time. */
+/** The key object with which signing takes a fifth of the time. */
 export const signingKey = (bytes: Buffer): KeyObject => createSecretKey(bytes);
 
-/** Whose signature stands for any entry: it serves the record, which `log.append` keeps free of what is not its writer's. */
+/**
+ * This signature is valid for any type of entry: event-queue serves the record, and `log.append` accepts only events of
+ * their owners.
+ */
 const recordKeeper = 'event_queue';
 
 const mac = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
 
-/** What a stored entry's signature covers. An ephemeral one has no number yet when it is signed. */
+/** The text that a stored entry's signature covers. An ephemeral entry has no number yet when it is signed. */
 const storedText = (realmId: number, entry: Pick<LogEntry, 'number' | 'n' | 'mark'>, data: string): string =>
   entry.n === 0 ? `entry ${realmId} ${entry.number} ${entry.mark} ${data}` : ephemeralText(realmId, data);
 const ephemeralText = (realmId: number, data: string): string => `ephemeral ${realmId} ${data}`;
@@ -38,20 +41,20 @@ export const signEphemeral = (signer: Signer, realmId: number, data: string): st
 
 const hintText = (realmId: number, rest: string): string => `hint ${realmId} ${rest}`;
 
-/** A hint with its signature as the first member, over all that follows it. */
+/** A hint with its signature as the first member, computed over the rest. */
 export function signHint(signer: Signer, realmId: number, hint: object): string {
   const rest = JSON.stringify(hint).slice(1);
   return `{"signature":"${signer.source}:${mac(signer.key, hintText(realmId, rest))}",${rest}`;
 }
 
 export interface Verifier {
-  /** Whether the owner of the entry's type, or the keeper of the record, signed it. `data` is the stored text. */
+  /** Whether the owner of the entry's type, or event-queue, signed it. `data` is the stored text. */
   isGenuine(realmId: number, entry: LogEntry, data: string, signature: string | undefined): boolean;
-  /** Whether one service signed the hint, and may append all that is in it. */
+  /** Whether one service signed the hint, and may append all its entries. */
   isGenuineHint(realmId: number, hint: { signature?: string; entries?: LogEntry[] }, payload: Uint8Array): boolean;
 }
 
-/** `keyOf`: the key of a source, as far as it is known. `onDoubt`: something was not signed with the keys that are known. */
+/** `keyOf`: the key of a source, if known. `onDoubt`: called when no known key matches a signature. */
 export function createVerifier(keyOf: (source: string) => KeyObject | undefined, onDoubt: () => void): Verifier {
   function signerOf(signature: string | undefined, text: () => string): string | undefined {
     const [source = '', given = ''] = signature?.split(':') ?? [];

@@ -4,19 +4,22 @@ import type { LogRedis } from './redis.ts';
 import type { Verifier } from './signing.ts';
 
 export interface StreamRead {
-  /** Genuine entries, oldest first, up to the first durable one that is doubtful; doubtful ephemeral ones are left out. */
+  /**
+   * Genuine entries, oldest first, up to the first durable entry without a valid signature; such ephemeral entries are
+   * skipped.
+   */
   entries: LogEntry[];
-  /** Where the next read goes on. */
+  /** Position after which the next read continues. */
   through: { number: number; n: number };
-  /** Their size as JSON. */
+  /** Size of the entries as JSON. */
   bytes: number;
-  /** Nothing durable was doubtful, and no more is there. */
+  /** The end of the stream was reached without finding a doubtful durable entry. */
   isAtEnd: boolean;
-  /** A durable entry is doubtful: the record says what stands there. */
+  /** A durable entry has no valid signature: read the record instead. */
   isDoubtful: boolean;
 }
 
-/** Entries after a position. Reads only what stands in Redis: the caller checks marks for completeness. */
+/** Entries after a position. Reads only what Redis has: the caller checks marks for completeness. */
 export async function readStream(
   log: LogRedis,
   verifier: Verifier,
@@ -40,7 +43,7 @@ export async function readStream(
 
 const count = 500;
 
-/** Whether the durable entry of this number and mark stands in the stream and is genuine. */
+/** Whether the stream contains the durable entry of this number and mark with a valid signature. */
 export async function hasGenuine(
   log: LogRedis,
   verifier: Verifier,
@@ -54,7 +57,9 @@ export async function hasGenuine(
   return entry.mark === mark && verifier.isGenuine(realmId, entry, data, fields[5]);
 }
 
-/** Whoever writes garbage there is not believed. */
+const nothing: LogEntry['event'] = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
+
+/** Invalid data has no valid signature, so the record is read instead. */
 function entryOf(id: string, fields: string[]): { entry: LogEntry; data: string } {
   const [number = '0', n = '0'] = id.split('-');
   const data = fields[3] ?? '';
@@ -69,9 +74,9 @@ function parsedOf(data: string): Pick<LogEntry, 'previousMark' | 'at' | 'event'>
   } catch {
     // Not written by a service.
   }
-  return { previousMark: 0, at: 0, event: { type: '', body: {}, audience: { users: { ids: [] } } } };
+  return { previousMark: 0, at: 0, event: nothing };
 }
 
-/** The stored form of an entry; number and mark stand beside it. */
+/** The stored form of an entry; number and mark are stored in separate fields. */
 export const entryData = (entry: Pick<LogEntry, 'previousMark' | 'at' | 'event'>): string =>
   JSON.stringify({ previousMark: entry.previousMark, at: entry.at, event: entry.event });

@@ -1,62 +1,54 @@
-import type { MarkdownIt, Token } from 'markdown-it';
-import { runOf } from './context.ts';
+import type { Inline, InlineRule } from './inline.ts';
+import { element, type Node, text } from './node.ts';
 
-const LINK = /#\*\*([^*>\n]+)(?:(>)([^*\n]*?)(?:@(\d{1,15}))?)?\*\*/y;
-const MAY_PRECEDE = /[\s'"(,:<]/;
-/** How an empty topic shows where the reader cannot choose a name for it. */
+const MAY_PRECEDE = String.raw`(?<![^\s'"({[/<])`;
+const LINK = new RegExp(String.raw`${MAY_PRECEDE}#\*\*([^*>]+)(?:>([^*]*))?\*\*`, 'g');
+const MESSAGE = /^(.*)@(\d{1,15})$/s;
+/** The displayed name of an empty topic, where the reader's client cannot choose one. */
 const EMPTY_TOPIC = 'general chat';
 
-type ChannelLink = {
-  cssClass: 'stream' | 'stream-topic' | 'message-link';
-  channelId: number;
-  href: string;
-  channelName: string;
-  topic: string | undefined;
+/** `#**channel**`, `#**channel>topic**` and `#**channel>topic@id**`; the name is matched exactly. */
+export const channelLink: InlineRule = (content, inline) => {
+  if (!content.includes('#**')) return content;
+  const { find } = inline.run;
+  return content.replace(LINK, (whole, name: string, rest: string | undefined) => {
+    const channel = find.channel(name);
+    if (channel === undefined) return channelOnly(`${name}${rest === undefined ? '' : `>${rest}`}`, whole, inline);
+    if (rest === undefined) return channelOnly(name, whole, inline);
+    const narrow = narrowOf(channel);
+    const id = { 'data-stream-id': String(channel.id) };
+    const [, topic = rest, messageId] = MESSAGE.exec(rest) ?? [];
+    const inTopic = `${narrow}/topic/${hashEncode(topic)}`;
+    if (messageId !== undefined) {
+      const shown = [...titleOf(name, topic), text(' @ 💬')];
+      return inline.mark([linkTo('message-link', {}, `${inTopic}/near/${messageId}`, shown)], whole);
+    }
+    const latest = find.latestMessageId(channel.id, topic);
+    const href = latest === undefined ? inTopic : `${inTopic}/with/${latest}`;
+    return inline.mark([linkTo('stream-topic', id, href, titleOf(name, topic))], whole);
+  });
 };
 
-/** `#**channel**`, `#**channel>topic**` and `#**channel>topic@id**`. */
-export function channelLink(md: MarkdownIt): void {
-  md.inline.ruler.before('emphasis', 'channel_link', (state, silent) => {
-    if (state.src[state.pos] !== '#' || state.linkLevel > 0) return false;
-    const before = state.pos === 0 ? undefined : state.src[state.pos - 1];
-    if (before !== undefined && !MAY_PRECEDE.test(before)) return false;
-    LINK.lastIndex = state.pos;
-    const match = LINK.exec(state.src);
-    if (match === null || LINK.lastIndex > state.posMax) return false;
-    const channel = runOf(state.env).find.channel(match[1] ?? '');
-    if (channel === undefined) return false;
-    if (!silent) {
-      const topic = match[2] === undefined ? undefined : (match[3] ?? '');
-      state.push('channel_link', '', 0).meta = linkTo(channel, topic, match[4]);
-    }
-    state.pos += match[0].length;
-    return true;
-  });
-  md.renderer.rules.channel_link = (tokens, index) => html(tokens[index], md);
+/** The name of a channel may contain a `>`. */
+function channelOnly(name: string, whole: string, inline: Inline): string {
+  const channel = inline.run.find.channel(name);
+  if (channel === undefined) return whole;
+  const id = { 'data-stream-id': String(channel.id) };
+  return inline.mark([linkTo('stream', id, narrowOf(channel), [text(`#${name}`)])], whole);
 }
 
-function linkTo(channel: { id: number; name: string }, topic: string | undefined, messageId?: string): ChannelLink {
-  const narrow = `/#narrow/channel/${channel.id}-${hashEncode(channel.name.replaceAll(' ', '-'))}`;
-  const base = { channelId: channel.id, channelName: channel.name, topic };
-  if (topic === undefined) return { ...base, cssClass: 'stream', href: narrow };
-  const inTopic = `${narrow}/topic/${hashEncode(topic)}`;
-  if (messageId === undefined) return { ...base, cssClass: 'stream-topic', href: inTopic };
-  return { ...base, cssClass: 'message-link', href: `${inTopic}/near/${messageId}` };
-}
+const narrowOf = ({ id, name }: { id: number; name: string }): string =>
+  `/#narrow/channel/${id}-${hashEncode(name.replaceAll(' ', '-'))}`;
 
-/** Percent encoding with the percent sign spelled as a dot, as in every narrow URL. */
-function hashEncode(text: string): string {
-  return encodeURIComponent(text.toWellFormed())
+const linkTo = (kind: string, attributes: Record<string, string>, href: string, shown: Node[]) =>
+  element('a', { class: kind, ...attributes, href }, shown);
+
+const titleOf = (channel: string, topic: string): Node[] =>
+  topic === '' ? [text(`#${channel} > `), element('em', {}, [text(EMPTY_TOPIC)])] : [text(`#${channel} > ${topic}`)];
+
+/** Percent encoding with a dot in place of the percent sign, as in every narrow URL. */
+function hashEncode(content: string): string {
+  return encodeURIComponent(content.toWellFormed())
     .replace(/[!'()*.]/g, (ch) => `%${ch.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%', '.');
-}
-
-function html(token: Token | undefined, md: MarkdownIt): string {
-  const link = token?.meta as ChannelLink;
-  const { escapeHtml } = md.utils;
-  const topic = link.topic === '' ? `<em>${EMPTY_TOPIC}</em>` : escapeHtml(link.topic ?? '');
-  const text = `#${escapeHtml(link.channelName)}${link.topic === undefined ? '' : ` &gt; ${topic}`}`;
-  const id = link.cssClass === 'message-link' ? '' : ` data-stream-id="${link.channelId}"`;
-  const suffix = link.cssClass === 'message-link' ? ' @ 💬' : '';
-  return `<a class="${link.cssClass}"${id} href="${escapeHtml(link.href)}">${text}${suffix}</a>`;
 }

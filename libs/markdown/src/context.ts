@@ -1,6 +1,11 @@
-export interface Named {
+interface Named {
   id: number;
   name: string;
+}
+
+export interface Mentionable extends Named {
+  /** Deactivated users and groups can be mentioned, but are not notified. */
+  isDeactivated?: boolean;
 }
 
 export interface Linkifier {
@@ -9,21 +14,28 @@ export interface Linkifier {
   urlTemplate: string;
 }
 
-/** What a message may refer to, of what its sender may see. Plain data: it is passed to other threads. */
+/**
+ * The objects that a message may refer to, limited to what its sender may see. Plain data, because it is passed to
+ * other threads.
+ */
 export interface RenderContext {
   /** Origin of the realm without trailing slash, e.g. http://localhost:9991. */
   realmUrl: string;
-  users: readonly Named[];
-  groups: readonly Named[];
+  users: readonly Mentionable[];
+  groups: readonly Mentionable[];
   channels: readonly Named[];
+  /** Topics that can be linked, each with its latest message. */
+  topics: readonly { channelId: number; name: string; messageId: number }[];
   linkifiers: readonly Linkifier[];
   /** The realm's own emoji; they take precedence over those of Unicode. */
   emoji: readonly { id: string; name: string; url: string }[];
   translateEmoticons: boolean;
-  /** Pygments name or alias; '' for none. */
+  /** Name or alias; '' for none. */
   defaultCodeLanguage: string;
   /** Inline previews of linked images and videos; on unless false. */
   previewMedia?: boolean;
+  /** Media of other sites are shown from this server, at addresses signed with this key; without it from their own. */
+  externalContentKey?: string;
 }
 
 export interface Rendered {
@@ -42,39 +54,33 @@ export interface Rendered {
   links: string[];
 }
 
-/** What the rules of one rendering share, carried in markdown-it's env. */
+/** State shared by the rules of one rendering. */
 export interface RenderRun {
   context: RenderContext;
   find: Lookups;
-  /** Block quotes around the text being parsed; mentions in a quote are silent. */
-  quoteDepth: number;
-  /** Formulas still to be typeset; the rest stay source text. */
+  mentions: {
+    userIds: Set<number>;
+    groupIds: Set<number>;
+    channelWildcard: boolean;
+    topicWildcard: boolean;
+    silentUserIds: Set<number>;
+  };
+  /** Remaining formulas to typeset; further ones stay source text. */
   formulasLeft: number;
-  previewsLeft: number;
-  /** Links that linkifiers may still make. */
+  /** Remaining links that linkifiers may create. */
   matchesLeft: number;
-  /** Steps of the parser that are left (`steps.ts`). */
+  /** Remaining steps of the parser (`steps.ts`). */
   stepsLeft: number;
 }
 
 export type FoundEmoji = { kind: 'unicode'; code: string } | { kind: 'realm'; url: string };
 
-/** Constant-time look-ups in a context: a message may name as much as its context holds. */
+/** Constant-time look-ups in a context, because a message may name everything in it. */
 export interface Lookups {
-  user(nameOrId: { name?: string; id?: number }): Named | undefined;
-  group(name: string): Named | undefined;
+  user(nameOrId: { name?: string; id?: number }): Mentionable | undefined;
+  group(name: string): Mentionable | undefined;
+  /** By the exact name. */
   channel(name: string): Named | undefined;
+  latestMessageId(channelId: number, topic: string): number | undefined;
   emoji(name: string): FoundEmoji | undefined;
-}
-
-const RUN = Symbol('run');
-
-export function envOf(run: RenderRun): Record<string | symbol, unknown> {
-  return { [RUN]: run };
-}
-
-export function runOf(env: Record<string | symbol, unknown> | undefined): RenderRun {
-  const run = env?.[RUN];
-  if (run === undefined) throw new Error('rendered without a context');
-  return run as RenderRun;
 }

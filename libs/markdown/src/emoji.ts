@@ -1,44 +1,33 @@
-import type { MarkdownIt, Token } from 'markdown-it';
-import { type FoundEmoji, runOf } from './context.ts';
+import type { FoundEmoji } from './context.ts';
+import type { InlineRule } from './inline.ts';
+import { type Element, element, text } from './node.ts';
+import { findEmoji } from './unicode-emoji.ts';
 
-const NAME = /:([\w+-]{1,100}):/y;
+const NAME = /:([\p{L}\p{M}\p{N}_+-]{1,100}):/gu;
 
-type Emoji = { name: string; image: FoundEmoji };
+/** `:name:` */
+export const emoji: InlineRule = (content, inline) =>
+  content.includes(':')
+    ? content.replace(NAME, (whole, name: string) => {
+        const found = inline.run.find.emoji(name);
+        return found ? inline.mark([emojiNode(name, found)], whole) : whole;
+      })
+    : content;
 
-/** `:name:`; how emoji of any origin look. */
-export function emoji(md: MarkdownIt): void {
-  md.inline.ruler.before('emphasis', 'emoji', (state, silent) => {
-    if (state.src[state.pos] !== ':') return false;
-    NAME.lastIndex = state.pos;
-    const match = NAME.exec(state.src);
-    const name = match?.[1];
-    if (match === null || name === undefined || NAME.lastIndex > state.posMax) return false;
-    const found = runOf(state.env).find.emoji(name);
-    if (found === undefined) return false;
-    if (!silent) {
-      state.push('emoji', '', 0).meta = {
-        name,
-        image: found,
-      } satisfies Emoji;
-    }
-    state.pos += match[0].length;
-    return true;
-  });
-  md.renderer.rules.emoji = (tokens, index) => html(tokens[index]?.meta as Emoji, md);
-}
+export const unicodeEmojiRule: InlineRule = (content, inline) => {
+  let result = '';
+  let at = 0;
+  for (const { start, end, name, code } of findEmoji(content)) {
+    result += content.slice(at, start) + inline.mark([emojiNode(name, { kind: 'unicode', code })], `:${name}:`);
+    at = end;
+  }
+  return result + content.slice(at);
+};
 
-/** Makes the token of a Unicode emoji that was not written by name. */
-export function emojiToken(makeToken: () => Token, name: string, code: string): Token {
-  const token = makeToken();
-  token.meta = { name, image: { kind: 'unicode', code } } satisfies Emoji;
-  return token;
-}
-
-function html({ name, image }: Emoji, md: MarkdownIt): string {
-  const { escapeHtml } = md.utils;
-  const title = escapeHtml(name.replaceAll('_', ' '));
-  const source = `:${escapeHtml(name)}:`;
-  if (image.kind === 'realm')
-    return `<img alt="${source}" class="emoji" src="${escapeHtml(image.url)}" title="${title}">`;
-  return `<span aria-label="${title}" class="emoji emoji-${escapeHtml(image.code)}" role="img" title="${title}">${source}</span>`;
+export function emojiNode(name: string, found: FoundEmoji): Element {
+  const title = name.replaceAll('_', ' ');
+  const source = `:${name}:`;
+  if (found.kind === 'realm') return element('img', { alt: source, class: 'emoji', src: found.url, title });
+  const attributes = { 'aria-label': title, class: `emoji emoji-${found.code}`, role: 'img', title };
+  return element('span', attributes, [text(source)]);
 }

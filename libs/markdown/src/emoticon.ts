@@ -1,4 +1,8 @@
-/** Emoticons that become emoji where the writer has asked for it, by emoji name. */
+import { emojiNode } from './emoji.ts';
+import type { InlineRule } from './inline.ts';
+import { unicodeEmoji } from './unicode-emoji.ts';
+
+/** Emoji names of emoticons, which are converted if the sender enabled it. */
 const NAMES: Record<string, string> = {
   ':)': 'smile',
   '(:': 'smile',
@@ -15,12 +19,14 @@ const NAMES: Record<string, string> = {
 };
 const EMOTICON = /(?<=^|[\s,.;?!()[\]"'])(?:[:;][)(|/DoOpP]|\(:|<3)(?=$|[\s,.;?!()[\]"'])/g;
 
-/** Whether a text may hold one; cheap, for texts that hold none. */
+/** A cheap check whether a text may contain an emoticon. */
 export const hasEmoticons = (text: string): boolean => text.search(EMOTICON) >= 0;
 
-export function findEmoticons(text: string): { start: number; end: number; name: string }[] {
-  return [...text.matchAll(EMOTICON)].flatMap((match) => {
-    const name = NAMES[match[0]];
-    return name === undefined ? [] : [{ start: match.index, end: match.index + match[0].length, name }];
+export const emoticons: InlineRule = (content, inline) => {
+  if (!inline.run.context.translateEmoticons) return content;
+  return content.replace(EMOTICON, (emoticon) => {
+    const name = NAMES[emoticon] ?? '';
+    const code = unicodeEmoji(name);
+    return code === undefined ? emoticon : inline.mark([emojiNode(name, { kind: 'unicode', code })], emoticon);
   });
-}
+};

@@ -1,43 +1,36 @@
-import type { MarkdownIt, Token } from 'markdown-it';
+import type { InlineRule } from './inline.ts';
+import { element } from './node.ts';
+import { spend } from './steps.ts';
 
-const UNDERSCORE = 0x5f;
+const STRONG_EMPHASIS = /\*\*\*(?!\s)([^*^\n]+)(?<!\s)\*\*\*/g;
+const STRONG = /\*\*([^\n]+?)\*\*/g;
+const EMPHASIS = /\*(?!\s)([^*^\n]+)(?<!\s)\*/g;
+const DELETED = /(?<!~)~~([^~\n]+?)~~(?!~)/g;
 
-/** Asterisks only; `~~` is del; `***x***` is strong around em. */
-export function emphasis(md: MarkdownIt): void {
-  md.inline.ruler.before('emphasis', 'underscore', (state, silent) => {
-    if (state.src.charCodeAt(state.pos) !== UNDERSCORE) return false;
-    if (!silent) state.pending += '_';
-    state.pos++;
-    return true;
-  });
-  md.inline.ruler2.after('emphasis', 'strong_outside', (state) => putStrongOutside(state.tokens));
-  md.renderer.rules.s_open = () => '<del>';
-  md.renderer.rules.s_close = () => '</del>';
-}
+export const strongEmphasis: InlineRule = (content, inline, later) =>
+  content.replace(STRONG_EMPHASIS, (whole, inner: string) =>
+    inline.mark([element('strong', {}, [element('em', {}, later(inner))])], whole),
+  );
 
-function putStrongOutside(tokens: Token[]): void {
-  const visible = tokens.filter((token) => token.type !== 'text' || token.content !== '');
-  const opened: number[] = [];
-  for (let i = 0; i < visible.length; i++) {
-    const token = visible[i];
-    if (token === undefined || !(token.tag === 'em' || token.tag === 'strong')) continue;
-    if (token.nesting === 1) {
-      opened.push(i);
-      continue;
-    }
-    const strongOpenAt = opened.pop();
-    if (token.tag !== 'strong' || strongOpenAt === undefined) continue;
-    const emOpen = visible[strongOpenAt - 1];
-    const emClose = visible[i + 1];
-    const strongOpen = visible[strongOpenAt];
-    if (emOpen?.type !== 'em_open' || emClose?.type !== 'em_close' || strongOpen === undefined) continue;
-    swapTag(emOpen, strongOpen);
-    swapTag(token, emClose);
+/** On one line; it may contain blanks. */
+export const strong: InlineRule = (content, inline, later) =>
+  content.replace(STRONG, (whole, inner: string) => inline.mark([element('strong', {}, later(inner))], whole));
+
+/** From the inside out, because emphasis may contain emphasis. */
+export const emphasis: InlineRule = (content, inline, later) => {
+  let current = content;
+  let from = 0;
+  for (;;) {
+    EMPHASIS.lastIndex = from;
+    const match = EMPHASIS.exec(current);
+    if (match === null) return current;
+    const [whole, inner = ''] = match;
+    const mark = inline.mark([element('em', {}, later(inner))], whole);
+    current = current.slice(0, match.index) + mark + current.slice(match.index + whole.length);
+    from = match.index === 0 ? 0 : Math.max(0, current.lastIndexOf('*', match.index - 1));
+    spend(inline.run, current.length - from);
   }
-}
+};
 
-function swapTag(a: Token, b: Token): void {
-  [a.type, b.type] = [b.type, a.type];
-  [a.tag, b.tag] = [b.tag, a.tag];
-  [a.markup, b.markup] = [b.markup, a.markup];
-}
+export const deleted: InlineRule = (content, inline, later) =>
+  content.replace(DELETED, (whole, inner: string) => inline.mark([element('del', {}, later(inner))], whole));

@@ -1,115 +1,90 @@
-import type { MarkdownIt, StateBlock } from 'markdown-it';
+const FENCE = /^(?:`{3,}|~{3,})/;
+const LANGUAGE = /^\{?\.?([a-zA-Z0-9_+,\-./#]+)/;
 
-const FENCE = /^(`{3,}|~{3,})[ \t]*(.*)$/;
-const CLASS_BRACES = /^\{\s*\.?([^}\s]*)\s*\}/;
-
-interface Opening {
+export interface Fence {
   marker: string;
-  word: string;
-  rest: string;
+  /** '' if none is named. */
+  language: string;
+  header: string;
+}
+
+/** The opening or closing line of a fenced block: no leading space, and no fence marker in the rest of the line. */
+export function fenceAt(line: string): Fence | undefined {
+  const marker = FENCE.exec(line)?.[0];
+  if (marker === undefined) return undefined;
+  const info = line.slice(marker.length).trim();
+  if (info.includes('`') || info.includes('~')) return undefined;
+  if (info === '') return { marker, language: '', header: '' };
+  const match = LANGUAGE.exec(info);
+  if (match === null) return undefined;
+  return { marker, language: match[1] ?? '', header: info.slice(match[0].length).trim() };
+}
+
+const isQuote = (language: string): boolean => /^quoted?$/i.test(language);
+const isMath = ({ language }: Fence): boolean => language.toLowerCase() === 'math';
+const isSpoiler = (language: string): boolean => /^spoiler$/i.test(language);
+
+/** Whether its content is Markdown. */
+export const holdsMarkdown = ({ language }: Fence): boolean => isQuote(language) || isSpoiler(language);
+
+/** Maximum nesting of quotes and spoilers; each level copies its lines. */
+const MAX_OPEN = 20;
+
+interface Open {
+  fence: Fence;
+  lines: string[];
+}
+
+/** Renders fenced blocks; each function returns a mark that represents the HTML. */
+export interface FencedHtml {
+  code(text: string, language: string): string;
+  math(text: string): string;
+  raw(html: string): string;
 }
 
 /**
- * Fenced blocks. `quote` and `spoiler` hold Markdown, so inside them a fence that names a language opens a nested
- * block and a bare one closes the innermost; all others hold text up to their own closing fence.
+ * Replaces fenced blocks. A fence ends at a line that is exactly its marker, or at the end of the text. Quotes and
+ * spoilers contain Markdown, so they may contain other fences; a quote becomes lines that start with `>`.
  */
-export function fence(md: MarkdownIt): void {
-  md.block.ruler.at(
-    'fence',
-    (state, startLine, endLine, silent) => {
-      if ((state.sCount[startLine] ?? 0) - state.blkIndent >= 4) return false;
-      const opening = openingAt(state, startLine);
-      if (opening === undefined) return false;
-      if (silent) return true;
-      const { contentEnd, nextLine } = extent(state, startLine, endLine, opening);
-      if (holdsMarkdown(opening)) pushContainer(state, opening, startLine, contentEnd);
-      else pushText(state, opening, startLine, contentEnd);
-      state.line = nextLine;
-      return true;
-    },
-    { alt: ['paragraph', 'reference', 'blockquote', 'list'] },
-  );
-}
-
-function openingAt(state: StateBlock, line: number): Opening | undefined {
-  const start = (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0);
-  const first = state.src[start];
-  if (first !== '`' && first !== '~') return undefined;
-  const match = FENCE.exec(state.src.slice(start, state.eMarks[line]));
-  const [marker, info] = [match?.[1], match?.[2]?.trim()];
-  if (marker === undefined || info === undefined || (first === '`' && info.includes('`'))) return undefined;
-  const braced = CLASS_BRACES.exec(info)?.[1];
-  const word = braced ?? info.split(/\s/, 1)[0] ?? '';
-  return { marker, word, rest: braced === undefined ? info.slice(word.length).trim() : '' };
-}
-
-function holdsMarkdown({ word }: Opening): boolean {
-  return word === 'quote' || word === 'quoted' || word === 'spoiler';
-}
-
-function closes(open: Opening, line: Opening): boolean {
-  return (
-    line.word === '' &&
-    line.rest === '' &&
-    line.marker[0] === open.marker[0] &&
-    line.marker.length >= open.marker.length
-  );
-}
-
-interface Extent {
-  /** The line after the last line inside. */
-  contentEnd: number;
-  /** The line after the closing fence, if there is one. */
-  nextLine: number;
-}
-
-/** An unclosed fence holds everything up to the end of the block around it. */
-function extent(state: StateBlock, startLine: number, endLine: number, opening: Opening): Extent {
-  const open = [opening];
-  for (let line = startLine + 1; line < endLine; line++) {
-    const innermost = open.at(-1);
-    const isOutside = !state.isEmpty(line) && (state.sCount[line] ?? 0) < state.blkIndent;
-    if (innermost === undefined || isOutside) return { contentEnd: line, nextLine: line };
-    const found = openingAt(state, line);
-    if (found === undefined) continue;
-    if (closes(innermost, found)) {
-      open.pop();
-      if (open.length === 0) return { contentEnd: line, nextLine: line + 1 };
-    } else if (holdsMarkdown(innermost) && found.word !== '') open.push(found);
+export function withoutFences(lines: readonly string[], defaultLanguage: string, html: FencedHtml): string[] {
+  const output: string[] = [];
+  const open: Open[] = [];
+  const target = (): string[] => open.at(-1)?.lines ?? output;
+  const close = (): void => {
+    const ended = open.pop();
+    if (ended) target().push('', ...rendered(ended, html), '');
+  };
+  for (const line of lines) {
+    const inner = open.at(-1);
+    if (inner && line.trimEnd() === inner.fence.marker) close();
+    else if (inner && !holdsMarkdown(inner.fence)) inner.lines.push(isMath(inner.fence) ? line : line.trimEnd());
+    else {
+      const fence = open.length < MAX_OPEN ? fenceAt(line) : undefined;
+      if (fence) open.push({ fence: { ...fence, language: fence.language || defaultLanguage }, lines: [] });
+      else target().push(line);
+    }
   }
-  return { contentEnd: endLine, nextLine: endLine };
+  while (open.length > 0) close();
+  // A fence that is not closed is followed by a blank line too.
+  if (output.length > 2 && output.at(-2) !== '') output.push('');
+  return output;
 }
 
-function pushText(state: StateBlock, opening: Opening, startLine: number, contentEnd: number): void {
-  const token = state.push(opening.word === 'math' ? 'math_block' : 'fence', 'code', 0);
-  token.info = opening.word;
-  token.markup = opening.marker;
-  token.content = state.getLines(startLine + 1, contentEnd, state.sCount[startLine] ?? 0, true);
-  token.map = [startLine, contentEnd];
-}
-
-function pushContainer(state: StateBlock, opening: Opening, startLine: number, contentEnd: number): void {
-  const isSpoiler = opening.word === 'spoiler';
-  const open = state.push(isSpoiler ? 'spoiler_open' : 'blockquote_open', isSpoiler ? 'div' : 'blockquote', 1);
-  open.map = [startLine, contentEnd];
-  if (isSpoiler) pushSpoilerHeader(state, opening.rest, startLine);
-  const outer = { lineMax: state.lineMax, parentType: state.parentType };
-  state.lineMax = contentEnd;
-  state.parentType = 'blockquote';
-  state.md.block.tokenize(state, startLine + 1, contentEnd);
-  state.lineMax = outer.lineMax;
-  state.parentType = outer.parentType;
-  state.push(isSpoiler ? 'spoiler_close' : 'blockquote_close', isSpoiler ? 'div' : 'blockquote', -1);
-}
-
-function pushSpoilerHeader(state: StateBlock, header: string, line: number): void {
-  if (header !== '') {
-    state.push('paragraph_open', 'p', 1);
-    const inline = state.push('inline', '', 0);
-    inline.content = header;
-    inline.map = [line, line + 1];
-    inline.children = [];
-    state.push('paragraph_close', 'p', -1);
-  }
-  state.push('spoiler_body', 'div', 0);
+function rendered({ fence, lines }: Open, html: FencedHtml): string[] {
+  const { language, header } = fence;
+  if (isQuote(language)) return lines.map((line) => `> ${line}`);
+  if (isSpoiler(language))
+    return [
+      html.raw('<div class="spoiler-block"><div class="spoiler-header">'),
+      '',
+      header,
+      '',
+      html.raw('</div><div class="spoiler-content" aria-hidden="true">'),
+      '',
+      ...lines,
+      '',
+      html.raw('</div></div>'),
+    ];
+  const text = lines.join('\n');
+  return [isMath(fence) ? html.math(text) : html.code(text, language)];
 }

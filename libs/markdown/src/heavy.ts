@@ -2,7 +2,8 @@ import type { HLJSApi } from 'highlight.js';
 import type katex from 'katex';
 
 /**
- * Libraries whose cost is not bounded by the length of their input, and which take a tenth of a second to load. Only threads
- * that can be ended load them (`load-heavy.ts`); elsewhere code stays plain and formulas stay source text.
+ * Libraries whose cost is not bounded by the length of their input, and which take a tenth of a second to load. Only
+ * threads that can be terminated load them (`load-heavy.ts`); elsewhere code is not highlighted and formulas stay
+ * source text.
  */
 export const heavy: { grammars?: HLJSApi; typesetter?: typeof katex } = {};

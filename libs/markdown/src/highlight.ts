@@ -1,14 +1,15 @@
 import type { Emitter } from 'highlight.js';
-import MarkdownIt from 'markdown-it';
-import { grammarName } from './code-language.ts';
+import { grammarNames } from './code-language.ts';
 import { heavy } from './heavy.ts';
+import { escapeHtml } from './node.ts';
+import { type Piece, refined } from './token-class.ts';
 
-const { escapeHtml } = new MarkdownIt().utils;
-
-/** Grammars backtrack; longer blocks stay plain so that the time stays bounded. */
+/** Grammars backtrack, so longer blocks are not highlighted. */
 const MAX_HIGHLIGHTED_LENGTH = 10_000;
+/** Denser code keeps the highlighter's own classes: the HTML of a message is bounded (ADR 0015). */
+const maxRefinedLength = (code: string): number => 20 * code.length + 1_000;
 
-/** highlight.js scopes as the short classes of Pygments, which every client has a stylesheet for. */
+/** Maps highlight.js scopes to the short classes of Pygments, for which every client has a stylesheet. */
 const SHORT_CLASSES: Record<string, string> = {
   keyword: 'k',
   built_in: 'nb',
@@ -31,7 +32,7 @@ const SHORT_CLASSES: Record<string, string> = {
   'title.function': 'nf',
   'title.function.invoke': 'nf',
   title: 'nf',
-  params: 'n',
+  params: '',
   comment: 'c1',
   doctag: 'cs',
   meta: 'cp',
@@ -60,7 +61,7 @@ const SHORT_CLASSES: Record<string, string> = {
 
 /** Writes Pygments-style HTML; text directly inside the innermost known scope gets that scope's class. */
 export class ShortClassEmitter implements Emitter {
-  readonly pieces: { text: string; cssClass: string }[] = [];
+  readonly pieces: Piece[] = [];
   readonly #scopes: string[] = [];
 
   startScope(name: string): void {
@@ -83,7 +84,7 @@ export class ShortClassEmitter implements Emitter {
     if (emitter instanceof ShortClassEmitter) this.pieces.push(...emitter.pieces);
   }
 
-  /** The highlighter calls these, though its type does not list them. */
+  /** The highlighter calls these, although its type does not list them. */
   openNode(name: string): void {
     this.startScope(name);
   }
@@ -99,21 +100,26 @@ export class ShortClassEmitter implements Emitter {
   finalize(): void {}
 
   toHTML(): string {
-    return this.pieces
-      .map(({ text, cssClass }) =>
-        cssClass === '' || text.trim() === ''
-          ? escapeHtml(text)
-          : `<span class="${cssClass}">${escapeHtml(text)}</span>`,
-      )
-      .join('');
+    return htmlOf(this.pieces);
   }
 }
 
-/** Highlighted, escaped HTML; undefined for an unknown language, and where no grammars are loaded. */
+const htmlOf = (pieces: readonly Piece[]): string =>
+  pieces
+    .map(({ text, cssClass }) =>
+      cssClass === '' || text.trim() === '' ? escapeHtml(text) : `<span class="${cssClass}">${escapeHtml(text)}</span>`,
+    )
+    .join('');
+
+/** Highlighted, escaped HTML; undefined for an unknown language, and if no grammars are loaded. */
 export function highlight(code: string, language: string): string | undefined {
-  const grammar = grammarName(language) ?? language.toLowerCase();
   if (code.length > MAX_HIGHLIGHTED_LENGTH) return undefined;
   const hljs = heavy.grammars;
-  if (hljs?.getLanguage(grammar) === undefined) return undefined;
-  return hljs.highlight(code, { language: grammar, ignoreIllegals: true }).value;
+  const grammar = grammarNames(language).find((name) => hljs?.getLanguage(name) !== undefined);
+  if (hljs === undefined || grammar === undefined) return undefined;
+  const { _emitter: emitter, value } = hljs.highlight(code, { language: grammar, ignoreIllegals: true });
+  if (!(emitter instanceof ShortClassEmitter)) return value;
+  const { name = '', keywords } = hljs.getLanguage(grammar) ?? {};
+  const html = htmlOf(refined(emitter.pieces, { name, hasKeywords: keywords !== undefined }));
+  return html.length > maxRefinedLength(code) ? value : html;
 }

@@ -6,11 +6,13 @@ import { testContext } from './test-context.ts';
 
 const LENGTH = 10_000;
 const MAX_MILLISECONDS = 20_000;
+/** The limit of a rendering (ADR 0015). */
+const MAX_HTML_BYTES = 256 * 1024;
 const VOID_TAGS = new Set(['br', 'hr', 'img', 'path']);
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-zA-Z:-]+(?:="[^"]*")?)*)\s*\/?>/g;
-const SAFE_HREF = /^(?:https?:|mailto:|tel:|sms:|xmpp:|#|\/(?![/\\]))/i;
+const SAFE_HREF = /^(?:https?:|ftp:|mailto:|tel:|sms:|bitcoin:|#|user_uploads\/|\/(?![/\\]))/i;
 
-/** Reads the HTML as a tag stream; throws where the tags do not nest. */
+/** Reads the HTML as a stream of tags; throws if they do not nest. */
 function checkHtml(html: string): void {
   const open: string[] = [];
   expect(html.replace(TAG, '')).not.toContain('<');
@@ -162,6 +164,14 @@ const HOSTILE = [
   '#1 ',
   'a/b',
   'q:a ',
+  '(a.b/(',
+  '[a]("',
+  '*a *b*',
+  '* a\n\n',
+  "'a.b",
+  '<time:1>\n\n',
+  '`` ` ',
+  '```quote\n- ',
   '```math\nx\n```\n',
   '$$x$$ ',
   ':) ',
@@ -208,6 +218,21 @@ test.each([
     expect(performance.now() - start).toBeLessThan(MAX_MILLISECONDS);
   }
 });
+
+test.each([['a='], ['a<'], ['"a"b'], ['1;'], ["'a'='b'-"]])(
+  'dense code %j fits into the HTML of a message',
+  (piece) => {
+    const blocks = (length: number): string => {
+      const block = `\`\`\`py\n${piece.repeat(length / piece.length)}\n\`\`\`\n`;
+      return block.repeat(LENGTH / block.length);
+    };
+    for (const length of [10, 60, 160, 300, LENGTH - 100]) {
+      const { html } = render(blocks(length), testContext);
+      checkHtml(html);
+      expect(Buffer.byteLength(html)).toBeLessThan(MAX_HTML_BYTES);
+    }
+  },
+);
 
 test.each(['(a+)+$', '(a|a)*b', '(a*)*b', '.*.*.*=.*', '((a?){50}){20}', 'a{0,500}a{0,500}b'])(
   'the linkifier %j takes bounded time',

@@ -1,23 +1,25 @@
-import type { Lookups, Named, RenderContext } from './context.ts';
+import type { Lookups, Mentionable, RenderContext } from './context.ts';
 import { unicodeEmoji } from './unicode-emoji.ts';
 
-/** The one emoji that is neither in Unicode nor the realm's own: the server's mark. */
-const serverEmoji = { name: 'zulip', url: '/static/natter-icon.svg' };
+/** The only emoji that is neither in Unicode nor defined by a realm. */
+const serverEmoji = { name: 'zulip', url: '/static/generated/emoji/images/emoji/unicode/zulip.png' };
 
 export function lookupsOf(context: RenderContext): Lookups {
   const users = byName(context.users);
   const usersById = new Map(context.users.map((user) => [user.id, user]));
-  const groups = byName(context.groups);
-  const channels = byName(context.channels);
+  const channels = new Map([...context.channels].reverse().map((channel) => [channel.name, channel]));
+  const topicKey = (channelId: number, name: string): string => `${channelId} ${name.toLowerCase()}`;
+  const topics = new Map(context.topics.map((topic) => [topicKey(topic.channelId, topic.name), topic.messageId]));
   const emoji = new Map([...context.emoji].reverse().map((one) => [one.name, one]));
   return {
     user: ({ name, id }) => {
       if (id === undefined) return users(name ?? '');
       const found = usersById.get(id);
-      return found && (!name || found.name.toLowerCase() === name.toLowerCase()) ? found : undefined;
+      return found && (!name || found.name === name) ? found : undefined;
     },
-    group: groups,
-    channel: channels,
+    group: byName(context.groups),
+    channel: (name) => channels.get(name),
+    latestMessageId: (channelId, topic) => topics.get(topicKey(channelId, topic)),
     emoji: (name) => {
       const own = emoji.get(name);
       if (own) return { kind: 'realm', url: own.url };
@@ -28,14 +30,9 @@ export function lookupsOf(context: RenderContext): Lookups {
   };
 }
 
-/** The exact name wins over one that differs in case; of several the first one listed. */
-function byName(list: readonly Named[]): (name: string) => Named | undefined {
-  const exact = new Map<string, Named>();
-  const lowered = new Map<string, Named>();
-  for (const one of list) {
-    if (!exact.has(one.name)) exact.set(one.name, one);
-    const key = one.name.toLowerCase();
-    if (!lowered.has(key)) lowered.set(key, one);
-  }
-  return (name) => exact.get(name) ?? lowered.get(name.toLowerCase());
+/** An exact match takes precedence over one that differs in case; among several the first listed. */
+function byName(list: readonly Mentionable[]): (name: string) => Mentionable | undefined {
+  const exact = new Map([...list].reverse().map((one) => [one.name, one]));
+  const anyCase = new Map([...list].reverse().map((one) => [one.name.toLowerCase(), one]));
+  return (name) => exact.get(name) ?? anyCase.get(name.toLowerCase());
 }

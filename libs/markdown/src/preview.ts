@@ -1,83 +1,122 @@
-import type { MarkdownIt, Token } from 'markdown-it';
-import { type RenderRun, runOf } from './context.ts';
-import { type Media, mediaAt } from './media-url.ts';
-import { onOwnLine } from './own-line.ts';
+import type { RenderContext } from './context.ts';
+import { servedFrom } from './external-content.ts';
+import { isImagePath, type Media, mediaAt } from './media-url.ts';
+import { type Element, element, htmlOf, type Node, raw, textOf } from './node.ts';
 
-type Preview = {
+/** A message with more previews than this shows none of them. */
+const MAX_PREVIEWS = 24;
+
+interface FoundLink {
+  link: Element;
   href: string;
-  /** The link's text where it says more than the URL. */
-  title: string;
-  media: Media;
-};
-
-/** Shows linked images and videos below the paragraph, or instead of it when the bare URL is all it holds. */
-export function preview(md: MarkdownIt): void {
-  md.core.ruler.push('preview', (state) => {
-    const run = runOf(state.env);
-    if (run.context.previewMedia === false) return;
-    state.tokens = withPreviews(state.tokens, run, (found) => {
-      const token = new state.Token('preview', '', 0);
-      token.block = true;
-      token.meta = found;
-      return token;
-    });
-  });
-  md.renderer.rules.preview = (tokens, index) => onOwnLine(tokens, index, html(tokens[index]?.meta as Preview, md));
+  /** The element that contains the link, and its parent. */
+  parent: Element;
+  grandparent: Element | undefined;
+  isQuoted: boolean;
+  depth: number;
 }
 
-/** The URL a preview token shows; its own paragraph may be gone. */
-export function previewedUrl(token: Token): string | undefined {
-  return token.type === 'preview' ? (token.meta as Preview).href : undefined;
+export interface Links {
+  hasLink: boolean;
+  hasImage: boolean;
+  /** Distinct hrefs in order of appearance, channel links excluded. */
+  links: string[];
 }
 
-function withPreviews(tokens: Token[], run: RenderRun, makeToken: (found: Preview) => Token): Token[] {
-  const result: Token[] = [];
-  let quoteDepth = 0;
-  for (let i = 0; i < tokens.length; i++) {
-    const token = tokens[i];
-    if (token === undefined) continue;
-    if (token.type === 'blockquote_open') quoteDepth++;
-    if (token.type === 'blockquote_close') quoteDepth--;
-    const inline = tokens[i + 1];
-    const close = tokens[i + 2];
-    if (token.type !== 'paragraph_open' || quoteDepth > 0 || inline === undefined || close === undefined) {
-      result.push(token);
-      continue;
-    }
-    const found = previewsOf(inline.children ?? []).slice(0, run.previewsLeft);
-    run.previewsLeft -= found.length;
-    // In a list an item keeps its text.
-    if (found.length === 0 || token.hidden || !isBareUrl(inline.children ?? [])) result.push(token, inline, close);
-    result.push(...found.map(makeToken));
-    i += 2;
+/**
+ * Finds the links, and adds linked images and videos: after the paragraph, or in its place if it contains only the
+ * address of an image or video file; in a list item at its end; elsewhere at the end of the message. Quoted links get no
+ * preview.
+ */
+export function addPreviews(root: Element, context: RenderContext): Links {
+  const found: FoundLink[] = [];
+  collect({ parent: root, grandparent: undefined, isQuoted: false, depth: 0 }, found);
+  const links = [...new Set(found.map(({ href }) => href))];
+  // Outer links first: of several links to one address only the first gets a preview.
+  const linked = found.filter(({ link, isQuoted }) => link.tag === 'a' && !isQuoted).sort((a, b) => a.depth - b.depth);
+  const shown = new Set(linked.map(({ href }) => href));
+  if (context.previewMedia !== false && shown.size <= MAX_PREVIEWS) {
+    const places = new Map<Element, Node>();
+    for (const one of linked) if (shown.delete(one.href)) show(one, { root, context, places });
   }
-  return result;
+  return { hasLink: links.length > 0, hasImage: links.some(isImagePath), links };
 }
 
-function previewsOf(tokens: Token[]): Preview[] {
-  return tokens.flatMap((token, i) => {
-    const href = token.type === 'link_open' ? String(token.attrGet('href') ?? '') : '';
-    const media = href === '' ? undefined : mediaAt(href);
-    if (media === undefined) return [];
-    const text = tokens[i + 1];
-    const title = token.markup === '' && text?.type === 'text' && text.content !== href ? text.content : '';
-    return [{ href, title, media }];
-  });
+function collect(place: Omit<FoundLink, 'link' | 'href'>, found: FoundLink[]): void {
+  const { parent, isQuoted, depth } = place;
+  for (const child of parent.children) {
+    if (child.kind !== 'element') continue;
+    const { href: linked, src, 'data-original-src': original } = child.attributes;
+    const href = child.tag === 'a' ? linked : (original ?? src);
+    const isOther = child.tag === 'a' ? child.attributes.class !== undefined : child.attributes.class === 'emoji';
+    if (href !== undefined && !isOther) found.push({ ...place, link: child, href });
+    collect(
+      { parent: child, grandparent: parent, isQuoted: isQuoted || child.tag === 'blockquote', depth: depth + 1 },
+      found,
+    );
+  }
 }
 
-function isBareUrl(tokens: Token[]): boolean {
-  return tokens.length === 3 && tokens[0]?.type === 'link_open' && tokens[0].markup === 'linkify';
+interface Target {
+  root: Element;
+  context: RenderContext;
+  /** The last preview after each paragraph. */
+  places: Map<Element, Node>;
 }
 
-function html({ href, title, media }: Preview, md: MarkdownIt): string {
-  const url = md.utils.escapeHtml(href);
-  const titleAttribute = title === '' ? '' : ` title="${md.utils.escapeHtml(title)}"`;
+function show(found: FoundLink, { root, context, places }: Target): void {
+  const { link, href, parent, grandparent } = found;
+  const media = mediaAt(href);
+  const source = media && servedFrom(sourceOf(media, href), context);
+  if (media === undefined || source === undefined) return;
+  const shownText = textOf(link.children);
+  const leadsTo = media.kind === 'youtube' ? href : (media.href ?? href);
+  const isBare = media.kind !== 'youtube' && (shownText === href || leadsTo !== href);
+  const preview = raw(
+    htmlOf([previewOf(media, { source, href: leadsTo, title: isBare || shownText === href ? undefined : shownText })]),
+  );
+  if (parent.tag === 'li') {
+    const [first, next] = parent.children;
+    if (isBare && first === link && next?.kind !== 'text') parent.children.shift();
+    parent.children.push(preview);
+  } else if (parent.tag === 'p' && grandparent) {
+    const place = places.get(parent) ?? parent;
+    let at = grandparent.children.indexOf(place) + 1;
+    if (place === parent && isNewline(grandparent.children[at])) at++;
+    grandparent.children.splice(at, 0, preview);
+    places.set(parent, preview);
+    if (isBare && parent.children.length === 1) removeParagraph(grandparent, parent);
+  } else root.children.push(preview);
+}
+
+const isNewline = (node: Node | undefined): boolean => node?.kind === 'text' && node.text === '\n';
+
+function removeParagraph(grandparent: Element, paragraph: Element): void {
+  const at = grandparent.children.indexOf(paragraph);
+  grandparent.children.splice(at, isNewline(grandparent.children[at + 1]) ? 2 : 1);
+}
+
+function sourceOf(media: Media, href: string): string {
+  if (media.kind === 'youtube') return `https://i.ytimg.com/vi/${media.id}/mqdefault.jpg`;
+  return media.source ?? href;
+}
+
+function previewOf(media: Media, shown: { source: string; href: string; title: string | undefined }): Element {
+  const { source: src, href, title } = shown;
+  const titled = title === undefined ? {} : { title };
   switch (media.kind) {
     case 'image':
-      return `<div class="message_inline_image"><a href="${url}"${titleAttribute}><img src="${url}"></a></div>\n`;
+      return div('message_inline_image', { href, ...titled }, element('img', { src }));
     case 'video':
-      return `<div class="message_inline_image message_inline_video"><a href="${url}"${titleAttribute}><video preload="metadata" src="${url}"></video></a></div>\n`;
+      return div(
+        'message_inline_image message_inline_video',
+        { href, ...titled },
+        element('video', { preload: 'metadata', src }),
+      );
     case 'youtube':
-      return `<div class="youtube-video message_inline_image"><a data-id="${media.id}" href="${url}"${titleAttribute}><img src="https://i.ytimg.com/vi/${media.id}/mqdefault.jpg"></a></div>\n`;
+      return div('youtube-video message_inline_image', { 'data-id': media.id, href }, element('img', { src }));
   }
 }
+
+const div = (kind: string, attributes: Record<string, string>, shown: Element): Element =>
+  element('div', { class: kind }, [element('a', attributes, [shown])]);

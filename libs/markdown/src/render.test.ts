@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import './load-heavy.ts';
+import { renderCases } from './cases/all.ts';
 import { compileLinkifier } from './linkifier.ts';
 import { emptyContext, render } from './render.ts';
-import { renderCases } from './render-cases.ts';
 import { testContext } from './test-context.ts';
 import { topicLinks } from './topic-links.ts';
-import { emojiNames, unicodeEmoji } from './unicode-emoji.ts';
 
 for (const [feature, cases] of Object.entries(renderCases)) {
   describe(feature, () => {
@@ -14,6 +13,11 @@ for (const [feature, cases] of Object.entries(renderCases)) {
     });
   });
 }
+
+test('at least 400 texts have their own expected HTML', () => {
+  const sources = Object.values(renderCases).flatMap((cases) => cases.map(([source]) => source));
+  expect(new Set(sources).size).toBeGreaterThanOrEqual(400);
+});
 
 test('mentions are reported by kind, silent and quoted ones apart', () => {
   const { mentions } = render('@**Ann Lee** @*dev* @_**A <b>** @**topic** @_**all**\n\n> @*dev*', testContext);
@@ -45,7 +49,10 @@ test.each([
   ['/me', false],
   ['/meow', false],
   [' /me x', false],
-  ['/me x\n\n- a', false],
+  ['/me x\ny', true],
+  ['/me x\n\ny', true],
+  ['/me x\n\n- a', true],
+  ['/me x\n- a', true],
 ])('%j is a /me message: %j', (source, expected) => {
   expect(render(source, testContext).isMeMessage).toBe(expected);
 });
@@ -60,7 +67,7 @@ test('links are listed once, previews included, channel links not', () => {
 test('formulas become KaTeX, blocks in display style', () => {
   expect(render('a $$x^2$$', testContext).html).toMatch(/^<p>a <span class="katex">.*<\/span><\/p>$/s);
   expect(render('```math\nx\n```', testContext).html).toMatch(/^<p><span class="katex-display"><span class="katex">/);
-  // Clients that draw formulas themselves know them by these classes.
+  // Clients that typeset formulas themselves rely on these classes.
   expect(render('$$x^2$$', testContext).html).toMatch(
     /<span class="base"><span class="strut" style="[^"]*"><\/span>.*<span class="sizing reset-size6 size3 mtight">/s,
   );
@@ -71,6 +78,33 @@ test('the default language applies to fences without a language only', () => {
   expect(render('```\nx\n```', context).html).toContain('data-code-language="Python"');
   expect(render('```text\nx\n```', context).html).toContain('data-code-language="Text only"');
   expect(render('    x', context).html).not.toContain('data-code-language');
+});
+
+test('a message that links more than 24 images shows none of them', () => {
+  const linked = (count: number) => Array.from({ length: count }, (_, i) => `https://a.test/${i}.png`).join(' ');
+  expect(render(linked(24), emptyContext).html.split('message_inline_image')).toHaveLength(25);
+  expect(render(linked(25), emptyContext).html).not.toContain('message_inline_image');
+});
+
+test('linkifiers apply in their order, and each sees what the earlier ones left', () => {
+  const linkifiers = [
+    { id: 1, pattern: 'ab-(?P<n>[0-9]+)', urlTemplate: 'https://first.test/{n}' },
+    { id: 2, pattern: '[a-z]+-[0-9]+', urlTemplate: 'https://second.test/' },
+  ];
+  const shown = (content: string, order: typeof linkifiers) =>
+    render(content, { ...emptyContext, linkifiers: order }).html;
+  const second = '<a href="https://second.test/">';
+  expect(shown('ab-1 cd-2', linkifiers)).toBe(`<p><a href="https://first.test/1">ab-1</a> ${second}cd-2</a></p>`);
+  expect(shown('ab-1 cd-2', linkifiers.toReversed())).toBe(`<p>${second}ab-1</a> ${second}cd-2</a></p>`);
+});
+
+test('a topic links bare domains by HTTPS, and linkifiers win over addresses', () => {
+  expect(topicLinks('see a.com/b, http://c.test!', [])).toEqual([
+    { text: 'a.com/b', url: 'https://a.com/b' },
+    { text: 'http://c.test', url: 'http://c.test' },
+  ]);
+  const linkifiers = [{ id: 1, pattern: 'http://c\\.test/(?P<n>[0-9]+)', urlTemplate: 'https://d.test/{n}' }];
+  expect(topicLinks('http://c.test/7', linkifiers)).toEqual([{ text: 'http://c.test/7', url: 'https://d.test/7' }]);
 });
 
 test('emoticons stay text unless asked for', () => {
@@ -115,12 +149,23 @@ test('the linkifier dialect matches like RE2', () => {
   expect(text('\\bt.?k\\b', 'tik tok tick')).toEqual(['tik', 'tok']);
 });
 
+test.each([
+  ['https://x.test/50%/{n}', 'https://x.test/50%25/7'],
+  ['https://x.test/a%2Fb%zz%/{n}', 'https://x.test/a%2Fb%25zz%25/7'],
+  ['https://x.test/a b/[{n}]?q=é', 'https://x.test/a%20b/[7]?q=%C3%A9'],
+  ['https://x.test/{n}%', 'https://x.test/7%25'],
+])('the literal text of template %j is percent-encoded', (urlTemplate, url) => {
+  expect(topicLinks('n7', [{ id: 1, pattern: 'n(?P<n>\\d)', urlTemplate }])).toEqual([{ text: 'n7', url }]);
+});
+
+test('reserved expansion keeps what is percent-encoded', () => {
+  const linkifiers = [{ id: 1, pattern: 'n(?P<n>\\S+)', urlTemplate: 'https://x.test/{+n}?{n}' }];
+  expect(topicLinks('na/b%20%', linkifiers)).toEqual([
+    { text: 'na/b%20%', url: 'https://x.test/a/b%20%25?a%2Fb%2520%25' },
+  ]);
+});
+
 test('a linkifier cannot make an unsafe link', () => {
   const linkifiers = [{ id: 1, pattern: '(?P<x>j\\S+)', urlTemplate: '{+x}' }];
   expect(render('javascript:alert(1)', { ...emptyContext, linkifiers }).html).toBe('<p>javascript:alert(1)</p>');
-});
-
-test('every emoji name leads to its code', () => {
-  for (const [code, names] of emojiNames) for (const name of names) expect(unicodeEmoji(name)).toBe(code);
-  expect(emojiNames.size).toBeGreaterThan(1800);
 });

@@ -1,11 +1,19 @@
-import { envOf, type RenderContext, type Rendered, type RenderRun } from './context.ts';
-import { collectLinks } from './linkify.ts';
+import { block } from './block.ts';
+import { BlockParser } from './block-parser.ts';
+import { fencedHtml } from './code-html.ts';
+import type { RenderContext, Rendered, RenderRun } from './context.ts';
+import { withoutFences } from './fence.ts';
+import { Inline } from './inline.ts';
 import { lookupsOf } from './lookups.ts';
-import { collectMentions } from './mention.ts';
-import { parser } from './parser.ts';
+import { mathBlock } from './math.ts';
+import { escapeHtml, htmlOf, raw } from './node.ts';
+import { linesOf, normalized, separateLists } from './preprocess.ts';
+import { addPreviews } from './preview.ts';
+import { blockRules, inlineRules } from './rules.ts';
+import { spend } from './steps.ts';
+import { treeOf } from './tree.ts';
 
 const MAX_FORMULAS = 100;
-const MAX_PREVIEWS = 24;
 const MAX_LINKIFIER_MATCHES = 500;
 
 export const emptyContext: RenderContext = {
@@ -13,6 +21,7 @@ export const emptyContext: RenderContext = {
   users: [],
   groups: [],
   channels: [],
+  topics: [],
   linkifiers: [],
   emoji: [],
   translateEmoticons: false,
@@ -20,40 +29,63 @@ export const emptyContext: RenderContext = {
 };
 
 /**
- * Pure. Throws `StepLimit` where the parser would take more than `maxSteps`. Without a limit the cost is unbounded: only where a time
- * limit ends it.
+ * Pure. Throws `StepLimit` if the parser would take more than `maxSteps`. Without a limit the cost is unbounded: call
+ * it only where a time limit terminates it.
  */
 export function render(content: string, context: RenderContext, maxSteps = Number.POSITIVE_INFINITY): Rendered {
-  const run: RenderRun = {
-    context,
-    find: lookupsOf(context),
-    quoteDepth: 0,
-    formulasLeft: MAX_FORMULAS,
-    previewsLeft: MAX_PREVIEWS,
-    matchesLeft: MAX_LINKIFIER_MATCHES,
-    stepsLeft: maxSteps,
-  };
-  const env = envOf(run);
-  const tokens = parser.parse(content, env);
-  const html = parser.renderer.render(tokens, parser.options, env).trimEnd();
-  const onlyParagraph = tokens.at(0)?.type === 'paragraph_open' && tokens.at(-1)?.type === 'paragraph_close';
+  const run = newRun(context, maxSteps);
+  const inline = new Inline(run, inlineRules);
+  const root = block('div');
+  spend(run, content.length);
+  if (content.trim() !== '') new BlockParser(run, blockRules).parseText(root, withoutFencedBlocks(content, inline));
+  const tree = treeOf(root, inline);
+  const links = addPreviews(tree, context);
+  const html = htmlOf(tree.children).trim();
+  const { userIds, groupIds, silentUserIds, ...wildcards } = run.mentions;
   return {
     html,
-    mentions: collectMentions(tokens),
-    isMeMessage: content.startsWith('/me ') && onlyParagraph,
-    ...collectLinks(tokens),
+    mentions: { ...wildcards, userIds: [...userIds], groupIds: [...groupIds], silentUserIds: [...silentUserIds] },
+    isMeMessage: content.startsWith('/me '),
+    ...links,
   };
 }
 
-/** The text as it was typed: what readers see of content that exceeds a limit. It mentions and links nothing. */
+/** The text as typed, shown for content that exceeds a limit. It mentions and links nothing. */
 export function renderPlain(content: string): Rendered {
-  const text = parser.utils.escapeHtml(content).replaceAll('\n', '<br>\n');
   return {
-    html: `<p>${text}</p>`,
+    html: `<p>${escapeHtml(content).replaceAll('\n', '<br>\n')}</p>`,
     mentions: { userIds: [], groupIds: [], channelWildcard: false, topicWildcard: false, silentUserIds: [] },
     isMeMessage: content.startsWith('/me '),
     hasLink: false,
     hasImage: false,
     links: [],
   };
+}
+
+function newRun(context: RenderContext, maxSteps: number): RenderRun {
+  return {
+    context,
+    find: lookupsOf(context),
+    mentions: {
+      userIds: new Set(),
+      groupIds: new Set(),
+      channelWildcard: false,
+      topicWildcard: false,
+      silentUserIds: new Set(),
+    },
+    formulasLeft: MAX_FORMULAS,
+    matchesLeft: MAX_LINKIFIER_MATCHES,
+    stepsLeft: maxSteps,
+  };
+}
+
+/** The text without fenced blocks, which are replaced by marks. */
+function withoutFencedBlocks(content: string, inline: Inline): string {
+  const { run } = inline;
+  const lines = separateLists(linesOf(content)).map(normalized);
+  return withoutFences(lines, run.context.defaultCodeLanguage, {
+    code: (text, language) => inline.markBlock(fencedHtml(text, language)),
+    math: (text) => inline.mark([raw(mathBlock(text, run))], ''),
+    raw: (html) => inline.markBlock(html),
+  }).join('\n');
 }

@@ -1,24 +1,26 @@
-import type { MarkdownIt } from 'markdown-it';
+import type { InlineRule } from './inline.ts';
+import { element, text } from './node.ts';
 import { parseTime } from './parse-time.ts';
 
-const TIME = /<time:([^>\n]{1,200})>/y;
+const OPEN = '<time:';
 
-/** `<time:…>`: an instant every reader sees in their own zone. */
-export function timestamp(md: MarkdownIt): void {
-  md.inline.ruler.before('autolink', 'timestamp', (state, silent) => {
-    if (!state.src.startsWith('<time:', state.pos)) return false;
-    TIME.lastIndex = state.pos;
-    const match = TIME.exec(state.src);
-    if (match === null || TIME.lastIndex > state.posMax) return false;
-    if (!silent) state.push('timestamp', 'time', 0).content = match[1] ?? '';
-    state.pos += match[0].length;
-    return true;
-  });
-  md.renderer.rules.timestamp = (tokens, index) => {
-    const source = tokens[index]?.content ?? '';
-    const text = md.utils.escapeHtml(source);
-    const instant = parseTime(source.trim());
-    if (instant === undefined) return `<span class="timestamp-error">Invalid time format: ${text}</span>`;
-    return `<time datetime="${instant.toISOString().replace('.000Z', 'Z')}">${text}</time>`;
-  };
+/** `<time:…>`: an instant that every reader sees in their own time zone. */
+export const timestamp: InlineRule = (content, inline) => {
+  let result = '';
+  let at = 0;
+  for (;;) {
+    const start = content.indexOf(OPEN, at);
+    const end = start < 0 ? -1 : content.indexOf('>', start);
+    if (end < 0) return result + content.slice(at);
+    const source = inline.source(content.slice(start + OPEN.length, end));
+    result += content.slice(at, start) + inline.mark([shown(source)], content.slice(start, end + 1));
+    at = end + 1;
+  }
+};
+
+function shown(source: string) {
+  const instant = parseTime(source.trim());
+  if (instant === undefined)
+    return element('span', { class: 'timestamp-error' }, [text(`Invalid time format: ${source}`)]);
+  return element('time', { datetime: instant.toISOString().replace('.000Z', 'Z') }, [text(source)]);
 }

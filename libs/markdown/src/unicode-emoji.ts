@@ -1,39 +1,22 @@
-import { gemoji } from 'gemoji';
-import { NAMES_BY_CODE } from './emoji-names.ts';
+import { EMOJI_NAMES } from './tables/emoji-names.ts';
+import { rowsOf } from './tables/rows.ts';
 
-/** Code points in hex joined by "-", without variation selectors; the first name is the one shown. */
-export const emojiNames: Map<string, string[]> = new Map();
-const codeByName = new Map<string, string>();
+/** Names by code; the first name is the canonical one. A code is its code points in hex joined by "-", without variation selectors. */
+export const emojiNames: Map<string, readonly string[]> = new Map(
+  rowsOf(EMOJI_NAMES).map(([code = '', name = '', aliases = '']) => [
+    code,
+    [name, ...aliases.split(' ').filter(Boolean)],
+  ]),
+);
 
-for (const [code, names] of Object.entries(NAMES_BY_CODE)) register(code, names.split(' '));
-for (const { emoji, names } of gemoji) register(codeOf(emoji), names);
-
-function register(code: string, names: string[]): void {
-  for (const name of names) {
-    if (codeByName.has(name)) continue;
-    codeByName.set(name, code);
-    emojiNames.set(code, [...(emojiNames.get(code) ?? []), name]);
-  }
-}
-
-/** What an emoji begins with: other characters cost one look. */
-const firstCodes = new Set([...emojiNames.keys()].map((code) => code.split('-', 1)[0] ?? ''));
+const codeByName = new Map([...emojiNames].flatMap(([code, names]) => names.map((name) => [name, code] as const)));
 
 export function unicodeEmoji(name: string): string | undefined {
   return codeByName.get(name);
 }
 
-function codeOf(emoji: string): string {
-  return [...emoji]
-    .map((ch) => (ch.codePointAt(0) ?? 0).toString(16).padStart(4, '0'))
-    .filter((code) => code !== 'fe0f')
-    .join('-');
-}
-
-const MAX_CODE_POINTS = 10;
-const VARIATION_SELECTOR = '\u{fe0f}';
-const KEYCAP = '\u{20e3}';
-const CANDIDATE = /[\u{203c}-\u{3299}\u{1f004}-\u{1faff}]|[0-9#*](?=\u{fe0f}?\u{20e3})/u;
+/** Clients may send variation selectors inside a sequence; the table has none. */
+export const emojiCode = (given: string): string => given.replaceAll('-fe0f', '');
 
 export interface FoundEmoji {
   start: number;
@@ -42,32 +25,26 @@ export interface FoundEmoji {
   name: string;
 }
 
-/** The emoji in a text, each as its longest known sequence. Positions are UTF-16 units. */
+const ELEMENT = String.raw`(?:\p{RI}\p{RI}|\p{Emoji}(?:\p{EMod}|\ufe0f\u20e3?|[\u{e0020}-\u{e007e}]{1,16}\u{e007f})?)`;
+/** Matches the form of one emoji (Unicode Technical Standard 51), known or not. */
+const POSSIBLE_EMOJI = new RegExp(String.raw`${ELEMENT}(?:\u200d${ELEMENT})*`, 'gu');
+/** A character that is shown as text unless a variation selector follows: arrows, digits, signs. */
+const TEXT_CHARACTER = /^\P{Emoji_Presentation}$/u;
+const MAY_HOLD_EMOJI = /[^\0-\u00ff]|[\u00a9\u00ae]/;
+
+/** The emoji in a text. A sequence is one emoji or, if it is unknown, none. Positions are UTF-16 units. */
 export function findEmoji(text: string): FoundEmoji[] {
-  if (!CANDIDATE.test(text)) return [];
-  const found: FoundEmoji[] = [];
-  for (let at = 0; at < text.length; ) {
-    const emoji = emojiAt(text, at);
-    if (emoji !== undefined) found.push(emoji);
-    at = emoji?.end ?? at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
-  }
-  return found;
+  if (!MAY_HOLD_EMOJI.test(text)) return [];
+  return [...text.matchAll(POSSIBLE_EMOJI)].flatMap((match) => {
+    const [found] = match;
+    if (TEXT_CHARACTER.test(found)) return [];
+    const code = codeOf(found);
+    const name = emojiNames.get(code)?.[0];
+    return name === undefined ? [] : [{ start: match.index, end: match.index + found.length, code, name }];
+  });
 }
 
-function emojiAt(text: string, start: number): FoundEmoji | undefined {
-  const first = text.codePointAt(start) ?? 0;
-  const startsKeycap = text[start + 1] === KEYCAP || text[start + 2] === KEYCAP;
-  if (first < 0x203c && !startsKeycap) return undefined;
-  if (!firstCodes.has(first.toString(16).padStart(4, '0'))) return undefined;
-  let longest: FoundEmoji | undefined;
-  let code = '';
-  let end = start;
-  for (let count = 0; count < MAX_CODE_POINTS && end < text.length; count++) {
-    const ch = String.fromCodePoint(text.codePointAt(end) ?? 0);
-    end += ch.length;
-    if (ch !== VARIATION_SELECTOR) code += `${code === '' ? '' : '-'}${codeOf(ch)}`;
-    const name = emojiNames.get(code)?.[0];
-    if (name !== undefined) longest = { start, end, code, name };
-  }
-  return longest;
+function codeOf(emoji: string): string {
+  const codes = [...emoji].map((character) => (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0'));
+  return codes.filter((code) => code !== 'fe0f').join('-');
 }

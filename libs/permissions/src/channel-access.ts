@@ -1,7 +1,7 @@
 import { type ChannelPermission, type ChannelPermissions, channelPermissions, roles } from '@natter/contracts';
 import { type Holder, isPermitted } from './group-setting.ts';
 
-/** As much of a channel as access to it looks at. */
+/** The properties of a channel that decide access to it. */
 export interface AccessibleChannel {
   is_private: boolean;
   is_web_public: boolean;
@@ -11,7 +11,7 @@ export interface AccessibleChannel {
 const permits = (channel: AccessibleChannel, name: ChannelPermission, holder: Holder): boolean =>
   isPermitted(channelPermissions[name], channel.permissions[name], holder);
 
-/** Whether somebody may read the channel's messages (semantics 5.3). Administrators have no way of their own into a private one. */
+/** Whether the user may read the channel's messages. Administrators have no special access to a private channel. */
 export function hasContentAccess(channel: AccessibleChannel, holder: Holder, isSubscribed: boolean): boolean {
   if (isSubscribed || channel.is_web_public) return true;
   if (holder.role === roles.guest) return false;
@@ -19,7 +19,7 @@ export function hasContentAccess(channel: AccessibleChannel, holder: Holder, isS
   return permits(channel, 'can_subscribe_group', holder) || permits(channel, 'can_add_subscribers_group', holder);
 }
 
-/** Whether somebody may know the channel, its settings and its subscribers. To all others it does not exist. */
+/** Whether the user may see the channel, its settings and its subscribers. To all others it does not exist. */
 export function hasMetadataAccess(channel: AccessibleChannel, holder: Holder, isSubscribed: boolean): boolean {
   if (holder.role <= roles.administrator || hasContentAccess(channel, holder, isSubscribed)) return true;
   return permits(channel, 'can_administer_channel_group', holder);
@@ -31,7 +31,7 @@ export function mayAdminister(channel: AccessibleChannel, holder: Holder, isSubs
   return holder.role <= roles.administrator || permits(channel, 'can_administer_channel_group', holder);
 }
 
-/** The permissions that let somebody know a private channel they are not subscribed to. */
+/** The permissions that make a private channel visible to users who are not subscribed to it. */
 export const revealingPermissions = [
   'can_administer_channel_group',
   'can_subscribe_group',

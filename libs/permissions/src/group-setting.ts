@@ -1,25 +1,25 @@
 import { type GroupSetting, type PermissionSetting, roles } from '@natter/contracts';
 
-/** As much of a person as a permission looks at. `groupIds`: all groups, directly or through subgroups. */
+/** The properties of a user that decide permissions. `groupIds`: all groups, directly or through subgroups. */
 export interface Holder {
   userId: number;
   role: number;
   groupIds: readonly number[];
 }
 
-/** Whether the person is in the value, whatever the setting. */
+/** Whether the value includes the user, for any setting. */
 export function isIn(value: GroupSetting, { userId, groupIds }: Pick<Holder, 'userId' | 'groupIds'>): boolean {
   if (typeof value === 'number') return groupIds.includes(value);
   return value.direct_members.includes(userId) || value.direct_subgroups.some((id) => groupIds.includes(id));
 }
 
-/** Whether the person has the permission. Guests never have one whose setting leaves them out. */
+/** Whether the user has the permission. A guest does not have it if the setting excludes guests. */
 export function isPermitted(setting: PermissionSetting, value: GroupSetting, holder: Holder): boolean {
   if (holder.role === roles.guest && !setting.allow_everyone_group) return false;
   return isIn(value, holder);
 }
 
-/** One way to write a value: ids ascending and once; a single group is its id. */
+/** The canonical form of a value: ids ascending and unique; a single group is its id. */
 export function normalized(value: GroupSetting): GroupSetting {
   if (typeof value === 'number') return value;
   const direct_members = ascending(value.direct_members);
@@ -32,7 +32,7 @@ export function normalized(value: GroupSetting): GroupSetting {
 export const isSameSetting = (a: GroupSetting, b: GroupSetting): boolean =>
   JSON.stringify(normalized(a)) === JSON.stringify(normalized(b));
 
-/** The groups a value names directly. */
+/** The groups that a value names directly. */
 export const groupsNamed = (value: GroupSetting): readonly number[] =>
   typeof value === 'number' ? [value] : value.direct_subgroups;
 
@@ -44,8 +44,8 @@ export interface KnownGroup {
 }
 
 /**
- * Why a value can't be given to a setting, as public text; undefined when it can. `groups` and `activeUserIds` answer for
- * what the value names.
+ * The public error text if a value cannot be assigned to a setting; undefined if it can. `groups` and `activeUserIds`
+ * resolve what the value names.
  */
 export function problemOf(
   settingName: string,
@@ -63,7 +63,7 @@ export function problemOf(
     if (!group) return 'Invalid user group';
     if (group.isDeactivated) return 'User group is deactivated.';
     if (setting.require_system_group && !group.isSystem) return `'${settingName}' must be a system user group.`;
-    // As one of several, a system group that the setting can't have alone is as wrong.
+    // A system group that the setting cannot have alone is invalid as a subgroup too.
     if (isForbidden(setting, group)) return `'${settingName}' setting cannot be set to '${group.name}' group.`;
   }
   return undefined;

@@ -2,7 +2,7 @@ import type { Owner } from '@natter/database';
 import { LRUCache } from 'lru-cache';
 
 interface Allowance {
-  /** CPU milliseconds at most saved up, and regained in a second. */
+  /** Maximum CPU milliseconds saved up, and CPU milliseconds regained per second. */
   capacityMs: number;
   perSecondMs: number;
 }
@@ -12,14 +12,20 @@ interface Bucket {
   at: number;
 }
 
-/** A person's own share is always theirs; beyond it a realm's people draw on one that they have in common. */
+/** A user's own share is used first, then the one that the users of a realm share. */
 const own: Allowance = { capacityMs: 200, perSecondMs: 2 };
-const shared: Allowance = { capacityMs: 4_000, perSecondMs: 200 };
+const shared: Allowance = { capacityMs: 3_000, perSecondMs: 75 };
+/** Maximum for all users of a realm together. */
+const total: Allowance = { capacityMs: 4_000, perSecondMs: 100 };
 
-/** CPU time of the worker threads, counted by who caused it, so that nobody's markup takes the time of others. */
+/**
+ * CPU time of the worker threads, charged to the user and realm that caused it, so that one user's markup does not take
+ * the time of others.
+ */
 export class RenderBudget {
   readonly #users = new LRUCache<string, Bucket>({ max: 50_000 });
-  readonly #realms = new LRUCache<number, Bucket>({ max: 10_000 });
+  readonly #shared = new LRUCache<number, Bucket>({ max: 10_000 });
+  readonly #totals = new LRUCache<number, Bucket>({ max: 10_000 });
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -27,6 +33,7 @@ export class RenderBudget {
   }
 
   allows(owner: Owner): boolean {
+    if (this.#totalOf(owner).leftMs <= 0) return false;
     return this.#ownOf(owner).leftMs > 0 || this.#sharedOf(owner).leftMs > 0;
   }
 
@@ -36,8 +43,9 @@ export class RenderBudget {
     const fromOwn = Math.min(Math.max(bucket.leftMs, 0), cpuMs);
     const fromCommon = Math.min(common.leftMs, cpuMs - fromOwn);
     common.leftMs -= fromCommon;
-    // What nobody had left is the person's own debt.
+    // The amount that no budget covered is charged to the user.
     bucket.leftMs -= cpuMs - fromCommon;
+    this.#totalOf(owner).leftMs -= cpuMs;
   }
 
   #ownOf({ realmId, userId }: Owner): Bucket {
@@ -45,7 +53,11 @@ export class RenderBudget {
   }
 
   #sharedOf({ realmId }: Owner): Bucket {
-    return this.#filled(this.#realms, realmId, shared);
+    return this.#filled(this.#shared, realmId, shared);
+  }
+
+  #totalOf({ realmId }: Owner): Bucket {
+    return this.#filled(this.#totals, realmId, total);
   }
 
   #filled<K extends string | number>(buckets: LRUCache<K, Bucket>, key: K, allowance: Allowance): Bucket {

@@ -1,16 +1,16 @@
 /**
- * Rendering with limits. Light content is rendered at once while it takes few steps; all else in worker threads, where a job
- * gets 100 ms of CPU, bounded memory and bounded output, and where each person and each realm has a budget of CPU time.
- *
- * Guarantees: no content blocks the main thread, delays other people's rendering by more than a job of each realm, or
- * makes rendering fail. What exceeds a limit is shown as it was typed. The caller passes a context of what the author may see.
+ * Rendering with limits. Light content is rendered at once within a limit of steps; all other content in worker
+ * threads, where a job gets 100 ms of CPU, bounded memory and bounded output, and where each user and each realm has a
+ * budget of CPU time. Guarantees: no content blocks the main thread, delays other users' rendering by more than a job
+ * per realm, or makes rendering fail. Content that exceeds a limit is shown as typed. The caller passes a context with
+ * what the author may see.
  */
 
 import type { Owner } from '@natter/database';
 import type { Linkifier, RenderContext, TopicLink } from '@natter/markdown';
 import { emptyContext, renderPlain, topicLinks } from '@natter/markdown/render';
 import { RenderBudget } from './budget.ts';
-import { type RenderedMessage, renderLight } from './jobs.ts';
+import { checkSimplePattern, type RenderedMessage, renderLight } from './jobs.ts';
 import { createWorkerPool, type Limits, type RenderLimit, type WorkerPool } from './worker-pool.ts';
 
 export { emptyContext } from '@natter/markdown/render';
@@ -20,31 +20,43 @@ export type Author = Owner;
 
 export interface Renderer {
   render(author: Author, content: string, context: RenderContext, topic?: string): Promise<RenderedMessage>;
-  /** Links of each topic; where a limit is hit, those of linkifiers are missing. */
+  /** Links of each topic; if a limit is exceeded, those of linkifiers are missing. */
   topicLinks(author: Author, topics: readonly string[], linkifiers: readonly Linkifier[]): Promise<TopicLink[][]>;
-  /** HTML of texts that refer to nothing, by text. */
+  /** HTML of texts without references and previews, by text. */
   renderTexts(author: Author, texts: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
-   * Whether the pattern is one that linkifiers are matched by: RE2's syntax, and compiled within the limits. Undefined when no
-   * thread could tell in time.
+   * Whether linkifiers can use the pattern: it is in RE2 syntax and compiles within the limits. Undefined if no thread
+   * answered in time.
    */
   isLinkifierPattern(author: Author, pattern: string): Promise<boolean | undefined>;
-  /** Starts the threads ahead of the first need. */
+  /** Starts the threads before they are first needed. */
   start(): void;
   close(): Promise<void>;
 }
 
+/** Descriptions and profiles show no images of what they link. */
+const plainContext = { ...emptyContext, previewMedia: false };
 const topicsPerJob = 50;
-const usual: Limits = { threads: 2, cpuMs: 100, wallMs: 6_000, waitMs: 4_000, maxWaiting: 5_000 };
+/** Together shorter than the deadline of the request. */
+const patternTries = 3;
+const usual: Limits = {
+  threads: 2,
+  perRealm: 1,
+  cpuMs: 100,
+  endAfterCpuMs: 400,
+  wallMs: 6_000,
+  waitMs: 4_000,
+  maxWaiting: 5_000,
+};
 
-/** `onLimit` is told of each limit that was hit. */
+/** `onLimit` is called for each exceeded limit. */
 export function createRenderer(
   onLimit: (limit: RenderLimit, author: Author) => void = () => undefined,
   limits: Partial<Limits> = {},
 ): Renderer {
   const budget = new RenderBudget();
   let started: WorkerPool | undefined;
-  // Started when first needed: many processes render nothing that needs it.
+  // Started on first use: many processes never need it.
   const pool = (): WorkerPool => {
     started ??= createWorkerPool(budget, { ...usual, ...limits });
     return started;
@@ -78,12 +90,18 @@ export function createRenderer(
     },
 
     renderTexts: async (author, texts) => {
-      const rendered = await Promise.all(texts.map((text) => renderer.render(author, text, emptyContext)));
+      const rendered = await Promise.all(texts.map((text) => renderer.render(author, text, plainContext)));
       return new Map(texts.map((text, i) => [text, rendered[i]?.html ?? '']));
     },
 
     isLinkifierPattern: async (author, pattern) => {
-      const outcome = await pool().run(author, { name: 'checkPattern', input: { pattern } });
+      const atOnce = checkSimplePattern(pattern);
+      if (atOnce !== undefined) return atOnce;
+      const check = () => pool().run(author, { name: 'checkPattern', input: { pattern } });
+      let outcome = await check();
+      // The first pattern of a process also waits for its threads to start, which on a busy machine takes longer than one wait.
+      for (let tries = 1; tries < patternTries && 'unfinished' in outcome && outcome.unfinished === 'wait'; tries++)
+        outcome = await check();
       if ('result' in outcome) return outcome.result;
       onLimit(outcome.unfinished, author);
       return outcome.unfinished === 'budget' || outcome.unfinished === 'queue' || outcome.unfinished === 'wait'

@@ -41,7 +41,7 @@ test('whatever is light takes at most the steps that are allowed, or is left to 
         expect(error).toBeInstanceOf(StepLimit);
       }
       const whole = render(text, emptyContext).html;
-      // A limit ends the rendering; it never changes it.
+      // A limit ends the rendering; it never changes the result.
       expect(limited ?? whole).toBe(whole);
       expect(light(text) ?? whole).toBe(whole);
     }),
@@ -59,15 +59,15 @@ test('steps grow with the places where rules may start and with the length: each
     }
   };
   expect(takes('a'.repeat(1_000), 1_000)).toBe(false);
-  expect(takes(`${'*a '.repeat(30)}${'a'.repeat(1_000)}`, 50_000)).toBe(false);
-  expect(takes(`${'[ '.repeat(50)}${'a'.repeat(1_000)}`, 500_000)).toBe(false);
+  expect(takes(`${'*a '.repeat(30)}${'a'.repeat(1_000)}`, 20_000)).toBe(false);
+  expect(takes(`${'[ '.repeat(50)}${'a'.repeat(1_000)}`, 20_000)).toBe(false);
 });
 
 test('usual messages are rendered at once, and text that is made to be slow is not', () => {
   expect(light('Hello **world**, see [this](https://a.example) and `code`')).toContain('<strong>world</strong>');
   expect(light('It is a **usual** text. '.repeat(16))).toContain('<strong>usual</strong>');
   expect(light('word '.repeat(400))).toContain('word word');
-  for (const slow of ['[', '![', '<time:', '> ', '@**'])
+  for (const slow of ['<time:', '> ', '- ', '> - '])
     expect([slow, light(slow.repeat(100 / slow.replace(/[a-z ]/g, '').length).padEnd(2_000, 'a'))]).toEqual([
       slow,
       undefined,

@@ -5,7 +5,7 @@ import '@natter/markdown/load-heavy';
 import { emptyContext } from '@natter/markdown/render';
 import { type Job, type Jobs, perform } from './jobs.ts';
 
-/** Written by a thread when it begins a task, read by the pool: which thread, and the CPU time it had used by then. */
+/** Written by a thread when it begins a task, read by the pool: the thread's id, and its CPU time at that moment. */
 export interface Begun {
   marks: Float64Array;
   slot: number;
@@ -29,7 +29,7 @@ export default function run({ job, begun }: { job: Job; begun: Begun }): Done {
   return { result, cpuMs: usedMs() - startMs };
 }
 
-// Loads the grammars and compiles what most messages use before the thread takes its first task, whose time is limited.
+// Loads the grammars and compiles common code paths before the thread takes its first task, whose time is limited.
 const sample =
   '**a** *b* `c` [d](https://e.example) @**f** :smile:\n\n- g\n\n> h\n\n$$x^2$$\n\n```js\nlet i = "j";\n```\n';
 for (let round = 0; round < 3; round++)

@@ -1,19 +1,19 @@
-import { FairQueue } from '@natter/database';
 import { afterAll, expect, test } from 'vitest';
 import { RenderBudget } from './budget.ts';
 import { createRenderer, emptyContext, type RenderLimit } from './index.ts';
 
-// On a busy machine threads take long to start and to work; the limit of CPU time is the usual one.
+// On a busy machine threads start and work slowly, so the wall-clock limits are high; the CPU limit is the usual one.
 const hit: RenderLimit[] = [];
 const renderer = createRenderer((limit) => hit.push(limit), { waitMs: 60_000, wallMs: 60_000 });
 afterAll(() => renderer.close());
 
-let nextUser = 1;
-const somebody = (realmId = 1) => ({ realmId, userId: nextUser++ });
+let next = 1_000;
+/** In a separate realm by default, because the users of a realm share a budget. */
+const somebody = (realmId = next++) => ({ realmId, userId: next++ });
 const html = async (content: string, author = somebody()): Promise<string> =>
   (await renderer.render(author, content, emptyContext)).html;
 
-/** 156,000 characters to typeset from 1,200: 15 seconds and more. */
+/** Expands 1,200 characters to 156,000, which take 15 seconds or more to typeset. */
 const macros = `\\def\\a{${'x'.repeat(800)}}${'\\a'.repeat(195)}`;
 
 test('a macro that grows without end is shown as it was typed, and the next formula is typeset', async () => {
@@ -64,6 +64,15 @@ test.each(['(?:(?:){1000}){1000}', '((a{1000}){1000}){1000}', 'x{1000}'.repeat(1
   },
 );
 
+test('simple patterns are checked without a thread', async () => {
+  const withoutThreads = createRenderer(undefined, { threads: 0 });
+  const answers = ['#(?P<id>[0-9]+)', '[A-Z]+-\\d+', '(', 'a**', '(?P<id>a)\\1'].map((pattern) =>
+    withoutThreads.isLinkifierPattern(somebody(), pattern),
+  );
+  expect(await Promise.all(answers)).toEqual([true, true, false, false, false]);
+  await withoutThreads.close();
+});
+
 test('linkifiers that are slow on a text cost no more than the limit, and light text is rendered without them', async () => {
   const linkifiers = Array.from({ length: 100 }, (_, id) => ({
     id,
@@ -109,7 +118,7 @@ test('a person who exceeds the limits spends their own time, then the common tim
   expect(budget.allows(hostile)).toBe(false);
   expect(budget.allows({ realmId: 1, userId: 2 })).toBe(true);
   expect(budget.allows({ realmId: 2, userId: 1 })).toBe(true);
-  // A member who used nothing is not affected by what the others overdrew.
+  // A member who used nothing is not affected by the overdrafts of others.
   budget.charge({ realmId: 1, userId: 2 }, 150);
   expect(budget.allows({ realmId: 1, userId: 2 })).toBe(true);
   budget.charge({ realmId: 1, userId: 2 }, 150);
@@ -118,14 +127,51 @@ test('a person who exceeds the limits spends their own time, then the common tim
   expect(budget.allows(hostile)).toBe(true);
 });
 
-test('the queue takes turns between realms and between the users of a realm, and is bounded', () => {
-  const queue = new FairQueue<string>(7);
-  const push = (realmId: number, userId: number, item: string) => queue.push({ realmId, userId }, item);
-  for (const item of ['a1', 'a2', 'a3']) push(1, 1, item);
-  push(1, 2, 'b1');
-  for (const item of ['c1', 'c2', 'c3']) push(2, 3, item);
-  expect(push(3, 4, 'd1')).toBe(false);
-  const taken = Array.from({ length: 8 }, () => queue.shift());
-  expect(taken).toEqual(['a1', 'c1', 'b1', 'c2', 'a2', 'c3', 'a3', undefined]);
-  expect(push(3, 4, 'd1')).toBe(true);
+test('however many people of a realm send heavy texts, together they get no more than a realm may use', () => {
+  let now = 0;
+  const budget = new RenderBudget(() => now);
+  let usedMs = 0;
+  const everybody = (): void => {
+    for (let userId = 1; userId <= 500; userId++)
+      if (budget.allows({ realmId: 1, userId })) {
+        budget.charge({ realmId: 1, userId }, 100);
+        usedMs += 100;
+      }
+  };
+  everybody();
+  expect(usedMs).toBeLessThanOrEqual(4_100);
+  for (let second = 0; second < 60; second++) {
+    now += 1_000;
+    everybody();
+  }
+  expect(usedMs).toBeLessThanOrEqual(4_100 + 60 * 200);
+  expect(budget.allows({ realmId: 2, userId: 1 })).toBe(true);
+});
+
+test('a job that takes a little too long does not end its thread', async () => {
+  const limits: RenderLimit[] = [];
+  const impatient = createRenderer((limit) => limits.push(limit), {
+    cpuMs: 1,
+    endAfterCpuMs: 30_000,
+    waitMs: 60_000,
+    wallMs: 60_000,
+  });
+  const slow = `\`\`\`yaml\n${'- - '.repeat(2_400)}\n\`\`\``;
+  const first = await impatient.render(somebody(), slow, emptyContext);
+  expect(first.html).not.toContain('<pre>');
+  expect(limits).toEqual(['cpu']);
+  let startedThreads = 0;
+  const count = (): void => void startedThreads++;
+  process.on('worker', count);
+  await impatient.render(somebody(), slow, emptyContext);
+  await impatient.render(somebody(), '$$x$$', emptyContext);
+  process.off('worker', count);
+  expect(startedThreads).toBe(0);
+  await impatient.close();
+});
+
+test('descriptions and profiles show no images of other sites', async () => {
+  const url = 'https://a.example/x.png';
+  const shown = await renderer.renderTexts(somebody(), [url]);
+  expect(shown.get(url)).toBe(`<p><a href="${url}">${url}</a></p>`);
 });

@@ -6,7 +6,7 @@ import type { Done } from './render-worker.ts';
 
 /** Why a job has no result. */
 export type RenderLimit = 'budget' | 'queue' | 'wait' | 'cpu' | 'wall' | 'output' | 'failed';
-export type Outcome<R> = { result: R } | { unfinished: RenderLimit };
+type Outcome<R> = { result: R } | { unfinished: RenderLimit };
 
 export interface WorkerPool {
   run<N extends keyof Jobs>(owner: Owner, job: Job<N>): Promise<Outcome<Jobs[N]['result']>>;
@@ -14,12 +14,17 @@ export interface WorkerPool {
 }
 
 export interface Limits {
-  /** Jobs that run at once; one more thread is kept ready to replace one that had to be ended. */
+  /** Concurrent jobs; one more thread is kept ready to replace one that was terminated. */
   threads: number;
+  /** Concurrent jobs of one realm. */
+  perRealm: number;
+  /** After this the author gets the text as typed. */
   cpuMs: number;
-  /** A thread that gets no CPU, or cannot say how much it got, is ended after this. */
+  /** After this the thread is terminated. A new thread costs more than most jobs that exceed `cpuMs` slightly. */
+  endAfterCpuMs: number;
+  /** A thread that gets no CPU, or whose CPU time is unknown, is terminated after this. */
   wallMs: number;
-  /** Until a thread begins, which may have to be started first: the request that waits for the job has a deadline. */
+  /** Maximum wait for a thread, which may have to be started first: the waiting request has a deadline. */
   waitMs: number;
   maxWaiting: number;
 }
@@ -33,10 +38,12 @@ interface Waiting {
 
 const memory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 const watchEveryMs = 20;
-/** CPU time that the start of another thread takes, charged to whoever caused it. */
-const restartMs = 400;
+/** CPU time of starting another thread, charged to the user who caused it. */
+const restartMs = 700;
+/** Factor for V8's compiler and garbage collector threads that work for a job's thread. */
+const helpersToo = 1.5;
 
-/** Runs jobs in threads that are ended when a job exceeds its limit. */
+/** Runs jobs in threads that are terminated when a job exceeds its limit. */
 export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPool {
   const pool = new Piscina({
     filename: new URL(import.meta.url.endsWith('.ts') ? './render-worker.ts' : './render-worker.mjs', import.meta.url)
@@ -46,9 +53,10 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
     atomics: 'async',
     resourceLimits: memory,
   });
-  // A thread that could not start is started again; whoever waited for it is told by their own job.
+  // A thread that could not start is started again; each waiting job reports its own failure.
   pool.on('error', () => undefined);
   const waiting = new FairQueue<Waiting>(limits.maxWaiting);
+  const running = new Map<number, number>();
   const freeSlots = Array.from({ length: limits.threads }, (_, slot) => slot);
   const marks = new Float64Array(new SharedArrayBuffer(2 * limits.threads * Float64Array.BYTES_PER_ELEMENT));
 
@@ -66,7 +74,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
 
   function next(): void {
     while (freeSlots.length > 0) {
-      const item = waiting.shift();
+      const item = waiting.shift((realmId) => (running.get(realmId) ?? 0) < limits.perRealm);
       if (item === undefined) return;
       if (performance.now() - item.since > limits.waitMs) item.finish({ unfinished: 'wait' });
       else if (budget.allows(item.owner)) void start(item, freeSlots.pop() ?? 0);
@@ -76,25 +84,36 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
 
   async function start({ owner, job, since, finish }: Waiting, slot: number): Promise<void> {
     marks[2 * slot] = 0;
+    running.set(owner.realmId, (running.get(owner.realmId) ?? 0) + 1);
     const controller = new AbortController();
-    const watch = watched(slot, since, (reason) => controller.abort(reason));
+    const watch = watched(slot, since, {
+      giveUp: () => finish({ unfinished: 'cpu' }),
+      end: (reason) => controller.abort(reason),
+    });
     try {
       const done: Done = await pool.run({ job, begun: { marks, slot } }, { signal: controller.signal });
-      budget.charge(owner, done.cpuMs);
+      budget.charge(owner, done.cpuMs * helpersToo);
       finish(done.result === undefined ? { unfinished: 'output' } : { result: done.result });
     } catch {
       const unfinished = controller.signal.aborted ? (controller.signal.reason as RenderLimit) : 'failed';
-      if (unfinished !== 'wait') budget.charge(owner, limits.cpuMs + restartMs);
+      if (unfinished !== 'wait') budget.charge(owner, (limits.endAfterCpuMs + restartMs) * helpersToo);
       finish({ unfinished });
     } finally {
       watch.stop();
       freeSlots.push(slot);
+      const others = (running.get(owner.realmId) ?? 1) - 1;
+      if (others > 0) running.set(owner.realmId, others);
+      else running.delete(owner.realmId);
       next();
     }
   }
 
-  /** Ends a job by the CPU time of its thread: on a busy machine a short job may take long. */
-  function watched(slot: number, since: number, end: (reason: RenderLimit) => void): { stop: () => void } {
+  /** Limits a job by the CPU time of its thread, because a short job may take long on a busy machine. */
+  function watched(
+    slot: number,
+    since: number,
+    { giveUp, end }: { giveUp: () => void; end: (reason: RenderLimit) => void },
+  ): { stop: () => void } {
     let begunAt: number | undefined;
     let timer = setTimeout(look, limits.cpuMs);
     return { stop: () => clearTimeout(timer) };
@@ -107,7 +126,7 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
         if (now - since > limits.waitMs) end('wait');
         return;
       }
-      // Not seen before the first look, so at most that much earlier.
+      // The start was not observed before this check, so it is at most this much earlier.
       begunAt ??= now - limits.cpuMs;
       if (now - begunAt > limits.wallMs) {
         end('wall');
@@ -116,7 +135,10 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
       const startMs = marks[2 * slot + 1] ?? 0;
       void thread.cpuUsage().then(
         ({ user, system }) => {
-          if ((user + system) / 1000 - startMs >= limits.cpuMs && marks[2 * slot] === thread.threadId) end('cpu');
+          if (marks[2 * slot] !== thread.threadId) return;
+          const usedMs = (user + system) / 1000 - startMs;
+          if (usedMs >= limits.cpuMs) giveUp();
+          if (usedMs >= limits.endAfterCpuMs) end('cpu');
         },
         () => undefined,
       );

@@ -4,23 +4,24 @@ import { type Answers, type Claim, KeyTaken, replay, sql, toStored } from '@natt
 import { JsonPieces } from './json-pieces.ts';
 import type { Envelope } from './wire.ts';
 
-/** Names a request that came under a key. */
+/** Identifies the content of a request that has a key. */
 export type Fingerprint = (request: string) => string;
 
 export const plainFingerprint: Fingerprint = (request) => createHash('sha256').update(request).digest('base64url');
 
-/** One request on the bus, which its caller may send again: the same id, and how often it was sent before. */
+/** A request on the bus that its caller may repeat: the id stays the same, `attempt` counts repetitions. */
 export interface BusCall {
   id: string;
   attempt: number;
 }
 
-/** Selects the rows of calls; the same text as the predicate of their index. */
+/** Selects rows of calls. The text must equal the predicate of their index. */
 export const isCallKey = sql.fragment`key LIKE 'call:%'`;
 
 /**
- * Under what key the answer of a write is stored. A key that the client named, or `queue_id` and `local_id` of a send, stand for the
- * client's request; else the call's id stands for the call, which the caller on the bus may send again.
+ * The key under which the answer of a write is stored. A client's request is identified by the client's key, or by
+ * `queue_id` and `local_id` of a send. Any other call is identified by its call id, which the caller on the bus
+ * repeats.
  */
 export function claimOf(
   operation: Operation,
@@ -44,7 +45,7 @@ export function claimOf(
 export const isWrite = ({ isReadOnly, http, page }: Pick<Operation, 'isReadOnly' | 'http' | 'page'>): boolean =>
   !isReadOnly && (http ?? page) !== undefined;
 
-/** A file that comes again is stored under another key; its hash says whether it is the same. */
+/** A repeated upload is stored under another key; its hash shows whether the file is the same. */
 function withoutFileKey({ params: declared }: Operation, params: Record<string, unknown>): Record<string, unknown> {
   const file = Object.keys(declared).find((name) => declared[name]?.encoding === 'file');
   return file === undefined ? params : { ...params, [file]: { ...(params[file] as object), key: undefined } };
@@ -54,14 +55,14 @@ interface Once {
   realmId: number;
   claim: Claim;
   answers: Answers;
-  /** Whether the call was sent before. */
-  isRetry: boolean;
+  /** Whether this process has seen a repetition of the call so far. */
+  isRetry: () => boolean;
 }
 
 /**
- * Runs a write and stores its answer under its key; where the key has an answer, gives that one. The unit of the handler stores a
- * success with the change. What is stored first is the answer: a handler that succeeds without a change, or refuses, asks what the
- * key holds before its own answer stands.
+ * Runs a write and stores its answer under its key; if the key has an answer already, returns that one. The unit of the
+ * handler stores a success together with the change. The first stored answer wins: a handler that refuses, or succeeds
+ * without a change, looks up the key before its own answer is used.
  */
 export async function answerOnce(
   { realmId, claim, answers, isRetry }: Once,
@@ -69,25 +70,28 @@ export async function answerOnce(
   run: () => Promise<unknown>,
 ): Promise<unknown> {
   const isNamed = claim.namedBy === 'key';
-  if (isNamed || isRetry) {
+  if (isNamed || isRetry()) {
     const known = await answers.find(realmId, claim);
     if (known) return replay(known);
   }
   try {
     const result = await run();
     if (claim.stored) {
-      if (claim.stored.result !== result) throw new Error(`${operation} does not answer with what it stored`);
-    } else if (isNamed && !(result instanceof JsonPieces)) {
-      const known = await answers.store(realmId, claim, { result: result ?? {} });
+      if (claim.stored.result !== result) throw new Error(`${operation} must answer with the result that it stored`);
+    } else if (!(result instanceof JsonPieces) && (isNamed || isRetry())) {
+      const known = isNamed
+        ? await answers.store(realmId, claim, { result: result ?? {} })
+        : await answers.find(realmId, claim);
       if (known) return replay(known);
     }
     return result;
   } catch (error) {
     if (!isDecided(error) || claim.stored) throw error;
     const isTaken = error instanceof KeyTaken;
-    // A call that was sent only once has no other attempt that could have stored an answer.
-    if (!isTaken && !isRetry && claim.namedBy === 'call') throw error;
-    // Credentials that ended say nothing about what was asked.
+    // A call that was sent only once has no other attempt that could have stored an answer. It may have been repeated
+    // and executed by another process while the handler ran.
+    if (!isTaken && !isRetry() && claim.namedBy === 'call') throw error;
+    // Expired credentials are not a result of the request.
     const isStored = isNamed && !isTaken && error.status !== 401;
     const known = isStored ? await answers.store(realmId, claim, toStored(error)) : await answers.find(realmId, claim);
     if (known) return replay(known);
@@ -95,7 +99,7 @@ export async function answerOnce(
   }
 }
 
-/** A refusal, or the news that the key has an answer. A rate limit says nothing of the request. */
+/** A refusal, or the error that the key has an answer. A rate limit is not a result of the request. */
 const isDecided = (error: unknown): error is ChatError | KeyTaken =>
   error instanceof KeyTaken ||
   (error instanceof ChatError && error.status < 500 && error.status !== 429 && error.code !== 'IDEMPOTENCY_KEY_REUSED');

@@ -5,37 +5,48 @@ import { LRUCache } from 'lru-cache';
 import { Block, nameOf, type Piece } from './json-pieces.ts';
 
 /**
- * What is larger than a message of NATS may be (snapshots of whole realms, uploaded files) travels in two ways. Plain bytes go in
- * numbered parts: the first with the message, which names a subject where each of the others is had by its number. Of a result that
- * consists of pieces the message lists them, short ones as text and blocks by their names, and the receiver asks the process that
- * offers them for each block: who only passes pieces on never sees what is in them, and a block that comes again is fetched once.
- * Subjects and names can't be guessed: a service that may fetch from another gets only what it was told of.
- * Results come in pieces only to callers who say that they know them: versions from before run beside this one while it is rolled out.
+ * Transfers messages that are larger than NATS permits (snapshots of realms, uploaded files), in one of two ways.
+ *
+ * Plain bytes travel in numbered parts: the message contains the first one and names a subject from which the receiver
+ * fetches the others by number.
+ *
+ * A result that consists of pieces lists them: short pieces as text, blocks by name. The receiver fetches each block
+ * from the process that offers it. A process that forwards a result does not read its blocks, and a block that was
+ * fetched before is not fetched again.
+ *
+ * Subjects and names are random, so a service can fetch only what it was told of. Pieces are sent only to callers that
+ * announce support for them, because processes of the previous release run side by side during an upgrade.
  */
 export interface Blocks {
-  /** What to send for these pieces. */
+  /** Subject from which blocks of this process are fetched. No other process subscribes to it. */
+  readonly subject: string;
+  /** The payload that represents these pieces. */
   offer(pieces: readonly Piece[], headers: MsgHdrs): Uint8Array;
-  /** What to send for these bytes; `end` takes back what was not fetched. */
+  /** The payload that represents these bytes; `end` withdraws parts that were not fetched. */
   offerBytes(bytes: Uint8Array, headers: MsgHdrs): { payload: Uint8Array; end: () => void };
   /** The pieces of a message; blocks of a result are not fetched. */
   read(message: Msg, end: number): Promise<Piece[]>;
-  /** The bytes of all pieces; by `end` (milliseconds since 1970) it has them or rejects. */
+  /** The bytes of all pieces. Rejects if they are not complete by `end` (milliseconds since 1970). */
   fetch(pieces: readonly Piece[], end: number): Promise<Uint8Array[]>;
-  /** Resolves when what was offered last can be expected to have been fetched. */
+  /** Resolves when the last offer has probably been fetched. */
   settled(): Promise<void>;
 }
 
 const header = 'Natter-Pieces';
 const partsHeader = 'Natter-Parts';
 const partsSubjectHeader = 'Natter-Parts-Subject';
-/** Shorter ones go with the message. */
+/** Blocks of one result that are fetched in parallel; few, so that other messages are served in between. */
+const abreast = 4;
+/** Shorter pieces are part of the message. */
 const inlineBytes = 8 * 1024;
-/** How long a receiver has. */
+/** How long an offer can be fetched. */
 const offeredMs = 30_000;
 const settleMs = 1_000;
-/** Of what other processes offered, for answers to come. */
+/** Cache of blocks that other processes offered. */
 const keptBytes = 64 * 1024 * 1024;
 const offeredBytes = 256 * 1024 * 1024;
+/** What a process offers is not larger. */
+const maxParts = offeredBytes / limits.busBlockBytes;
 
 type Listed = string | { subject: string; name: string; isKept: boolean };
 
@@ -54,7 +65,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
       const name = request.string();
       const block = offered.get(name);
       request.respond(block?.bytes);
-      // Nobody else was told of it.
+      // No other receiver knows the name.
       if (block?.isKept === false) offered.delete(name);
     },
   });
@@ -70,7 +81,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
       return piece.bytes.length <= inlineBytes ? [textOf(piece.bytes)] : [put(piece.name, piece.bytes, true)];
     if (!(piece instanceof Uint8Array)) return [piece];
     if (piece.length <= inlineBytes) return [textOf(piece)];
-    // The first and the last byte stay with the message: who joins objects takes off their braces.
+    // The first and the last byte stay in the message, because `joinObjects` removes the braces.
     const end = piece.length - 1;
     const blocks: Listed[] = [];
     for (let at = 1; at < end; at += limits.busBlockBytes)
@@ -85,16 +96,31 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     const { data } = await connection.request(subject, name, { timeout }).catch((error: unknown) => {
       throw unavailable(error);
     });
-    if (data.length === 0) throw unavailable(new Error('What was offered is gone'));
+    if (data.length === 0) throw unavailable(new Error('The offered data is no longer available'));
     if (!isKept) return data;
-    if (nameOf(data) !== name) throw unavailable(new Error('A block is not what its name says'));
-    // What came may be a view of a larger buffer, which would be kept with it.
+    if (nameOf(data) !== name) throw unavailable(new Error('The content of a block does not match its name'));
+    // The received bytes may be a view of a larger buffer, which would stay in memory.
     const block = data.slice();
     kept.set(name, block);
     return block;
   }
 
+  async function fetchAll(pieces: readonly Piece[], end: number): Promise<Uint8Array[]> {
+    const fetched = pieces.map((piece) => (piece instanceof Block ? piece.bytes : piece));
+    let next = 0;
+    const fetchOn = async (): Promise<void> => {
+      for (let at = next++; at < fetched.length; at = next++) {
+        const piece = fetched[at];
+        if (piece && !(piece instanceof Uint8Array)) fetched[at] = await ask(piece, end);
+      }
+    };
+    await Promise.all(Array.from({ length: abreast }, fetchOn));
+    return fetched as Uint8Array[];
+  }
+
   return {
+    subject,
+
     offer(pieces, headers) {
       const [only] = pieces;
       if (pieces.length === 1 && only instanceof Uint8Array && only.length <= limits.busBlockBytes) return only;
@@ -126,19 +152,17 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
         );
       const parts = Number(headers?.get(partsHeader) || 1);
       if (parts === 1) return [message.data];
+      if (!(parts <= maxParts)) throw new Error(`${parts} parts of a message are too many`);
       const subject = headers?.get(partsSubjectHeader) ?? '';
-      const numbers = Array.from({ length: parts - 1 }, (_, index) => String(index + 1));
-      const rest = await Promise.all(numbers.map((name) => ask({ subject, name, isKept: false }, end)));
-      return [Buffer.concat([message.data, ...rest])];
+      const rest = Array.from({ length: parts - 1 }, (_, index) => ({
+        subject,
+        name: String(index + 1),
+        isKept: false,
+      }));
+      return [Buffer.concat([message.data, ...(await fetchAll(rest, end))])];
     },
 
-    fetch: (pieces, end) =>
-      Promise.all(
-        pieces.map((piece) => {
-          if (piece instanceof Uint8Array) return piece;
-          return piece instanceof Block ? piece.bytes : ask(piece, end);
-        }),
-      ),
+    fetch: fetchAll,
 
     settled: () =>
       new Promise((resolve) => {

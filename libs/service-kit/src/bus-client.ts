@@ -1,4 +1,11 @@
-import { headers, type Msg, type NatsConnection, nuid, RequestError } from '@nats-io/nats-core';
+import {
+  headers,
+  type Msg,
+  type NatsConnection,
+  nuid,
+  PermissionViolationError,
+  RequestError,
+} from '@nats-io/nats-core';
 import {
   type Actor,
   ChatError,
@@ -14,15 +21,19 @@ import {
 import { type Deadline, pause, untilDeadline, withDeadline } from '@natter/database';
 import { type BusCall, isWrite } from './answer-once.ts';
 import type { Blocks } from './blocks.ts';
+import { addCpu } from './cpu.ts';
 import type { Piece } from './json-pieces.ts';
+import { type Lag, lagOf, worstOf } from './lag.ts';
 import type { LostCalls } from './lost-calls.ts';
 import { activeTrace, inSpan } from './tracing.ts';
 import {
   attemptHeader,
   cancelHeader,
   cancelSubjectOf,
+  cpuHeader,
   deadlineHeader,
   decodeJson,
+  directSubjectOf,
   type Envelope,
   encodeJson,
   errorHeader,
@@ -40,7 +51,7 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-/** A call on its way. */
+/** A call in progress. */
 interface Sending {
   call: BusCall;
   deadline: Deadline;
@@ -50,32 +61,33 @@ interface Attempt {
   subject: string;
   payload: Uint8Array;
   call: BusCall;
-  /** Whether it is sent again when nobody works on it. */
+  /** Whether the call is repeated if no process works on it. */
   isWatched: boolean;
 }
 
-/** How long a call waits for somebody to serve its operation. */
+/** How long a call waits for a process that serves its operation. */
 const unservedMs = 5_000;
 
 /** The calling side of the bus. */
 export interface BusClient {
   /**
-   * Asks the owner of an operation. Rejects with the owner's `ChatError`, or SERVICE_UNAVAILABLE: when nobody serves it for
-   * some seconds, or after the deadline when the outcome is unknown. The deadline is the operation's, or that of the work around
-   * the call where less is left of it. Reads are cancelled when the work around ends. Reads, and writes of the gateway, whose
-   * answers are stored under the call's id, are sent again when their process or their answer is lost.
+   * Calls an operation of another service. Rejects with the owner's `ChatError`, or with SERVICE_UNAVAILABLE if no
+   * process serves the operation for some seconds, or if the deadline passes and the outcome is unknown. The deadline
+   * is that of the operation or of the surrounding work, whichever ends first. Reads are cancelled when the surrounding
+   * work ends. Reads are repeated when their process or their answer is lost. So are writes of the gateway, because
+   * their answers are stored under the call's id. While a process of the service hangs, calls are sent to the others.
    */
   call<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<ResultOf<O>>;
-  /** As `call`; the result as it came, as JSON. */
+  /** Like `call`; returns the result as JSON bytes. */
   callBytes<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<Uint8Array[]>;
-  /** As `call`; the result as it came, to be passed on: blocks in it are not fetched. */
+  /** Like `call`; returns the result for forwarding, without fetching its blocks. */
   callPieces<O extends Operation>(operation: O, params: ParamsOf<O>, options: CallOptions): Promise<Piece[]>;
-  /** The highest lag, in milliseconds, of the services that answered within the last second. */
-  servicesLagMs(): number;
+  /** The highest lag among the services that answered within the last second. */
+  servicesLag(): Lag;
 }
 
 export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: LostCalls, name: string): BusClient {
-  const lags = new Map<string, { ms: number; at: number }>();
+  const lags = new Map<string, Lag & { at: number }>();
   const client: BusClient = {
     async call(operation, params, options) {
       return decodeJson(await client.callBytes(operation, params, options)) as never;
@@ -89,8 +101,8 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
         try {
           return await blocks.fetch(pieces, end);
         } catch (error) {
-          // The process that offered the blocks is gone; another one can answer as well.
-          if (!operation.isReadOnly && !isKeyed(operation)) throw error;
+          // The process that offered the blocks is gone; another process can answer too.
+          if (!isRepeatable(operation) && !isKeyed(operation)) throw error;
           const again = { call: { ...call, attempt: 1 }, deadline };
           return blocks.fetch(await send(operation, params, options, again), end);
         }
@@ -103,17 +115,20 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       );
     },
 
-    servicesLagMs() {
+    servicesLag() {
       const now = Date.now();
-      return Math.max(0, ...[...lags.values()].map(({ ms, at }) => (now - at < 1_000 ? ms : 0)));
+      return worstOf([...lags.values()].filter(({ at }) => now - at < 1_000));
     },
   };
   return client;
 
   /** Replicas of a service lag differently, so their values are averaged. */
   function noteLag(service: string, reply: Msg): void {
-    const ms = Number(reply.headers?.get(lagHeader) || Number.NaN);
-    if (!Number.isNaN(ms)) lags.set(service, { ms: (lags.get(service)?.ms ?? ms) * 0.7 + ms * 0.3, at: Date.now() });
+    const lag = lagOf(reply.headers?.get(lagHeader) ?? '');
+    if (!lag) return;
+    const last = lags.get(service) ?? lag;
+    const mean = (before: number, now: number): number => before * 0.7 + now * 0.3;
+    lags.set(service, { ms: mean(last.ms, lag.ms), longMs: mean(last.longMs, lag.longMs), at: Date.now() });
   }
 
   function send<O extends Operation>(
@@ -127,7 +142,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     );
   }
 
-  /** Only the gateway may ask at names that are not in the contract. */
+  /** Only the gateway may publish to subjects that are not in the contract. */
   function isKeyed(operation: Operation): boolean {
     return name === 'gateway' && isWrite(operation);
   }
@@ -136,22 +151,32 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     const payload = encodeJson(envelope);
     if (payload.length > 2 * limits.bodyBytes) throw new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
     const canBeKeyed = isKeyed(operation);
+    const mayBeRepeated = isRepeatable(operation) || canBeKeyed;
     let isAtKeyed = canBeKeyed;
     let { attempt } = call;
     let unservedSince: number | undefined;
+    let mayBeDirect = true;
     for (;;) {
       deadline.check();
-      const subject = subjectOf(isAtKeyed ? { ...operation, name: keyedName(operation.name) } : operation, name);
-      const isWatched = operation.isReadOnly || isAtKeyed;
+      const instance = mayBeDirect ? await instanceFor(operation.service, mayBeRepeated) : undefined;
+      const served = isAtKeyed ? { ...operation, name: keyedName(operation.name) } : operation;
+      const subject = instance ? directSubjectOf(operation, instance, name) : subjectOf(served, name);
+      const isWatched = isRepeatable(operation) || isAtKeyed || (canBeKeyed && instance !== undefined);
       try {
         return await requestOnce(operation, { subject, payload, call: { ...call, attempt }, isWatched }, deadline);
       } catch (error) {
         if (error instanceof ChatError) throw error;
         if (deadline.remainingMs() <= 100) throw unavailable(error);
-        if (error instanceof RequestError && error.isNoResponders()) {
+        // The process is gone, or belongs to the previous release, or NATS has the configuration of that release.
+        if (instance && (isUnserved(error) || isForbidden(error))) {
+          mayBeDirect = false;
+          continue;
+        }
+        if (isUnserved(error)) {
           unservedSince ??= performance.now();
           if (performance.now() - unservedSince > unservedMs) throw unavailable(error);
-          // Processes of the previous release serve only the plain name; they store no answer, so they get no write that was sent before.
+          // Processes of the previous release serve only the plain name. They store no answers, so a write that was
+          // sent before is not sent to them.
           if (canBeKeyed && attempt === 0) isAtKeyed = !isAtKeyed;
           if (canBeKeyed && !isAtKeyed) continue;
         } else {
@@ -164,6 +189,14 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     }
   }
 
+  /**
+   * The process that a call is addressed to, if not any of its service. A call that may not be repeated would fail with
+   * a process that hangs, so it is sent to one that answered just now.
+   */
+  async function instanceFor(service: string, mayBeRepeated: boolean): Promise<string | undefined> {
+    return mayBeRepeated ? lost.responsive(service) : await lost.confirmed(service);
+  }
+
   async function requestOnce(
     operation: Operation,
     { subject, payload, call: { id, attempt }, isWatched }: Attempt,
@@ -172,7 +205,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     const remainingMs = Math.max(Math.ceil(deadline.remainingMs()), 1);
     const h = headers();
     const offered = blocks.offerBytes(payload, h);
-    // A write goes on: whoever asked cannot tell how far it has come.
+    // A write continues: the caller cannot know how far it has come.
     const cancelId = operation.isReadOnly ? id : undefined;
     const stop = deadline.onEnd(() => {
       if (cancelId !== undefined) cancelRequest(operation, cancelId);
@@ -189,6 +222,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       const replying = nats.request(subject, offered.payload, { timeout: remainingMs, headers: h });
       const reply = await untilDeadline(watched ? Promise.race([replying, watched.lost]) : replying, deadline);
       noteLag(operation.service, reply);
+      addCpu(Number(reply.headers?.get(cpuHeader) || 0));
       return await readReply(reply, Date.now() + deadline.remainingMs());
     } finally {
       watched?.done();
@@ -217,3 +251,12 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     throw new ChatError(code as ErrorCode, message, extra, undefined, status);
   }
 }
+
+/** Whether a call may be sent again without a key. */
+const isRepeatable = ({ isReadOnly, isIdempotent }: Operation): boolean => isReadOnly || isIdempotent;
+
+const isUnserved = (error: unknown): boolean => error instanceof RequestError && error.isNoResponders();
+
+/** NATS does not permit this process to publish to the subject. */
+const isForbidden = (error: unknown): boolean =>
+  error instanceof RequestError && error.cause instanceof PermissionViolationError;

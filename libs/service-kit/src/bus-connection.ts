@@ -1,15 +1,17 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
+import { unavailable } from '@natter/contracts';
+import { pause } from '@natter/database';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface BusConnection {
   nats: NatsConnection;
-  /** Calls `listener` after every reconnect; returns a function that takes it back. */
+  /** Calls `listener` after every reconnect; returns a function that removes it. */
   onReconnect(listener: () => void): () => void;
 }
 
-/** Connects to NATS and stays connected: every outage ends with a reconnect. */
+/** Connects to NATS and reconnects after every outage. */
 export async function openBusConnection(options: {
   url: string;
   name: string;
@@ -43,6 +45,18 @@ export async function openBusConnection(options: {
   };
 }
 
+/** Resolves when the server has processed the subscriptions made so far. After a reconnect it waits again. */
+export async function flushed(nats: NatsConnection, patienceMs: number): Promise<void> {
+  for (const end = performance.now() + patienceMs; ; ) {
+    try {
+      return await nats.flush();
+    } catch (error) {
+      if (nats.isClosed() || performance.now() > end) throw unavailable(error);
+      await pause(50);
+    }
+  }
+}
+
 async function watchStatus(
   connection: NatsConnection,
   log: Logger,
@@ -54,12 +68,18 @@ async function watchStatus(
       metrics.natsUp.set(0);
       log.warn('NATS is away');
     }
-    // A subject that its user may not publish or hear: the configuration of NATS is not that of this version.
-    if (status.type === 'error') log.error({ err: status.error }, 'NATS refused');
+    if (status.type === 'error') logRefusal(status.error, log);
     if (status.type === 'reconnect') {
       metrics.natsUp.set(1);
       log.info('NATS is back');
       for (const listener of listeners) listener();
     }
   }
+}
+
+function logRefusal(error: Error, log: Logger): void {
+  // This process did not answer pings in time, for example on a busy machine. It reconnects.
+  if (/stale connection/i.test(error.message)) log.warn({ err: error }, 'NATS ended a connection that did not answer');
+  // The user may not publish or subscribe to a subject: the NATS configuration is from another version.
+  else log.error({ err: error }, 'NATS refused');
 }

@@ -1,46 +1,57 @@
-import { headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/nats-core';
+import { headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/nats-core';
 import { type Service, Svcm } from '@nats-io/services';
-import { type ChatError, catchUpOperations, type Operation, type ServiceName, unavailable } from '@natter/contracts';
-import { type Answers, createLanes, type Deadline, type Gates, withDeadline, withOwner } from '@natter/database';
-import { answerOnce, type BusCall, claimOf, type Fingerprint, isWrite } from './answer-once.ts';
+import { type BusUser, catchUpOperations, type Operation, type ServiceName, unavailable } from '@natter/contracts';
+import { type Answers, createLanes, type Deadline, type Gates, withDeadline } from '@natter/database';
+import { type Fingerprint, isWrite } from './answer-once.ts';
+import type { Permits } from './authorize.ts';
 import type { Blocks } from './blocks.ts';
+import { flushed } from './bus-connection.ts';
+import { createReplies } from './bus-replies.ts';
+import { callerOf, callOf, checkCaller } from './bus-request.ts';
 import type { CatchUp } from './catch-up.ts';
+import { checkHandlers } from './check-handlers.ts';
+import { measureCpu } from './cpu.ts';
 import { createFailureLog } from './failure-log.ts';
 import type { Context, Handlers } from './handlers.ts';
-import { JsonPieces, type Piece } from './json-pieces.ts';
+import { JsonPieces } from './json-pieces.ts';
 import type { LagMeter } from './lag.ts';
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
-import { type Freshness, runOnCurrentVersions, type Serving } from './retry-on-changed-versions.ts';
+import { createRecovery } from './recovery.ts';
+import type { Freshness } from './retry-on-changed-versions.ts';
+import { type Kept, runHandler } from './run-handler.ts';
 import { inSpan } from './tracing.ts';
 import {
   askHeader,
-  attemptHeader,
   cancelHeader,
   cancelSubjectOf,
   deadlineHeader,
   decodeJson,
+  directSubjectOf,
   type Envelope,
   encodeJson,
-  errorHeader,
+  instanceHeader,
   keyedName,
-  knownHeader,
-  lagHeader,
-  requestIdHeader,
+  operationNameOf,
   subjectOf,
   traceHeader,
 } from './wire.ts';
+import type { Units } from './writes.ts';
 
 /** The serving side of the bus. */
 export interface BusServer {
   serve(name: ServiceName, version: string, handlers: Handlers): Promise<void>;
-  /** How this process brings its copies of others' data up to date before it answers. */
+  /** Makes a process that serves no operation visible to `natter doctor` and `nats micro`. */
+  announce(name: BusUser, version: string): Promise<void>;
+  /** Sets how this process brings its projections up to date before it answers. */
   useCatchUp(catchUp: CatchUp): void;
-  /** How this process keeps versions as they are for a handler that runs again. */
+  /** Sets how this process holds versions for a handler that runs again. */
   useGates(gates: Gates): void;
-  /** Where this process stores the answers of writes, and how it names requests with a key. */
-  useAnswers(answers: Answers, fingerprint: Fingerprint): void;
-  /** Takes no more requests; resolves when those that were taken are answered. Calls to others still work. */
+  /** Sets what decides realm permissions for operations of this process. */
+  usePermits(permits: Permits): void;
+  /** Sets how this process opens units, stores the answers of writes, and fingerprints requests with a key. */
+  useWrites(writes: { units: Units; answers: Answers; fingerprint: Fingerprint }): void;
+  /** Accepts no more requests; resolves when accepted requests are answered. Calls to other services still work. */
   retire(): Promise<void>;
 }
 
@@ -53,33 +64,41 @@ interface Parts {
   lag: LagMeter;
 }
 
-/** More than a process can answer before their callers give up. */
+/** More requests than this cannot be answered before their callers give up. */
 const maxInFlight = 20_000;
-/** How long requests in flight hold up a process that stops. */
+/** Maximum time that requests in flight delay a stopping process. */
 const retireMs = 10_000;
 const usualDeadlineMs = 15_000;
-/** A request ends so much earlier than its caller gives up, at most: the caller is told what happened. */
+/** A request ends at most this much before its caller gives up, so that the caller learns the outcome. */
 const marginMs = 250;
 
 export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag }: Parts): BusServer {
   const services: Service[] = [];
+  const direct: Subscription[] = [];
+  const replies = createReplies(blocks, lag);
   const toChatError = createFailureLog();
   const freshness: Freshness = {
     catchUp: async () => ({ isStale: false, realmVersion: undefined, isComplete: false }),
     refreshActor,
-    gates: { hold: (_, work) => work(), enter: (_, unit) => unit([]) },
+    permits: undefined,
+    units: undefined,
+    gates: { hold: (_, __, work) => work(), enter: (_, unit) => unit([]) },
     inLane: createLanes(),
   };
-  /** Requests that their callers may cancel: by caller and cancel id. */
+  /** Cancellable requests, by caller and cancel id. */
   const cancellable = new Map<string, () => void>();
-  let kept: { answers: Answers; fingerprint: Fingerprint } | undefined;
-  /** Requests that are worked on, by caller and id: each with the copies of it that came. */
+  let kept: Kept | undefined;
+  const recovery = createRecovery();
+  /** Requests in progress, by caller and id, with their repetitions. */
   const workedOn = new Map<string, [Msg, ...Msg[]]>();
   let inFlight = 0;
   let whenIdle: () => void = () => undefined;
 
   return {
     async serve(name, version, handlers) {
+      const own = catchUpOperations.find((operation) => operation.service === name);
+      const all = own ? [...handlers, { operation: own, run: catchUpFor }] : handlers;
+      checkHandlers(name, all);
       const service = await new Svcm(nats).add({
         name: `natter-${name}`,
         version,
@@ -94,8 +113,6 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
           else cancellable.get(`${callerOf(message)} ${message.string()}`)?.();
         },
       });
-      const own = catchUpOperations.find((operation) => operation.service === name);
-      const all = own ? [...handlers, { operation: own, run: catchUpFor }] : handlers;
       for (const handler of all)
         for (const endpoint of namesOf(handler.operation))
           service.addEndpoint(endpoint, {
@@ -105,22 +122,39 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
               else admit(message, handler);
             },
           });
-      await nats.flush();
+      takeDirectly(name, all);
+      // A start waits for its servers.
+      await flushed(nats, Number.POSITIVE_INFINITY);
+    },
+
+    async announce(name, version) {
+      // A NATS server with the configuration of the previous release refuses it; the process works without.
+      try {
+        services.push(await new Svcm(nats).add({ name: `natter-${name}`, version, description: `Natter ${name}` }));
+      } catch (error) {
+        log.warn({ err: error }, 'the process could not be announced');
+      }
     },
 
     useCatchUp: (catchUp) => {
       freshness.catchUp = catchUp;
     },
 
+    usePermits: (permits) => {
+      freshness.permits = permits;
+    },
+
     useGates: (gates) => {
       freshness.gates = gates;
     },
 
-    useAnswers: (answers, fingerprint) => {
+    useWrites: ({ units, answers, fingerprint }) => {
+      freshness.units = units;
       kept = { answers, fingerprint };
     },
 
     retire: async () => {
+      for (const subscription of direct.splice(0)) subscription.unsubscribe();
       await Promise.all(services.splice(0).map((service) => service.stop().catch(() => undefined)));
       if (inFlight > 0)
         await new Promise<void>((resolve) => {
@@ -131,7 +165,21 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     },
   };
 
-  /** A write has a second name, for callers that may send it again. */
+  /** Serves requests that are sent to this process directly while another process of the service hangs. */
+  function takeDirectly(name: ServiceName, handlers: Handlers): void {
+    const handlerOf = new Map(handlers.map((handler) => [handler.operation.name, handler]));
+    const subscription = nats.subscribe(directSubjectOf({ service: name, name: '*' }, blocks.subject, '*'), {
+      callback: (error, message) => {
+        // A NATS server with the configuration of the previous release refuses the subscription.
+        if (error) return;
+        const handler = handlerOf.get(operationNameOf(message.subject));
+        if (handler) admit(message, handler);
+      },
+    });
+    direct.push(subscription);
+  }
+
+  /** A write has a second name, for callers that may repeat it. */
   function namesOf(operation: Operation): string[] {
     return kept && isWrite(operation) ? [operation.name, keyedName(operation.name)] : [operation.name];
   }
@@ -140,7 +188,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     const { operation } = handler;
     const id = callOf(message)?.id;
     const key = id && `${callerOf(message)} ${id}`;
-    // Sent again while this process works on it.
+    // The call was repeated while this process works on it.
     const before = key && workedOn.get(key);
     if (before) {
       before.push(message);
@@ -148,9 +196,10 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     }
     if (inFlight >= maxInFlight) {
       const busy = unavailable(new Error('too many requests in flight'));
-      refuse(
+      replies.refuse(
         message,
         toChatError(busy, operation, () => log),
+        () => 0,
       );
       return;
     }
@@ -160,7 +209,9 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     const parent = message.headers?.get(traceHeader) || undefined;
     const waitsMs = Number(message.headers?.get(deadlineHeader) || usualDeadlineMs);
     void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
-      withDeadline(waitsMs - Math.min(marginMs, waitsMs / 10), (deadline) => answer(messages, handler, deadline)),
+      withDeadline(waitsMs - Math.min(marginMs, waitsMs / 10), (deadline) =>
+        measureCpu((spentMs) => answer(messages, handler, { deadline, spentMs })),
+      ),
     ).finally(() => {
       if (key) workedOn.delete(key);
       inFlight--;
@@ -168,8 +219,12 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     });
   }
 
-  /** `messages`: the request, and copies of it that come meanwhile. */
-  async function answer(messages: [Msg, ...Msg[]], handler: Handlers[number], deadline: Deadline): Promise<void> {
+  /** `messages`: the request and its repetitions. */
+  async function answer(
+    messages: [Msg, ...Msg[]],
+    handler: Handlers[number],
+    { deadline, spentMs }: { deadline: Deadline; spentMs: () => number },
+  ): Promise<void> {
     const [message] = messages;
     const { operation } = handler;
     const cancelId = message.headers?.get(cancelHeader);
@@ -180,6 +235,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       deadline.cancel();
     };
     if (cancelKey !== undefined) cancellable.set(cancelKey, cancel);
+    metrics.began();
     const stop = metrics.requestSeconds.startTimer({ operation: operation.name });
     // Created lazily: most requests never log.
     let requestLog = (): Logger => log;
@@ -194,86 +250,35 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
           user: envelope.actor?.userId,
           operation: operation.name,
         });
-      const result = await runHandler(envelope, handler, callOf(message), { deadline, log: () => requestLog() });
+      const isRetry = (): boolean => messages.some((one) => (callOf(one)?.attempt ?? 0) > 0);
+      const request = { envelope, handler, call: callOf(message), isRetry };
+      const result = await runHandler(request, { freshness, kept, recovery }, { deadline, log: () => requestLog() });
       const pieces = result instanceof JsonPieces ? result.pieces : [encodeJson(result ?? {})];
-      for (const each of messages) await respond(each, pieces, end);
+      for (const each of messages) await replies.respond(each, pieces, { end, spentMs });
       stop({ outcome: 'success' });
     } catch (error) {
-      // Nobody waits for the answer: neither a failure nor a success.
+      // The caller no longer waits: the outcome counts neither as failure nor as success.
       if (isCancelled) return void stop({ outcome: 'CANCELLED' });
       const chatError = toChatError(error, operation, requestLog);
-      for (const each of messages) refuse(each, chatError);
+      for (const each of messages) replies.refuse(each, chatError, spentMs);
       stop({ outcome: chatError.code });
     } finally {
       if (cancelKey !== undefined) cancellable.delete(cancelKey);
     }
   }
 
-  /** Which of its calls this process works on. */
+  /** Answers which of the caller's calls this process works on. */
   function tellWorkedOn(message: Msg): void {
     const caller = callerOf(message);
     const ids = message.string().split(' ');
     const known = ids.filter((id) => workedOn.has(`${caller} ${id}`));
-    if (known.length > 0) message.respond(known.join(' '));
-  }
-
-  async function runHandler(
-    envelope: Envelope,
-    handler: Handlers[number],
-    call: BusCall | undefined,
-    serving: Omit<Serving, 'claim'>,
-  ): Promise<unknown> {
-    const claim = kept && claimOf(handler.operation, envelope, call, kept.fingerprint);
-    const owner = { realmId: envelope.meta.realmId, userId: envelope.actor?.userId ?? 0 };
-    const run = () => withOwner(owner, () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim }));
-    const { answerOf = (stored: unknown) => stored } = handler;
-    if (!kept || !claim) return answerOf(await run());
-    const once = { realmId: envelope.meta.realmId, claim, answers: kept.answers, isRetry: (call?.attempt ?? 0) > 0 };
-    return answerOf(await answerOnce(once, handler.operation.name, run));
-  }
-
-  function refuse(message: Msg, { code, message: text, extra, status }: ChatError): void {
-    const h = lagHeaders();
-    h.set(errorHeader, code);
-    message.respond(JSON.stringify({ message: text, extra, status }), { headers: h });
-  }
-
-  function lagHeaders(): MsgHdrs {
     const h = headers();
-    h.set(lagHeader, lag.current().toFixed(1));
-    return h;
+    h.set(instanceHeader, blocks.subject);
+    message.respond(known.join(' '), { headers: h });
   }
 
   async function catchUpFor({ meta }: Context): Promise<object> {
     await freshness.catchUp(meta.realmId);
     return {};
   }
-
-  async function respond(message: Msg, pieces: readonly Piece[], end: number): Promise<void> {
-    const h = lagHeaders();
-    if (message.headers?.get(knownHeader) === 'pieces') {
-      message.respond(blocks.offer(pieces, h), { headers: h });
-      return;
-    }
-    const bytes = Buffer.concat(await blocks.fetch(pieces, end));
-    message.respond(blocks.offerBytes(bytes, h).payload, { headers: h });
-  }
-}
-
-/** NATS permissions keep others from publishing in its name. */
-const callerOf = (message: Msg): string => message.subject.split('.').at(-1) ?? '';
-
-/** Callers of the previous release name no request. */
-function callOf({ headers }: Msg): BusCall | undefined {
-  const id = headers?.get(requestIdHeader);
-  return id ? { id, attempt: Number(headers?.get(attemptHeader) || 0) } : undefined;
-}
-
-/** Only the gateway knows the actor. */
-function checkCaller(message: Msg, operation: Operation, { actor }: Envelope): void {
-  const caller = callerOf(message);
-  if (actor && operation.caller !== 'anyone' && caller !== 'gateway')
-    throw new Error(`${caller} asked for ${operation.name} in the name of a user`);
-  if (!operation.callers.some((allowed) => allowed === caller))
-    throw new Error(`${caller} asked for ${operation.name}, which is not for it`);
 }

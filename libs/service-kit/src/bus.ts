@@ -1,29 +1,36 @@
 import { userOperations } from '@natter/contracts';
 import { createBlocks } from './blocks.ts';
 import { type BusClient, createBusClient } from './bus-client.ts';
-import { openBusConnection } from './bus-connection.ts';
+import { flushed, openBusConnection } from './bus-connection.ts';
 import { type BusServer, createBusServer } from './bus-server.ts';
-import { startLagMeter } from './lag.ts';
+import { type Lag, startLagMeter, worstOf } from './lag.ts';
 import type { Logger } from './logging.ts';
 import { watchLostCalls } from './lost-calls.ts';
 import type { Metrics } from './metrics.ts';
 
 export type { CallOptions } from './bus-client.ts';
 export * from './handlers.ts';
-export { subjectOf } from './wire.ts';
+export type { Lag } from './lag.ts';
+export { usageSubject } from './wire.ts';
 
-/** Requests between services and hints to whoever listens, over one connection to NATS. */
+/** Requests between services and hints, over one connection to NATS. */
 export interface Bus extends BusClient, BusServer {
   publish(subject: string, payload: string | Uint8Array): void;
   subscribe(subject: string, receive: (payload: Uint8Array, subject: string) => void): () => void;
-  /** The highest lag, in milliseconds, of the event loops of this process and of the services that it called lately. */
-  lagMs(): number;
-  /** Resolves when subscriptions made so far have reached the server. */
+  /** The highest lag of the event loops of this process and of services that it called recently. */
+  lag(): Lag;
+  /**
+   * Resolves when the server has processed the subscriptions made so far. Rejects with SERVICE_UNAVAILABLE after some
+   * seconds without the server.
+   */
   flush(): Promise<void>;
-  /** Calls `listener` after every reconnect; returns a function that takes it back. */
+  /** Calls `listener` after every reconnect; returns a function that removes it. */
   onReconnect(listener: () => void): () => void;
   drain(): Promise<void>;
 }
+
+/** How long an outage of NATS may delay `flush`. */
+const flushMs = 5_000;
 
 export async function connectBus(options: { url: string; name: string; log: Logger; metrics: Metrics }): Promise<Bus> {
   const { log, metrics, name } = options;
@@ -45,13 +52,13 @@ export async function connectBus(options: { url: string; name: string; log: Logg
   return {
     ...client,
     ...server,
-    lagMs: () => Math.max(lag.current(), client.servicesLagMs()),
+    lag: () => worstOf([lag.current(), client.servicesLag()]),
 
     publish: (subject, payload) => {
       try {
         nats.publish(subject, payload);
       } catch (error) {
-        // Only a hint is lost: readers fall back to reading the log.
+        // Only a hint is lost: readers poll the log.
         log.debug({ err: error, subject }, 'publish failed');
       }
     },
@@ -63,14 +70,14 @@ export async function connectBus(options: { url: string; name: string; log: Logg
           try {
             receive(message.data, message.subject);
           } catch (failure) {
-            log.error({ err: failure, subject }, 'a message on the bus could not be read');
+            log.error({ err: failure, subject }, 'decoding a bus message failed');
           }
         },
       });
       return () => subscription.unsubscribe();
     },
 
-    flush: () => nats.flush(),
+    flush: () => flushed(nats, flushMs),
     onReconnect,
     drain: async () => {
       await server.retire();

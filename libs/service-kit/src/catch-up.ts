@@ -2,9 +2,10 @@ import { type Consumer, type Database, sql, together } from '@natter/database';
 import { z } from 'zod';
 
 /**
- * Waits until this service's copies hold all that was committed in the realm before the call: what a client was told is done
- * is seen by whatever it asks next, of whichever service. Gives up waiting after three seconds, since an old answer is better than
- * none: then it is not `complete`. Tells whether a version of `basis` is no longer true, and the realm's own version.
+ * Waits until this service's projections include everything committed in the realm before the call, so that a client
+ * sees each acknowledged change in its next request to any service. Gives up after three seconds, because an old answer
+ * is better than none; then the result is not `complete`. The result also says whether a version in `basis` is
+ * outdated, and contains the realm's version.
  */
 export type CatchUp = (
   realmId: number,
@@ -19,7 +20,7 @@ const behindRow = z.object({ number: z.number(), behind: z.array(z.string()) });
 
 export function createCatchUp(database: Database, schema: string, consumers: () => readonly Consumer[]): CatchUp {
   const table = sql.identifier([schema, 'consumer']);
-  /** Requests of a realm that come together look once: nobody's look begins before they asked. */
+  /** Concurrent requests of a realm share one query. A query never starts before the requests that it serves. */
   const glance = together(async (asked: { realmId: number; keys: string[] }[]) => {
     const keysOf = new Map<number, Set<string>>();
     for (const { realmId, keys } of asked) keysOf.set(realmId, new Set([...(keysOf.get(realmId) ?? []), ...keys]));
@@ -36,7 +37,7 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
     return asked.map(({ realmId }) => seen.get(realmId) as z.infer<typeof behindRow>);
   });
 
-  /** Whether anything came that some consumer acts on, as far as this process has looked; usually nothing did. */
+  /** Whether there are new events for any consumer, as far as this process has read; usually there are none. */
   function glanceAt(realmId: number, keys: string[]) {
     const all = consumers();
     const types = [...new Set(all.flatMap((consumer) => consumer.types))];
@@ -51,7 +52,7 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
       FROM log.position(${realmId}) p`);
   }
 
-  /** Which consumers are behind `target`, by default the end of the log, in the table too. Hints those. */
+  /** Consumers whose stored position is behind `target`, by default the end of the log. Wakes them. */
   async function look(realmId: number, target?: number): Promise<z.infer<typeof behindRow>> {
     const all = consumers();
     const looks = all.map(({ name, types, through }) => ({ name, types, through: through(realmId) }));
@@ -80,7 +81,7 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
     const { number: target, behind } = await firstLook({ realmId });
     const late = all.filter(({ name }) => behind.includes(name));
     const end = Date.now() + waitMs;
-    // What this process applies is known here; what another one applies is seen only in the table.
+    // Events applied by this process are known here; those applied by another process are only visible in the table.
     for (let nextLook = Date.now() + lookAgainMs; ; ) {
       const isComplete = late.every((consumer) => consumer.through(realmId) >= target);
       if (isComplete || Date.now() > end) return { isStale, realmVersion, isComplete };

@@ -1,18 +1,18 @@
-import { badRequest, ChatError, type Operation, unavailable } from '@natter/contracts';
+import { badRequest, ChatError, mayAnswer, type Operation, unavailable } from '@natter/contracts';
 import { isServerTrouble, sqlState } from '@natter/database';
 import type { Logger } from './logging.ts';
 
-/** Writes why a request failed to the log where that is the server's doing, and gives what the caller is told. */
+/** Logs why a request failed if the server is the cause, and returns the error for the caller. */
 export function createFailureLog(): (error: unknown, operation: Operation, requestLog: () => Logger) => ChatError {
   const outages = onceASecond();
   return (thrown, operation, requestLog) => {
     const error = !(thrown instanceof ChatError) && isServerTrouble(thrown) ? unavailable(thrown) : thrown;
-    // No column holds the number, so there is nothing that it could name.
+    // No column can hold the number, so it cannot identify an object.
     if (sqlState(error) === '22003') {
       requestLog().info({ err: error }, 'number out of range');
       return badRequest('A number is out of range');
     }
-    // An index entry holds about 2,700 bytes, fewer than some texts of the contract have.
+    // An index entry holds about 2,700 bytes, less than some texts that the contract permits.
     if (sqlState(error) === '54000') {
       requestLog().info({ err: error }, 'value too long for an index');
       return badRequest('A value is too long');
@@ -21,8 +21,10 @@ export function createFailureLog(): (error: unknown, operation: Operation, reque
       requestLog().error({ err: error }, 'request failed');
       return new ChatError('INTERNAL_ERROR', 'Internal server error');
     }
+    if (!mayAnswer(operation, error.code))
+      requestLog().error({ err: error, operation: operation.name }, 'undeclared error code');
     if (error.status < 500) return error;
-    // In an outage or under too much load thousands fail alike, and telling of each would be the larger load.
+    // In an outage or under overload thousands of requests fail alike, and logging each would add to the load.
     const cause = error.cause instanceof Error ? error.cause.message : undefined;
     const alike = outages(`${operation.name} ${cause}`);
     if (alike !== undefined) requestLog().warn({ err: error, alike, operation: operation.name }, 'request failed');
@@ -30,7 +32,7 @@ export function createFailureLog(): (error: unknown, operation: Operation, reque
   };
 }
 
-/** How many of a kind went unsaid since the last that was said; undefined when one was said within a second. */
+/** Number of suppressed lines of a kind since the last logged one; undefined if one was logged within a second. */
 function onceASecond(): (kind: string) => number | undefined {
   const said = new Map<string, { at: number; unsaid: number }>();
   return (kind) => {

@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { type Handlers, handle } from './bus.ts';
 
 /**
- * Where the bytes of uploaded files stand: in chunks in the service's own schema (ADR 7), so that any process serves any file
- * and a file is kept, or gone, with the transaction that says so. A file is put chunk by chunk under a random key and is
- * nothing until it is kept; what nobody keeps within an hour goes.
+ * Stores uploaded files in chunks in the service's own schema (ADR 7), so that any process serves any file, and a file
+ * is kept or removed in the transaction that decides it. Chunks are put under a random key. They become a file when
+ * they are kept, and are deleted after an hour otherwise.
  */
 export interface FileStore {
-  /** Makes what was put a file; refuses what is not whole. */
+  /** Turns uploaded chunks into a file; refuses an incomplete one. */
   keep(work: Work, key: string, size: number): Promise<void>;
   remove(work: Work, key: string): Promise<void>;
-  /** What the gateway puts and reads chunks with. */
+  /** Handlers with which the gateway writes and reads chunks. */
   handlers: Handlers;
   stop(): void;
 }
@@ -24,7 +24,14 @@ const sweepEveryMs = 600_000;
 export function createFileStore(
   database: Database,
   schema: keyof typeof fileOperations,
-  onError: (error: unknown) => void,
+  {
+    onError,
+    requireRoom,
+  }: {
+    onError: (error: unknown) => void;
+    /** Throws where a realm has no room for a file of this size. Asked before the file is stored; its upload decides again. */
+    requireRoom: (realmId: number, size: number) => Promise<void>;
+  },
 ): FileStore {
   const file = sql.identifier([schema, 'file']);
   const chunk = sql.identifier([schema, 'file_chunk']);
@@ -52,7 +59,8 @@ export function createFileStore(
     },
 
     handlers: [
-      handle(operations.put, async ({ meta }, { file_key, ordinal, bytes }) => {
+      handle(operations.put, async ({ meta }, { file_key, ordinal, bytes, size }) => {
+        if (size !== undefined) await requireRoom(meta.realmId, size);
         const given = Buffer.from(bytes, 'base64');
         await database.run(sql.unsafe`
           WITH begun AS (INSERT INTO ${file} (realm_id, key) VALUES (${meta.realmId}, ${file_key}) ON CONFLICT DO NOTHING)

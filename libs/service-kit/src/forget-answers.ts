@@ -2,10 +2,13 @@ import { type Database, sql } from '@natter/database';
 import { isCallKey } from './answer-once.ts';
 
 const forgetEveryMs = 30_000;
-/** Calls are sent again within the deadline of their request: a few seconds. */
+/** Calls are repeated within the deadline of their request: a few seconds. */
 const callSeconds = 120;
 
-/** Deletes answers that can't be asked for any more: a caller's after a day, a call's after two minutes. */
+/**
+ * Deletes stored answers that can no longer be requested: those under a client's key after a day, those of calls after
+ * two minutes.
+ */
 export function forgetAnswers(database: Database, schema: string, onError: (error: unknown) => void): () => void {
   const table = sql.identifier([schema, 'idempotency']);
   const forget = async (): Promise<void> => {

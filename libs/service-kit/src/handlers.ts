@@ -1,75 +1,82 @@
 import type { Actor, Operation, ParamsOf, RequestMeta, ResultOf } from '@natter/contracts';
-import type { Claim, Deadline } from '@natter/database';
+import type { Deadline } from '@natter/database';
 import type { JsonPieces } from './json-pieces.ts';
 import type { Logger } from './logging.ts';
+import type { Writing } from './writes.ts';
 
 export interface Context {
-  /** Absent only for operations that anyone may call. */
+  operation: Operation;
+  /** Absent without authentication. */
   actor: Actor | undefined;
   meta: RequestMeta;
   log: Logger;
-  /** 0 at first; higher when the handler runs again because expected versions had changed: caches must be refreshed. */
+  /** 0 at first; higher when the handler runs again because expected versions changed: caches must be refreshed. */
   attempt: number;
-  /** This service's copies hold all that was committed before this attempt. */
+  /** This service's projections include everything committed before this attempt. */
   hasCaughtUp: boolean;
-  /** The key of a write, for the unit that makes the change: its result is stored as the answer. */
-  claim: Claim | undefined;
-  /** Ends when the caller gives up. Statements and calls of a handler end with it by themselves. */
+  /** Ends when the caller gives up. Statements and calls of a handler end with it automatically. */
   deadline: Deadline;
-  /** The deadline's, for what takes a signal. */
+  /** The signal of the deadline. */
   signal: AbortSignal;
 }
 
-/** A context whose caller is known. */
+/** A context with an authenticated actor. */
 export type UserContext = Context & { actor: Actor };
+/** The context of a write with an authenticated actor. */
+export type WriteContext = UserContext & Writing;
+/** The context of an operation: with an actor if the contract requires one. */
+type ContextOf<O> = O extends { caller: 'user' | 'human' } ? UserContext : Context;
 
 // biome-ignore lint/suspicious/noExplicitAny: handlers of different operations share a table; `handle` checks each pair.
 type Run = (context: any, params: any) => Promise<unknown>;
 export type Handlers = {
   operation: Operation;
   run: Run;
-  /** What the requests concern that this process serves one after the other. */
+  isWrite?: true;
+  /** Requests with the same result are served one after another in this process. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   laneOf?: ((params: any) => string) | undefined;
-  /** Makes the answer of what is stored. */
+  /** Computes the answer from the stored result. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   answerOf?: ((stored: any) => unknown) | undefined;
 }[];
 
-/** Requests that concern the same thing wait for each other, before they decide on what only one of them can change. */
+/**
+ * Serializes requests that concern the same object, before they decide on something that only one of them can change.
+ */
 export const oneByOne = (
   handler: Handlers[number],
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   laneOf: (params: any) => string,
 ): Handlers[number] => ({ ...handler, laneOf });
 
-/**
- * Pairs an operation with its handler; the types of both must agree. A write answers with the very result of the unit that took
- * `context.claim`: nothing is added to it after the commit, so that the answer can be given again.
- */
+/** Pairs a read operation with its handler; the types of both must agree. */
 export function handle<O extends Operation<never, never> | Operation>(
   operation: O,
-  run: (context: UserContext, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
-): Handlers[number] {
-  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
-}
-
-/** As `handle`, for operations that spectators may call: the actor may be absent. */
-export function handleOpen<O extends Operation<never, never> | Operation>(
-  operation: O,
-  run: (context: Context, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
+  run: (context: ContextOf<O>, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
 ): Handlers[number] {
   return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'] };
 }
 
 /**
- * As `handle`, for a write whose stored result is not its answer: it holds a key that is sealed, or says that a part was refused.
- * `answerOf` makes the answer of it, at first and whenever it is given again.
+ * Like `handle`, for a write: it makes its changes in `context.write` and returns the result of that unit unchanged, so
+ * that the stored answer can be repeated.
+ */
+export function handleWrite<O extends Operation<never, never> | Operation>(
+  operation: O,
+  run: (context: ContextOf<O> & Writing, params: ParamsOf<O>) => Promise<ResultOf<O> | JsonPieces>,
+): Handlers[number] {
+  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'], isWrite: true };
+}
+
+/**
+ * Like `handleWrite`, for a write whose stored result is not its answer: it contains a sealed key, or reports a refused
+ * part. `answerOf` computes the answer from the stored result, each time it is given.
  */
 export function handleStored<O extends Operation<never, never> | Operation, S>(
   operation: O,
-  run: (context: UserContext, params: ParamsOf<O>) => Promise<S>,
+  run: (context: ContextOf<O> & Writing, params: ParamsOf<O>) => Promise<S>,
   answerOf: (stored: S) => ResultOf<O>,
 ): Handlers[number] {
-  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'], answerOf };
+  return { operation: operation as unknown as Operation, run: run as Handlers[number]['run'], isWrite: true, answerOf };
 }

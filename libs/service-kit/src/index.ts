@@ -1,12 +1,13 @@
 /**
- * What every process shares: config from the environment, logs, bus endpoints, probes, metrics, drain.
- * `runService` is the whole of a `main.ts`; everything else can be used without it.
+ * Shared by every process: config from the environment, logs, bus endpoints, probes, metrics, drain. `runService` is
+ * the whole of a `main.ts`; everything else can be used without it.
  */
-export { currentDeadline, type Deadline, FairQueue, withDeadline } from '@natter/database';
+export { overloaded, WaitingTasks, withDeadline } from '@natter/database';
 export { scheduledSubject } from '@natter/event-log';
-export type { Fingerprint } from './answer-once.ts';
+export { authorize, type Permits } from './authorize.ts';
 export * from './bus.ts';
 export * from './config.ts';
+export { addCpu, measureCpu } from './cpu.ts';
 export * from './file-store.ts';
 export * from './json-pieces.ts';
 export * from './local-counts.ts';
@@ -20,5 +21,6 @@ export * from './realm-policy.ts';
 export * from './redis-users.ts';
 export * from './run-service.ts';
 export * from './sight.ts';
-export { activeTrace, inSpan, spanOfDelivery } from './tracing.ts';
+export { inSpan, spanOfDelivery } from './tracing.ts';
 export { surviveUnhandledErrors } from './unhandled.ts';
+export type { Writing } from './writes.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Bytes that come again, in other answers too: their name says their content, so that who has them once does not fetch them again.
- * Text of JSON without a meaning of its own, such as some members of a list.
+ * Bytes that several answers share. The name identifies the content, so a process that has them does not fetch them
+ * again. The text need not be a JSON value of its own, for example some members of a list.
  */
 export class Block {
   readonly bytes: Uint8Array;
@@ -15,20 +15,23 @@ export class Block {
 
 export const nameOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
 
-/** A block that stands with the process that offers it. */
-export interface RemoteBlock {
+/** A block held by the process that offers it. */
+interface RemoteBlock {
   subject: string;
   name: string;
-  /** Whether the name says the content. */
+  /** Whether the name identifies the content. */
   isKept: boolean;
 }
 
-/** Of a JSON text: together they are the whole. Bytes are complete characters; the first and the last piece of an answer are bytes. */
+/**
+ * A piece of a JSON text: concatenated, the pieces form the text. Bytes consist of complete characters; the first and
+ * the last piece of an answer are bytes.
+ */
 export type Piece = Uint8Array | Block | RemoteBlock;
 
 /**
- * A result, or a value in it, that is JSON already. What is large is written once, by its owner, and stays bytes until it is at the
- * client: a snapshot of megabytes that becomes a string at each hop costs more there than all that is done with it.
+ * A result, or a value in it, that is JSON already. The owner serializes large values once, and they remain bytes up to
+ * the client: converting a snapshot of megabytes to a string at each hop costs more than all other work on it.
  */
 export class JsonPieces {
   readonly pieces: readonly Piece[];
@@ -40,7 +43,7 @@ export class JsonPieces {
 const [openBrace, comma, closeBrace] = [Buffer.from('{'), Buffer.from(','), Buffer.from('}')];
 const [openBracket, closeBracket] = [Buffer.from('['), Buffer.from(']')];
 
-/** One object of the members of several, which have no name in common. */
+/** Merges objects that have no member name in common. */
 export function joinObjects<P extends Piece>(objects: readonly (string | readonly P[])[]): (P | Uint8Array)[] {
   const joined: (P | Uint8Array)[] = [openBrace];
   for (const object of objects) {
@@ -62,7 +65,7 @@ function membersOf<P extends Piece>(object: string | readonly P[]): (P | Uint8Ar
   return pieces.filter((piece) => !isEmpty(piece));
 }
 
-/** A list of what these blocks hold; none is empty. */
+/** A list of the contents of these blocks; none is empty. */
 export function listOf(blocks: readonly Block[]): JsonPieces {
   return new JsonPieces([
     openBracket,
@@ -71,7 +74,7 @@ export function listOf(blocks: readonly Block[]): JsonPieces {
   ]);
 }
 
-/** An object of which some values are JSON already. */
+/** An object some of whose values are JSON already. */
 export function toJson(object: Record<string, unknown>): JsonPieces {
   const written = Object.entries(object).filter(
     (entry): entry is [string, JsonPieces] => entry[1] instanceof JsonPieces,

@@ -1,23 +1,44 @@
-/** How late the event loop of this process runs its work: because it computes, or because the machine does. */
+/** How late event loops run their work, because of computation or because the machine is busy. */
+export interface Lag {
+  /** Mean time in milliseconds that a message waits before it is handled, over the last fraction of a second. */
+  ms: number;
+  /** The share of it caused by long turns: small for many short requests, large for a few expensive ones. */
+  longMs: number;
+}
+
 export interface LagMeter {
-  /** Milliseconds that a message waits before it is handled, as a mean over the last fraction of a second. */
-  current(): number;
+  current(): Lag;
 }
 
 const lookEveryMs = 20;
 const meanOverMs = 250;
+const longTurnMs = 5;
 
 export function startLagMeter(): LagMeter {
-  let mean = 0;
+  const mean: Lag = { ms: 0, longMs: 0 };
   let expected = performance.now() + lookEveryMs;
   const look = (): void => {
     const now = performance.now();
     const lateMs = Math.max(0, now - expected);
-    // In a turn that takes long, messages arrive at any time: they wait half of it on average.
+    // In a long turn messages arrive at any time, so they wait half of it on average.
     const kept = Math.exp(-(lookEveryMs + lateMs) / meanOverMs);
-    mean = mean * kept + (lateMs / 2) * (1 - kept);
+    mean.ms = mean.ms * kept + (lateMs / 2) * (1 - kept);
+    mean.longMs = mean.longMs * kept + (lateMs > longTurnMs ? lateMs / 2 : 0) * (1 - kept);
     expected = now + lookEveryMs;
   };
   setInterval(look, lookEveryMs).unref();
-  return { current: () => mean };
+  return { current: () => ({ ...mean }) };
 }
+
+export const lagText = ({ ms, longMs }: Lag): string => `${ms.toFixed(1)} ${longMs.toFixed(1)}`;
+
+/** Undefined if the text is no lag. Processes of the previous release send only `ms`. */
+export function lagOf(text: string): Lag | undefined {
+  const [ms, longMs = ms] = text.split(' ').map(Number);
+  return ms === undefined || longMs === undefined || Number.isNaN(ms + longMs) ? undefined : { ms, longMs };
+}
+
+export const worstOf = (lags: readonly Lag[]): Lag => ({
+  ms: Math.max(0, ...lags.map(({ ms }) => ms)),
+  longMs: Math.max(0, ...lags.map(({ longMs }) => longMs)),
+});

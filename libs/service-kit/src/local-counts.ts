@@ -1,9 +1,9 @@
-/** Counts of this process alone, for while Redis is away. Holds at most so many; the oldest goes first. */
+/** Counts of this process alone, used while Redis is unavailable. Bounded; the oldest count is dropped first. */
 export interface LocalCounts {
   get(key: string): number;
   /** Adds to a count that ends some seconds after its first addition. */
   add(key: string, by: number, seconds: number): number;
-  /** Whole seconds until a count ends; 0 where there is none. */
+  /** Whole seconds until a count ends; 0 if there is none. */
   left(key: string): number;
   drop(key: string): void;
 }

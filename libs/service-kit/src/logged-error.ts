@@ -1,4 +1,4 @@
-/** What of an error may be in a log: nothing that a user wrote, and no credentials. */
+/** The parts of an error that may be logged: no user content and no credentials. */
 export interface LoggedError {
   type: string;
   message: string;
@@ -9,7 +9,7 @@ export interface LoggedError {
 }
 
 /**
- * Names of objects in the database, and codes. All else is left out, whatever a library adds: rows and values (`detail`, `where`,
+ * Names of database objects, and codes. Everything else is omitted: rows and values (`detail`, `where`,
  * `internalQuery`, `parameters`), arguments of commands, answers of mail servers.
  */
 const permitted = [
@@ -51,7 +51,7 @@ export function loggedError(error: unknown, depth = 0): LoggedError {
   };
 }
 
-/** SQLSTATE class 22, and syntax errors: their messages quote the value. In those of other classes names are quoted. */
+/** SQLSTATE class 22 and syntax errors: their messages quote values. Messages of other classes quote names. */
 const quotesValues = /^(?:22...|42601)$/;
 /** Addresses of people, and URLs with credentials. */
 const address = /[^\s<>"'(),;]+@[^\s<>"'(),;]+/g;

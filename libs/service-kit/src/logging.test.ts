@@ -2,7 +2,7 @@ import { ChatError } from '@natter/contracts';
 import { expect, test } from 'vitest';
 import { createLogger } from './logging.ts';
 
-/** The line that an error makes, as text. */
+/** The log line of an error, as text. */
 function lineOf(error: unknown): string {
   const lines: string[] = [];
   createLogger('test', 'info', { write: (line) => void lines.push(line) }).error({ err: error }, 'request failed');

@@ -3,7 +3,7 @@ import { loggedError } from './logged-error.ts';
 
 export type { Logger } from 'pino';
 
-/** Writes JSON lines, to the standard output unless told otherwise. Errors are logged under `err`. */
+/** Writes JSON lines, by default to the standard output. Errors are logged under `err`. */
 export function createLogger(service: string, level: string, destination?: DestinationStream): Logger {
   return pino(
     {

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createRequestRate } from './request-rate.ts';
 
 export { Counter, Gauge, Histogram };
 
@@ -6,6 +7,8 @@ export interface Metrics {
   registry: Registry;
   requestSeconds: Histogram<'operation' | 'outcome'>;
   natsUp: Gauge;
+  /** An operation begins. */
+  began(): void;
 }
 
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -14,8 +17,18 @@ export function createMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
+  const rate = createRequestRate();
+  new Gauge({
+    name: 'natter_requests_per_second',
+    help: 'Operations that this process began, per second over the last minute',
+    registers: [registry],
+    collect() {
+      this.set(rate.perSecond());
+    },
+  });
   return {
     registry,
+    began: rate.count,
     requestSeconds: new Histogram({
       name: 'natter_request_seconds',
       help: 'Time an operation took in this process',

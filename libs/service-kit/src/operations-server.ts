@@ -8,8 +8,8 @@ export interface Readiness {
 }
 
 /**
- * Probes and metrics on an internal port. Liveness is this process alone; readiness says started and not draining:
- * an outage that all replicas share must not take all of them out of service.
+ * Probes and metrics on an internal port. Liveness reflects this process only. Readiness means started and not
+ * draining: an outage that all replicas share must not remove all of them from service.
  */
 export async function startOperationsServer(
   host: string,
@@ -18,7 +18,7 @@ export async function startOperationsServer(
   registry: Registry,
 ): Promise<{ port: number; close(): Promise<void> }> {
   let collecting: Promise<string> | undefined;
-  /** Requests at the same time share one collection. */
+  /** Concurrent requests share one collection. */
   const collect = (): Promise<string> => {
     collecting ??= registry.metrics().finally(() => {
       collecting = undefined;

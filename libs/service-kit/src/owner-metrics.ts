@@ -9,7 +9,7 @@ const readEveryMs = 10_000;
 const lagRow = z.object({ lag: z.number() });
 const parkedRow = z.object({ name: z.string(), count: z.number() });
 
-/** Says whether this process reaches Redis. */
+/** Reports whether this process is connected to Redis. */
 export function watchRedis({ registry }: Pick<Metrics, 'registry'>, redis: LogRedis): void {
   new Gauge({
     name: 'natter_redis_up',
@@ -22,8 +22,8 @@ export function watchRedis({ registry }: Pick<Metrics, 'registry'>, redis: LogRe
 }
 
 /**
- * What a service's own tables say of it: how far its consumers are behind the log and what they had to park. Every replica
- * tells the same, so take the maximum over replicas, never the sum.
+ * Metrics from a service's own tables: consumer lag and parked events. Every replica reports the same values, so take
+ * the maximum over replicas, never the sum.
  */
 export function watchOwner(
   { registry }: Metrics,
@@ -37,7 +37,7 @@ export function watchOwner(
     database: Database;
     redis: LogRedis;
     schema: string;
-    consumers: () => Pick<Consumer, 'name' | 'types' | 'failingSeconds'>[];
+    consumers: () => readonly Pick<Consumer, 'name' | 'types' | 'failingSeconds'>[];
     log: Logger;
   },
 ): () => void {
@@ -100,7 +100,7 @@ export function watchOwner(
       up.set(1);
     } catch (error) {
       up.set(0);
-      log.debug({ err: error }, 'could not read the positions of consumers');
+      log.debug({ err: error }, 'reading the positions of consumers failed');
     } finally {
       isReading = false;
     }

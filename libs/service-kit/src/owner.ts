@@ -1,6 +1,5 @@
-import { appenderOfSchema, ChatError, eventTypesReadBy, type LogEntry, type LogEvent } from '@natter/contracts';
+import { appenderOfSchema, ChatError, declaredConsumer, type LogEntry, type LogEvent } from '@natter/contracts';
 import {
-  type Commit,
   type Consumer,
   type ConsumerOptions,
   createAnswers,
@@ -12,6 +11,7 @@ import {
   sql,
   startConsumer,
   type UnitOfWork,
+  type Work,
 } from '@natter/database';
 import {
   type Appender,
@@ -28,22 +28,29 @@ import { z } from 'zod';
 import { type Fingerprint, plainFingerprint } from './answer-once.ts';
 import { type CatchUp, createCatchUp } from './catch-up.ts';
 import type { CommonConfig } from './config.ts';
+import { createEventCheck } from './event-check.ts';
 import { forgetAnswers } from './forget-answers.ts';
 import { watchOwner } from './owner-metrics.ts';
 import { watchRenderer } from './renderer-metrics.ts';
 import type { Process } from './run-service.ts';
 
-/** What a service that owns tables works with. */
+/** Runs a unit of work for a realm, without an actor and without a key. */
+export type Background = <R>(realmId: number, handler: (work: Work) => Promise<R>) => Promise<R>;
+
+/** The tools of a service that owns tables. */
 export interface Owner {
   database: Database;
-  unitOfWork: UnitOfWork;
-  commit: Commit;
+  /**
+   * A unit of work that no request waits for: for timers, for the operator, or after the answer of a request. Writes
+   * use `context.write`.
+   */
+  background: Background;
   appender: Appender;
   redis: LogRedis;
-  consume(options: Pick<ConsumerOptions, 'name' | 'types' | 'handle' | 'finish' | 'batchSize' | 'gatherMs'>): Consumer;
-  /** Brings this service's copies up to what is committed in the realm. */
+  consume(options: Pick<ConsumerOptions, 'name' | 'on' | 'finish' | 'batchSize' | 'gatherMs'>): Consumer;
+  /** Brings this service's projections up to date with the commits of the realm. */
   catchUp: CatchUp;
-  /** HTML of what people write, within limits. Never waited for in a transaction. */
+  /** Renders user content to HTML, within limits. Must not be awaited in a transaction. */
   renderer: Renderer;
   close(): Promise<void>;
 }
@@ -52,11 +59,11 @@ const recordRow = z.object({
   number: z.number(),
   mark: z.number(),
   previous_mark: z.number(),
-  event: z.any(),
+  event: z.custom<LogEvent>(),
   at: z.number(),
 });
 
-/** Entries of the record after a number, as the log carries them. */
+/** Entries of the record after a number, in the format of the log. */
 export async function readRecord(
   database: Database,
   realmId: number,
@@ -72,17 +79,18 @@ export async function readRecord(
     mark: row.mark,
     previousMark: row.previous_mark,
     at: row.at,
-    event: row.event as LogEvent,
+    event: row.event,
   }));
 }
 
-export const tick: LogEvent = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
-
 const keyRow = z.object({ source: z.string(), key: z.instanceof(Buffer) });
-/** How long entries go unsigned after the key could not be read. */
+/** How long entries stay unsigned after reading the key failed. */
 const keyRetryMs = 1_000;
 
-/** The key that the record keeps for this service, read once. Undefined while it can't be read: entries then go unsigned. */
+/**
+ * The key that the record holds for this service, read once. Undefined while it can't be read: entries are then not
+ * signed.
+ */
 function createSigner(database: Database, onError: (error: unknown) => void): () => Promise<Signer | undefined> {
   let reading: Promise<Signer | undefined> | undefined;
   const read = async (): Promise<Signer | undefined> => {
@@ -104,15 +112,19 @@ function createSigner(database: Database, onError: (error: unknown) => void): ()
 }
 
 /**
- * Opens Postgres under the service's schema and the log in Redis, and wires commits to the log. `fingerprint` names requests with a
- * key; a service whose parameters hold secrets gives one that nobody can guess them from.
+ * Opens Postgres under the service's schema and the log in Redis, and connects commits to the log. `fingerprint`
+ * identifies requests with a key; a service whose parameters contain secrets passes one that cannot be reversed by
+ * guessing. `wrapUnits` changes the units of requests and of the background, but not those of consumers.
  */
 export function openOwner(
   process: Process<CommonConfig>,
   schema: string,
-  fingerprint: Fingerprint = plainFingerprint,
+  {
+    fingerprint = plainFingerprint,
+    wrapUnits = (unitOfWork) => unitOfWork,
+  }: { fingerprint?: Fingerprint; wrapUnits?: (unitOfWork: UnitOfWork) => UnitOfWork } = {},
 ): Owner {
-  const { config, log, bus, metrics } = process;
+  const { config, log, metrics } = process;
   if (!config.NATTER_POSTGRES_URL) throw new Error('Bad configuration: NATTER_POSTGRES_URL is missing');
   const database = createDatabase({
     url: config.NATTER_POSTGRES_URL,
@@ -121,66 +133,105 @@ export function openOwner(
     onError: (error) => log.warn({ err: error }, 'idle Postgres connection failed'),
   });
   const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
-  const stopWatching = watchOwner(metrics, {
-    database,
-    redis,
-    schema,
-    consumers: () => consumers,
-    log,
-  });
-  const onAppended = ({ realmId, entries }: { realmId: number; entries: LogEntry[] }): void =>
+  const renderer = createRenderer(watchRenderer(metrics));
+  const { owner, consumers } = wireOwner(process, { schema, database, redis, renderer, fingerprint, wrapUnits });
+  const stopWatching = watchOwner(metrics, { database, redis, schema, consumers: () => consumers, log });
+  return {
+    ...owner,
+    close: async () => {
+      stopWatching();
+      await owner.close();
+    },
+  };
+}
+
+/** The opened connections of an owner. */
+interface Opened extends Pick<Owner, 'database' | 'redis' | 'renderer'> {
+  schema: string;
+  fingerprint: Fingerprint;
+  wrapUnits: (unitOfWork: UnitOfWork) => UnitOfWork;
+}
+
+/** Connects commits to the log, and the bus to the answers, projections and gates of the service. */
+export function wireOwner(
+  { config, log, bus, metrics }: Process<CommonConfig>,
+  { schema, database, redis, renderer, fingerprint, wrapUnits }: Opened,
+): { owner: Owner; consumers: readonly Consumer[] } {
+  const checkEvent = createEventCheck(metrics, log, config.NATTER_EVENT_CHECK_RATIO);
+  const onAppended = ({ realmId, entries }: { realmId: number; entries: LogEntry[] }): void => {
     void appender.append(realmId, entries);
-  // A third of the connections at most, since work that holds a gate needs others.
+    for (const { event } of entries) checkEvent(event);
+  };
+  // At most a third of the connections, because work that holds a gate needs others.
   const gates = createGates(database, schema, Math.floor((config.NATTER_POSTGRES_CONNECTIONS - 1) / 3));
   const unitOfWork = createUnitOfWork(database, onAppended, gates);
-  const appender: Appender = createAppender({
+  const appender = createAppender({
     log: redis,
     publish: (subject, payload) => bus.publish(subject, payload),
     readRecord:
       schema === 'event_queue' ? (realmId, after, limit) => readRecord(database, realmId, after, limit) : undefined,
-    signer: createSigner(database, (error) => log.warn({ err: error }, 'the key of this service could not be read')),
-    commitTick: (realmId) => unitOfWork({ realmId, schema, claim: undefined }, async (work) => void work.emit(tick)),
+    signer: createSigner(database, (error) =>
+      log.warn({ err: error }, 'reading the signing key of this service failed'),
+    ),
+    commit: (realmId, event) =>
+      unitOfWork({ realmId, schema, claim: undefined }, async (work) => void work.emit(event)),
     onConflict: (realmId) => {
       log.error({ realm: realmId }, 'the log in Redis holds another history');
       bus.publish(logConflictSubject, String(realmId));
     },
-    onError: (error) => log.debug({ err: error }, 'append to Redis failed; the sweep will do it'),
+    onError: (error) => log.debug({ err: error }, 'append to Redis failed; the sweep will repeat it'),
     maxLength: 100_000,
     secondsToLive: 3_600,
   });
-  const renderer = createRenderer(watchRenderer(metrics));
   const consumers: Consumer[] = [];
-  const readable = new Set<string>(eventTypesReadBy(appenderOfSchema(schema)));
+  /** By the name of the consumer that they follow. */
+  const followers = new Map<string, Consumer[]>();
+  const service = appenderOfSchema(schema);
   const stopForgetting = forgetAnswers(database, schema, (error) =>
-    log.warn({ err: error }, 'old answers of requests with a key not deleted'),
+    log.warn({ err: error }, 'deleting expired stored answers failed'),
   );
-  bus.useAnswers(createAnswers(database, schema), fingerprint);
+  const wrapped = wrapUnits(unitOfWork);
+  const commit = createCommitter(
+    database,
+    schema,
+    onAppended,
+    () => new ChatError('SERVICE_UNAVAILABLE', 'Too many messages are waiting to be stored'),
+  );
+  bus.useWrites({
+    units: { schema, unitOfWork: wrapped, commit },
+    answers: createAnswers(database, schema),
+    fingerprint,
+  });
   const catchUp = createCatchUp(database, schema, () => consumers);
   bus.useCatchUp(catchUp);
   bus.useGates(gates);
-  return {
+  const owner: Owner = {
     database,
-    unitOfWork,
-    commit: createCommitter(
-      database,
-      schema,
-      onAppended,
-      () => new ChatError('SERVICE_UNAVAILABLE', 'Too many messages are waiting to be stored'),
-    ),
-    appender,
+    background: (realmId, handler) => wrapped({ realmId, schema, claim: undefined }, handler),
+    appender: {
+      ...appender,
+      appendEphemeral: (realmId, event) => {
+        checkEvent(event);
+        return appender.appendEphemeral(realmId, event);
+      },
+    },
     redis,
     catchUp,
     renderer,
     consume: (options) => {
-      const undeclared = options.types.filter((type) => !readable.has(type));
-      if (undeclared.length > 0) throw new Error(`${schema} is not declared to read ${undeclared.join(', ')}`);
+      const { after } = declaredConsumer(service, options.name, Object.keys(options.on));
       const consumer = startConsumer(database, unitOfWork, {
         ...options,
+        after,
+        onMoved: (realmId) => {
+          for (const follower of followers.get(options.name) ?? []) follower.predecessorMoved(realmId);
+        },
         schema,
         onError: (error, context) => log.warn({ err: error, ...context }, 'consumer failed'),
       });
       consumers.push(consumer);
-      for (const type of options.types)
+      for (const { name } of after) followers.set(name, [...(followers.get(name) ?? []), consumer]);
+      for (const type of consumer.types)
         bus.subscribe(committedSubject(type, '*'), (_, subject) =>
           consumer.hint(Number(subject.slice(subject.lastIndexOf('.') + 1))),
         );
@@ -188,11 +239,11 @@ export function openOwner(
     },
     close: async () => {
       stopForgetting();
-      stopWatching();
       await Promise.all(consumers.map((consumer) => consumer.stop()));
       await renderer.close();
       redis.close();
       await database.close();
     },
   };
+  return { owner, consumers };
 }

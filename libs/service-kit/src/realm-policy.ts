@@ -3,9 +3,9 @@ import type { Bus } from './bus.ts';
 
 export interface RealmPolicies {
   /**
-   * The realm's permissions and settings: as they are, where the request says their version, as all do whose copies are brought up
-   * to date before. Else a copy that may be stale: whoever decides with it commits on `realm@<version>`, and never refuses on it
-   * before asking once more with `fresh`.
+   * The realm's permissions and settings. Current if the request names their version, which all requests do that bring
+   * projections up to date first. Otherwise possibly stale: commit a decision with `realm@<version>`, and read with
+   * `fresh` before a refusal.
    */
   get(meta: RequestMeta, fresh: boolean): Promise<RealmPolicy>;
 }
@@ -20,7 +20,7 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
       const isCurrent = meta.realmVersion === undefined ? !fresh : (cached?.version ?? -1) >= meta.realmVersion;
       if (cached && isCurrent) return cached;
       const asked = (await bus.call(userOperations.getRealmPolicy, {}, { meta })) as RealmPolicy;
-      // Services of the previous release, which run beside this one during an upgrade, answer no URL.
+      // Services of the previous release, which run side by side during an upgrade, return no URL.
       const policy = { ...asked, url: asked.url ?? defaultRealmUrl(asked.host) };
       if (known.size >= maxEntries) known.clear();
       known.set(meta.realmId, policy);
@@ -29,5 +29,5 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
   };
 }
 
-/** The basis of a decision made with this policy. */
+/** The expected versions of a decision made with this policy. */
 export const realmBasis = (policy: RealmPolicy): Record<string, number> => ({ realm: policy.version });

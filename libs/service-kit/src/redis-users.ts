@@ -1,10 +1,10 @@
 import { type NatsUser, natsUsers } from './nats-users.ts';
 
-/** Who connects to Redis: the same as to NATS. */
+/** Redis has the same users as NATS. */
 export const redisUserName = (user: NatsUser): string => `natter-${user}`;
 
 interface RedisRights {
-  /** Patterns as in an ACL: `~` for all, `%R~` for reading. */
+  /** ACL patterns: `~` for reading and writing, `%R~` for reading. */
   keys: readonly string[];
   commands: readonly string[];
 }
@@ -16,18 +16,18 @@ const polls = 'natter:{*}:poll:*';
 const rates = 'natter:{*}:rate:*';
 const presence = ['natter:{*}:presence', 'natter:{*}:presence-updates', 'natter:{*}:presence-counter'];
 
-/** What every connection needs: to be named, to be asked which Redis this is, to run the scripts. */
+/** Commands that every connection needs: to set its name, to identify the Redis process, to run scripts. */
 const connecting = ['ping', 'info', 'select', 'client|setname'];
 const scripting = ['eval', 'evalsha', 'script|exists', 'script|load'];
 const counting = ['incr', 'expire', 'ttl', 'del'];
-/** Whoever commits brings its entries into the log, which it can't read: no command here gives entries of a stream. */
+/** Owners append their entries to the log without reading it: no command here returns entries of a stream. */
 const appending: RedisRights = {
   keys: [`~${log}`, `~${logMeta}`],
   commands: [...scripting, 'exists', 'hget', 'hset', 'hmget', 'xadd', 'expire'],
 };
 
 const rights: Record<NatsUser, RedisRights> = {
-  // Records of queues are named to a script, which counts as writing; it has no command that could write one.
+  // Queue records are keys of a script, which requires write access; no permitted command writes one.
   gateway: {
     keys: [`%R~${log}`, `~${queues}`, `~${polls}`, `~${rates}`],
     // `hget` and `hincrby` serve gateways of the previous release during an upgrade.
@@ -45,11 +45,11 @@ const rights: Record<NatsUser, RedisRights> = {
     keys: [...appending.keys, `~${queues}`],
     commands: [...appending.commands, 'set', 'del', 'xrevrange'],
   },
-  // Looks how the log stands, and forgets everything after a restore.
+  // Inspects the log, and deletes everything after a restore.
   operator: { keys: ['~natter:*'], commands: ['hmget', 'scan', 'unlink'] },
 };
 
-/** What a user may do, as the rules of an ACL: its own keys with its own commands, and nothing else. */
+/** The ACL rules of a user: its own keys with its own commands, and nothing else. */
 export const redisRules = (user: NatsUser): string => {
   const { keys, commands } = rights[user];
   const allowed = [...new Set([...connecting, ...commands])].map((command) => `+${command}`);

@@ -2,7 +2,7 @@ import type { RenderLimit } from '@natter/renderer';
 import { Counter } from 'prom-client';
 import type { Metrics } from './metrics.ts';
 
-/** Counts the limits that rendering hits: a person or realm that hits many is likely to be hostile. */
+/** Counts exceeded rendering limits: a user or realm that exceeds many is likely to be hostile. */
 export function watchRenderer({ registry }: Metrics): (limit: RenderLimit) => void {
   const limits = new Counter({
     name: 'natter_render_limits_total',

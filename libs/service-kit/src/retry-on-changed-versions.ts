@@ -1,11 +1,22 @@
 import { type Actor, ChatError, type RequestMeta, unavailable } from '@natter/contracts';
-import { type BasisChanged, type Claim, type Deadline, type Gates, type InLane, pause } from '@natter/database';
+import {
+  type BasisChanged,
+  type Claim,
+  type Deadline,
+  type GateOwner,
+  type Gates,
+  gateOwnerOf,
+  type InLane,
+  pause,
+} from '@natter/database';
+import { authorize, type Permits } from './authorize.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Context, Handlers } from './handlers.ts';
 import type { Logger } from './logging.ts';
 import type { Envelope } from './wire.ts';
+import { type Units, type Writing, writingOf } from './writes.ts';
 
-/** Between attempts; the first of them follows at once. */
+/** Pause between attempts; the second attempt has none. */
 const pauseMs = 10;
 const longestPauseMs = 100;
 
@@ -19,11 +30,14 @@ export interface Serving {
 export interface Freshness {
   catchUp: CatchUp;
   refreshActor: (actor: Actor, meta: RequestMeta) => Promise<Actor>;
+  /** Absent in services without operations that need a permission of the realm. */
+  permits: Permits | undefined;
+  units: Units | undefined;
   gates: Gates;
   inLane: InLane;
 }
 
-/** As `runInLane`, after those that concern the same thing. */
+/** Runs after requests that concern the same object; otherwise like `runInLane`. */
 export function runOnCurrentVersions(
   envelope: Envelope,
   handler: Handlers[number],
@@ -36,8 +50,8 @@ export function runOnCurrentVersions(
 }
 
 /**
- * Runs a handler on current copies of others' data. When versions that its decision expected have changed before the commit,
- * it runs again with a fresh actor, while the versions are held as they are: until it succeeds or the deadline ends.
+ * Runs a handler on current projections. If an expected version changed before the commit, the handler runs again with
+ * a fresh actor while the versions are held by gates, until it succeeds or the deadline passes.
  */
 async function runInLane(
   { actor: given, meta, params }: Envelope,
@@ -45,7 +59,7 @@ async function runInLane(
   freshness: Freshness,
   { deadline, log, claim }: Serving,
 ): Promise<unknown> {
-  const { catchUp, refreshActor, gates } = freshness;
+  const { catchUp, refreshActor, gates, permits, units } = freshness;
   const { realmId } = meta;
   let actor = given;
   let hasCaughtUp = false;
@@ -61,16 +75,18 @@ async function runInLane(
   const isForUsers = operation.http !== undefined || operation.page !== undefined;
   // The commit of a write compares the actor's versions. A read has no commit, so they are compared here.
   if (isForUsers && operation.copies === 'current' && (await catchUpWith(actor?.basis))) await refresh();
-  const decide = (attempt: number): Promise<unknown> => {
-    const context: Context = {
-      actor,
+  const decide = async (attempt: number): Promise<unknown> => {
+    const allowed = actor && (await authorize(operation, actor, permits));
+    const context: Context & Writing = {
+      ...writingOf(units, { realmId, actor: allowed, claim }),
+      operation,
+      actor: allowed,
       meta,
       get log() {
         return log();
       },
       attempt,
       hasCaughtUp,
-      claim,
       deadline,
       get signal() {
         return deadline.signal;
@@ -79,16 +95,19 @@ async function runInLane(
     return run(context, params);
   };
   const decideAgain = async (attempt: number): Promise<unknown> => {
-    // The decision may have used a copy that is behind.
-    await catchUpWith();
-    await refresh();
+    // The decision may have used an outdated projection.
+    await Promise.all([catchUpWith(), refresh()]);
     return decide(attempt);
   };
   let conflicts = 0;
-  let isHeld = false;
+  const held = new Set<GateOwner>();
   for (let attempt = 0; ; attempt++) {
     try {
-      if (isHeld) return await gates.hold(realmId, () => decideAgain(attempt));
+      if (held.size > 0) {
+        // Other requests wait while gates are held, so most of the missing events are read before.
+        await catchUpWith();
+        return await gates.hold(realmId, held, () => decideAgain(attempt));
+      }
       return await (conflicts === 0 ? decide(attempt) : decideAgain(attempt));
     } catch (error) {
       if (isForUsers && attempt === 0 && operation.copies === 'current-on-refusal' && isRefusal(error)) {
@@ -100,7 +119,7 @@ async function runInLane(
       log().debug({ err: error, operation: operation.name }, 'versions changed, the handler runs again');
       if (conflicts > 0) await pause(Math.random() * Math.min(pauseMs * conflicts, longestPauseMs));
       conflicts++;
-      isHeld ||= error.of === 'version';
+      if (error.of === 'version') held.add(gateOwnerOf(error.key));
     }
   }
 }

@@ -7,6 +7,7 @@ import { startOperationsServer } from './operations-server.ts';
 import { watchStalls } from './stalls.ts';
 import { startTracing } from './tracing.ts';
 import { surviveUnhandledErrors } from './unhandled.ts';
+import { startWatchdog } from './watchdog.ts';
 
 export interface Process<C extends CommonConfig> {
   config: C;
@@ -16,16 +17,17 @@ export interface Process<C extends CommonConfig> {
 }
 
 export interface Running {
-  /** This process will stop soon: whoever talks to it had better go elsewhere. It still serves. */
+  /** Announces that this process will stop soon, so that clients move elsewhere. It still serves. */
   leave?(): void;
-  /** Ends work from outside: answers held polls, stops loops. No request is in flight; calls to others still work. */
+  /** Ends held polls and loops. No request is in flight; calls to other services still work. */
   stop(): Promise<void>;
 }
 
 const startGraceMs = 3_000;
 
 /**
- * Reads config, builds, starts and waits for a signal. SIGTERM: not ready, wait, take no more requests, stop, drain the bus, close.
+ * Reads the config, builds, starts, and waits for a signal. On SIGTERM: becomes not ready, waits, stops accepting
+ * requests, stops, drains the bus, closes.
  */
 export async function runService<S extends typeof commonConfig>(
   name: string,
@@ -36,6 +38,7 @@ export async function runService<S extends typeof commonConfig>(
   const log = createLogger(name, config.NATTER_LOG_LEVEL);
   const metrics = createMetrics(name);
   watchStalls(metrics, log);
+  startWatchdog(name);
   log.info({ config: redacted(config) }, 'starting');
   const endTracing = await startTracing(name, {
     endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -50,10 +53,10 @@ export async function runService<S extends typeof commonConfig>(
   );
   const signalled = new Promise<string>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
-    // Started by another process of ours, it ends with that one.
+    // A process that another process of Natter started ends together with it.
     process.once('disconnect', () => resolve('disconnect'));
   });
-  // A start that waits for a server that is away ends with it; one that is nearly done is let through.
+  // A start that waits for an unavailable server is aborted; one that is nearly done completes.
   void signalled.then(() =>
     setTimeout(() => {
       if (!readiness.isStarted) process.exit(1);
@@ -62,7 +65,7 @@ export async function runService<S extends typeof commonConfig>(
   const bus = await connectBus({ url: config.NATTER_NATS_URL, name, log, metrics });
   const running = await start({ config, log, metrics, bus });
   readiness.isStarted = true;
-  // Before this a failed start ends the process, so that it is started again.
+  // Before this point a failed start ends the process, so that it is restarted.
   surviveUnhandledErrors(metrics, log);
   log.info({ operationsPort: operations.port }, 'ready');
   process.send?.({ ready: true, operationsPort: operations.port });
@@ -74,7 +77,7 @@ export async function runService<S extends typeof commonConfig>(
   await new Promise((resolve) => setTimeout(resolve, config.NATTER_DRAIN_MS));
   const timer = setTimeout(() => process.exit(1), 20_000);
   timer.unref();
-  // Whoever asks meanwhile is served by another replica; what was taken is answered before anything closes.
+  // New requests go to another replica; accepted ones are answered before anything closes.
   await bus.retire();
   await running.stop();
   await bus.drain();

@@ -1,24 +1,24 @@
 import { type Actor, idsOf, isGuest, type RealmPolicy, type RequestMeta, sightOperations } from '@natter/contracts';
 import type { Bus } from './bus.ts';
 
-/** Whether the realm lets its guests see few people only. */
+/** Whether the realm limits which users its guests can see. */
 export const limitsGuests = ({ permissions, system_groups }: RealmPolicy): boolean =>
   permissions.can_access_all_users_group !== system_groups['role:everyone'];
 
 export interface Sight {
-  /** Whom somebody may not know of: nobody, but for guests of realms that limit them. */
+  /** Users that the viewer may not see. Empty except for guests of realms that limit them. */
   hiddenFrom(
     viewer: Pick<Actor, 'userId' | 'role'>,
     meta: RequestMeta,
     policy: RealmPolicy,
   ): Promise<ReadonlySet<number>>;
-  /** Guests who may not know of somebody. */
+  /** Guests who may not see the user. */
   blindTo(userId: number, meta: RequestMeta, policy: RealmPolicy): Promise<ReadonlySet<number>>;
 }
 
 const nobody: ReadonlySet<number> = new Set();
 
-/** Asks the users service, and only where there is anything to ask. */
+/** Queries the users service, but only in realms that limit guests. */
 export const createSight = (bus: Bus): Sight => ({
   async hiddenFrom({ userId, role }, meta, policy) {
     if (!isGuest({ role }) || !limitsGuests(policy)) return nobody;

@@ -10,7 +10,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 
-/** From now on spans of this process go to a collector. Returns what sends the last ones. */
+/** Exports spans of this process to a collector from now on. Returns a function that sends the last ones. */
 export function exportSpans(
   service: string,
   { endpoint, ratio }: { endpoint: string; ratio: number },

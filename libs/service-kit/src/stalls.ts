@@ -1,7 +1,7 @@
 import type { Logger } from './logging.ts';
 import { Histogram, type Metrics } from './metrics.ts';
 
-/** A stall is measured too short by up to this. */
+/** A stall is measured up to this much too short. */
 const lookEveryMs = 100;
 const observeAboveMs = 250;
 /** CPU time of one uninterrupted turn of the event loop above which it is logged. */
@@ -22,8 +22,8 @@ export async function whileRunning<T>(name: string, work: () => Promise<T>): Pro
 }
 
 /**
- * Measures how long the main thread computes without letting timers run. The time is CPU time of that thread: a machine that
- * is busy with other processes shows none. Above one second the operations in progress are logged.
+ * Measures how long the main thread computes without running timers, in CPU time of that thread, so that load of other
+ * processes does not count. Above one second the operations in progress are logged.
  */
 export function watchStalls(metrics: Metrics, log: Logger): void {
   const stalls = new Histogram({
@@ -39,7 +39,7 @@ export function watchStalls(metrics: Metrics, log: Logger): void {
     const lateMs = performance.now() - lookedAt - lookEveryMs;
     before = process.threadCpuUsage();
     lookedAt = performance.now();
-    // The process was stopped or starved, not computing, where it is later than the CPU time that it used.
+    // If the delay exceeds the CPU time used, the process was stopped or starved, not computing.
     const stallMs = Math.min(lateMs, (used.user + used.system) / 1_000);
     if (stallMs < observeAboveMs) return;
     stalls.observe(stallMs / 1_000);

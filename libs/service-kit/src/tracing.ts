@@ -2,8 +2,8 @@ import { context, propagation, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode
 import { whileRunning } from './stalls.ts';
 
 /**
- * Sends spans to an OpenTelemetry collector; without an endpoint nothing is recorded, spans cost nothing, and what would send
- * them is not loaded. Returns what sends the last spans.
+ * Sends spans to an OpenTelemetry collector. Without an endpoint nothing is recorded, spans cost nothing, and the
+ * exporter is not loaded. Returns a function that sends the last spans.
  */
 export async function startTracing(
   service: string,
@@ -18,7 +18,7 @@ const tracer = trace.getTracer('natter');
 
 type Attributes = Record<string, string | number | undefined>;
 
-/** Runs `work` in a span; a failure of it marks the span. `parent`: the `traceparent` that came with the request. */
+/** Runs `work` in a span; a failure marks the span. `parent`: the `traceparent` of the request. */
 export async function inSpan<T>(
   name: string,
   options: { kind: 'client' | 'server'; parent?: string | undefined; attributes?: Attributes },
@@ -38,12 +38,12 @@ export async function inSpan<T>(
   });
 }
 
-/** Marks that an event which was emitted under `parent` came by here; its delay is the span's length. */
+/** Records that an event emitted under `parent` arrived here; the length of the span is its delay. */
 export function spanOfDelivery(name: string, parent: string, startedAt: number, attributes: Attributes): void {
   tracer.startSpan(name, { kind: SpanKind.CONSUMER, startTime: startedAt, attributes }, contextOf(parent)).end();
 }
 
-/** The active trace as a `traceparent`, for a header or an event; undefined when nothing is recorded. */
+/** The active trace as a `traceparent`, for a header or an event; undefined if nothing is recorded. */
 export function activeTrace(): string | undefined {
   const carrier: Record<string, string> = {};
   propagation.inject(context.active(), carrier);

@@ -2,8 +2,8 @@ import type { Logger } from './logging.ts';
 import { Counter, type Metrics } from './metrics.ts';
 
 /**
- * An error that no code handled is a bug, and never a reason to end the process: the request that caused it could be sent again
- * and again (ADR 10). It is logged as fatal and counted; the alert NatterUnhandledError fires on it.
+ * An unhandled error is a bug, but must not end the process: the request that caused it could be repeated (ADR 10). It
+ * is logged as fatal and counted; the alert NatterUnhandledError fires on it.
  */
 export function surviveUnhandledErrors(metrics: Metrics, log: Logger): void {
   const unhandled = new Counter({

@@ -8,30 +8,44 @@ export interface Envelope {
 }
 
 export const errorHeader = 'Natter-Error';
-/** Time that the caller still waits, in milliseconds. */
+/** Remaining time that the caller waits, in milliseconds. */
 export const deadlineHeader = 'Natter-Deadline-Ms';
-/** On the subject of cancellations: which of these requests the process works on. */
+/** A question on the subject of cancellations: which of these requests does the process work on? */
 export const askHeader = 'Natter-Ask';
-/** Names a request that its caller may cancel. */
+/** In the answer to that question: a subject that only this process subscribes to. */
+export const instanceHeader = 'Natter-Instance';
+/** Id by which the caller may cancel the request. */
 export const cancelHeader = 'Natter-Cancel-Id';
-/** Names a request, also when it is sent again. */
+/** Id of a request; repetitions keep it. */
 export const requestIdHeader = 'Natter-Request-Id';
 /** How often a request was sent before. */
 export const attemptHeader = 'Natter-Attempt';
-/** How late the event loop of the answering process is, in milliseconds. */
+/** Lag of the event loop of the answering process, in milliseconds. */
 export const lagHeader = 'Natter-Lag-Ms';
+/** CPU time of the answer, in milliseconds. */
+export const cpuHeader = 'Natter-Cpu-Ms';
 export const traceHeader = 'traceparent';
-/** What the caller can read beside plain bytes. */
+/** Encodings that the caller understands beside plain bytes. */
 export const knownHeader = 'Natter-Knows';
 
 /** Ends with the name of the caller, which NATS verifies. */
 export const subjectOf = (operation: Pick<Operation, 'service' | 'name'>, caller: string): string =>
   `natter.${operation.service}.${operation.name}.${caller}`;
 
-/** Names the endpoint of a write for callers that may send it again. Only processes that store its answer serve this one. */
+/** Endpoint of a write for callers that may repeat it. Only processes that store answers serve it. */
 export const keyedName = (name: string): string => `${name}_keyed`;
 
-/** Where a caller says that it no longer waits for a request; the payload is the request's cancel id. */
+/** Subject on which one process of a service accepts requests; `instance`: the subject of its blocks. */
+export const directSubjectOf = (
+  { service, name }: Pick<Operation, 'service' | 'name'>,
+  instance: string,
+  caller: string,
+): string => `natter-at.${service}.${name}.${instance.slice(instance.lastIndexOf('.') + 1)}.${caller}`;
+
+/** The operation of a request on such a subject. */
+export const operationNameOf = (directSubject: string): string => directSubject.split('.')[2] ?? '';
+
+/** Subject on which a caller cancels a request; the payload is the request's cancel id. */
 export const cancelSubjectOf = (service: string, caller: string): string => `natter-cancel.${service}.${caller}`;
 
 const decoder = new TextDecoder();
@@ -41,3 +55,6 @@ export const encodeJson = (value: unknown): Uint8Array => encoder.encode(JSON.st
 
 export const decodeJson = (bytes: readonly Uint8Array[]): unknown =>
   JSON.parse(decoder.decode(bytes.length === 1 ? bytes[0] : Buffer.concat(bytes)));
+
+/** Subject on which gateways exchange the recent cost of realms. */
+export const usageSubject = 'natter.usage';

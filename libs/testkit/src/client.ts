@@ -1,20 +1,18 @@
 import { Agent, request } from 'node:http';
+import type { Form, Json } from './json.ts';
 import { Queue } from './queue.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are checked field by field by the tests.
-export type Json = any;
 export interface Answer {
   status: number;
   body: Json;
   headers: Record<string, string | string[] | undefined>;
 }
-export type Form = Record<string, unknown>;
 
 const agent = new Agent({ keepAlive: true });
 
 /**
- * A bare client of the HTTP API. Strings are sent as they are, everything else as JSON text, undefined not at all; in the query
- * for GET, else in the body.
+ * A bare client of the HTTP API. Strings are sent as they are, all other values as JSON, undefined values are omitted;
+ * in the query for GET, otherwise in the body.
  */
 export class Client {
   readonly url: string;
@@ -53,14 +51,14 @@ export class Client {
   delete = (path: string, form: Form = {}, headers: Record<string, string> = {}) =>
     this.send('DELETE', path, form, headers);
 
-  /** As the verbs, but throws unless it succeeded; gives the body. */
+  /** Like the verb methods, but throws unless the request succeeded; returns the body. */
   async ok(method: string, path: string, form: Form = {}): Promise<Json> {
     const { status, body } = await this.send(method, path, form);
     if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   }
 
-  /** Registers a queue; follow it with its methods. */
+  /** Registers a queue; use its methods to follow it. */
   async queue(form: Form = {}): Promise<Queue> {
     const state = await this.ok('POST', '/register', form);
     return new Queue(this, state);
@@ -87,7 +85,7 @@ export class Client {
   }
 }
 
-/** One raw exchange; a body that is no JSON is given as text. */
+/** One raw exchange; a body that is not JSON is returned as text. */
 export function exchange(
   url: string,
   method: string,

@@ -15,8 +15,9 @@ export const countOf = (table: string, where: string): Promise<number> =>
   });
 
 /**
- * Copies a row of a table, as the operator of the database: thousands of rows would take minutes over HTTP. `differing` are columns that
- * differ in each copy, as SQL over `n`, the number of the copy, and `t`, the row. Identity columns go on by themselves.
+ * Duplicates a row of a table directly in the database: creating thousands of rows over HTTP would take minutes.
+ * `differing` are columns with a different value in each duplicate, as SQL over `n`, its number, and `t`, the row.
+ * Identity columns are assigned automatically.
  */
 export const copyRow = (
   { table, where }: { table: string; where: string },
@@ -25,7 +26,7 @@ export const copyRow = (
 ): Promise<void> =>
   connected(async (client) => {
     await client.query('BEGIN');
-    // Copies refer to people that do not exist.
+    // The duplicates refer to users that do not exist.
     await client.query('SET LOCAL session_replication_role = replica');
     const { rows } = await client.query<{ attname: string }>(
       "SELECT attname FROM pg_attribute WHERE attrelid = $1::regclass AND attidentity <> ''",
@@ -33,7 +34,7 @@ export const copyRow = (
     );
     const next = rows.map(({ attname }) => [attname, `nextval(pg_get_serial_sequence('${table}', '${attname}'))`]);
     const values = { ...Object.fromEntries(next), ...differing };
-    // With `n` in it the record is made anew for each copy.
+    // The reference to `n` makes Postgres evaluate the expressions for each duplicate.
     const pairs = Object.entries({ ...values, '': 'n' }).map(([column, expression]) => `'${column}', ${expression}`);
     const made = await client.query(`
       INSERT INTO ${table} OVERRIDING SYSTEM VALUE
@@ -43,7 +44,7 @@ export const copyRow = (
     await client.query('COMMIT');
   });
 
-async function connected<R>(work: (client: pg.Client) => Promise<R>): Promise<R> {
+export async function connected<R>(work: (client: pg.Client) => Promise<R>): Promise<R> {
   const client = new pg.Client({ connectionString: inject('natterPostgresUrl') });
   await client.connect();
   try {

@@ -1,10 +1,14 @@
 /**
- * What behaviour tests stand on: a realm of their own in a running system, a client per role, queues. The clients know only
- * the HTTP API; realms and people are set up over the bus, as an operator's commands do.
+ * The basis of behaviour tests: a separate realm in a running system, a client per role, queues. The clients use only
+ * the HTTP API; realms and users are created over the bus, like the operator's commands do.
  */
-export { type Answer, Client, exchange, type Form, type Json } from './client.ts';
-export { copyRow, countOf, totalNames } from './copies.ts';
+export { type Answer, Client, exchange } from './client.ts';
+export { connected, copyRow, countOf, totalNames } from './copies.ts';
+export { type DocumentedOperation, documentedOperations } from './documented.ts';
+export type { Json } from './json.ts';
+export { noticesSent } from './notices.ts';
+export { differingCopies, eventsNotEmitted, undeclaredColumns } from './projections.ts';
 export { Queue } from './queue.ts';
-export { type RawAnswer, RawSocket, rawRequest } from './raw-socket.ts';
+export { RawSocket, rawRequest } from './raw-socket.ts';
 export { openRealm, type Realm } from './realm.ts';
 export { redisRefusals } from './redis-refusals.ts';

@@ -1,7 +1,7 @@
 import { faults } from '@natter/local/child';
 import { afterAll, expect } from 'vitest';
 
-// After every file that starts a system of its own: no process met an error that no code handled, or ended by itself.
+// Checks after every file with its own system that no process had an unhandled error or exited unexpectedly.
 afterAll(() => {
   expect(faults.splice(0)).toEqual([]);
 });

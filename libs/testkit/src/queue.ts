@@ -1,23 +1,26 @@
 import { problemOfEvent } from '@natter/contracts';
-import type { Client, Json } from './client.ts';
+import type { Asks, Json } from './json.ts';
 
-/** An event queue, followed from its register. `state` is the register's answer. Every event must be as the catalogue has it. */
+/**
+ * An event queue, followed from its register. `state` is the answer of the register. Every event must match its
+ * declaration.
+ */
 export class Queue {
-  readonly client: Client;
+  readonly client: Asks;
   readonly state: Json;
   readonly id: string;
-  /** All events seen so far, heartbeats left out. */
+  /** All events received so far, without heartbeats. */
   readonly seen: Json[] = [];
   private last: number;
 
-  constructor(client: Client, state: Json) {
+  constructor(client: Asks, state: Json) {
     this.client = client;
     this.state = state;
     this.id = state.queue_id;
     this.last = state.last_event_id;
   }
 
-  /** Polls once, blocking unless told otherwise; gives what came. */
+  /** Polls once, blocking by default; returns the received events. */
   async poll(dontBlock = false): Promise<Json[]> {
     const { events } = await this.client.ok('GET', '/events', {
       queue_id: this.id,
@@ -27,15 +30,15 @@ export class Queue {
     for (const event of events) {
       this.last = Math.max(this.last, event.id);
       const problem = problemOfEvent(event);
-      if (problem) throw new Error(`Not as the catalogue has it: ${problem}\n${JSON.stringify(event)}`);
+      if (problem) throw new Error(`The event differs from its declaration: ${problem}\n${JSON.stringify(event)}`);
     }
     const real = events.filter((event: Json) => event.type !== 'heartbeat');
     this.seen.push(...real);
     return real;
   }
 
-  /** The next event that fits; those before it are in `seen`. */
-  async next(fits: (event: Json) => boolean, withinMs = 10_000): Promise<Json> {
+  /** The next event that matches; earlier events are in `seen`. */
+  async next(fits: (event: Json) => boolean, withinMs = 30_000): Promise<Json> {
     const end = Date.now() + withinMs;
     for (let from = this.seen.length; ; ) {
       const found = this.seen.slice(from).find(fits);
@@ -46,7 +49,7 @@ export class Queue {
     }
   }
 
-  /** Everything up to a marker that is sent now by `marker` through a change this user sees: what had to come has come. */
+  /** Sends a message to this user and returns all events before it: earlier changes have then been delivered. */
   async settle(): Promise<Json[]> {
     const from = this.seen.length;
     const { id } = await this.client.ok('POST', '/messages', {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Json } from './client.ts';
+import type { Json } from './json.ts';
 
 export interface RawAnswer {
   status: number;
@@ -22,7 +22,7 @@ export class RawSocket {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();
     });
-    // A server may reset a connection that is misused.
+    // A server may reset a misused connection.
     socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
@@ -67,13 +67,15 @@ export class RawSocket {
     this.#socket.resume();
   }
 
-  /** Closes at once, with a reset if asked. */
+  /** Closes at once, optionally with a reset. */
   destroy(isReset = false): void {
     if (isReset) this.#socket.resetAndDestroy();
     else this.#socket.destroy();
   }
 
-  /** Resolves when what was received satisfies the condition; rejects when the connection closed or the time is over. */
+  /**
+   * Resolves when the received data satisfies the condition; rejects when the connection closed or the time is over.
+   */
   async until(holds: (received: string) => boolean, withinMs = 30_000): Promise<void> {
     const end = Date.now() + withinMs;
     while (!holds(this.received)) {
@@ -90,7 +92,7 @@ export class RawSocket {
     }
   }
 
-  /** The next answer with a Content-Length; it is taken out of what was received. Interim answers are skipped. */
+  /** The next response with a Content-Length, removed from the received data. Interim responses are skipped. */
   async answer(withinMs = 30_000): Promise<RawAnswer> {
     await this.until((received) => endOfAnswer(received) !== undefined, withinMs);
     const text = this.received;
@@ -106,7 +108,7 @@ export class RawSocket {
   }
 }
 
-/** Sends bytes on a connection of its own and gives the answer. */
+/** Sends bytes on a new connection and returns the response. */
 export async function rawRequest(url: string, bytes: string | Uint8Array): Promise<RawAnswer> {
   const socket = await RawSocket.open(url);
   try {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type RequestMeta, roles, userOperations } from '@natter/contracts';
+import { jwtOperations, type ParamsOf, type RequestMeta, roles, userOperations } from '@natter/contracts';
 import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
 import { inject } from 'vitest';
 import { Client } from './client.ts';
@@ -8,7 +8,10 @@ interface Person {
   role?: keyof typeof roles;
   full_name?: string;
   email?: string;
-  /** Whether they can log in with one; all have an API key. Hashing one takes as long as in production. */
+  /**
+   * Whether the user can log in with a password; all have an API key. Hashing a password takes as long as in
+   * production.
+   */
   hasPassword?: boolean;
 }
 
@@ -21,10 +24,12 @@ export interface Realm {
   member: Client;
   member2: Client;
   guest: Client;
-  /** Nobody: without authentication. */
+  /** A client without authentication. */
   spectator: Client;
-  /** One more person. */
+  /** Creates another user. */
   person(options?: Person): Promise<Client>;
+  /** Sets the key of tokens as the operator's command does; without arguments it is removed. */
+  setJwtKey(algorithm?: ParamsOf<typeof jwtOperations.setJwtKey>['algorithm'], key?: string): Promise<void>;
 }
 
 const bus = lazily(() =>
@@ -37,8 +42,8 @@ const bus = lazily(() =>
 );
 
 /**
- * A fresh realm in the shared system with a person of each role, who have passwords only where the file asks for them. Owner and
- * administrator may create users, the owner also change addresses.
+ * A fresh realm in the shared system with a user of each role. Users have passwords only if the file requests them.
+ * Owner and administrator may create users; the owner may also change addresses.
  */
 export async function openRealm({ havePasswords = false }: { havePasswords?: boolean } = {}): Promise<Realm> {
   const url = inject('natterUrl');
@@ -49,11 +54,11 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
   const connection: Bus = await bus();
   const { realm_id } = await connection.call(
     userOperations.createRealm,
-    { host, realm_name: name, is_default: false, realm_url: `http://${host}` },
+    { host, realm_name: name, is_default: false, realm_url: `http://${host}`, owner: undefined },
     { meta },
   );
   let count = 0;
-  const person: Realm['person'] = async ({ role = 'member', full_name, email, hasPassword = havePasswords } = {}) => {
+  const create: Realm['person'] = async ({ role = 'member', full_name, email, hasPassword = havePasswords } = {}) => {
     const number = ++count;
     const account = {
       email: email ?? `${role}${number}@${host}`,
@@ -68,12 +73,13 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
     );
     return new Client(at, { ...account, ...made });
   };
-  const owner = await person({ role: 'owner' });
-  const administrator = await person({ role: 'administrator' });
-  const moderator = await person({ role: 'moderator' });
-  const member = await person();
-  const member2 = await person();
-  const guest = await person({ role: 'guest' });
+  const owner = await create({ role: 'owner' });
+  const administrator = await create({ role: 'administrator' });
+  const moderator = await create({ role: 'moderator' });
+  const member = await create();
+  const member2 = await create();
+  const guest = await create({ role: 'guest' });
+  await Promise.all([owner, administrator, moderator, member, member2, guest].map(welcomed));
   return {
     id: realm_id,
     host,
@@ -84,8 +90,25 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
     member2,
     guest,
     spectator: new Client(at),
-    person,
+    person: async (options) => welcomed(await create(options)),
+    setJwtKey: async (algorithm, key) => {
+      await connection.call(jwtOperations.setJwtKey, { algorithm, key }, { meta: { ...meta, realmId: realm_id } });
+    },
   };
+}
+
+/**
+ * Waits for the message of the Welcome Bot, which is sent some time after a user was created. Otherwise it could arrive
+ * between the messages of a test.
+ */
+async function welcomed(person: Client): Promise<Client> {
+  const newest = { anchor: 'newest', num_before: 1, num_after: 0, narrow: [['is', 'dm']] };
+  const until = Date.now() + 60_000;
+  while ((await person.ok('GET', '/messages', newest)).messages.length === 0) {
+    if (Date.now() > until) throw new Error(`No message of the Welcome Bot to user ${person.user_id}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return person;
 }
 
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {

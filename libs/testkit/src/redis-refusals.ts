@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 
 /**
- * What Redis refused a service since it started, as "user: command key". A service goes on without what it was refused, so a
- * right that is missing shows nowhere else.
+ * The commands that Redis refused a service since its start, as "user: command key". A service continues without them,
+ * so a missing right shows nowhere else.
  */
 export async function redisRefusals(redisUrl: string): Promise<string[]> {
   const redis = new Redis(redisUrl);

@@ -16,7 +16,7 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup: one running system, two gateways, for all files that keep to realms of their own. */
+/** Vitest's global setup: one running system with two gateways, for all files that use separate realms. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-shared-'));
   const log = join(dataDir, 'system.log');
@@ -30,9 +30,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
       NATTER_RATE_LIMIT: '1000000',
       NATTER_RATE_LIMIT_ANONYMOUS: '1000000',
       NATTER_UPLOAD_QUOTA_MIB: '40',
+      NATTER_EVENT_CHECK_RATIO: '1',
     },
     log: () => undefined,
-    // No log of the product shows mails: tests read them here.
+    // The product logs no mails: tests read them here.
     onMail: (mail) => lines.write(`${JSON.stringify(mail)}\n`),
     onLine: (line) => {
       lines.write(`${line}\n`);
@@ -51,8 +52,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     lines.end();
     if (process.env.NATTER_KEEP_LOG) console.log(`log of the system: ${log}`);
     else await rm(dataDir, { recursive: true, force: true });
-    if (faults.length > 0) throw new Error(`Errors that no code handled: ${faults.join('; ')}`);
-    if (refusals.length > 0) throw new Error(`Redis refused services what they need: ${refusals.join('; ')}`);
-    if (natsRefusals.size > 0) throw new Error(`NATS refused services what they need: ${[...natsRefusals].join('; ')}`);
+    if (faults.length > 0) throw new Error(`Faults of the system's processes: ${faults.join('; ')}`);
+    if (refusals.length > 0) throw new Error(`Redis refused commands that services need: ${refusals.join('; ')}`);
+    if (natsRefusals.size > 0)
+      throw new Error(`NATS refused subjects that services need: ${[...natsRefusals].join('; ')}`);
   };
 }

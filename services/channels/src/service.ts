@@ -9,34 +9,38 @@ import {
 import { z } from 'zod';
 import { startDailyCount } from './activity/daily-count.ts';
 import { messagesConsumer } from './activity/messages-consumer.ts';
-import { createNoteSeen } from './activity/seen.ts';
-import { archiveHandlers } from './channel/archive.ts';
-import { updateChannelHandlers } from './channel/update.ts';
-import type { Service } from './deciding.ts';
+import { folderHandlers } from './channel-folders/channel-folders.ts';
+import { archiveHandlers } from './channels/archive-channel.ts';
+import { readHandlers } from './channels/channels.ts';
+import { invitedChannelsHandlers } from './channels/check-invited-channels.ts';
+import { createChannelHandlers } from './channels/create-channel.ts';
+import { emailHandlers } from './channels/get-channel-email.ts';
+import { groupUsesHandlers } from './channels/get-group-uses.ts';
+import { postingRulesHandlers } from './channels/get-posting-rules.ts';
+import { updateChannelHandlers } from './channels/update-channel.ts';
+import { createDefaultChannelsHandlers } from './default-channels/create-default-channels.ts';
 import { defaultChannelHandlers } from './default-channels/default-channels.ts';
-import { peopleConsumer } from './directory/people-consumer.ts';
-import { DirectoryCache } from './directory/read-directory.ts';
-import { folderHandlers } from './folder/folders.ts';
-import { readHandlers } from './read/channels.ts';
-import { emailHandlers } from './read/email-address.ts';
-import { groupUsesHandlers } from './read/group-uses.ts';
-import { invitedChannelsHandlers } from './read/invited-channels.ts';
-import { listSubscribersHandlers } from './read/list-subscribers.ts';
-import { postingRulesHandlers } from './read/posting-rules.ts';
-import { snapshotHandlers } from './read/snapshot.ts';
-import { ownSettingsHandlers } from './subscription/own-settings.ts';
-import { subscribeHandlers } from './subscription/subscribe.ts';
-import { unsubscribeHandlers } from './subscription/unsubscribe.ts';
+import type { Service } from './model/deciding.ts';
+import { DirectoryCache } from './model/directory/read-directory.ts';
+import { peopleConsumer } from './model/people-consumer.ts';
+import { createNoteSeen } from './model/seen.ts';
+import { snapshotHandlers } from './register/snapshot-channels.ts';
+import { changeSubscriptionsHandlers } from './subscriptions/change-subscriptions.ts';
+import { listSubscribersHandlers } from './subscriptions/list-subscribers.ts';
+import { subscribeHandlers } from './subscriptions/subscribe.ts';
+import { subscriptionHandlers } from './subscriptions/subscriptions.ts';
+import { unsubscribeHandlers } from './subscriptions/unsubscribe.ts';
+import { ownSettingsHandlers } from './subscriptions/update-subscriptions.ts';
 
 export const channelsConfig = commonConfig.extend({
   WEB_PUBLIC_STREAMS_ENABLED: z
     .enum(['true', 'false'])
     .default('true')
-    .describe('Whether realms of this server may have channels that are open to the whole web'),
+    .describe('Whether realms of this server may have web-public channels'),
 });
 export type ChannelsConfig = z.output<typeof channelsConfig>;
 
-/** Channels, who is subscribed to them, and who may do what there. */
+/** Owns channels, subscriptions and channel permissions. */
 export async function startChannels(process: Process<ChannelsConfig>): Promise<Running> {
   const owner = openOwner(process, 'channels');
   const service: Service = {
@@ -53,13 +57,17 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
   const dailyCount = startDailyCount(service, process.log);
   await process.bus.serve('channels', '1.0.0', [
     ...subscribeHandlers(service),
+    ...createChannelHandlers(service),
     ...unsubscribeHandlers(service),
+    ...changeSubscriptionsHandlers(service),
     ...ownSettingsHandlers(service),
     ...updateChannelHandlers(service),
     ...archiveHandlers(service),
     ...defaultChannelHandlers(service),
+    ...createDefaultChannelsHandlers(service),
     ...folderHandlers(service),
     ...readHandlers(service),
+    ...subscriptionHandlers(service),
     ...emailHandlers(service),
     ...postingRulesHandlers(service),
     ...groupUsesHandlers(service),

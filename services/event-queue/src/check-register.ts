@@ -12,7 +12,7 @@ type Params = ParamsOf<typeof eventQueueOperations.register>;
 const narrowOperators = new Set(['channel', 'stream', 'topic', 'sender', 'from', 'is']);
 const isOperands = new Set(['dm', 'private', 'starred', 'unread', 'mentioned', 'alerted', 'resolved']);
 
-/** Refuses what this caller may not ask for (specification 4.21). */
+/** Refuses invalid capabilities and narrows, and parameters that are not available to spectators or guests. */
 export function checkRegister(actor: Actor | undefined, params: Params): void {
   if (!actor && params.client_gravatar === true)
     throw badRequest('Invalid `client_gravatar` parameter for unauthenticated request');

@@ -1,30 +1,18 @@
-import { ChatError, eventQueueOperations, type QueueRecord, queueRecordSchema } from '@natter/contracts';
+import { ChatError, eventQueueOperations, queueRecordSchema } from '@natter/contracts';
 import { sql, together } from '@natter/database';
-import { type LogRedis, queueKey, queueSubject } from '@natter/event-log';
-import { type Bus, type Handlers, handle, type Owner } from '@natter/service-kit';
+import { queueSubject } from '@natter/event-log';
+import { type Bus, type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { outageSeconds } from './expiry.ts';
+import { lives, markService } from './expiry.ts';
+import { forget, remember } from './record-cache.ts';
 
-const cacheSeconds = 60;
+const recordRow = z.object({ record: queueRecordSchema });
 const idRow = z.object({ queue_id: z.string() });
 
-/**
- * While the system was away nothing expires: the mark stands still then, and what lived at it lives on, as `expireQueues` will
- * say once it is back.
- */
-const lives = sql.fragment`expires_at > (
-  SELECT CASE WHEN at < now() - make_interval(secs => ${outageSeconds}) THEN at ELSE now() END FROM event_queue.alive)`;
-
-/** Only a cache: without Redis the next poll asks again. */
-export async function remember({ redis }: LogRedis, record: QueueRecord): Promise<void> {
-  const key = queueKey(record.realm_id, record.queue_id);
-  await redis.set(key, JSON.stringify(record), 'EX', cacheSeconds).catch(() => undefined);
-}
-
-export function queueHandlers({ database, unitOfWork, redis }: Owner, bus: Bus): Handlers {
-  // After a restart of gateways, or without Redis, all clients ask at once.
+export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
+  // After a restart of gateways, or without Redis, all clients poll at once.
   const find = together(async (asked: { realmId: number; queueId: string }[]) => {
-    const rows = await database.any(sql.type(z.object({ record: queueRecordSchema }))`
+    const rows = await database.any(sql.type(recordRow)`
       SELECT q.record FROM ${sql.unnest(
         asked.map(({ realmId, queueId }) => [realmId, queueId]),
         ['int4', 'text'],
@@ -45,47 +33,53 @@ export function queueHandlers({ database, unitOfWork, redis }: Owner, bus: Bus):
       return record;
     }),
 
-    handle(eventQueueOperations.deleteQueue, async ({ actor, claim }, { queue_id }) => {
-      const answer = await unitOfWork({ realmId: actor.realmId, schema: 'event_queue', claim }, async (work) => {
+    handleWrite(eventQueueOperations.deleteQueue, async ({ actor, write }, { queue_id }) => {
+      const answer = await write(async (work) => {
         const deleted = await work.run(sql.unsafe`
           DELETE FROM event_queue.queue WHERE queue_id = ${queue_id} AND realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND ${lives}`);
         if (deleted === 0) throw badQueue(queue_id);
         return {};
       });
-      await redis.redis.del(queueKey(actor.realmId, queue_id)).catch(() => undefined);
+      await forget(redis, actor.realmId, [queue_id]);
       bus.publish(queueSubject(actor.realmId), JSON.stringify({ queueId: queue_id, gone: true }));
       return answer;
     }),
 
     handle(eventQueueOperations.touchQueues, async ({ meta }, { queue_ids }) => {
-      // Gateways call when a quarter of the time was used: so much is given on top.
+      // Gateways extend a queue when a quarter of its time has passed, so a quarter is added.
       const alive = await database.any(sql.type(idRow)`
         UPDATE event_queue.queue SET expires_at = now() + idle_timeout * 1.25
         WHERE realm_id = ${meta.realmId} AND queue_id = ANY(${sql.array(queue_ids, 'text')}) AND ${lives} RETURNING queue_id`);
       const living = new Set(alive.map((row) => row.queue_id));
       return { gone: queue_ids.filter((id) => !living.has(id)) };
     }),
+
+    handle(eventQueueOperations.confirmService, async () => {
+      await markService(database);
+      return {};
+    }),
   ];
 }
 
-/** The queues of somebody who is deactivated end. */
+/** Deactivating a user ends their queues. */
 export function endQueuesOfDeactivated({ consume, redis }: Owner, bus: Bus): void {
   consume({
     name: 'queues-of-deactivated',
-    types: ['realm_user'],
-    handle: async (work, { event }) => {
-      const person = event.body.person as { user_id?: number; is_active?: boolean } | undefined;
-      if (event.op !== 'update' || person?.is_active !== false || person.user_id === undefined) return;
-      const ended = await work.any(sql.type(idRow)`
-        DELETE FROM event_queue.queue WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id} RETURNING queue_id`);
-      // Told before the commit: should it fail, a poll of a living queue is only ended early. And before Redis, which may be slow.
-      for (const { queue_id } of ended)
-        bus.publish(
-          queueSubject(work.realmId),
-          JSON.stringify({ queueId: queue_id, generation: Number.MAX_SAFE_INTEGER }),
-        );
-      const keys = ended.map(({ queue_id }) => queueKey(work.realmId, queue_id));
-      await Promise.all(keys.map((key) => redis.redis.del(key).catch(() => undefined)));
+    on: {
+      'realm_user/update': async (work, { body: { person } }) => {
+        if (person.is_active !== false) return;
+        const ended = await work.any(sql.type(idRow)`
+          DELETE FROM event_queue.queue WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id} RETURNING queue_id`);
+        // Announced before the commit, and before Redis, which may be slow. If the commit fails, the poll of a living
+        // queue merely ends early.
+        for (const { queue_id } of ended)
+          bus.publish(
+            queueSubject(work.realmId),
+            JSON.stringify({ queueId: queue_id, generation: Number.MAX_SAFE_INTEGER }),
+          );
+        const ids = ended.map(({ queue_id }) => queue_id);
+        await forget(redis, work.realmId, ids);
+      },
     },
   });
 }

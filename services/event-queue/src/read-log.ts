@@ -7,17 +7,12 @@ export const positionRow = z.object({ number: z.number(), mark: z.number(), epoc
 
 const keyRow = z.object({ source: z.string(), key: z.instanceof(Buffer) });
 
-/** What entries of each service are signed with. */
+/** The keys with which services sign entries. */
 export const readLogKeys = (database: Owner['database']) =>
   database.any(sql.type(keyRow)`SELECT source, key FROM log.keys()`);
 
 export function readLogHandlers({ database }: Owner): Handlers {
   return [
-    handle(eventQueueOperations.getLogKeys, async () => {
-      const keys = await readLogKeys(database);
-      return { keys: keys.map(({ source, key }) => ({ source, key: key.toString('base64') })) };
-    }),
-
     handle(eventQueueOperations.readLog, async ({ meta }, { after, limit }) => {
       const entries = await readRecord(database, meta.realmId, after, Math.min(limit, 1_000));
       const clock = await database.one(

@@ -7,32 +7,38 @@ import {
   channelsFetchTypes,
   eventQueueOperations,
   featureLevel,
+  idsPerNumber,
   messagingFetchTypes,
   type ParamsOf,
   presenceFetchTypes,
   type QueueRecord,
+  queueRecordSchema,
   type RequestMeta,
   serverVersion,
   usersFetchTypes,
 } from '@natter/contracts';
-import { type Claim, exportSnapshot, sql } from '@natter/database';
+import { exportSnapshot, sql } from '@natter/database';
 import {
   type Bus,
   type Context,
   createRealmPolicies,
   type Handlers,
-  handleOpen,
+  handleWrite,
   JsonPieces,
   joinObjects,
   type Owner,
   type Piece,
+  type Writing,
 } from '@natter/service-kit';
 import { z } from 'zod';
 import { checkRegister } from './check-register.ts';
-import { remember } from './queues.ts';
 import { positionRow } from './read-log.ts';
+import { remember } from './record-cache.ts';
 
 type Params = ParamsOf<typeof eventQueueOperations.register>;
+
+const countRow = z.object({ count: z.number() });
+const openedRow = z.object({ record: queueRecordSchema });
 
 const defaultIdleSeconds = 600;
 const mobileIdleSeconds = 7 * 86_400;
@@ -40,7 +46,7 @@ const maxRegistersAtOnce = 8;
 
 export interface RegisterLimits {
   queuesPerUser: number;
-  /** The log's retention: a queue cannot sleep longer than what it would have to be given. */
+  /** The log's retention: a queue must not be idle for longer than its events are kept. */
   maxIdleSeconds: number;
 }
 
@@ -48,7 +54,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   const policies = createRealmPolicies(bus);
   const running = new Map<string, number>();
 
-  /** Registers are dear: nobody has more than a few under way, or more queues than fit. */
+  /** Registers are expensive, so a user may run only a few at once, and have a limited number of queues. */
   async function within<R>(who: string, work: () => Promise<R>): Promise<R> {
     const count = running.get(who) ?? 0;
     if (count >= maxRegistersAtOnce) throw tooMany('Too many registrations at once', 1);
@@ -63,12 +69,12 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   }
 
   async function checkRoom(actor: Actor): Promise<void> {
-    const { count } = await database.one(sql.type(z.object({ count: z.number() }))`
+    const { count } = await database.one(sql.type(countRow)`
       SELECT count(*) FROM event_queue.queue WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND expires_at > now()`);
     if (count >= limits.queuesPerUser) throw tooMany('Too many event queues', 60);
   }
 
-  /** What was answered before is in the state; one point in time for all owners. */
+  /** The state includes everything acknowledged before the request; all owners read at the same log number. */
   async function readState(userId: number, meta: RequestMeta, params: Params, capabilities: Record<string, boolean>) {
     const fetchTypes = params.fetch_event_types ?? params.event_types ?? null;
     const behind = catchUpOperations.filter((owner) => concerns(owner.service, fetchTypes));
@@ -96,38 +102,53 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
     });
   }
 
-  async function registerUser(actor: Actor, { meta, claim }: Context, params: Params): Promise<JsonPieces> {
+  async function registerUser(actor: Actor, { meta, named }: Context & Writing, params: Params): Promise<JsonPieces> {
     await checkRoom(actor);
     const capabilities = capabilitiesOf(params);
     const follows = await followedBy(actor, meta, params);
-    const createdAt = Date.now();
-    // The queue starts after the number that all owners saw.
-    const { position, state } = await readState(actor.userId, meta, params, capabilities);
-    const record: QueueRecord = {
-      queue_id: queueIdOf(actor, claim),
-      realm_id: actor.realmId,
-      user_id: actor.userId,
-      start: position.number,
-      epoch: position.epoch,
-      created_at: createdAt,
-      idle_timeout_seconds: idleSeconds(params),
-      event_types: eventTypes(params),
-      ...follows,
-      apply_markdown: params.apply_markdown,
-      client_gravatar: params.client_gravatar ?? true,
-      slim_presence: params.slim_presence,
-      capabilities,
-    };
-    await database.run(sql.unsafe`
-      INSERT INTO event_queue.queue (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
-      VALUES (${record.queue_id}, ${record.realm_id}, ${record.user_id}, ${record.epoch}, ${JSON.stringify(record)},
-        make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25))
-      ON CONFLICT (queue_id) DO UPDATE SET epoch = excluded.epoch, record = excluded.record, expires_at = excluded.expires_at`);
-    await remember(redis, record);
-    return withQueue(state, record.queue_id);
+    for (;;) {
+      const createdAt = Date.now();
+      // The queue starts after the number that all owners saw.
+      const { position, state } = await readState(actor.userId, meta, params, capabilities);
+      const queue = await open({
+        queue_id: queueIdOf(actor, named),
+        realm_id: actor.realmId,
+        user_id: actor.userId,
+        start: position.number,
+        epoch: position.epoch,
+        created_at: createdAt,
+        idle_timeout_seconds: idleSeconds(params),
+        event_types: eventTypes(params),
+        ...follows,
+        apply_markdown: params.apply_markdown,
+        client_gravatar: params.client_gravatar ?? true,
+        slim_presence: params.slim_presence,
+        capabilities,
+      });
+      const passed = position.number - queue.start;
+      // The same request opened the queue meanwhile, with a newer state than this one.
+      if (passed < 0) continue;
+      return withQueue(state, { queue_id: queue.queue_id, last_event_id: passed === 0 ? -1 : passed * idsPerNumber });
+    }
   }
 
-  /** What was asked for; of a bot that asked for nothing, what its owner set. */
+  /**
+   * Returns the current record: a queue that is already open under this id keeps its start, because a client may
+   * already follow it.
+   */
+  async function open(record: QueueRecord): Promise<QueueRecord> {
+    const { record: opened } = await database.one(sql.type(openedRow)`
+      INSERT INTO event_queue.queue AS q (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
+      VALUES (${record.queue_id}, ${record.realm_id}, ${record.user_id}, ${record.epoch}, ${JSON.stringify(record)},
+        make_interval(secs => ${record.idle_timeout_seconds}), now() + make_interval(secs => ${record.idle_timeout_seconds} * 1.25))
+      ON CONFLICT (queue_id) DO UPDATE SET epoch = excluded.epoch, expires_at = excluded.expires_at,
+        record = CASE WHEN q.epoch = excluded.epoch THEN q.record ELSE excluded.record END
+      RETURNING record`);
+    await remember(redis, opened);
+    return opened;
+  }
+
+  /** The requested filters; for a bot that requested none, the ones set by its owner. */
   async function followedBy(actor: Actor, meta: RequestMeta, { narrow, all_public_streams }: Params) {
     const asked = { narrow: narrow ?? [], all_public_streams: all_public_streams ?? false };
     const isOpen = asked.narrow.length === 0 || typeof all_public_streams !== 'boolean';
@@ -143,13 +164,13 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
     };
   }
 
-  /** Somebody without an account sees what is open to the web, and follows nothing. */
+  /** A spectator sees web-public data, and has no queue. */
   async function registerSpectator(meta: RequestMeta, params: Params): Promise<JsonPieces> {
     const policy = await policies.get(meta, true);
     if (!policy.settings.enable_spectator_access)
       throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
     const { state } = await readState(0, meta, params, capabilitiesOf(params));
-    return withQueue(state, null);
+    return withQueue(state, { queue_id: null, last_event_id: -1 });
   }
 
   function idleSeconds({ idle_queue_timeout }: Params): number {
@@ -158,7 +179,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   }
 
   return [
-    handleOpen(eventQueueOperations.register, async (context, params) => {
+    handleWrite(eventQueueOperations.register, async (context, params) => {
       const { actor, meta } = context;
       checkRegister(actor, params);
       const who = `${meta.realmId} ${actor?.userId ?? 0}`;
@@ -168,24 +189,26 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
 }
 
 /**
- * A register that is repeated under its key has the same queue, which starts anew with the state that is answered now: the state is
- * too large to be kept.
+ * A repeated register under the same key returns the same queue with the current state, because the state is too large
+ * to store. A client can continue from both answers: the later one starts at the id of its own state.
  */
-function queueIdOf({ realmId, userId }: Actor, claim: Claim | undefined): string {
-  if (claim?.namedBy !== 'key') return randomUUID();
+function queueIdOf({ realmId, userId }: Actor, named: Writing['named']): string {
+  if (!named) return randomUUID();
   const hash = createHash('sha256')
-    .update(JSON.stringify([realmId, userId, claim.key, claim.fingerprint]))
+    .update(JSON.stringify([realmId, userId, named.key, named.fingerprint]))
     .digest('hex');
   return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
-const withQueue = (state: (string | Piece[])[], queue_id: string | null): JsonPieces =>
-  new JsonPieces(joinObjects([...state, JSON.stringify({ queue_id, last_event_id: -1 })]));
+const withQueue = (
+  state: (string | Piece[])[],
+  queue: { queue_id: string | null; last_event_id: number },
+): JsonPieces => new JsonPieces(joinObjects([...state, JSON.stringify(queue)]));
 
 const tooMany = (message: string, seconds: number): ChatError =>
   new ChatError('RATE_LIMIT_HIT', message, { 'retry-after': seconds });
 
-/** Which owner has something for these fetch types; all have when none are named. */
+/** The fetch types that each owner provides; all owners are queried if no types are named. */
 const typesOf: Record<string, readonly string[]> = {
   users: usersFetchTypes,
   channels: channelsFetchTypes,
@@ -203,11 +226,11 @@ const identity = JSON.stringify({
   service_feature_level: featureLevel,
 });
 
-/** The specification (section 6) names events of groups after the key of their state. */
+/** Clients subscribe to group events under the name of the corresponding state, `realm_user_groups`. */
 const eventTypes = ({ event_types }: Params): string[] | null =>
   event_types?.flatMap((type) => (type === 'realm_user_groups' ? [type, 'user_group'] : [type])) ?? null;
 
-/** What a queue is rendered by: what the client said, and what follows from other parameters. */
+/** The capabilities of a queue: those sent by the client, and those implied by other parameters. */
 function capabilitiesOf({
   client_capabilities,
   pronouns_field_type_supported,

@@ -1,24 +1,24 @@
-import { type Database, type Executor, executor, sql, withDeadline } from '@natter/database';
+import { type Database, type Executor, executor, sql, tryDatabaseLock, withDeadline } from '@natter/database';
 import { Gauge, type Logger, type Metrics } from '@natter/service-kit';
 import { z } from 'zod';
 
 const everyMs = 60_000;
 const daysAhead = 4;
-/** For one look, whatever it drops; each statement has the limit of the role. */
+/** Deadline of a round, whatever it drops; each statement also has the limit of its role. */
 const longestMs = 600_000;
-/** Realms whose clocks are held at once, for the length of one short statement. */
+/** Number of realms whose clocks are locked at once, for one short statement. */
 const realmsAtOnce = 20;
 const expiredRow = z.object({ name: z.string(), state: z.enum(['attached', 'pending', 'detached']) });
 const raisedRow = z.object({ raised: z.number(), remaining: z.number(), held_back_by: z.string().nullable() });
 
 interface Retention {
-  /** Partitions that are gone. */
+  /** The dropped partitions. */
   dropped: string[];
-  /** The consumer that has not read what is old enough to go. */
+  /** The consumer that has not yet read old events. */
   heldBackBy: string | undefined;
 }
 
-/** Makes room for events to come and lets old ones go, all the time; one process of all does it. */
+/** Creates future partitions and drops old ones continuously, in one process at a time. */
 export function startRetention(
   database: Database,
   { log, metrics, hours }: { log: Logger; metrics: Metrics; hours: number },
@@ -37,11 +37,11 @@ export function startRetention(
         if (retention) {
           const { dropped, heldBackBy } = retention;
           isHeldBack.set(heldBackBy ? 1 : 0);
-          if (dropped.length > 0) log.info({ dropped }, 'events older than the retention are gone');
-          if (heldBackBy) log.warn({ consumer: heldBackBy }, 'old events are kept for a consumer that is behind');
+          if (dropped.length > 0) log.info({ dropped }, 'dropped events older than the retention');
+          if (heldBackBy) log.warn({ consumer: heldBackBy }, 'keeping old events for a consumer that is behind');
         }
       } catch (error) {
-        log.warn({ err: error }, 'the partitions of the log could not be kept; tried again in a minute');
+        log.warn({ err: error }, 'maintaining the partitions of the log failed; retrying in a minute');
       }
       if (stopped) return;
       await new Promise<void>((resolve) => {
@@ -64,8 +64,8 @@ export function startRetention(
 
 /**
  * Creates partitions ahead, then ends each that is older than the retention: floors are raised in batches, then it is
- * detached without waiting for readers, then dropped. Each step stands by itself; whoever comes next goes on where another was
- * killed. Undefined when another process is at it.
+ * detached without waiting for readers, then dropped. Each step can be interrupted; the next process continues there.
+ * Undefined if another process is doing this.
  */
 function keepPartitions(database: Database, hours: number): Promise<Retention | undefined> {
   return asOnlyOne(database, async () => {
@@ -75,7 +75,7 @@ function keepPartitions(database: Database, hours: number): Promise<Retention | 
       const expired = await database.maybeOne(
         sql.type(expiredRow)`SELECT name, state FROM log.expired_partition(${hours})`,
       );
-      // The same again: it could not be dropped.
+      // The same partition again: it could not be dropped.
       if (!expired || dropped.includes(expired.name)) return { dropped, heldBackBy: undefined };
       const { name, state } = expired;
       if (state === 'attached') {
@@ -89,7 +89,7 @@ function keepPartitions(database: Database, hours: number): Promise<Retention | 
   });
 }
 
-/** Whoever stands at a floor is told before what is below it goes. */
+/** Queues below a floor end before the events below it are dropped. */
 async function raiseFloors(database: Executor, name: string): Promise<string | undefined> {
   for (;;) {
     const { raised, remaining, held_back_by } = await database.one(
@@ -100,7 +100,9 @@ async function raiseFloors(database: Executor, name: string): Promise<string | u
   }
 }
 
-/** Runs outside of any transaction. Interrupted, it leaves the partition pending, which nobody reads, for FINALIZE. */
+/**
+ * Runs outside any transaction. If interrupted, it leaves the partition pending, which queries ignore, for FINALIZE.
+ */
 const detach = (database: Executor, name: string, isPending: boolean): Promise<number> => {
   const partition = sql.identifier(['log', name]);
   return database.run(
@@ -110,13 +112,15 @@ const detach = (database: Executor, name: string, isPending: boolean): Promise<n
   );
 };
 
-/** A lock of a transaction, which is open on a connection of its own: sessions have no state where a pooler stands between. */
+/**
+ * A transaction-level lock, held by an open transaction on its own connection, because sessions have no state behind a
+ * pooler.
+ */
 async function asOnlyOne<R>(database: Database, work: () => Promise<R>): Promise<R | undefined> {
   return withDeadline(longestMs, () =>
     database.connect(async ({ query }) => {
       await query("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10min'");
-      const lock = sql.type(z.object({ is_mine: z.boolean() }))`SELECT pg_try_advisory_xact_lock(7105) AS is_mine`;
-      const { is_mine } = await executor(query).one(lock);
+      const { is_mine } = await executor(query).one(tryDatabaseLock('retention'));
       return is_mine ? work() : undefined;
     }),
   );

@@ -1,5 +1,6 @@
-import { commonConfig, openOwner, type Process, type Running } from '@natter/service-kit';
+import { commonConfig, type Owner, openOwner, type Process, type Running } from '@natter/service-kit';
 import { z } from 'zod';
+import { getLogKeysHandlers } from './get-log-keys.ts';
 import { endQueuesOfDeactivated, queueHandlers } from './queues.ts';
 import { readLogHandlers } from './read-log.ts';
 import { registerHandlers } from './register.ts';
@@ -7,7 +8,12 @@ import { startRetention } from './retention.ts';
 import { startSweep } from './sweep.ts';
 
 export const eventQueueConfig = commonConfig.extend({
-  NATTER_QUEUES_PER_USER: z.coerce.number().int().min(1).default(1_000).describe('Most living event queues of a user'),
+  NATTER_QUEUES_PER_USER: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(1_000)
+    .describe('Maximum number of active event queues of a user'),
   NATTER_LOG_RETENTION_HOURS: z.coerce
     .number()
     .int()
@@ -19,9 +25,11 @@ export const eventQueueConfig = commonConfig.extend({
 });
 type Config = z.output<typeof eventQueueConfig>;
 
-/** Registers queues, expires them, keeps the log in Redis complete, reads what is older. */
-export async function startEventQueue(process: Process<Config>): Promise<Running> {
-  const owner = openOwner(process, 'event_queue');
+/** Registers queues, expires them, keeps the log in Redis complete, and reads older entries from the record. */
+export const startEventQueue = (process: Process<Config>): Promise<Running> =>
+  serveEventQueue(process, openOwner(process, 'event_queue'));
+
+export async function serveEventQueue(process: Process<Config>, owner: Owner): Promise<Running> {
   const sweep = startSweep(owner, process);
   const retention = startRetention(owner.database, { ...process, hours: process.config.NATTER_LOG_RETENTION_HOURS });
   endQueuesOfDeactivated(owner, process.bus);
@@ -32,6 +40,7 @@ export async function startEventQueue(process: Process<Config>): Promise<Running
     }),
     ...queueHandlers(owner, process.bus),
     ...readLogHandlers(owner),
+    ...getLogKeysHandlers(owner),
   ]);
   return {
     stop: async () => {

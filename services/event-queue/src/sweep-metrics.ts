@@ -2,13 +2,13 @@ import { Counter, Gauge, type Metrics } from '@natter/service-kit';
 
 export interface SweepMetrics {
   swept(): void;
-  /** Committed events that were not yet in Redis when the sweep looked, over all realms it looked at. */
+  /** Committed events that were missing in Redis at the time of the sweep, over all checked realms. */
   behind(events: number): void;
   queues(alive: number, expired: number): void;
   epochBegan(): void;
 }
 
-/** Every replica sweeps and tells the same: take the maximum of the gauges over replicas. */
+/** Every replica sweeps and reports the same: take the maximum of the gauges over replicas. */
 export function createSweepMetrics({ registry }: Metrics): SweepMetrics {
   const registers = [registry];
   const lag = new Gauge({ name: 'natter_log_lag_events', help: 'Committed events missing in Redis', registers });

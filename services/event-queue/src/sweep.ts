@@ -4,7 +4,6 @@ import {
   hasGenuine,
   logConflictSubject,
   metaKey,
-  queueKey,
   queueSubject,
   signingKey,
   streamKey,
@@ -13,20 +12,21 @@ import type { CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
 import { expireQueues } from './expiry.ts';
 import { readLogKeys } from './read-log.ts';
+import { forget } from './record-cache.ts';
 import { createSweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
 const keysAtATime = 1_000;
-/** Every so many sweeps streams are looked at that were as they should be, and whose clocks stand still. */
+/** Interval, in sweeps, at which settled streams of idle realms are checked. */
 const fullEvery = 20;
 const positionRow = z.object({ number: z.number(), mark: z.number(), epoch: z.number() });
 const realmRow = positionRow.extend({ realm_id: z.number(), is_recent: z.boolean() });
 const settledRow = positionRow.extend({ dropped: z.number() });
 
 /**
- * Keeps streams complete: realms with recent events whose stream is behind the record for a round are caught up; after a reconnect all
- * realms are, whose stream is there. A stream ahead of the record, or of another history, whose end its owner signed, means that
- * Postgres lost its tail: a new epoch begins.
+ * Keeps streams complete. Realms with recent events whose stream is behind the record for a whole round are caught up;
+ * after a reconnect, so are all realms with a stream. If a stream is ahead of the record or has another history, and
+ * its end is signed by its owner, Postgres lost its tail: a new epoch begins.
  */
 export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonConfig>): { stop(): Promise<void> } {
   const { database, redis, appender } = owner;
@@ -40,11 +40,11 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
   bus.onReconnect(() => {
     sweepAll = true;
   });
-  /** Where clocks stood at the last sweep: what is younger is on its way from who committed it. */
+  /** Clocks at the last sweep: newer events are still being appended by the committing process. */
   let clocks = new Map<number, number>();
-  /** Where a stream was seen to end where its clock stands. */
+  /** Clocks at which the stream was seen to be complete. */
   const settled = new Map<number, number>();
-  // Somebody could not append: this realm is looked at closely.
+  // An appender reported a conflict: compare this realm's entries.
   const doubted = new Set<number>();
   bus.subscribe(logConflictSubject, (payload) => {
     const realmId = Number(Buffer.from(payload).toString('utf8'));
@@ -75,7 +75,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
   };
 
   async function sweep(): Promise<void> {
-    // Before anything is waited for: a reconnect meanwhile asks for another one.
+    // Read first: a reconnect during this sweep requests another one.
     const isOfAll = sweepAll;
     sweepAll = false;
     const failures: unknown[] = [];
@@ -89,7 +89,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
 
   async function settleDoubted(): Promise<void> {
     for (const realmId of inAnyOrder([...doubted])) {
-      // Before: who doubts it again meanwhile is heard.
+      // Deleted first, so that a new report during the check is not lost.
       doubted.delete(realmId);
       await settle(realmId).catch((error: unknown) => {
         doubted.add(realmId);
@@ -114,6 +114,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     for (const realm of realms) pipeline.hmget(metaKey(realm.realm_id), 'number', 'mark');
     const metas = (await pipeline.exec()) ?? [];
     let behind = 0;
+    const failures: unknown[] = [];
     const before = clocks;
     clocks = new Map(all.map((realm) => [realm.realm_id, realm.number]));
     for (const [index, realm] of inAnyOrder([...realms.entries()])) {
@@ -122,9 +123,13 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
       const [number, mark] = (meta ?? []) as (string | null)[];
       behind += Math.max(0, realm.number - Number(number ?? realm.number));
       const due = before.get(realm.realm_id) ?? 0;
-      await compare(realm, number ? Number(number) : undefined, mark ? Number(mark) : undefined, due);
+      // A realm that fails keeps no other one waiting.
+      await compare(realm, number ? Number(number) : undefined, mark ? Number(mark) : undefined, due).catch(
+        (failure: unknown) => failures.push(failure),
+      );
     }
     measured.behind(behind);
+    if (failures.length > 0) throw failures[0];
   }
 
   async function compare(
@@ -133,15 +138,15 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     mark: number | undefined,
     due: number,
   ): Promise<void> {
-    // A stream that Redis lost is rebuilt from its end; what is older is read from the record. Where nothing happens nobody
-    // misses it: who commits next does it.
+    // A stream that Redis lost is rebuilt from its end; older entries are read from the record. Idle realms are left
+    // alone: the next appender rebuilds the stream.
     if (number === undefined)
       return realm.number > 0 && realm.is_recent
         ? appender.catchUp(realm.realm_id, Math.max(0, realm.number - 1_000))
         : undefined;
     if (number < realm.number) return number < due ? appender.catchUp(realm.realm_id, number) : undefined;
     if (number === realm.number && mark === realm.mark) return void settled.set(realm.realm_id, number);
-    // It may just have been appended since we read the clock.
+    // The entry may have been appended since the clock was read.
     const now = await database.maybeOne(
       sql.type(positionRow)`SELECT number, mark, epoch FROM log.position(${realm.realm_id})`,
     );
@@ -149,14 +154,15 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     await judge(realm.realm_id, { number, mark: mark ?? 0 }, now);
   }
 
-  /** Whether the entries of the stream are those of the record; the newest that both have decides. */
+  /** Compares the stream with the record at the newest entry that both have. */
   async function settle(realmId: number): Promise<void> {
     const [lastNumber, mark] = await redis.redis.hmget(metaKey(realmId), 'number', 'mark');
     const position = await database.maybeOne(sql.type(settledRow)`
       SELECT number, mark, epoch, log.dropped(${realmId}) AS dropped FROM log.position(${realmId})`);
     if (!lastNumber || !position) return;
     const number = Number(lastNumber);
-    // The record no longer holds the entry: the clock knows the last one; an older one can't be judged, and nobody needs it.
+    // The record no longer has the entry. The last one can be compared with the clock; an older one cannot, and is not
+    // needed.
     if (number < position.number && number <= position.dropped) {
       await redis.redis.del(streamKey(realmId), metaKey(realmId));
       return appender.catchUp(realmId, Math.max(position.dropped, position.number - 1_000));
@@ -172,7 +178,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     if (!isSame) await judge(realmId, { number, mark: Number(mark) }, position);
   }
 
-  /** The stream holds what the record does not: the record lost it, unless no service ever wrote it. */
+  /** The stream has an entry that the record lacks: the record lost it, unless no service ever wrote it. */
   async function judge(
     realmId: number,
     end: { number: number; mark: number },
@@ -208,13 +214,13 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     const ended = await database.any(sql.type(z.object({ queue_id: z.string() }))`
       DELETE FROM event_queue.queue WHERE realm_id = ${realmId} AND epoch < ${epoch} RETURNING queue_id`);
     await redis.redis.del(streamKey(realmId), metaKey(realmId));
-    for (let at = 0; at < ended.length; at += keysAtATime)
-      await redis.redis.del(ended.slice(at, at + keysAtATime).map((row) => queueKey(realmId, row.queue_id)));
+    const ids = ended.map((row) => row.queue_id);
+    for (let at = 0; at < ids.length; at += keysAtATime) await forget(redis, realmId, ids.slice(at, at + keysAtATime));
     bus.publish(queueSubject(realmId), JSON.stringify({ epoch }));
   }
 }
 
-/** Each time another one: a realm that always fails, and ends a round by it, does not keep the same ones waiting. */
+/** Shuffled, so that a realm that always fails and thereby ends the round does not always delay the same realms. */
 const inAnyOrder = <T>(list: readonly T[]): T[] =>
   list
     .map((one) => ({ one, at: Math.random() }))

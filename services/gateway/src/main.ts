@@ -1,5 +1,5 @@
 import { runService } from '@natter/service-kit';
-import { gatewayConfig } from './config.ts';
+import { gatewayConfig } from './http/config.ts';
 import { startGateway } from './service.ts';
 
 await runService('gateway', gatewayConfig, startGateway);

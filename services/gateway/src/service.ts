@@ -1,28 +1,35 @@
 import { operations } from '@natter/contracts';
 import { connectRedis } from '@natter/event-log';
 import { type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
-import { admit, besideFileBytes } from './admission.ts';
-import { answerOperation } from './answer-operation.ts';
-import { createAuthenticator } from './authenticator.ts';
-import { createBodyBudget } from './body-budget.ts';
-import { createCallers, ratesOf } from './caller.ts';
-import type { GatewayConfig } from './config.ts';
-import { serveDocuments } from './documents.ts';
-import { createFairShare } from './fair-share.ts';
-import { createGatewayMetrics } from './gateway-metrics.ts';
-import { createHttpServer } from './http-server.ts';
-import { createLogVerifier } from './log-keys.ts';
-import { createPolls, type Polls } from './polls.ts';
-import { createRateLimiter } from './rate-limit.ts';
-import { createRealmFinder } from './realm-of-host.ts';
-import { createRealmTails } from './realm-tails.ts';
-import { route } from './route.ts';
-import { createRouter } from './router.ts';
-import { createErrorMapper } from './send-error.ts';
+import { serveDocuments } from './api-docs/documents.ts';
+import { createAuthenticator } from './authentication/authenticator.ts';
+import { createCallers, ratesOf } from './authentication/caller.ts';
+import { createAnswerBudget } from './http/answer-budget.ts';
+import { createBodyBudget } from './http/body-budget.ts';
+import type { GatewayConfig } from './http/config.ts';
+import { createGatewayMetrics } from './http/gateway-metrics.ts';
+import { createLogVerifier } from './log-tail/log-keys.ts';
+import { createRealmTails } from './log-tail/realm-tails.ts';
+import { confirmService } from './queues/confirm-service.ts';
+import { createPolls, type Polls } from './queues/polls.ts';
+import { createCostlyLane } from './rate-limit/costly-lane.ts';
+import { createFairShare } from './rate-limit/fair-share.ts';
+import { createRateLimiter } from './rate-limit/rate-limit.ts';
+import { createRefusals } from './rate-limit/refusals.ts';
+import { shareUsage } from './rate-limit/shared-usage.ts';
+import { admit, besideFileBytes } from './routes/admission.ts';
+import { answerOperation } from './routes/answer-operation.ts';
+import { createHttpServer } from './routes/http-server.ts';
+import type { InTurn } from './routes/in-turn.ts';
+import { createRealmFinder } from './routes/realm-of-host.ts';
+import { route } from './routes/route.ts';
+import { createRouter } from './routes/router.ts';
+import { createErrorMapper } from './routes/send-error.ts';
 
 const mebibyte = 1024 * 1024;
+const maxQueues = 200_000;
 
-/** The HTTP edge. It has no code per endpoint: every route is made from the contract. */
+/** The HTTP edge. It has no code per endpoint: every route is derived from the contract. */
 export async function startGateway({ config, log, bus, metrics }: Process<GatewayConfig>): Promise<Running> {
   const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
   watchRedis(metrics, redis);
@@ -30,8 +37,9 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     heldPolls: () => polls.held,
     logBytes: () => tails.bytes,
     bodyBytes: () => budget.held,
+    answerBytes: () => answerBudget.heldBytes,
     requestsInFlight: () => fairShare.inFlight,
-    requestsWaiting: () => fairShare.waiting,
+    requestsWaiting: () => lane.waiting + fairShare.waiting,
   });
   const verifier = createLogVerifier(bus, log);
   const tails = createRealmTails({
@@ -51,9 +59,22 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
       polls.lost(realmId);
     },
   });
-  const polls: Polls = createPolls({ bus, log: redis, verifier, tails, onDelivered: gatewayMetrics.delivered });
+  const polls: Polls = createPolls({
+    bus,
+    log: redis,
+    verifier,
+    tails,
+    onDelivered: gatewayMetrics.delivered,
+    maxQueues,
+  });
   const authenticator = createAuthenticator(bus, tails.isCurrent);
-  const fairShare = createFairShare(bus.lagMs);
+  const fairShare = createFairShare(bus.lag);
+  const lane = createCostlyLane({
+    lag: bus.lag,
+    shared: shareUsage(bus),
+    quietLagMs: config.NATTER_QUIET_LAG_MS,
+  });
+  const inTurn: InTurn = (tenant, work) => lane.run(tenant, () => fairShare.run(tenant, work));
   const router = createRouter(operations);
   const rates = ratesOf(config);
   const findRealm = createRealmFinder(bus, rates.anonymous);
@@ -64,25 +85,32 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     perOwner: config.NATTER_BODY_MEMORY_PER_CALLER_MIB * mebibyte,
     largest: maxUploadBytes + besideFileBytes,
   });
+  const refusals = createRefusals(rates.anonymous);
+  const answerBudget = createAnswerBudget(config.NATTER_ANSWER_MEMORY_MIB * mebibyte);
   const server = createHttpServer({
     config,
     log,
+    answerBudget,
+    refusals,
     metrics: gatewayMetrics,
     toChatError: createErrorMapper({ log, router, maxUploadBytes }),
   });
-  const admission = { router, callers, budget, maxUploadBytes, findRealm };
-  const context = { bus, polls, authenticator, callers, fairShare, maxUploadBytes };
+  const admission = { router, callers, budget, answers: server.answers, maxUploadBytes, findRealm, refusals };
+  const context = { bus, polls, answers: server.answers, authenticator, callers, inTurn, maxUploadBytes };
   serveDocuments(server.app);
   server.app.route({
     method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
     url: '/*',
     onRequest: (request, reply) => admit(admission, { request, reply }),
-    handler: (request, reply) => route((call) => answerOperation(context, call), { request, reply }),
+    handler: (request, reply) =>
+      route({ answer: (call) => answerOperation(context, call), inTurn }, { request, reply }),
   });
   await server.listen();
+  const confirming = confirmService(bus, log);
   return {
     leave: server.leave,
     stop: async () => {
+      confirming.stop();
       await polls.stop();
       await server.stop();
       await tails.stop();

@@ -1,4 +1,5 @@
-import { commonConfig, runService } from '@natter/service-kit';
+import { runService } from '@natter/service-kit';
+import { messagingConfig } from './model/config.ts';
 import { startMessaging } from './service.ts';
 
-await runService('messaging', commonConfig, startMessaging);
+await runService('messaging', messagingConfig, startMessaging);

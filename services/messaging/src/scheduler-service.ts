@@ -9,31 +9,33 @@ import {
   type Running,
 } from '@natter/service-kit';
 import { z } from 'zod';
-import { applyRetention } from './changing/retention.ts';
-import { createChannelCache } from './channel-cache.ts';
-import { askOnce } from './scheduling/ask-once.ts';
-import { createAuthors } from './scheduling/authors.ts';
-import { createDecideSend } from './scheduling/decide-send.ts';
-import { createDelivery } from './scheduling/deliver.ts';
-import { startDueLoop } from './scheduling/due-loop.ts';
-import { onSchedulerHint } from './scheduling/scheduler-hint.ts';
+import { createAuthors } from './model/authors.ts';
+import { createChannelCache } from './model/channel-cache.ts';
+import { onSchedulerHint } from './model/scheduler-hint.ts';
+import { createDecideSend } from './model/sending/decide-planned.ts';
+import { applyRetention } from './retention/retention.ts';
+import { askOnce } from './scheduled-messages/ask-once.ts';
+import { createDelivery } from './scheduled-messages/deliver.ts';
+import { startDueLoop } from './scheduled-messages/due-loop.ts';
 
 export const schedulerConfig = commonConfig.extend({
   NATTER_SCHEDULED_MAX_LATENESS_SECONDS: z
     .preprocess((given) => (given === '' ? undefined : given), z.coerce.number().int().min(0).optional())
-    .describe('Scheduled messages that would be later than this, after an outage, fail; none are sent however late'),
+    .describe(
+      'Scheduled messages that are later than this after an outage fail; without it they are sent however late',
+    ),
   NATTER_RETENTION_INTERVAL_SECONDS: z.coerce
     .number()
     .int()
     .min(1)
     .default(600)
-    .describe('How often messages older than their realm or channel keeps them are looked for'),
+    .describe('Interval of the search for messages older than the retention of their realm or channel'),
 });
 type SchedulerConfig = z.output<typeof schedulerConfig>;
 
 const hourMs = 3_600_000;
 
-/** What messaging does by the clock: what was scheduled is sent; what was kept for a while goes. */
+/** The timed work of messaging: sends scheduled messages, and deletes expired data. */
 export async function startScheduler(process: Process<SchedulerConfig>): Promise<Running> {
   const { bus, config, log, metrics } = process;
   const owner = openOwner(process, 'messaging');
@@ -46,12 +48,20 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   const channels = createChannelCache(bus);
   const policies = createRealmPolicies(bus);
   const sight = createSight(bus);
+  const authors = createAuthors(bus);
   const deliver = createDelivery({
     database: owner.database,
-    unitOfWork: owner.unitOfWork,
-    authors: createAuthors(bus),
+    background: owner.background,
+    authors,
     deciding: () =>
-      createDecideSend({ database: askOnce(owner.database), renderer: owner.renderer, channels, policies, sight }),
+      createDecideSend({
+        database: askOnce(owner.database),
+        renderer: owner.renderer,
+        channels,
+        policies,
+        sight,
+        authors,
+      }),
     maxLatenessSeconds: config.NATTER_SCHEDULED_MAX_LATENESS_SECONDS,
     onSent: (seconds) => lateness.observe(Math.max(seconds, 0)),
     onError: (error, context) => log.warn({ err: error, ...context }, 'delivery of scheduled messages failed'),
@@ -59,9 +69,10 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   const loop = startDueLoop({
     database: owner.database,
     deliver,
-    onError: (error) => log.warn({ err: error }, 'scheduler could not look for what is due'),
+    onError: (error) => log.warn({ err: error }, 'reading due messages failed'),
   });
   const stopListening = onSchedulerHint(bus, loop.hint);
+  await bus.announce('scheduler', '1.0.0');
   const sweep = setInterval(() => {
     owner.database
       .run(
@@ -84,7 +95,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   };
 }
 
-/** Runs `work` again and again, a pause after each; the answer ends that, once what runs is done. */
+/** Runs `work` repeatedly with a pause after each run; the returned function stops it after the current run. */
 function repeat(pauseMs: number, work: () => Promise<void>): () => Promise<void> {
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();

@@ -1,82 +1,91 @@
 import {
-  type CommonConfig,
   createFileStore,
   createRealmPolicies,
   createSight,
+  type Owner,
   openOwner,
   type Process,
   type Running,
 } from '@natter/service-kit';
-import { contactHandlers } from './acquaintance.ts';
-import { deleteMessageHandlers } from './changing/delete-message.ts';
-import { historyHandlers } from './changing/message-history.ts';
-import { readReceiptHandlers } from './changing/read-receipts.ts';
-import { createRenderContent } from './changing/render-content.ts';
-import { submessageHandlers } from './changing/submessages.ts';
-import { updateMessageHandlers } from './changing/update-message.ts';
-import { createChannelCache } from './channel-cache.ts';
-import { createChannelReach } from './channel-reach.ts';
+import { uploadHandlers } from './attachments/attachments.ts';
 import { draftHandlers } from './drafts/drafts.ts';
-import { flagHandlers } from './flags/update-flags.ts';
-import { createMessageReach } from './message-reach.ts';
-import { namedTopicsHandlers } from './named-topics.ts';
-import { noticesConsumer } from './notices/notices-consumer.ts';
-import { catchUpWithNotices } from './notices/settled-notices.ts';
-import { testWelcomeHandlers } from './notices/test-welcome.ts';
-import { peopleConsumer } from './people.ts';
-import { personalSettingsConsumer } from './personal-settings-consumer.ts';
+import { externalContentHandlers } from './external-content/external-content.ts';
+import { flagHandlers } from './message-flags/message-flags.ts';
+import { deleteMessageHandlers } from './messages/delete-message.ts';
+import { deleteTopicHandlers } from './messages/delete-topic.ts';
+import { newestMessageHandlers } from './messages/get-max-message-id.ts';
+import { historyHandlers } from './messages/get-message-history.ts';
+import { getMessagesHandlers } from './messages/get-messages.ts';
+import { summaryHandlers } from './messages/get-messages-summary.ts';
+import { readReceiptHandlers } from './messages/get-read-receipts.ts';
+import { contactHandlers } from './messages/list-direct-contacts.ts';
+import { matchNarrowHandlers } from './messages/match-narrow.ts';
+import { renderMessageHandlers } from './messages/render-message.ts';
+import { reportHandlers } from './messages/report-message.ts';
+import { sendHandlers } from './messages/send-message.ts';
+import { updateMessageHandlers } from './messages/update-message.ts';
+import { createAuthors } from './model/authors.ts';
+import { createChannelCache } from './model/channel-cache.ts';
+import { createChannelReach } from './model/channel-reach.ts';
+import type { MessagingConfig } from './model/config.ts';
+import { requireSpace, spaceUsed } from './model/files/attachment-row.ts';
+import { referencesConsumer } from './model/files/references.ts';
+import { createMessageReach } from './model/message-reach.ts';
+import { peopleConsumer } from './model/people.ts';
+import { personalSettingsConsumer } from './model/personal-settings-consumer.ts';
+import { periodsConsumer } from './model/reading/periods-consumer.ts';
+import { realmEmojiConsumer } from './model/realm-emoji.ts';
+import { hintScheduler } from './model/scheduler-hint.ts';
+import { sendingCopiesConsumer } from './model/sending/copies-consumer.ts';
+import { createDecideSend } from './model/sending/decide-planned.ts';
+import { createRenderContent } from './model/sending/render-content.ts';
 import { reactionHandlers } from './reactions/reactions.ts';
-import { realmEmojiConsumer } from './reactions/realm-emoji.ts';
-import { getMessagesHandlers } from './reading/get-messages.ts';
-import { newestMessageHandlers } from './reading/newest-message.ts';
-import { periodsConsumer } from './reading/periods-consumer.ts';
-import { topicHandlers } from './reading/topics.ts';
-import { reportHandlers } from './reports/report-message.ts';
-import { createAuthors } from './scheduling/authors.ts';
-import { createDecideSend } from './scheduling/decide-send.ts';
-import { reminderHandlers } from './scheduling/reminders.ts';
-import { scheduledMessageHandlers } from './scheduling/scheduled-messages.ts';
-import { hintScheduler } from './scheduling/scheduler-hint.ts';
-import { sendHandlers } from './send-message.ts';
-import { sendingCopiesConsumer } from './sending/copies-consumer.ts';
-import { snapshotHandlers } from './snapshot.ts';
+import { snapshotHandlers } from './register/snapshot-messaging.ts';
+import { reminderHandlers } from './reminders/reminders.ts';
+import { scheduledMessageHandlers } from './scheduled-messages/scheduled-messages.ts';
+import { submessageHandlers } from './submessages/submessages.ts';
+import { noticesConsumer } from './system-messages/notices-consumer.ts';
+import { catchUpWithNotices } from './system-messages/settled-notices.ts';
+import { testWelcomeHandlers } from './system-messages/test-welcome-message.ts';
+import { topicHandlers } from './topics/get-topics.ts';
+import { namedTopicsHandlers } from './topics/has-named-topics.ts';
+import { updateMutedTopicHandlers } from './topics/update-muted-topic.ts';
 import { mutedTopicsConsumer, userTopicHandlers } from './topics/user-topics.ts';
 import { typingHandlers } from './typing/typing.ts';
-import { referencesConsumer } from './uploads/references.ts';
-import { uploadHandlers } from './uploads/uploads.ts';
 
-/** Messages, and what hangs on them. */
-export async function startMessaging(process: Process<CommonConfig>): Promise<Running> {
+/** Owns messages and their dependent data. */
+export async function startMessaging(process: Process<MessagingConfig>): Promise<Running> {
   const owner = openOwner(process, 'messaging');
-  peopleConsumer(owner);
-  periodsConsumer(owner);
-  sendingCopiesConsumer(owner);
-  personalSettingsConsumer(owner);
-  realmEmojiConsumer(owner);
-  referencesConsumer(owner);
-  mutedTopicsConsumer(owner);
+  startConsumers(owner);
   const channels = createChannelCache(process.bus);
   const reach = createChannelReach(channels, owner.database);
   const messages = createMessageReach(reach);
   const policies = createRealmPolicies(process.bus);
   const sight = createSight(process.bus);
-  const sending = { database: owner.database, renderer: owner.renderer, channels, policies, sight };
-  const decideSend = createDecideSend(sending);
   const authors = createAuthors(process.bus);
+  const sending = { database: owner.database, renderer: owner.renderer, channels, policies, sight, authors };
+  const decideSend = createDecideSend(sending);
   const hint = hintScheduler(process.bus);
   const reading = { reach, messages, policies, sight };
-  const files = createFileStore(owner.database, 'messaging', (error) =>
-    process.log.warn({ err: error }, 'unfinished uploads not deleted'),
-  );
-  owner.renderer.start();
+  const renderContent = createRenderContent(owner, policies, sight);
   const { NATTER_MAX_UPLOAD_MIB: maxMib, NATTER_UPLOAD_QUOTA_MIB: quotaMib } = process.config;
+  const files = createFileStore(owner.database, 'messaging', {
+    onError: (error) => process.log.warn({ err: error }, 'deleting unfinished uploads failed'),
+    requireRoom: async (realmId, size) => requireSpace((await spaceUsed(owner.database, realmId)) + size, quotaMib),
+  });
+  owner.renderer.start();
   noticesConsumer(owner, hint);
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
-    ...sendHandlers(owner, channels, policies, sight),
-    ...testWelcomeHandlers(owner, sending, authors),
-    ...userTopicHandlers(owner, reach),
+    ...sendHandlers(owner, sending),
+    ...renderMessageHandlers(owner, policies, sight),
+    ...testWelcomeHandlers(owner, decideSend, authors),
+    ...userTopicHandlers(reach),
+    ...updateMutedTopicHandlers(owner),
+    ...externalContentHandlers(owner, process.config),
     ...getMessagesHandlers(owner, reading),
+    ...summaryHandlers(),
+    ...matchNarrowHandlers(owner, reading),
     ...topicHandlers(owner, reading),
     ...newestMessageHandlers(owner),
     ...flagHandlers(owner, reading),
@@ -86,14 +95,10 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
     ...reactionHandlers(owner, messages, { policies, sight }),
     ...submessageHandlers(owner, messages),
     ...reportHandlers(owner, { messages, policies, hint }),
-    ...updateMessageHandlers(owner, {
-      channels: reach,
-      messages,
-      policies,
-      renderContent: createRenderContent(owner, policies, sight),
-    }),
+    ...updateMessageHandlers(owner, { channels: reach, messages, policies, renderContent }),
     ...historyHandlers(owner, messages, policies),
     ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),
+    ...deleteTopicHandlers(owner, { channels: reach, messages, policies }),
     ...readReceiptHandlers(owner, messages, policies),
     ...typingHandlers(owner, reach, messages, { policies, sight, log: process.log }),
     ...files.handlers,
@@ -108,4 +113,14 @@ export async function startMessaging(process: Process<CommonConfig>): Promise<Ru
       await owner.close();
     },
   };
+}
+
+function startConsumers(owner: Owner): void {
+  peopleConsumer(owner);
+  periodsConsumer(owner);
+  sendingCopiesConsumer(owner);
+  personalSettingsConsumer(owner);
+  realmEmojiConsumer(owner);
+  referencesConsumer(owner);
+  mutedTopicsConsumer(owner);
 }

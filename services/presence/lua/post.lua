@@ -1,7 +1,7 @@
--- Stores that a user is here. Constant cost however many are.
--- KEYS: 1 presence hash (user -> "active connected update"), 2 sorted set of updates (user by update id), 3 counter
--- ARGV: 1 user, 2 now, 3 '1' when active, 4 seconds within which a repetition changes nothing
--- Returns {update id, active before, active now, connected now}; the update id is -1 when the realm is not loaded
+-- Stores that a user is present, at constant cost.
+-- KEYS: 1 presence hash (user -> "active connected update"), 2 sorted set of updates (user by update id), 3 counter.
+-- ARGV: 1 user, 2 now, 3 '1' if active, 4 seconds within which a repetition changes nothing.
+-- Returns {update id, active before, active now, connected now}; the update id is -1 if the realm is not loaded.
 if redis.call('EXISTS', KEYS[3]) == 0 then return {-1, 0, 0, 0} end
 local known = redis.call('HGET', KEYS[1], ARGV[1]) or '0 0 0'
 local active, connected, update = string.match(known, '(%d+) (%d+) (%d+)')
@@ -11,8 +11,9 @@ local changed = false
 if ARGV[3] == '1' and now - active >= pause then active = now; changed = true end
 if now - connected >= pause then connected = now; changed = true end
 if changed then
-  if ARGV[3] == '1' then active = now end
-  connected = now
+  -- A post that Redis missed is repeated later, possibly after a newer one.
+  if ARGV[3] == '1' then active = math.max(active, now) end
+  connected = math.max(connected, now)
   update = redis.call('INCR', KEYS[3])
   redis.call('HSET', KEYS[1], ARGV[1], active .. ' ' .. connected .. ' ' .. update)
   redis.call('ZADD', KEYS[2], update, ARGV[1])

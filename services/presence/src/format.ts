@@ -1,6 +1,6 @@
 import type { Presence } from './hot-state.ts';
 
-/** Without a sign for so long a user is away. */
+/** A user without a post for this long is offline. */
 export const offlineAfterSeconds = 200;
 
 export const modern = ({ activeAt, connectedAt }: Presence): Record<string, unknown> => ({
@@ -8,7 +8,7 @@ export const modern = ({ activeAt, connectedAt }: Presence): Record<string, unkn
   idle_timestamp: connectedAt,
 });
 
-/** The form before clients were told of idle and active apart (specification 2.8). */
+/** The form for older clients, which has one status per client instead of separate active and idle times. */
 export function legacy(presence: Presence, now: number): Record<string, Record<string, unknown>> {
   const aggregated = { client: 'website', ...statusOf(presence, now) };
   return { aggregated, website: { ...aggregated, pushable: false } };

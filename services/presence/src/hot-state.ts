@@ -12,9 +12,12 @@ export interface Presence {
 }
 
 export interface HotState {
-  /** Stores that somebody is here; tells when they were active before. `changed` is undefined when it repeats what is known. */
+  /**
+   * Stores that a user is present; returns when they were active before. `changed` is undefined if the post repeats
+   * known state.
+   */
   post(realmId: number, userId: number, now: number, isActive: boolean): Promise<Posted>;
-  /** What changed after an update, or everything. */
+  /** The changes after an update, or everything. */
   read(realmId: number, afterUpdateId: number): Promise<{ lastUpdateId: number; presences: Presence[] }>;
   readOne(realmId: number, userId: number): Promise<Presence | undefined>;
 }
@@ -24,14 +27,20 @@ interface Posted {
   changed: Presence | undefined;
 }
 
-/** A client repeats itself every minute; sooner is no news. */
+/** Clients post every minute; an earlier post is no change. */
 const repeatSeconds = 55;
-/** Ids given after the last write behind are jumped over when Redis lost its state. */
+/**
+ * If Redis loses its state, ids skip this many values, because ids may have been assigned after the last write to
+ * Postgres.
+ */
 const idGap = 100_000;
 const secondsToLive = 30 * 86_400;
 const row = z.object({ user_id: z.number(), active_at: z.number(), connected_at: z.number(), update_id: z.number() });
 
-/** Presence in Redis. A realm that Redis does not know is loaded from Postgres. Rejects with the error of Redis. */
+/**
+ * Presence in Redis. A realm that Redis does not have is loaded from Postgres. Rejects with the error of Redis. A read
+ * also rejects while Redis refuses writes, because its state is then outdated.
+ */
 export function createHotState({ redis }: LogRedis, database: Database): HotState {
   const define = (name: string, file: string): void =>
     redis.defineCommand(name, {
@@ -52,30 +61,36 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
     for (let from = 0; from < rows.length; from += 2_000) {
       const pipeline = redis.pipeline();
       for (const { user_id, active_at, connected_at, update_id } of rows.slice(from, from + 2_000)) {
-        // What another process stored meanwhile is newer.
+        // State that another process stored meanwhile is newer.
         pipeline.hsetnx(hash, String(user_id), `${active_at} ${connected_at} ${update_id}`);
         pipeline.zadd(updates, 'NX', update_id, String(user_id));
       }
       await pipeline.exec();
     }
     const last = rows.reduce((highest, { update_id }) => Math.max(highest, update_id), 0);
-    // Last, and once: only now the realm is known.
+    // Set last, and once: from here on the realm counts as loaded.
     await redis.setnx(counter, last === 0 ? 0 : last + idGap);
     for (const key of [hash, updates, counter]) await redis.expire(key, secondsToLive);
   }
 
-  /** Shared by requests, so that no deadline or hang-up of one of them ends it. */
+  /** Shared by requests, so that the deadline of one does not end it. */
   function loadOnce(realmId: number): Promise<void> {
     const running = loading.get(realmId) ?? withoutDeadline(() => load(realmId)).finally(() => loading.delete(realmId));
     loading.set(realmId, running);
     return untilDeadline(running);
   }
 
-  async function ensureLoaded(realmId: number): Promise<number> {
-    const counter = await redis.get(keysOf(realmId)[2]);
-    if (counter !== null) return Number(counter);
-    await loadOnce(realmId);
-    return Number((await redis.get(keysOf(realmId)[2])) ?? 0);
+  async function readScripted(realmId: number, afterUpdateId: number, user: string): ReturnType<HotState['read']> {
+    for (;;) {
+      const [counter, ...flat] = await scripted.natterPresenceChanges(...keysOf(realmId), afterUpdateId, user);
+      if (counter === null) {
+        await loadOnce(realmId);
+        continue;
+      }
+      const presences: Presence[] = [];
+      for (let at = 0; at < flat.length; at += 2) presences.push(parsed([flat[at] ?? '', flat[at + 1] ?? '']));
+      return { lastUpdateId: Number(counter), presences };
+    }
   }
 
   return {
@@ -97,29 +112,9 @@ export function createHotState({ redis }: LogRedis, database: Database): HotStat
       }
     },
 
-    async read(realmId, afterUpdateId) {
-      if (afterUpdateId <= 0) {
-        const lastUpdateId = await ensureLoaded(realmId);
-        const all = await redis.hgetall(keysOf(realmId)[0]);
-        return { lastUpdateId, presences: Object.entries(all).map(parsed) };
-      }
-      for (;;) {
-        const [counter, ...flat] = await scripted.natterPresenceChanges(...keysOf(realmId), afterUpdateId);
-        if (counter === null) {
-          await loadOnce(realmId);
-          continue;
-        }
-        const presences: Presence[] = [];
-        for (let at = 0; at < flat.length; at += 2) presences.push(parsed([flat[at] ?? '', flat[at + 1] ?? '']));
-        return { lastUpdateId: Number(counter), presences };
-      }
-    },
+    read: (realmId, afterUpdateId) => readScripted(realmId, Math.max(afterUpdateId, 0), ''),
 
-    async readOne(realmId, userId) {
-      await ensureLoaded(realmId);
-      const value = await redis.hget(keysOf(realmId)[0], String(userId));
-      return value === null ? undefined : parsed([String(userId), value]);
-    },
+    readOne: async (realmId, userId) => (await readScripted(realmId, 0, String(userId))).presences[0],
   };
 }
 

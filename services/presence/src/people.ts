@@ -1,4 +1,4 @@
-import { idsOf, type User } from '@natter/contracts';
+import { idsOf } from '@natter/contracts';
 import { type Database, sql, together, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -19,58 +19,55 @@ const personRow = z.object({
   presence_enabled: z.boolean(),
 });
 
-/** Keeps what presence needs to know of people and realms; tells of whoever stops sharing theirs. */
+/** Maintains the projections of users and realms; reports users who stop sharing their presence. */
 export function peopleConsumer(owner: Owner, onInvisible: (realmId: number, userId: number) => void): void {
   owner.consume({
     name: 'people',
-    types: ['realm_user', 'user_settings', 'realm'],
-    handle: async (work, { event }) => {
-      if (event.type === 'realm') {
-        const { property, value, data } = event.body as { property?: string; value?: unknown; data?: object };
-        const changes: Record<string, unknown> = property ? { [property]: value, ...data } : { ...data };
-        if (typeof changes.presence_disabled !== 'boolean') return;
-        await work.run(sql.unsafe`
-          INSERT INTO presence.realm (realm_id, presence_disabled) VALUES (${work.realmId}, ${changes.presence_disabled})
-          ON CONFLICT (realm_id) DO UPDATE SET presence_disabled = excluded.presence_disabled`);
-        return;
-      }
-      if (event.type === 'user_settings') {
-        const { property, value } = event.body;
-        if (property !== 'presence_enabled' || typeof value !== 'boolean' || event.audience === 'realm') return;
-        for (const id of idsOf(event.audience.users)) {
+    on: {
+      'realm/update': async (work, { body }) => {
+        if (body.property === 'presence_disabled') await storeDisabled(work, body.value);
+      },
+      'realm/update_dict': async (work, { body }) => {
+        if (body.property === 'default' && body.data.presence_disabled !== undefined)
+          await storeDisabled(work, body.data.presence_disabled);
+      },
+      'user_settings/update': async (work, { body, audience }) => {
+        if (body.property !== 'presence_enabled') return;
+        for (const id of idsOf(audience.users)) {
           await work.run(sql.unsafe`
-            UPDATE presence.person SET presence_enabled = ${value} WHERE realm_id = ${work.realmId} AND user_id = ${id}`);
-          if (!value) onInvisible(work.realmId, id);
+            UPDATE presence.person SET presence_enabled = ${body.value} WHERE realm_id = ${work.realmId} AND user_id = ${id}`);
+          if (!body.value) onInvisible(work.realmId, id);
         }
-        return;
-      }
-      const person = event.body.person as Partial<User> & { user_id: number; new_email?: string };
-      if (event.op === 'add') return add(work, person, event.note);
-      if (event.op !== 'update') return;
-      const email = person.new_email ?? person.email;
-      await work.run(sql.unsafe`
-        UPDATE presence.person SET email = coalesce(${email ?? null}, email), is_active = coalesce(${person.is_active ?? null}, is_active)
-        WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
+      },
+      'realm_user/add': async (work, { body: { person }, note }) => {
+        await work.run(sql.unsafe`
+          INSERT INTO presence.person (realm_id, user_id, email, is_active, is_bot, presence_enabled)
+          VALUES (${work.realmId}, ${person.user_id}, ${person.email}, ${person.is_active}, ${person.is_bot},
+            ${note?.settings.presence_enabled ?? true})
+          ON CONFLICT DO NOTHING`);
+      },
+      'realm_user/update': async (work, { body: { person } }) => {
+        const email = person.new_email ?? person.email;
+        await work.run(sql.unsafe`
+          UPDATE presence.person SET email = coalesce(${email ?? null}, email), is_active = coalesce(${person.is_active ?? null}, is_active)
+          WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
+      },
     },
   });
 }
 
-async function add(
-  work: Work,
-  person: Partial<User> & { user_id: number },
-  note?: Record<string, unknown>,
-): Promise<void> {
-  const settings = (note?.settings ?? {}) as { presence_enabled?: boolean };
+async function storeDisabled(work: Work, isDisabled: boolean): Promise<void> {
   await work.run(sql.unsafe`
-    INSERT INTO presence.person (realm_id, user_id, email, is_active, is_bot, presence_enabled)
-    VALUES (${work.realmId}, ${person.user_id}, ${person.email ?? ''}, ${person.is_active ?? true}, ${person.is_bot ?? false},
-      ${settings.presence_enabled ?? true})
-    ON CONFLICT DO NOTHING`);
+    INSERT INTO presence.realm (realm_id, presence_disabled) VALUES (${work.realmId}, ${isDisabled})
+    ON CONFLICT (realm_id) DO UPDATE SET presence_disabled = excluded.presence_disabled`);
 }
 
 const shownRow = personRow.extend({ realm_id: z.number() });
 
-/** Who is shown: active people with presence on. None at all where the realm switched it off. Asked together, it is one statement. */
+/**
+ * The users whose presence is shown: active users who share it; none if the realm disabled presence. Batched into one
+ * statement.
+ */
 export const createPeopleShown = (database: Database) =>
   together(async (asked: { realmId: number; ids: readonly number[] }[]): Promise<Person[][]> => {
     const wanted = new Map<number, Set<number>>();
@@ -116,7 +113,7 @@ const sharingRow = z.object({
   presence_disabled: z.boolean(),
 });
 
-/** Whether users share their presence. Asked together, it is one statement. */
+/** Whether users share their presence. Batched into one statement. */
 export const createSharing = (database: Database) =>
   together(async (asked: { realmId: number; userId: number }[]) => {
     const rows = await database.any(sql.type(sharingRow)`
@@ -131,7 +128,7 @@ export const createSharing = (database: Database) =>
     return asked.map(({ realmId, userId }) => found.get(`${realmId} ${userId}`) ?? unknown);
   });
 
-/** Whether a realm has more active people than so many. */
+/** Whether a realm has more active users than `most`. */
 export async function isLargerThan(database: Database, realmId: number, most: number): Promise<boolean> {
   const people = await database.any(sql.type(z.object({ user_id: z.number() }))`
     SELECT user_id FROM presence.person WHERE realm_id = ${realmId} AND is_active AND NOT is_bot ORDER BY user_id LIMIT ${most + 1}`);

@@ -1,40 +1,40 @@
-import type { Audience, LogEvent } from '@natter/contracts';
+import type { LogEvent } from '@natter/contracts';
 import type { Appender } from '@natter/event-log';
 import type { Logger } from '@natter/service-kit';
 import { legacy, modern } from './format.ts';
 import type { Presence } from './hot-state.ts';
+import type { Receivers } from './views.ts';
 
-/** Tells that somebody came; those who come together in a realm are told together. */
-export type TellPresence = (realmId: number, email: string, presence: Presence, audience: Audience) => void;
+/** Announces that a user came online; simultaneous arrivals in a realm are announced together. */
+export type TellPresence = (realmId: number, presence: Presence, receivers: readonly Receivers[]) => void;
 
-interface Come {
-  email: string;
+interface Come extends Receivers {
   presence: Presence;
-  audience: Audience;
 }
 
 const gatherMs = 200;
 
 export function createPresenceEvents(appender: Appender, log: Logger): { tell: TellPresence; stop(): Promise<void> } {
-  const waiting = new Map<number, Map<number, Come>>();
+  const waiting = new Map<number, Map<number, Come[]>>();
   const running = new Set<Promise<void>>();
 
   async function flush(realmId: number): Promise<void> {
-    const people = [...(waiting.get(realmId)?.values() ?? [])];
+    const people = [...(waiting.get(realmId)?.values() ?? [])].flat();
     waiting.delete(realmId);
     const forAll = people.filter(({ audience }) => audience === 'realm');
     for (const [index, come] of forAll.entries())
       await appender.appendEphemeral(realmId, eventOf(come, index === 0 ? modernOf(forAll) : undefined));
-    // Those whom some may not know are told one by one.
+    // Users whom some receivers may not see are announced one by one.
     for (const come of people.filter(({ audience }) => audience !== 'realm'))
       await appender.appendEphemeral(realmId, eventOf(come, modernOf([come])));
   }
 
   return {
-    tell(realmId, email, presence, audience) {
+    tell(realmId, presence, receivers) {
+      const come = receivers.map((some) => ({ ...some, presence }));
       const known = waiting.get(realmId);
-      if (known) return void known.set(presence.userId, { email, presence, audience });
-      waiting.set(realmId, new Map([[presence.userId, { email, presence, audience }]]));
+      if (known) return void known.set(presence.userId, come);
+      waiting.set(realmId, new Map([[presence.userId, come]]));
       setTimeout(() => {
         const work = flush(realmId).catch((error: unknown) => log.debug({ err: error }, 'presence event dropped'));
         running.add(work);
@@ -51,7 +51,7 @@ export function createPresenceEvents(appender: Appender, log: Logger): { tell: T
 const modernOf = (people: readonly Come[]): Record<string, unknown> =>
   Object.fromEntries(people.map(({ presence }) => [presence.userId, modern(presence)]));
 
-/** One event per person for older clients, one for all for newer ones. */
+/** One event per user for older clients, one for all users for newer ones. */
 function eventOf({ email, presence, audience }: Come, together: Record<string, unknown> | undefined): LogEvent {
   const now = Date.now() / 1000;
   const { website } = legacy(presence, now);

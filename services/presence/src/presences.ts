@@ -1,16 +1,16 @@
 import { legacy, modern } from './format.ts';
 import type { HotState, Presence } from './hot-state.ts';
 import type { PeopleShown } from './people.ts';
+import type { Format, View } from './views.ts';
 
 export const defaultHistoryDays = 14;
 
 export interface Asked {
   realmId: number;
-  /** These may not be shown. */
-  hidden: ReadonlySet<number>;
+  view: View;
   afterUpdateId: number;
   historyDays: number;
-  format: 'modern' | 'legacy';
+  format: Format;
 }
 
 export interface Shown {
@@ -19,13 +19,13 @@ export interface Shown {
   presences: Record<string, Record<string, unknown>>;
 }
 
-/** Who is here, of those that may be shown: what changed after an update, or what is not older than the history asked for. */
+/** The presence of users who may be shown: the changes after an update, or those within the requested history. */
 export async function presencesOf(hot: HotState, peopleShown: PeopleShown, asked: Asked): Promise<Shown> {
   const serverTimestamp = Date.now() / 1000;
   const { lastUpdateId, presences } = await hot.read(asked.realmId, asked.afterUpdateId);
   const since = asked.afterUpdateId > 0 ? 0 : serverTimestamp - asked.historyDays * 86_400;
   const recent = presences.filter(
-    ({ userId, connectedAt, activeAt }) => Math.max(connectedAt, activeAt) >= since && !asked.hidden.has(userId),
+    ({ userId, connectedAt, activeAt }) => Math.max(connectedAt, activeAt) >= since && !asked.view.omitted.has(userId),
   );
   const shown = await peopleShown({ realmId: asked.realmId, ids: recent.map(({ userId }) => userId) });
   const people = new Map(shown.map((person) => [person.user_id, person]));
@@ -34,7 +34,7 @@ export async function presencesOf(hot: HotState, peopleShown: PeopleShown, asked
     if (!person) return [];
     return asked.format === 'modern'
       ? [[String(presence.userId), modern(presence)]]
-      : [[person.email, legacy(presence, serverTimestamp)]];
+      : [[asked.view.emailOf(person), legacy(presence, serverTimestamp)]];
   };
   return {
     lastUpdateId: Math.max(asked.afterUpdateId, lastUpdateId),

@@ -1,15 +1,18 @@
-import { type Database, sql } from '@natter/database';
+import { type Database, sql, withoutDeadline } from '@natter/database';
 import { z } from 'zod';
 import type { HotState, Presence } from './hot-state.ts';
 
 const row = z.object({ user_id: z.number(), active_at: z.number(), connected_at: z.number(), update_id: z.number() });
 const columns = sql.fragment`user_id, coalesce(active_at, 0) AS active_at, connected_at, update_id`;
-/** Posts of this time are in every delta, since a post without Redis gets no update id. Two minutes: a client posts each minute. */
+/**
+ * Posts of the last two minutes are in every delta, because a post without Redis gets no update id. A client posts each
+ * minute.
+ */
 const recentSeconds = 120;
 
 /**
- * Presence in Postgres alone, while Redis is away. It gives no update id that Redis did not give, so that clients miss nothing
- * when Redis is back.
+ * Presence in Postgres alone, while Redis is unavailable. It returns no update id that Redis did not assign, so that
+ * clients miss nothing when Redis is back.
  */
 export function createRecordState(database: Database): HotState {
   return {
@@ -49,24 +52,83 @@ const toPresence = ({ user_id, active_at, connected_at, update_id }: z.output<ty
   updateId: update_id,
 });
 
-/** After a failure Redis is not asked for so long: a Redis that hangs must not delay each request. */
+/** After a failure Redis is not used for this long: a hanging Redis must not delay each request. */
 const pauseMs = 1_000;
 
-/** Uses `hot`, and `record` where that fails. */
+/** When a user was last seen, as far as Redis was not told. UNIX seconds; 0 for never. */
+interface Missed {
+  realmId: number;
+  userId: number;
+  activeAt: number;
+  connectedAt: number;
+}
+
+/** Uses `hot`, and `record` if that fails. `hot` receives the posts that it missed when it works again. */
 export function withFallback(hot: HotState, record: HotState, onFailure: (error: unknown) => void): HotState {
   let pausedUntil = 0;
+  let missed = new Map<string, Missed>();
+
+  function failed(error: unknown): void {
+    pausedUntil = Date.now() + pauseMs;
+    onFailure(error);
+  }
+
   async function attempt<R>(work: (state: HotState) => Promise<R>): Promise<R> {
     if (Date.now() >= pausedUntil)
       try {
+        await repeatMissed();
         return await work(hot);
       } catch (error) {
-        pausedUntil = Date.now() + pauseMs;
-        onFailure(error);
+        failed(error);
       }
     return work(record);
   }
+
+  async function repeatMissed(): Promise<void> {
+    const [first, ...others] = missed.values();
+    if (!first) return;
+    // Taken before the first wait: simultaneous requests repeat nothing twice, and posts missed meanwhile are kept.
+    missed = new Map();
+    try {
+      await repeat(first);
+    } catch (error) {
+      for (const one of [first, ...others]) remember(one);
+      throw error;
+    }
+    // One post is enough to know that Redis takes writes. Requests do not wait for the others.
+    void withoutDeadline(async () => {
+      for (const [index, one] of others.entries())
+        try {
+          await repeat(one);
+        } catch (error) {
+          for (const later of others.slice(index)) remember(later);
+          return failed(error);
+        }
+    });
+  }
+
+  /** A repeated post is no change if the user posted since. */
+  async function repeat({ realmId, userId, activeAt, connectedAt }: Missed): Promise<void> {
+    if (activeAt > 0) await hot.post(realmId, userId, activeAt, true);
+    if (connectedAt > activeAt) await hot.post(realmId, userId, connectedAt, false);
+  }
+
+  function remember(one: Missed): void {
+    const key = `${one.realmId} ${one.userId}`;
+    const before = missed.get(key);
+    missed.set(key, {
+      ...one,
+      activeAt: Math.max(one.activeAt, before?.activeAt ?? 0),
+      connectedAt: Math.max(one.connectedAt, before?.connectedAt ?? 0),
+    });
+  }
+
   return {
-    post: (realmId, userId, now, isActive) => attempt((state) => state.post(realmId, userId, now, isActive)),
+    post: (realmId, userId, now, isActive) =>
+      attempt((state) => {
+        if (state === record) remember({ realmId, userId, activeAt: isActive ? now : 0, connectedAt: now });
+        return state.post(realmId, userId, now, isActive);
+      }),
     read: (realmId, afterUpdateId) => attempt((state) => state.read(realmId, afterUpdateId)),
     readOne: (realmId, userId) => attempt((state) => state.readOne(realmId, userId)),
   };

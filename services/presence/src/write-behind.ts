@@ -11,7 +11,10 @@ export interface WriteBehind {
 const flushMs = 1_000;
 const batchSize = 1_000;
 
-/** Brings what was stored in Redis to Postgres, a batch each second; what a killed process had not written comes with the next post. */
+/**
+ * Writes the state in Redis to Postgres, a batch each second. If a process is killed before that, the next post of each
+ * user writes it.
+ */
 export function startWriteBehind(database: Database, log: Logger): WriteBehind {
   let waiting = new Map<string, { realmId: number; presence: Presence }>();
   let inputs = new Map<string, { realmId: number; userId: number; count: number }>();
@@ -26,7 +29,7 @@ export function startWriteBehind(database: Database, log: Logger): WriteBehind {
           resolve();
         };
       });
-      await flush().catch((error: unknown) => log.warn({ err: error }, 'presence could not be written'));
+      await flush().catch((error: unknown) => log.warn({ err: error }, 'writing presence to Postgres failed'));
     }
   })();
 
@@ -39,7 +42,7 @@ export function startWriteBehind(database: Database, log: Logger): WriteBehind {
       for (let from = 0; from < rows.length; from += batchSize) await write(rows.slice(from, from + batchSize));
       if (used.length > 0) await writeInputs(used);
     } catch (error) {
-      // Newer ones of the same people have come meanwhile.
+      // Skips users for whom a newer state arrived meanwhile.
       for (const row of rows) {
         const key = `${row.realmId} ${row.presence.userId}`;
         if (!waiting.has(key)) waiting.set(key, row);

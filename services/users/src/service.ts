@@ -1,45 +1,151 @@
 import { serverVersion } from '@natter/contracts';
-import { openOwner, type Process, type Running } from '@natter/service-kit';
-import { accountHandlers } from './accounts/index.ts';
-import { createAttempts } from './authentication/attempts.ts';
+import { type Handlers, type Logger, type Owner, openOwner, type Process, type Running } from '@natter/service-kit';
+import { alertWordHandlers, alertWordsSnapshot } from './alert-words/alert-words.ts';
+import { ownKeyHandlers } from './authentication/api-keys.ts';
 import { authenticationHandlers } from './authentication/authentication.ts';
-import { createGuesses } from './authentication/guesses.ts';
-import { createKeySeal } from './authentication/key-seal.ts';
+import { devFetchApiKeyHandlers } from './authentication/dev-fetch-api-key.ts';
+import { fetchApiKeyHandlers } from './authentication/fetch-api-key.ts';
+import { fetchApiKeyByJwtHandlers } from './authentication/fetch-api-key-by-jwt.ts';
+import { operatorKeyHandlers } from './authentication/issue-api-key.ts';
 import { loginHandlers } from './authentication/login.ts';
-import { operatorKeyHandlers } from './authentication/operator-keys.ts';
-import { ownKeyHandlers } from './authentication/own-keys.ts';
+import { logoutHandlers } from './authentication/logout.ts';
 import { startReseal } from './authentication/reseal.ts';
-import { startBotRanks } from './bots/bot-rank.ts';
+import { revokeApiKeysHandlers } from './authentication/revoke-api-keys.ts';
+import { setJwtKeyHandlers } from './authentication/set-jwt-key.ts';
+import { avatarHandlers } from './avatars/avatars.ts';
+import { startBotRanks } from './bots/bot-ranks.ts';
+import { botStorageHandlers } from './bots/bot-storage.ts';
 import { botHandlers, botsSnapshot } from './bots/bots.ts';
 import { defaultChannelNamesConsumer } from './bots/default-channel-names.ts';
-import { collectionHandlers, collectionSnapshots } from './collections/index.ts';
-import type { UsersConfig } from './config.ts';
-import { startFullMembers } from './groups/full-members.ts';
-import { groupsSnapshot } from './groups/groups-snapshot.ts';
-import { groupHandlers } from './groups/index.ts';
+import { callHandlers } from './calls/calls.ts';
+import { exportHandlers } from './exports/exports.ts';
 import { invitationHandlers } from './invitations/index.ts';
-import { mailInvitation } from './invitations/invitation-mail.ts';
-import { createMailer } from './mail/mailer.ts';
-import { profileFieldHandlers, profileFieldsSnapshot } from './profile-fields/index.ts';
-import { realmHandlers, realmSnapshots } from './realm/index.ts';
-import { settingsHandlers, settingsSnapshots } from './settings/index.ts';
-import { acquaintanceConsumer } from './sight/acquaintance-consumer.ts';
-import { sightHandlers } from './sight/index.ts';
-import { startLimits } from './sight/limit-guests.ts';
-import { limitingSight } from './sight/limited-events.ts';
-import { peopleSnapshot, snapshotHandlers } from './snapshot.ts';
-import { socialHandlers, socialSnapshots } from './social/index.ts';
+import { joinHandlers } from './join/join.ts';
+import { linkifierHandlers } from './linkifiers/linkifiers.ts';
+import { acquaintanceConsumer } from './model/acquaintance-consumer.ts';
+import type { UsersConfig } from './model/config.ts';
+import { createAttempts } from './model/credentials/attempts.ts';
+import { createGuesses, type Guesses } from './model/credentials/guesses.ts';
+import { createKeySeal, type KeySeal } from './model/credentials/key-seal.ts';
+import { startFullMembers } from './model/full-members.ts';
+import { mailInvitation } from './model/invitation-mail.ts';
+import { startLimits } from './model/limit-guests.ts';
+import { limitingSight } from './model/limited-events.ts';
+import { createMailer, type Mailer } from './model/mail/mailer.ts';
+import { permitsOf } from './model/permits.ts';
+import { mutedUserHandlers, mutedUsersSnapshot } from './muted-users/muted-users.ts';
+import { navigationViewHandlers, navigationViewsSnapshot } from './navigation-views/navigation-views.ts';
+import { onboardingStepHandlers, onboardingStepsSnapshot } from './onboarding-steps/onboarding-steps.ts';
+import { createResetLinkHandlers } from './password-reset/create-reset-link.ts';
+import { passwordResetHandlers } from './password-reset/password-reset.ts';
+import { playgroundHandlers } from './playgrounds/playgrounds.ts';
+import { profileFieldHandlers, profileFieldsSnapshot } from './profile-fields/profile-fields.ts';
+import { clientDeviceHandlers, clientDevicesSnapshot } from './push-devices/client-devices.ts';
+import { pushDeviceHandlers, pushDevicesSnapshot } from './push-devices/push-devices.ts';
+import { realmHandlers } from './realm/index.ts';
+import { realmSnapshot } from './realm/realm-snapshot.ts';
+import { uploadEmojiHandlers } from './realm-emoji/add-realm-emoji.ts';
+import { emojiDataHandlers } from './realm-emoji/emoji-data.ts';
+import { emojiPictureHandlers } from './realm-emoji/emoji-picture.ts';
+import { emojiHandlers } from './realm-emoji/realm-emoji.ts';
+import { pictureHandlers } from './realm-pictures/default-picture.ts';
+import { realmPictureHandlers } from './realm-pictures/realm-pictures.ts';
+import { realmCollectionSnapshots } from './register/realm-collections.ts';
+import { peopleSnapshot, snapshotHandlers } from './register/snapshot-users.ts';
+import { savedSnippetHandlers, savedSnippetsSnapshot } from './saved-snippets/saved-snippets.ts';
+import { settingsHandlers } from './settings/index.ts';
+import { settingsSnapshots } from './settings/settings-snapshot.ts';
+import { groupHandlers } from './user-groups/index.ts';
+import { groupsSnapshot } from './user-groups/user-groups-snapshot.ts';
+import { userStatusHandlers, userStatusSnapshot } from './user-status/user-status.ts';
+import { sightHandlers } from './users/get-sight.ts';
+import { accountHandlers } from './users/index.ts';
 
-/** Accounts, credentials, roles, groups and the realm. */
+/** Owns accounts, credentials, roles, groups and the realm. */
 export async function startUsers(process: Process<UsersConfig>): Promise<Running> {
   const secret = process.config.NATTER_BOT_KEY_SECRET || process.config.NATTER_POSTGRES_URL || '';
   const seal = createKeySeal(secret, process.config.NATTER_BOT_KEY_SECRET_PREVIOUS);
-  const opened = openOwner(process, 'users', seal.fingerprint);
-  const owner = { ...opened, unitOfWork: limitingSight(opened.unitOfWork) };
+  const owner = openOwner(process, 'users', { fingerprint: seal.fingerprint, wrapUnits: limitingSight });
   const { bus, config, log } = process;
+  bus.usePermits(permitsOf(owner.database));
   acquaintanceConsumer(owner);
   defaultChannelNamesConsumer(owner);
-  const mailer = createMailer({
+  const mailer = mailerOf(config, log);
+  const attempts = createAttempts(owner.redis);
+  const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
+  const sendInvitation = mailInvitation(owner.database, mailer);
+  const tools = { mailer, log, attempts, guesses };
+  await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
+    ...realmHandlers(owner, bus, config),
+    ...realmPictureHandlers(owner),
+    ...pictureHandlers(),
+    ...emojiHandlers(owner),
+    ...uploadEmojiHandlers(),
+    ...emojiPictureHandlers(owner),
+    ...emojiDataHandlers(),
+    ...linkifierHandlers(owner),
+    ...playgroundHandlers(),
+    ...exportHandlers(owner),
+    ...callHandlers(),
+    ...groupHandlers(owner, bus),
+    ...profileFieldHandlers(owner),
+    ...navigationViewHandlers(owner),
+    ...savedSnippetHandlers(owner),
+    ...botStorageHandlers(owner),
+    ...onboardingStepHandlers(),
+    ...pushDeviceHandlers(owner),
+    ...clientDeviceHandlers(),
+    ...invitationHandlers(owner, bus, config, seal, sendInvitation),
+    ...joinHandlers(owner, seal, sendInvitation),
+    ...credentialHandlers(owner, { seal, mailer, guesses, config, log }),
+    ...accountHandlers(owner, bus, config, seal, mailer),
+    ...sightHandlers(owner),
+    ...botHandlers(owner, seal),
+    ...settingsHandlers(owner, tools),
+    ...passwordResetHandlers(owner, tools),
+    ...createResetLinkHandlers(owner),
+    ...alertWordHandlers(owner),
+    ...mutedUserHandlers(),
+    ...userStatusHandlers(owner),
+    ...avatarHandlers(owner),
+    ...snapshotHandlers(owner, sectionsOf(seal, config)),
+  ]);
+  const stopJobs = startJobs(owner, seal, process);
+  return {
+    stop: async () => {
+      stopJobs();
+      await mailer.close();
+      await owner.close();
+    },
+  };
+}
+
+interface CredentialTools {
+  seal: KeySeal;
+  mailer: Mailer;
+  guesses: Guesses;
+  config: UsersConfig;
+  log: Logger;
+}
+
+const credentialHandlers = (owner: Owner, tools: CredentialTools): Handlers => {
+  const { seal, mailer, guesses, config, log } = tools;
+  return [
+    ...authenticationHandlers(owner, { guesses, config, log }),
+    ...fetchApiKeyHandlers(owner, seal, mailer, guesses),
+    ...loginHandlers(owner, { seal, mailer, guesses, config }),
+    ...logoutHandlers(),
+    ...fetchApiKeyByJwtHandlers(owner, seal, mailer),
+    ...setJwtKeyHandlers(owner, seal),
+    ...devFetchApiKeyHandlers(),
+    ...ownKeyHandlers(owner, seal),
+    ...operatorKeyHandlers(owner),
+    ...revokeApiKeysHandlers(owner),
+  ];
+};
+
+const mailerOf = (config: UsersConfig, log: Logger): Mailer =>
+  createMailer({
     url: config.NATTER_SMTP_URL,
     from: config.NATTER_MAIL_FROM,
     limits: {
@@ -49,48 +155,42 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     },
     log,
   });
-  const attempts = createAttempts(owner.redis);
-  const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
-  await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
-    ...realmHandlers(owner, bus, config),
-    ...groupHandlers(owner, bus),
-    ...profileFieldHandlers(owner),
-    ...collectionHandlers(owner),
-    ...invitationHandlers(owner, bus, config, seal, mailInvitation(owner.database, mailer)),
-    ...authenticationHandlers(owner, guesses),
-    ...loginHandlers(owner, seal, mailer, guesses),
-    ...ownKeyHandlers(owner, seal),
-    ...accountHandlers(owner, bus, config, seal, mailer),
-    ...botHandlers(owner, seal),
-    ...settingsHandlers(owner, { mailer, log, attempts, guesses }),
-    ...socialHandlers(owner),
-    ...sightHandlers(owner),
-    ...operatorKeyHandlers(owner),
-    ...snapshotHandlers(owner, [
-      peopleSnapshot,
-      groupsSnapshot,
-      profileFieldsSnapshot,
-      ...collectionSnapshots,
-      ...settingsSnapshots,
-      ...socialSnapshots,
-      botsSnapshot(seal),
-      ...realmSnapshots(config),
-    ]),
-  ]);
-  const stopFullMembers = startFullMembers(owner, (error) => log.warn({ err: error }, 'full members not looked for'));
+
+/** The sections of a register that this service answers. */
+const sectionsOf = (seal: KeySeal, config: UsersConfig) => [
+  peopleSnapshot,
+  groupsSnapshot,
+  profileFieldsSnapshot,
+  navigationViewsSnapshot,
+  savedSnippetsSnapshot,
+  onboardingStepsSnapshot,
+  pushDevicesSnapshot,
+  clientDevicesSnapshot,
+  ...settingsSnapshots,
+  alertWordsSnapshot,
+  mutedUsersSnapshot,
+  userStatusSnapshot,
+  botsSnapshot(seal),
+  realmSnapshot(config),
+  ...realmCollectionSnapshots,
+];
+
+/** Starts the work that no request asks for; returns how to stop it. */
+function startJobs(owner: Owner, seal: KeySeal, { bus, log }: Process<UsersConfig>): () => void {
+  const stopFullMembers = startFullMembers(owner, (error) =>
+    log.warn({ err: error }, 'search for new full members failed'),
+  );
   const stopBotRanks = startBotRanks(owner, seal, (error) =>
-    log.warn({ err: error }, 'bots not lowered to the role of their owners'),
+    log.warn({ err: error }, 'lowering bots to the role of their owners failed'),
   );
   const stopReseal = startReseal(owner, seal, log);
-  const stopLimits = startLimits(owner, bus, (error) => log.warn({ err: error }, 'guests not limited yet'));
-  return {
-    stop: async () => {
-      stopFullMembers();
-      stopLimits();
-      stopBotRanks();
-      stopReseal();
-      await mailer.close();
-      await owner.close();
-    },
+  const stopLimits = startLimits(owner, bus, (error) =>
+    log.warn({ err: error }, 'limiting the guests of a realm failed; it will be retried'),
+  );
+  return () => {
+    stopFullMembers();
+    stopLimits();
+    stopBotRanks();
+    stopReseal();
   };
 }

@@ -19,7 +19,7 @@ export async function createChannel(
   return stream_id;
 }
 
-/** Channels `channel 0` … such that everybody is subscribed to as many, spread evenly. */
+/** Creates channels `channel 0` … such that all users have the same number of subscriptions, spread evenly. */
 export async function createChannels(
   bench: Bench,
   realm: BenchRealm,

@@ -21,8 +21,8 @@ const words =
   );
 
 /**
- * Long history. Some messages are sent; then, column by column, they are copied to numbers below them that were set aside
- * before anybody could see them, so that everything that hangs on the newest messages is as the services wrote it.
+ * Long history. Some messages are sent; their rows are then copied, column by column, to reserved lower numbers, so
+ * that the data of the newest messages is as the services wrote it.
  */
 export async function history(bench: Bench): Promise<History> {
   const total = bench.sizes.messages;
@@ -70,7 +70,7 @@ function say(bench: Bench, realm: BenchRealm, ids: number[], index: number): Pro
   });
 }
 
-/** Numbers that no event will have. What the log in Redis knew of this realm goes with them. */
+/** Reserves numbers that no event will have. Also deletes the realm's log in Redis. */
 async function setAside(bench: Bench, realm: BenchRealm, count: number): Promise<void> {
   await bench.sql('UPDATE log.clock SET number = number + $2, floor = number + $2 WHERE realm_id = $1', [
     realm.id,
@@ -88,7 +88,7 @@ async function copyDown(bench: Bench, realm: BenchRealm, sent: number, total: nu
     WHERE attrelid = 'messaging.message'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND attname NOT IN ('id', 'sent_at')`);
   const names = columns.map(({ name }) => name).join(', ');
   for (let from = 0; from < total; from += 50_000) {
-    // Copy number k of the n-th message takes the number right below those of copy k - 1.
+    // Copy k of the n-th message takes the number directly below that of copy k - 1.
     await bench.sql(
       `WITH newest AS (SELECT * FROM messaging.message WHERE realm_id = $1 ORDER BY id DESC LIMIT $2),
         original AS (SELECT *, row_number() OVER (ORDER BY id) - 1 AS place, min(id) OVER () AS lowest FROM newest),

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from '../bench.ts';
 
-/** What Postgres did, by its own counters: statements differ when any of these does. */
+/** The work of Postgres by its own counters: statements differ if any of these does. */
 export interface PostgresWork {
   transactions: number;
   rowsWritten: number;
   indexScans: number;
   tableScans: number;
-  /** Of all that was logged, full pages too. */
+  /** All WAL, including full pages. */
   walBytes: number;
 }
 

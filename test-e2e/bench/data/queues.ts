@@ -10,7 +10,7 @@ export interface LiveQueue {
   authorization: string;
 }
 
-/** A queue per person, of messages alone, registered without any of the state that a client would fetch. */
+/** Registers a queue per user, for messages only, without any state. */
 export function registerQueues(
   bench: Bench,
   host: string,

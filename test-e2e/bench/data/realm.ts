@@ -14,7 +14,7 @@ export interface BenchRealm {
   people: Identity[];
 }
 
-/** A new realm with its people, made through the operator's commands. */
+/** A new realm with its users, created with the operator's commands. */
 export async function createRealm(
   bench: Bench,
   name: string,
@@ -26,7 +26,7 @@ export async function createRealm(
   const meta: RequestMeta = { requestId: 'bench', realmId: 0, client: 'bench' };
   const { realm_id: id } = await bus.call(
     userOperations.createRealm,
-    { host, realm_name: name, is_default: false, realm_url: `http://${host}` },
+    { host, realm_name: name, is_default: false, realm_url: `http://${host}`, owner: undefined },
     { meta },
   );
   const add = async (email: string, full_name: string, role: number): Promise<Identity> => {
@@ -54,7 +54,7 @@ export async function createRealm(
   return { id, host, owner, people: made };
 }
 
-/** A realm that is costly to make is made once and found again by later runs, as long as the tables stay the same. */
+/** An expensive realm is created once and reused by later runs, as long as the tables stay the same. */
 export async function keptRealm(bench: Bench, name: string, make: () => Promise<BenchRealm>): Promise<BenchRealm> {
   const folder = join(bench.directory, 'data', 'realms');
   const file = join(folder, `${name}.json`);
@@ -72,8 +72,8 @@ export async function keptRealm(bench: Bench, name: string, make: () => Promise<
 }
 
 /**
- * Waits until every service has taken in what happened in this realm, so that nobody is busy with it later. They write down
- * how far they are every ten seconds; what is asked of them is answered with everything before it all the same.
+ * Waits until every service has consumed the events of this realm, so that no service works on them later. Positions
+ * are stored every ten seconds; requests include earlier events in any case.
  */
 export async function consumed(bench: Bench, realm: Pick<BenchRealm, 'id'>): Promise<void> {
   const schemas = ['users', 'channels', 'messaging', 'presence', 'event_queue'];

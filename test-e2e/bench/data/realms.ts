@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts';
 import { createChannel, createChannels } from './channels.ts';
 import { type BenchRealm, createRealm, keptRealm } from './realm.ts';
 
-/** People, a tenth as many channels, and everybody in the same number of them: what an organisation of this size has. */
+/** An organization of typical shape: users, a tenth as many channels, and the same number of subscriptions per user. */
 export const organisation = (bench: Bench, people: number): Promise<BenchRealm> =>
   keptRealm(bench, `organisation-${people}`, async () => {
     const channels = Math.round((people * bench.sizes.channels) / bench.sizes.users);
@@ -11,7 +11,7 @@ export const organisation = (bench: Bench, people: number): Promise<BenchRealm> 
     return realm;
   });
 
-/** The largest organisation, with channels of given sizes beside: their ids by size. */
+/** The largest organization, with additional channels of given sizes: their ids by size. */
 export async function largeOrganisation(bench: Bench): Promise<BenchRealm & { channelOfSize: Record<number, number> }> {
   const { users, channelSizes } = bench.sizes;
   const realm = await organisation(bench, users);
@@ -26,6 +26,6 @@ export async function largeOrganisation(bench: Bench): Promise<BenchRealm & { ch
   return { ...realm, channelOfSize };
 }
 
-/** People alone, for presence. */
+/** Users only, for presence. */
 export const crowd = (bench: Bench): Promise<BenchRealm> =>
   keptRealm(bench, `crowd-${bench.sizes.presenceUsers}`, () => createRealm(bench, 'crowd', bench.sizes.presenceUsers));

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 
-/** A process of a floor: told what to do by one JSON argument, says `ready` when it serves, answers messages in turn. */
+/** A process of a floor: configured by one JSON argument, prints `ready` when it serves, answers messages in order. */
 export interface FloorProcess {
   pid: number;
   ask<R>(message: object): Promise<R>;

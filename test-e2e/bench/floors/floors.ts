@@ -10,8 +10,8 @@ import type { FloorWork } from './work-process.ts';
 import type { WriterFloor } from './writer-process.ts';
 
 /**
- * What the same machine does with next to no code. Floors have Postgres, Redis and NATS of their own, started as the system's
- * are: as durable, and out of its way.
+ * What the same machine does with almost no code. Floors have their own Postgres, Redis and NATS, with the same
+ * durability settings as the system's, so that they do not interfere.
  */
 export interface Floors {
   groups: ProcessGroups;

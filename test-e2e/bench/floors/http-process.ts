@@ -1,6 +1,6 @@
 /**
- * The least that an HTTP edge can do. `json`: answers at once. `bus`: hands the form to NATS and answers with what comes
- * back. `held`: holds every poll until NATS says what to answer.
+ * The minimum work of an HTTP edge. `json`: answers at once. `bus`: passes the form to NATS and returns the reply.
+ * `held`: holds every poll until NATS provides the answer.
  */
 import formbody from '@fastify/formbody';
 import { connect } from '@nats-io/transport-node';

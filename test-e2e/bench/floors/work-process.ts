@@ -1,4 +1,4 @@
-/** Single pieces of work, timed in a process of their own: what Postgres, Redis or a hash take when nothing is around them. */
+/** Single pieces of work, timed in a separate process: the time that Postgres, Redis or a hash take by themselves. */
 
 import { connect } from '@nats-io/transport-node';
 import { hash } from '@node-rs/argon2';
@@ -9,7 +9,7 @@ import { Recorder } from '../load/recorder.ts';
 import { now } from '../statistics.ts';
 
 export type FloorWork =
-  /** Runs the statements one after the other and serialises all rows as one answer. */
+  /** Runs the statements sequentially and serializes all rows as one answer. */
   | {
       kind: 'sql';
       postgresUrl: string;

@@ -1,7 +1,7 @@
 /**
- * The least that an owner of messages can do: takes sends from NATS, writes the row of the message, the row of the event and
- * the clock of the realm in grouped transactions, and answers. With `delivers` it then appends to Redis and tells a
- * subscriber, as the way to a held poll does.
+ * The minimum work of an owner of messages: takes sends from NATS, writes the row of the message, the row of the event
+ * and the clock of the realm in grouped transactions, and answers. With `delivers` it then appends to Redis and
+ * notifies a subscriber, like the path to a held poll.
  */
 import { connect, type Msg } from '@nats-io/transport-node';
 import { Redis } from 'ioredis';
@@ -11,7 +11,7 @@ export interface WriterFloor {
   natsUrl: string;
   postgresUrl: string;
   redisUrl: string;
-  /** An event as the system stores it, so that the rows are as long. */
+  /** An event as stored by the system, so that the rows have the same length. */
   event: string;
   delivers: boolean;
 }

@@ -5,7 +5,7 @@ import type { Job, LoadResult } from './job.ts';
 import { Recorder } from './recorder.ts';
 import { isTemplate, textOf } from './request.ts';
 
-/** As many requests in flight as there are connections: the next one goes out when the last was answered. */
+/** Keeps one request in flight per connection: the next is sent when the last was answered. */
 export async function runClosed(job: Extract<Job, { kind: 'closed' }>): Promise<LoadResult> {
   const recorder = new Recorder();
   const texts = job.requests.map((spec) => (isTemplate(spec) ? undefined : Buffer.from(textOf(spec))));

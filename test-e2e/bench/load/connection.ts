@@ -13,8 +13,8 @@ export interface Address {
 const endOfHead = Buffer.from('\r\n\r\n');
 
 /**
- * One keep-alive connection with one request in flight. Node's own client costs several times as much, and on a machine that
- * also runs the system every microsecond spent here is taken from what is measured.
+ * One keep-alive connection with one request in flight. Node's own client costs several times as much CPU, which the
+ * measured system on the same machine would lose.
  */
 export class Connection {
   private socket: Socket | undefined;

@@ -18,8 +18,8 @@ interface Event {
 }
 
 /**
- * Follows queues, each on a connection of its own. A message whose content holds `at <clock>` is a delivery that took from
- * that moment until here.
+ * Follows queues, each on its own connection. A message with the content `at <clock>` is a delivery, measured from that
+ * time.
  */
 export function startFollowing(job: Extract<Job, { kind: 'follow' }>): Following {
   const recorder = new Recorder();

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Address } from './connection.ts';
 
-/** Connections that begin requests and hardly go on: one byte of a header or of a body every second. */
+/** Connections that begin requests and send one byte of a header or body every second. */
 export function holdConnections(address: Address, starts: readonly string[], count: number): { stop(): number } {
   const sockets = new Set<Socket>();
   let opened = 0;

@@ -1,7 +1,7 @@
 import type { Address } from './connection.ts';
 import type { RequestSpec } from './request.ts';
 
-/** What a load process is told to do. */
+/** The jobs of a load process. */
 export type Job =
   | {
       kind: 'closed';
@@ -9,10 +9,10 @@ export type Job =
       /** Each has one request in flight at any time. */
       connections: number;
       requests: RequestSpec[];
-      /** Ends after this time, or after as many answers. */
+      /** Ends after this time, or after this many answers. */
       ms?: number;
       count?: number;
-      /** What fills `%CARRY%`: the first group of this pattern in the last answer on the same connection. */
+      /** The value of `%CARRY%`: the first group of this pattern in the last answer on the same connection. */
       carry?: { pattern: string; initial: string };
     }
   | {
@@ -31,13 +31,13 @@ export type Job =
 export interface LoadResult {
   /** Milliseconds per answer, or per delivery. */
   samples: Float64Array;
-  /** When each began, by the shared clock. Only of paced and following jobs. */
+  /** Start times by the shared clock. Only for paced and following jobs. */
   startedAt: Float64Array;
   failed: number;
   failures: string[];
   seconds: number;
   bytes: number;
-  /** Milliseconds of CPU that this process used meanwhile. */
+  /** Milliseconds of CPU that this process used during the job. */
   cpuMs: number;
 }
 

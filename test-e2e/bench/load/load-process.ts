@@ -6,17 +6,17 @@ export interface FollowJob {
   progress(): Promise<Progress>;
   /** All deliveries so far. */
   results(): Promise<LoadResult>;
-  /** Resolves when it holds; throws after the time-out. */
+  /** Resolves when the condition holds; throws after the time-out. */
   until(holds: (progress: Progress) => boolean, what: string, withinMs?: number): Promise<void>;
   stop(): Promise<LoadResult>;
 }
 
-/** The generator of load, in a process of its own. */
+/** The load generator, in a separate process. */
 export interface LoadProcess {
   pid: number;
   run(job: Exclude<Job, { kind: 'follow' }>): Promise<LoadResult>;
   follow(job: Omit<Extract<Job, { kind: 'follow' }>, 'kind'>): FollowJob;
-  /** Stops the jobs that a scenario which failed left behind. */
+  /** Stops jobs that a failed scenario left running. */
   clear(): Promise<void>;
   stop(): void;
 }

@@ -5,7 +5,10 @@ import type { Job, LoadResult } from './job.ts';
 import { Recorder } from './recorder.ts';
 import { textOf } from './request.ts';
 
-/** A fixed number of requests a second, whatever the answers do; latency counts from the moment a request was due. */
+/**
+ * Sends a fixed number of requests per second, regardless of the answers; latency is measured from the time a request
+ * was due.
+ */
 export async function runPaced(job: Extract<Job, { kind: 'paced' }>): Promise<LoadResult> {
   const recorder = new Recorder();
   const free: Connection[] = [];

@@ -1,7 +1,7 @@
 import { now } from '../statistics.ts';
 import type { LoadResult } from './job.ts';
 
-/** Collects what a load process saw, from its making on. */
+/** Collects the results of a load process, from its creation on. */
 export class Recorder {
   private samples: number[] = [];
   private startedAt: number[] = [];

@@ -1,11 +1,11 @@
-/** A request of the API before it is put into bytes. `%NOW%` and `%CARRY%` in the path or body are filled in per request. */
+/** A request of the API before it is encoded. `%NOW%` and `%CARRY%` in the path or body are replaced per request. */
 export interface RequestSpec {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   path: string;
   host: string;
   authorization?: string;
   body?: string;
-  /** Of a body that is no urlencoded form. */
+  /** For a body that is not a urlencoded form. */
   contentType?: string;
 }
 
@@ -17,7 +17,7 @@ export interface Identity {
 
 export type Form = Record<string, unknown>;
 
-/** Strings as they are, everything else as JSON text. */
+/** Strings as they are, all other values as JSON. */
 export const formOf = (form: Form): string =>
   new URLSearchParams(
     Object.entries(form)
@@ -25,7 +25,7 @@ export const formOf = (form: Form): string =>
       .map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
   )
     .toString()
-    // Placeholders travel through the encoding.
+    // Placeholders must survive the encoding.
     .replaceAll(/%25(NOW|CARRY)%25/g, '%$1%');
 
 export function apiRequest(
@@ -46,7 +46,7 @@ export function apiRequest(
   };
 }
 
-/** Complete text when nothing is to be filled in. */
+/** The final text, unless placeholders must be replaced. */
 export function textOf(spec: RequestSpec, fill: (template: string) => string = (template) => template): string {
   const body = spec.body === undefined ? '' : fill(spec.body);
   const lines = [

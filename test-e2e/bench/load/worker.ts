@@ -1,4 +1,4 @@
-/** A load process: takes jobs over IPC, answers with what it saw and with the CPU it used for it. */
+/** A load process: receives jobs over IPC, and returns its results and CPU usage. */
 import { runClosed } from './closed.ts';
 import { type Following, startFollowing } from './follow.ts';
 import type { FromWorker, ToWorker } from './job.ts';

@@ -1,8 +1,8 @@
 import type { Figure } from '../scenario.ts';
 
-/** By scenario and figure: what is to be reached. */
+/** Thresholds by scenario and figure. */
 export type Thresholds = Record<string, Record<string, { atLeast?: number; atMost?: number }>>;
-/** By scenario and figure: what an earlier run found. */
+/** Figures of an earlier run, by scenario and figure. */
 export type Baseline = Record<string, Record<string, number>>;
 
 export interface Comparison {
@@ -10,7 +10,7 @@ export interface Comparison {
   wanted: string;
   verdict: '' | 'reached' | 'MISSED';
   baseline?: number;
-  /** Share of the baseline by which it is more (+) or less (−). */
+  /** Relative change against the baseline. */
   change?: number;
 }
 
@@ -32,7 +32,7 @@ export function compare(
   });
 }
 
-/** Thresholds that nothing was measured for: a scenario that was skipped has reached nothing. */
+/** Thresholds without a measurement: a skipped scenario has reached nothing. */
 export function unmeasured(scenario: string, figures: readonly Figure[], thresholds: Thresholds): string[] {
   return Object.keys(thresholds[scenario] ?? {}).filter((name) => !figures.some((figure) => figure.name === name));
 }

@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell; all but the first are aligned to the right. */
+/** A table with aligned columns; all but the first are right-aligned. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows

@@ -1,4 +1,5 @@
-import type { Measurement, Plot } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import type { Plot } from '../scenario.ts';
 import { number } from './format.ts';
 
 const width = 720;
@@ -17,7 +18,7 @@ const colours = [
   '#111827',
 ];
 
-/** Lines with points, as a picture of its own. */
+/** Lines with points, as a separate picture. */
 export function lines({ title, x, y, isLogX = false, series }: Plot): string {
   const points = series.flatMap((one) => one.points);
   const toX = axis(
@@ -39,7 +40,7 @@ export function lines({ title, x, y, isLogX = false, series }: Plot): string {
   return picture(title, [grid(toX, toY), ...drawn, legend(series.map((one) => one.name)), labels(x, y)]);
 }
 
-/** What a unit costs, one bar per measurement, split by process. */
+/** The cost of a unit, one bar per measurement, split by process. */
 export function bars(title: string, measurements: readonly Measurement[]): string {
   const processes = [...new Set(measurements.flatMap((one) => Object.keys(one.cpu)))];
   const totals = measurements.map((one) => Object.values(one.cpu).reduce((sum, cost) => sum + cost, 0));
@@ -61,7 +62,7 @@ export function bars(title: string, measurements: readonly Measurement[]): strin
   return picture(title, [grid(undefined, toY), ...drawn, legend(processes), labels('', 'CPU ms per unit')]);
 }
 
-/** How latency is distributed, one line per measurement. */
+/** The latency distribution, one line per measurement. */
 export const distribution = (title: string, measurements: readonly Measurement[]): string =>
   lines({
     title,

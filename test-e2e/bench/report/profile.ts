@@ -10,7 +10,7 @@ interface Profile {
   timeDeltas: number[];
 }
 
-/** Where the processes spent their time from a moment on, by function, summed over all profiles of a folder. */
+/** CPU time of the processes since a moment, by function, summed over all profiles of a folder. */
 export function summarise(folder: string, sinceMs: number): string {
   const spent = new Map<string, number>();
   let busy = 0;
@@ -20,7 +20,7 @@ export function summarise(folder: string, sinceMs: number): string {
     let at = profile.startTime;
     for (const [index, sample] of profile.samples.entries()) {
       at += profile.timeDeltas[index] ?? 0;
-      // Before it, modules were loaded.
+      // Before this, modules were loaded.
       if (at < sinceMs * 1000) continue;
       const name = names.get(sample) ?? '?';
       if (name.startsWith('(idle)') || name.startsWith('(program)')) continue;

@@ -4,7 +4,7 @@ import { table } from './format.ts';
 
 type Query = (text: string) => Promise<Record<string, unknown>[]>;
 
-/** Every statement of Postgres with its time, until it is ended: what a scenario asks of it, by shape of statement. */
+/** Records every statement of Postgres with its time until it is stopped: the statements of a scenario, by shape. */
 export async function watchStatements(query: Query): Promise<() => Promise<string>> {
   const [row] = await query('SHOW data_directory');
   const log = join(dirname(String(row?.data_directory)), 'log');
@@ -20,7 +20,7 @@ export async function watchStatements(query: Query): Promise<() => Promise<strin
 
 function byShape(text: string): string {
   const shapes = new Map<string, { count: number; ms: number }>();
-  // A statement goes on over the lines that begin with a tab.
+  // Lines that begin with a tab continue a statement.
   const entries = text.matchAll(
     /LOG: {2}duration: ([\d.]+) ms {2}(?:statement|parse|bind|execute)[^:]*: ((?:.|\n\t)*)/g,
   );

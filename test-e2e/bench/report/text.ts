@@ -1,8 +1,9 @@
-import type { Measurement, Outcome, Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import type { Outcome, Scenario } from '../scenario.ts';
 import type { Comparison } from './compare.ts';
 import { number, percent, table } from './format.ts';
 
-/** One scenario as a person reads it. */
+/** The human-readable report of one scenario. */
 export function describe(scenario: Scenario, outcome: Outcome, comparison: Comparison[]): string {
   const parts = [`## ${scenario.name}: ${scenario.title}`];
   if (outcome.skipped !== undefined) parts.push(`SKIPPED: ${outcome.skipped}`);

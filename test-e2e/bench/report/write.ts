@@ -30,7 +30,7 @@ const machine = (): Record<string, unknown> => ({
   node: process.versions.node,
 });
 
-/** Writes what is known so far: a run that is cut short has its first scenarios on disk. */
+/** Writes the results so far, so that an aborted run has its first scenarios on disk. */
 export async function writeReport(directory: string, info: RunInfo, ran: readonly Ran[]): Promise<void> {
   const plots = join(directory, 'plots');
   await mkdir(plots, { recursive: true });

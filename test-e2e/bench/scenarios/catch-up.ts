@@ -5,7 +5,8 @@ import { createChannel } from '../data/channels.ts';
 import { type LiveQueue, registerQueues } from '../data/queues.ts';
 import { type BenchRealm, createRealm } from '../data/realm.ts';
 import { apiRequest } from '../load/request.ts';
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import { figure, type Scenario } from '../scenario.ts';
 import { sampleEvent, sendsTo } from './sends.ts';
 
 const share = 100;
@@ -73,7 +74,7 @@ export const catchUp: Scenario = {
   },
 };
 
-/** Every queue is polled once from where it was registered. */
+/** Polls every queue once from its start. */
 async function polls(bench: Bench, realm: BenchRealm, queues: LiveQueue[], name: string): Promise<Measurement> {
   const requests = queues.map((queue, index) =>
     apiRequest(realm.host, realm.people[index], 'GET', '/events', {

@@ -2,7 +2,8 @@ import type { Bench } from '../bench.ts';
 import { createChannel } from '../data/channels.ts';
 import { createRealm } from '../data/realm.ts';
 import { apiRequest } from '../load/request.ts';
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import { figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const delayMicroseconds = 2_000;

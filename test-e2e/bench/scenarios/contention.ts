@@ -5,7 +5,8 @@ import { type BenchRealm, createRealm } from '../data/realm.ts';
 import type { Job } from '../load/job.ts';
 import { apiRequest, type RequestSpec } from '../load/request.ts';
 import { watch } from '../measure.ts';
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import { figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const inFlight = 64;
@@ -71,7 +72,7 @@ export const contention: Scenario = {
   },
 };
 
-/** Everybody into each group, then out again: long after they came in, as requests in flight overtake each other. */
+/** All users join each group, and leave it much later, because requests in flight overtake each other. */
 async function memberships(bench: Bench, realm: BenchRealm, name: string): Promise<RequestSpec[]> {
   const numbers = Array.from({ length: groupsPerLoad }, (_, index) => index);
   const groups = await inParallel(numbers, 2, async (index) => {
@@ -98,7 +99,7 @@ const edits = (realm: BenchRealm, id: number): RequestSpec[] =>
     apiRequest(realm.host, realm.owner, 'PATCH', `/messages/${id}`, { content: `edit ${index}` }),
   );
 
-/** The administrator is in each of them: each changes what the next one is decided on. */
+/** The administrator is a member of each: each change affects the decision on the next one. */
 const groupsCreated = (realm: BenchRealm): RequestSpec[] =>
   Array.from({ length: 200 }, (_, index) =>
     apiRequest(realm.host, realm.owner, 'POST', '/user_groups/create', {

@@ -2,7 +2,7 @@ import { createRealm } from '../data/realm.ts';
 import { apiRequest } from '../load/request.ts';
 import { figure, type Scenario } from '../scenario.ts';
 
-/** What the users service hashes passwords with. */
+/** Password hash parameters of the users service. */
 const argon2 = { memoryCost: 19_456, timeCost: 2 };
 const inFlight = 64;
 

@@ -1,3 +1,4 @@
+import type { Bench } from '../bench.ts';
 import { Connection } from '../load/connection.ts';
 import type { LoadResult } from '../load/job.ts';
 import type { FollowJob } from '../load/load-process.ts';
@@ -6,6 +7,8 @@ import { figure, type Scenario } from '../scenario.ts';
 import { median, now } from '../statistics.ts';
 import { bareHolder, gateways, type Holder, hold, manyQueues, releaser, untilHeld } from './held.ts';
 import { totalCpu } from './sends.ts';
+
+type Queues = Awaited<ReturnType<typeof manyQueues>>['queues'];
 
 export const fanOut: Scenario = {
   name: 'fan-out',
@@ -22,7 +25,6 @@ export const fanOut: Scenario = {
     };
 
     const points: [number, number][] = [];
-    const floorPoints: [number, number][] = [];
     const measurements = [];
     for (const count of heldPolls) {
       const holder = gateways(bench);
@@ -36,22 +38,13 @@ export const fanOut: Scenario = {
       });
       points.push([count, last]);
       measurements.push(measurement);
-      // Queues that are followed again start where they were registered and are given the same once more; that is not counted.
+      // Queues that are followed again restart at their registration and get the same events again, which are not
+      // counted.
       await held.stop();
     }
     connection.close();
 
-    const { release, close } = await releaser(bench);
-    for (const count of heldPolls) {
-      const holder = await bareHolder(bench);
-      const held = await hold(bench, holder, queues.slice(0, count));
-      await rounds(held, holder, count, 1, release);
-      floorPoints.push([count, lastAnswers(await rounds(held, holder, count, fanOutRounds, release))]);
-      await held.stop();
-      await bench.floors.clear();
-    }
-    await close();
-
+    const floorPoints = await floorOf(bench, queues);
     const last = points.at(-1)?.[1] ?? 0;
     const floor = floorPoints.at(-1)?.[1] ?? 1;
     return {
@@ -81,7 +74,24 @@ export const fanOut: Scenario = {
   },
 };
 
-/** Sends and waits until everybody has it, one round after the other. Returns what the rounds took. */
+/** The same with a bare server that answers all polls on a release. */
+async function floorOf(bench: Bench, queues: Queues): Promise<[number, number][]> {
+  const { heldPolls, fanOutRounds } = bench.sizes;
+  const points: [number, number][] = [];
+  const { release, close } = await releaser(bench);
+  for (const count of heldPolls) {
+    const holder = await bareHolder(bench);
+    const held = await hold(bench, holder, queues.slice(0, count));
+    await rounds(held, holder, count, 1, release);
+    points.push([count, lastAnswers(await rounds(held, holder, count, fanOutRounds, release))]);
+    await held.stop();
+    await bench.floors.clear();
+  }
+  await close();
+  return points;
+}
+
+/** Sends and waits until all followers have the message, in consecutive rounds. Returns the durations of the rounds. */
 async function rounds(
   followers: FollowJob,
   holder: Holder,
@@ -106,7 +116,7 @@ async function rounds(
   };
 }
 
-/** The median over rounds of the time at which the last poll was answered. */
+/** The median over rounds of the time until the last poll was answered. */
 function lastAnswers({ samples, startedAt }: LoadResult): number {
   const byRound = new Map<number, number>();
   for (const [index, sample] of samples.entries()) {

@@ -11,7 +11,7 @@ export const heldPolls: Scenario = {
   async run(bench) {
     const { heldPolls: sizes } = bench.sizes;
     const { queues } = await manyQueues(bench, sizes[2]);
-    // Fresh processes that have answered some polls: what they load once is not counted to a poll.
+    // Fresh processes that have answered some polls, so that one-time allocations are not counted per poll.
     await bench.target.restart('gateway');
     const { gateway } = bench.target.groups;
     const points = await memoryBySize(bench, gateways(bench), queues, { held: gateway ?? (() => []) });

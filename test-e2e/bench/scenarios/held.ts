@@ -10,12 +10,12 @@ import { now } from '../statistics.ts';
 
 export interface Held {
   realm: BenchRealm;
-  /** Everybody who holds a poll is subscribed to it. */
+  /** All users with a held poll are subscribed to it. */
   channelId: number;
   queues: LiveQueue[];
 }
 
-/** A queue for each of many people, all subscribed to one channel. */
+/** A queue for each of many users, all subscribed to one channel. */
 export async function manyQueues(bench: Bench, count: number): Promise<Held> {
   const realm = await largeOrganisation(bench);
   const size = Math.max(...Object.keys(realm.channelOfSize).map(Number));
@@ -25,7 +25,7 @@ export async function manyQueues(bench: Bench, count: number): Promise<Held> {
   return { realm, channelId: realm.channelOfSize[size] ?? 0, queues };
 }
 
-/** Whoever holds polls: the gateways or the processes of a floor. */
+/** The processes that hold polls: the gateways or the processes of a floor. */
 export interface Holder {
   address: Address;
   held(): Promise<number>;
@@ -55,9 +55,9 @@ export async function bareHolder(bench: Bench): Promise<Holder> {
   };
 }
 
-/** Holds one poll per queue, beside as many as are held already; returns when all are held. */
+/** Holds one poll per queue, in addition to those already held; resolves when all are held. */
 export async function hold(bench: Bench, holder: Holder, queues: LiveQueue[], already = 0): Promise<FollowJob> {
-  // Those of an earlier job may not have ended yet.
+  // Polls of an earlier job may not have ended yet.
   await untilHeld(holder, already);
   const job = bench.followers.follow({ address: holder.address, queues });
   await untilHeld(holder, already + queues.length);
@@ -72,7 +72,7 @@ export async function untilHeld(holder: Holder, count: number): Promise<void> {
   }
 }
 
-/** Answers all that the bare servers hold, with an event as long as the system's. */
+/** Answers all polls that the bare servers hold, with an event as long as the system's. */
 export async function releaser(bench: Bench): Promise<{ release(): Promise<void>; close(): Promise<void> }> {
   const { natsUrl } = await bench.floors.servers();
   const nats = await connect({ servers: new URL(natsUrl).host });
@@ -90,7 +90,7 @@ export async function releaser(bench: Bench): Promise<{ release(): Promise<void>
   };
 }
 
-/** A message as clients see one. */
+/** A message as clients see it. */
 const sampleMessage = {
   id: 123456,
   avatar_url: '/avatar/1234?version=1',

@@ -7,8 +7,9 @@ import { holdConnections } from '../load/held-connections.ts';
 import type { Job } from '../load/job.ts';
 import { apiRequest, type Identity, type RequestSpec, textOf } from '../load/request.ts';
 import { watch } from '../measure.ts';
+import type { Measurement } from '../measurement.ts';
 import { memoryOf } from '../processes.ts';
-import { type Figure, figure, type Measurement, type Scenario } from '../scenario.ts';
+import { type Figure, figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const guests = 64;
@@ -88,7 +89,7 @@ async function attack(bench: Bench, name: string): Promise<Attack> {
   };
 }
 
-/** Sends and reads of twenty people, at a fixed rate. */
+/** Sends and reads of twenty users, at a fixed rate. */
 async function ordinaryWork(bench: Bench): Promise<Extract<Job, { kind: 'paced' }>> {
   const realm = await createRealm(bench, 'beside-hostile', 20);
   const channel = await createChannel(bench, realm, 'talk', realm.people);
@@ -112,7 +113,7 @@ const requestsOf = (
       ...(raw ? { body: raw.body, contentType: raw.contentType } : {}),
     }));
 
-/** The beginnings of requests that are never finished. */
+/** Beginnings of requests that are never completed. */
 function startsOf(realm: BenchRealm, people: readonly Identity[]): string[] {
   return people.flatMap((guest) => {
     const head = textOf(apiRequest(realm.host, guest, 'POST', '/user_uploads'));
@@ -139,7 +140,7 @@ function watchMemory(bench: Bench): { stop(): Record<string, number> } {
   };
 }
 
-/** In a fixed order that mixes people and inputs. */
+/** A fixed order that mixes users and inputs. */
 const shuffled = <T>(list: readonly T[]): T[] =>
   list
     .map((item, index) => [(index * 7_919) % list.length, item] as const)

@@ -22,7 +22,7 @@ import { start } from './start.ts';
 import { subscribe } from './subscribe.ts';
 import { users } from './users.ts';
 
-/** In the order in which they run. Those that leave large data behind come late. */
+/** In the order in which they run. Scenarios that leave large data behind come late. */
 export const scenarios: readonly Scenario[] = [
   machine,
   send,

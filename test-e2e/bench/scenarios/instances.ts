@@ -2,7 +2,8 @@ import { cpus } from 'node:os';
 import { createChannel } from '../data/channels.ts';
 import { createRealm } from '../data/realm.ts';
 import { apiRequest } from '../load/request.ts';
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import { figure, type Scenario } from '../scenario.ts';
 import { sendsInRealms } from './many-realms.ts';
 import { sendsTo } from './sends.ts';
 
@@ -23,7 +24,7 @@ export const instances: Scenario = {
         'sends, ten realms': await sendsInRealms(bench, 10),
         'GET /users/me': realm.people.map((who) => apiRequest(realm.host, who, 'GET', '/users/me')),
       };
-      // Each process compiles what is hot by itself, and the more there are the later it is hot.
+      // Each process compiles hot code itself; with more processes this takes longer.
       const warming = { kind: 'closed' as const, address: bench.target.address, connections: 64 };
       for (const [name, requests] of Object.entries(loads)) {
         await bench.load.run({ ...warming, requests, ms: bench.sizes.warmupMs * 2 * count });

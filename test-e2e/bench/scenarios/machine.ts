@@ -4,7 +4,7 @@ import { figure, type Scenario } from '../scenario.ts';
 
 const times = (quick: boolean, count: number): number => (quick ? Math.ceil(count / 20) : count);
 
-/** Floors of the machine itself. Where they are low, the machine was busy, and no other figure of the run counts. */
+/** Floors of the machine itself. If they are low, the machine was busy, and no other figure of the run counts. */
 export const machine: Scenario = {
   name: 'machine',
   title: 'what this machine can do, without the system',

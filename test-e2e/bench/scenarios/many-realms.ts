@@ -5,7 +5,7 @@ import { createRealm } from '../data/realm.ts';
 import type { RequestSpec } from '../load/request.ts';
 import { sendsTo } from './sends.ts';
 
-/** Sends in turn to realms that have nothing to do with each other. */
+/** Sends in turn to unrelated realms. */
 export async function sendsInRealms(bench: Bench, count: number): Promise<RequestSpec[]> {
   const byRealm = await inParallel(
     Array.from({ length: count }, (_, index) => index),

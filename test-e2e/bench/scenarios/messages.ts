@@ -1,12 +1,13 @@
 import type { Bench } from '../bench.ts';
 import { type History, history } from '../data/history.ts';
 import { apiRequest, type Form, type RequestSpec } from '../load/request.ts';
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import { figure, type Scenario } from '../scenario.ts';
 
 interface Kind {
   name: string;
   form: (from: History, turn: number) => Form;
-  /** The statement alone that finds the same rows; $1 is the realm, $2 a channel, $3 an anchor, $4 a sender. */
+  /** The bare statement that finds the same rows; $1 is the realm, $2 a channel, $3 an anchor, $4 a sender. */
   sql: string;
   isSearch?: boolean;
 }

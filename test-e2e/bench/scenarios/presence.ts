@@ -1,9 +1,11 @@
+import type { Bench } from '../bench.ts';
 import { createChannel } from '../data/channels.ts';
-import { createRealm } from '../data/realm.ts';
+import { type BenchRealm, createRealm } from '../data/realm.ts';
 import { crowd } from '../data/realms.ts';
 import type { LoadResult } from '../load/job.ts';
 import { apiRequest } from '../load/request.ts';
 import { watch } from '../measure.ts';
+import type { Measurement } from '../measurement.ts';
 import { figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
@@ -18,17 +20,7 @@ export const presence: Scenario = {
     const realm = await crowd(bench);
     const post = (who: (typeof realm.people)[number], last: string) =>
       apiRequest(realm.host, who, 'POST', '/users/me/presence', { status: 'active', last_update_id: last });
-    // Everybody is here once, so that the realm's presence is as large as it gets.
-    const [seen] = await bench.sql<{ id: string | null }>(
-      'SELECT max(update_id) AS id FROM presence.presence WHERE realm_id = $1',
-      [realm.id],
-    );
-    const first = realm.people.map((who) =>
-      apiRequest(realm.host, who, 'POST', '/users/me/presence', { status: 'active', ping_only: true }),
-    );
-    if (seen?.id === null || seen === undefined)
-      await bench.measure({ name: 'first', unit: 'post', requests: first, count: presenceUsers, inFlight });
-
+    await postOnce(bench, realm);
     const latest = await bench.api.call(realm.host, realm.owner, 'POST', '/users/me/presence', {
       status: 'active',
       ping_only: true,
@@ -42,7 +34,7 @@ export const presence: Scenario = {
     };
     const measured = await bench.measure({ name: `${presenceUsers.toLocaleString('en')} users post in turn`, ...load });
 
-    // Sends in a realm of their own, without and with the crowd posting as fast as it can.
+    // Sends in a separate realm, without and with the crowd posting as fast as it can.
     const office = await createRealm(bench, 'office', 16);
     const channel = await createChannel(bench, office, 'work', office.people);
     const paced = {
@@ -67,14 +59,7 @@ export const presence: Scenario = {
     const beside = await sends('100 sends/s beside posts', () => bench.followers.run(paced));
     const posted = await posting;
 
-    const { redisUrl } = await bench.floors.servers();
-    const floor = await bench.floorWork('Redis HSET', 'set', {
-      kind: 'hset',
-      redisUrl,
-      times: Math.round(measureMs * 20),
-      inFlight,
-      keys: presenceUsers,
-    });
+    const floor = await hashSets(bench);
     return {
       measurements: [measured, quiet.measurement, beside.measurement, floor],
       figures: [
@@ -89,3 +74,28 @@ export const presence: Scenario = {
     };
   },
 };
+
+/** All users post once, so that the realm's presence has its maximum size. */
+async function postOnce(bench: Bench, realm: BenchRealm): Promise<void> {
+  const [seen] = await bench.sql<{ id: string | null }>(
+    'SELECT max(update_id) AS id FROM presence.presence WHERE realm_id = $1',
+    [realm.id],
+  );
+  const first = realm.people.map((who) =>
+    apiRequest(realm.host, who, 'POST', '/users/me/presence', { status: 'active', ping_only: true }),
+  );
+  if (seen?.id === null || seen === undefined)
+    await bench.measure({ name: 'first', unit: 'post', requests: first, count: bench.sizes.presenceUsers, inFlight });
+}
+
+async function hashSets(bench: Bench): Promise<Measurement> {
+  const { measureMs, presenceUsers } = bench.sizes;
+  const { redisUrl } = await bench.floors.servers();
+  return bench.floorWork('Redis HSET', 'set', {
+    kind: 'hset',
+    redisUrl,
+    times: Math.round(measureMs * 20),
+    inFlight,
+    keys: presenceUsers,
+  });
+}

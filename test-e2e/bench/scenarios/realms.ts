@@ -1,4 +1,5 @@
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import { figure, type Scenario } from '../scenario.ts';
 import { sendsInRealms } from './many-realms.ts';
 import { totalCpu } from './sends.ts';
 

@@ -2,9 +2,10 @@ import type { Bench } from '../bench.ts';
 import type { BenchRealm } from '../data/realm.ts';
 import { organisation } from '../data/realms.ts';
 import { apiRequest, type Form } from '../load/request.ts';
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import { figure, type Scenario } from '../scenario.ts';
 
-/** What a web client asks for. */
+/** The parameters of a web client. */
 const client: Form = {
   apply_markdown: true,
   client_gravatar: true,
@@ -39,7 +40,7 @@ export const register: Scenario = {
     }
     const most = registerRealms[2];
     const realm = await organisation(bench, most);
-    // Other scenarios send tens of thousands of messages here; who works in an organisation reads them.
+    // Other scenarios send tens of thousands of messages here; active users would have read them.
     for (const who of registering(realm)) await bench.api.call(realm.host, who, 'POST', '/mark_all_as_read', {});
     const changing = changeSomebodyEverySecond(bench, realm);
     const alone = await registers(bench, realm, `${most} users, alone`, 1);
@@ -128,7 +129,7 @@ async function changeSomebodyEverySecond(bench: Bench, realm: BenchRealm): Promi
   if (failed > 0) throw new Error(`changing users failed: ${failures.join(' | ')}`);
 }
 
-/** The tables a register reads, column by column, without deciding anything. */
+/** Reads the tables of a register column by column, without any logic. */
 function plainRows(bench: Bench, realm: BenchRealm): Promise<Measurement> {
   const person = realm.people[0]?.user_id;
   return bench.floorWork('plain SQL, serialised', 'read', {

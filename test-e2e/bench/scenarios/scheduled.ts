@@ -3,6 +3,7 @@ import { inParallel } from '../api.ts';
 import type { Bench } from '../bench.ts';
 import { createChannel } from '../data/channels.ts';
 import { type BenchRealm, createRealm } from '../data/realm.ts';
+import type { Measurement } from '../measurement.ts';
 import { figure, type Scenario } from '../scenario.ts';
 import { latencyOf } from '../statistics.ts';
 
@@ -22,7 +23,7 @@ export const scheduled: Scenario = {
       idle.push((await latenesses(bench, realm, due))[0] ?? Number.POSITIVE_INFINITY);
     }
 
-    // As long as scheduling them takes, and some more.
+    // The time that scheduling takes, plus a margin.
     const startedAt = Date.now();
     await inParallel(many(20), 16, (index) =>
       schedule(bench, realm, channel, index, Math.ceil(Date.now() / 1000) + 3_600),
@@ -58,20 +59,7 @@ export const scheduled: Scenario = {
       [realm.id, `due ${due} %`],
     );
 
-    const { postgresUrl } = await bench.floors.servers();
-    await bench.floors.writer({ event: '{}', delivers: false });
-    const floor = await bench.floorWork(`bulk insert of ${count} messages`, 'insert', {
-      kind: 'sql',
-      postgresUrl,
-      queries: [
-        {
-          text: `INSERT INTO floor.message SELECT (random() * 1e9)::int, n, 1, 1, 'topic', 'content ' || n, '<p>content</p>', 'bench' FROM generate_series(1, $1::int) n`,
-          values: [count],
-        },
-      ],
-      times: 3,
-      inFlight: 1,
-    });
+    const floor = await bulkInsert(bench, count);
     const single = latencyOf(idle);
     const all = latencyOf(late);
     return {
@@ -91,6 +79,24 @@ export const scheduled: Scenario = {
   },
 };
 
+/** The floor: the rows of all messages, inserted by one statement. */
+async function bulkInsert(bench: Bench, count: number): Promise<Measurement> {
+  const { postgresUrl } = await bench.floors.servers();
+  await bench.floors.writer({ event: '{}', delivers: false });
+  return bench.floorWork(`bulk insert of ${count} messages`, 'insert', {
+    kind: 'sql',
+    postgresUrl,
+    queries: [
+      {
+        text: `INSERT INTO floor.message SELECT (random() * 1e9)::int, n, 1, 1, 'topic', 'content ' || n, '<p>content</p>', 'bench' FROM generate_series(1, $1::int) n`,
+        values: [count],
+      },
+    ],
+    times: 3,
+    inFlight: 1,
+  });
+}
+
 const many = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 function schedule(bench: Bench, realm: BenchRealm, channel: number, index: number, due: number): Promise<unknown> {
@@ -104,7 +110,7 @@ function schedule(bench: Bench, realm: BenchRealm, channel: number, index: numbe
   });
 }
 
-/** Milliseconds after their time at which the messages of one due time were sent. */
+/** Delay in milliseconds of the messages of one due time. */
 async function latenesses(bench: Bench, realm: BenchRealm, due: number): Promise<number[]> {
   const rows = await bench.sql<{ late: string }>(
     `SELECT extract(epoch FROM sent_at) * 1000 - $2::float8 * 1000 AS late FROM messaging.message

@@ -16,7 +16,7 @@ export const send: Scenario = {
     const channel = await createChannel(bench, realm, 'busy', live.slice(0, receiving));
     const requests = sendsTo(realm, realm.people.slice(queues), channel);
 
-    // What is hot is compiled over the first half minute of a process's life, which is not what is measured.
+    // Hot code is compiled during the first half minute of a process, which is not measured.
     const warming = { kind: 'closed' as const, address: bench.target.address, connections: 64, requests };
     await bench.load.run({ ...warming, ms: bench.sizes.warmupMs * 5 });
     const alone = await bench.measure({ name: 'no queues', unit: 'send', requests });

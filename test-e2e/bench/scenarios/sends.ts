@@ -4,7 +4,7 @@ import type { BenchRealm } from '../data/realm.ts';
 import type { FollowJob } from '../load/load-process.ts';
 import { apiRequest, type Identity, type RequestSpec } from '../load/request.ts';
 
-/** Sends to a channel, one sender after the other. The content carries the moment it was sent, which followers read. */
+/** Sends to a channel by alternating senders. The content contains the send time, which followers read. */
 export const sendsTo = (
   realm: Pick<BenchRealm, 'host'>,
   senders: readonly Identity[],
@@ -20,14 +20,14 @@ export const sendsTo = (
     }),
   );
 
-/** Starts following, and returns when all polls are held. */
+/** Starts following; resolves when all polls are held. */
 export async function followAll(bench: Bench, queues: LiveQueue[]): Promise<FollowJob> {
   const job = bench.followers.follow({ address: bench.target.address, queues });
   await job.until(({ waiting }) => waiting === queues.length, 'polls held', 120_000);
   return job;
 }
 
-/** A message event of this realm as the record holds it: the floor writes rows as long. */
+/** A recorded message event of this realm: the floor writes rows of the same length. */
 export async function sampleEvent(bench: Bench, realm: BenchRealm): Promise<string> {
   const [row] = await bench.sql<{ event: string }>(
     `SELECT event::text FROM log.event WHERE realm_id = $1 AND type = 'message' ORDER BY number DESC LIMIT 1`,

@@ -1,12 +1,13 @@
 import { createChannel } from '../data/channels.ts';
 import { createRealm } from '../data/realm.ts';
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import { figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const longest = 10_000;
 const filled = (text: string): string => text.repeat(Math.ceil(longest / text.length)).slice(0, longest);
 
-/** Texts on which renderers have been seen to take seconds. */
+/** Texts for which renderers are known to take seconds. */
 const texts: Record<string, string> = {
   plain: filled('What people say to each other in a day. '),
   'open brackets': filled('['),

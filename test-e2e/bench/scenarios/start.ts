@@ -41,7 +41,7 @@ export const start: Scenario = {
   },
 };
 
-/** From the command to the line that says it is ready; then it is stopped as by Ctrl-C. */
+/** Time from the command to its ready line; then it is stopped as by Ctrl-C. */
 function secondsToReady(cwd: string, caches: NodeJS.ProcessEnv): Promise<number> {
   const startedAt = Date.now();
   return new Promise((done, fail) => {

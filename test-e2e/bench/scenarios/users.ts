@@ -1,6 +1,7 @@
 import { crowd, organisation } from '../data/realms.ts';
 import { apiRequest } from '../load/request.ts';
-import { figure, type Measurement, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../measurement.ts';
+import { figure, type Scenario } from '../scenario.ts';
 
 export const users: Scenario = {
   name: 'users',

@@ -9,7 +9,7 @@ const { values: given } = parseArgs({
   options: { seconds: { type: 'string', default: '30' }, seed: { type: 'string' }, target: { type: 'string' } },
 });
 const seed = Number(given.seed ?? Math.floor(Math.random() * 2 ** 31));
-/** An input that has not ended by then never will. */
+/** An input that takes longer counts as a hang. */
 const hangMs = 15_000;
 const directory = resolve(import.meta.dirname, '../../../.natter/fuzz');
 const found = new Map<string, string>();
@@ -17,7 +17,7 @@ const found = new Map<string, string>();
 console.log(`seed ${seed}`);
 for (const name of Object.keys(targets).filter((one) => given.target === undefined || one === given.target)) {
   const skip: string[] = [];
-  // A text that hangs ends its worker; the next one leaves it out.
+  // A text that hangs terminates its worker; the next worker skips it.
   for (let isOver = false; !isOver; ) isOver = await runTarget(name, skip);
 }
 console.log(`${found.size} findings`);

@@ -1,23 +1,23 @@
-/** Pure functions that take text from users, and what must hold of them for any text. */
+/** Pure functions that take text from users, and the properties that must hold for any text. */
 import { compileLinkifier, emptyContext, render } from '@natter/markdown/render';
 import '@natter/markdown/load-heavy';
 import { operations } from '@natter/contracts';
 import { parseTime } from '../../../libs/markdown/src/parse-time.ts';
 import { expandTemplate } from '../../../libs/markdown/src/url-template.ts';
-import { isHost } from '../../../services/gateway/src/host.ts';
-import { parseParams } from '../../../services/gateway/src/parse-params.ts';
-import { decodeText, queryFieldsOf } from '../../../services/gateway/src/request-fields.ts';
-import { createRouter } from '../../../services/gateway/src/router.ts';
-import { parseNarrow } from '../../../services/messaging/src/reading/narrow.ts';
-import { withoutOperators } from '../../../services/messaging/src/reading/search-query.ts';
+import { isHost } from '../../../services/gateway/src/http/host.ts';
+import { parseParams } from '../../../services/gateway/src/http/parse-params.ts';
+import { decodeText, queryFieldsOf } from '../../../services/gateway/src/http/request-fields.ts';
+import { createRouter } from '../../../services/gateway/src/routes/router.ts';
+import { parseNarrow } from '../../../services/messaging/src/model/reading/narrow/narrow.ts';
+import { withoutOperators } from '../../../services/messaging/src/model/reading/narrow/search-query.ts';
 import { slowMarkup } from '../hostile.ts';
 
 export interface Target {
   /** Inputs to begin with. */
   seeds: readonly string[];
-  /** Throws where something does not hold. A `ChatError` below 500 is a refusal. */
+  /** Throws if a property is violated. A `ChatError` below 500 is a refusal. */
   run(text: string): void;
-  /** An input may take this long, in milliseconds of CPU. */
+  /** CPU limit for an input, in milliseconds. */
   limitMs: number;
 }
 
@@ -97,7 +97,7 @@ export const targets: Record<string, Target> = {
     seeds: ['chat.example.com', 'chat.example.com:8080', '[::1]:80', '127.0.0.1', 'a:80@b', 'xn--bcher-kva.example'],
     limitMs: 500,
     run(text) {
-      // What the URL parser takes for a broken IPv4 address names no realm.
+      // A host that the URL parser treats as an invalid IPv4 address belongs to no realm.
       if (!isHost(text) || !URL.canParse(`http://${text}`)) return;
       const url = new URL(`http://${text}`);
       must(

@@ -1,4 +1,4 @@
-/** Sequences of requests whose answers are known beforehand, in a realm where nobody else acts. */
+/** Sequences of requests with known answers, in a realm without other activity. */
 import { type Random, shuffled } from '../random.ts';
 import * as keys from './keys.ts';
 import * as messages from './messages.ts';
@@ -10,7 +10,7 @@ import { Abandoned, createStage, type Stage, type StageOptions, Unexpected } fro
 
 type Sequence = (stage: Stage) => Promise<void>;
 
-/** With how often each comes in a round of all. */
+/** With the number of times each occurs in a round. */
 const sequences: readonly [name: string, sequence: Sequence, times: number][] = [
   ['a deactivated person comes back', keys.deactivatedAndBack, 3],
   ['a person leaves', keys.deactivatedSelf, 2],
@@ -51,11 +51,11 @@ const sequences: readonly [name: string, sequence: Sequence, times: number][] = 
 const ofRound = sequences.flatMap(([name, sequence, times]) =>
   Array.from({ length: times }, () => [name, sequence] as const),
 );
-/** These work on what the realm has once: its lists and its pictures. */
+/** These use resources that a realm has once: its lists and its images. */
 const exclusive = new Set<Sequence>([objects.orders, objects.pictures, own.profile, pairs.removedMeanwhile]);
 
 export interface Sequences {
-  /** Runs one of them to its end. */
+  /** Runs one sequence to its end. */
   run(random: Random): Promise<void>;
   summary(): string;
 }
@@ -101,5 +101,5 @@ export function createSequences(
   };
 }
 
-/** Each makes people, whom registers of the realm list. */
+/** Each creates users, whom registers of the realm list. */
 const sequencesPerRealm = 300;

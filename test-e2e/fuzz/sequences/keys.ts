@@ -1,10 +1,10 @@
-/** A key that was ended works nowhere again, from the answer that ended it. */
+/** A revoked key must not work anywhere after the answer to its revocation. */
 import type { Caller, Stage } from './stage.ts';
 
 export const password = 'correct horse fuzz';
-export const newPassword = 'another horse fuzz';
+const newPassword = 'another horse fuzz';
 
-/** Reads, which everybody with a key may do, and writes, of every service. */
+/** Reads that every caller with a key may do, and writes, of every service. */
 const probes: readonly [operation: string, values: Record<string, unknown>][] = [
   ['get-own-user', {}],
   ['get-users', {}],
@@ -21,12 +21,12 @@ const probes: readonly [operation: string, values: Record<string, unknown>][] = 
   ['get-events', { dont_block: true, event_types: ['message'] }],
   ['regenerate-api-key', {}],
 ];
-/** The first of them are for bots too. */
+/** The first of them are available to bots too. */
 const readsForAll = 5;
-/** Wrong keys are counted, and wait after some. */
+/** Wrong keys are counted, and have to wait after some. */
 const ended = ['INVALID_API_KEY', 'USER_DEACTIVATED', 'RATE_LIMIT_HIT'];
 
-/** Several at once, so that more than one gateway is asked. */
+/** Several concurrent requests, so that more than one gateway is tested. */
 async function isEnded(stage: Stage, caller: Caller): Promise<void> {
   const some = Array.from({ length: 4 }, () => stage.random.pick(probes));
   await Promise.all(some.map(([operation, values]) => stage.refused(caller, operation, values, ended)));

@@ -1,4 +1,4 @@
-/** Messages and what is kept for later, by the people who may and by those who may not. */
+/** Messages, drafts and scheduled messages, by users with and without access. */
 import { expect, type Stage } from './stage.ts';
 
 const refusal = ['BAD_REQUEST'];
@@ -77,7 +77,7 @@ export async function later(stage: Stage): Promise<void> {
   await stage.must(person, 'delete-reminder', { reminder_id });
 }
 
-/** A queue is its owner's: it tells what happened since, once, and to nobody else. */
+/** A queue belongs to its owner: it delivers each later event once, and to no other user. */
 export async function queue(stage: Stage): Promise<void> {
   const [person, other] = [await stage.person('member'), await stage.person('member')];
   const { queue_id, last_event_id } = await stage.must(person, 'register', {
@@ -88,7 +88,7 @@ export async function queue(stage: Stage): Promise<void> {
   const { id } = await stage.must(other, 'send-message', sent);
   const { events } = await stage.must(person, 'get-events', { queue_id, last_event_id });
   const ids = events.flatMap((event: { message?: { id: number } }) => event.message?.id ?? []);
-  // A greeting may come before it.
+  // A welcome message may come first.
   expect(
     ids.filter((one: number) => one === id).length === 1,
     `a queue tells of ${ids.join()} after the message ${id}`,

@@ -1,5 +1,5 @@
-/** What was made is read, changed, read again, and gone after it was removed. */
-import { validFile } from '../hostile.ts';
+/** An object is created, read, changed, read again, removed, and then no longer exists. */
+import { validFile } from '../hostile-files.ts';
 import type { Json } from '../world.ts';
 import { password } from './keys.ts';
 import { type Caller, expect, type Stage } from './stage.ts';
@@ -54,7 +54,7 @@ export async function userGroup(stage: Stage): Promise<void> {
   await stage.refused(owner, 'update-user-group-members', { user_group_id, add: [person.user_id] }, refusal);
 }
 
-/** Lists that are given in whole; nobody else of the stage changes them meanwhile. */
+/** Lists that are replaced as a whole; no other sequence of the stage changes them meanwhile. */
 export async function orders(stage: Stage): Promise<void> {
   const owner = stage.owner;
   const reversed = async (

@@ -1,4 +1,4 @@
-/** What is one's own: nobody else reads it, changes it or removes it. */
+/** Private objects: no other user can read, change or remove them. */
 import { expect, type Stage } from './stage.ts';
 
 const refusal = ['BAD_REQUEST'];

@@ -1,14 +1,17 @@
-/** Two who may change one object do so at once: one of the values stands, and nobody is refused without a reason. */
+/**
+ * Two users who may change an object do so simultaneously: one of the values wins, and no request is refused without a
+ * reason.
+ */
 import type { Json } from '../world.ts';
 import { type Caller, expect, type Stage } from './stage.ts';
 
 interface Contested {
-  /** Makes the object; returns the parameters that name it. */
+  /** Creates the object; returns the parameters that identify it. */
   make(stage: Stage, owner: Caller): Promise<Record<string, unknown>>;
   operation: string;
   /** The change of one of the two. */
   change(text: string): Record<string, unknown>;
-  /** The value that stands. */
+  /** The final value. */
   read(stage: Stage, owner: Caller, named: Record<string, unknown>): Promise<unknown>;
 }
 
@@ -64,7 +67,7 @@ export async function atOnce(stage: Stage): Promise<void> {
   expect(values.includes(String(stands)), `${operation} by two at once left ${String(stands)}`);
 }
 
-/** Each is demoted by the other: one of them is refused, so that somebody is left. */
+/** Two users demote each other: one of the requests is refused, so that one user remains. */
 export async function againstEachOther(stage: Stage): Promise<void> {
   const [one, two] = [await stage.person('administrator'), await stage.person('administrator')];
   const against = (actor: Caller, target: Caller): Promise<{ code: string }> =>
@@ -76,7 +79,7 @@ export async function againstEachOther(stage: Stage): Promise<void> {
   );
 }
 
-/** Removed by one while the other changes it: afterwards it is gone. */
+/** Removed by one while the other changes it: afterwards it does not exist. */
 export async function removedMeanwhile(stage: Stage): Promise<void> {
   const [one, two] = [stage.owner, await stage.person('administrator')];
   const { id: field_id } = await stage.must(one, 'create-profile-field', { name: some(stage, 'f'), field_type: 1 });

@@ -1,11 +1,11 @@
-/** A changed role counts from the answer that changed it, in every service. */
+/** A changed role applies in every service from the answer that changed it. */
 import { roles } from '@natter/contracts';
 import { password } from './keys.ts';
 import { type Caller, expect, type Stage } from './stage.ts';
 
 const refusal = ['BAD_REQUEST'];
 
-/** Writes of administrators alone, of each service that has some. */
+/** Administrative writes, of each service that has some. */
 const administration: readonly ((stage: Stage) => [operation: string, values: Record<string, unknown>])[] = [
   (stage) => ['update-realm', { waiting_period_threshold: stage.random.below(9) }],
   (stage) => [
@@ -35,7 +35,7 @@ export async function promoted(stage: Stage): Promise<void> {
   await Promise.all(administration.map((make) => stage.must(risen, ...make(stage))));
 }
 
-/** A link conveys what its creator may grant at the moment of joining. */
+/** A link grants what its creator may grant at the moment of joining. */
 export async function invitedByFormerOwner(stage: Stage): Promise<void> {
   const [owner, person] = [stage.owner, await stage.person('owner')];
   const { invite_link } = await stage.must(person, 'create-invite-link', { invite_as: roles.owner });

@@ -1,9 +1,9 @@
-/** A realm where nobody acts but sequences: what each step has to answer is known there. */
+/** A realm in which only sequences act, so that the answer to each step is known. */
 import { type Operation, operations } from '@natter/contracts';
 import type { Asker } from '../asker.ts';
 import { type Call, encoded } from '../call.ts';
 import { Connection } from '../connection.ts';
-import type { HostileFile } from '../hostile.ts';
+import type { HostileFile } from '../hostile-files.ts';
 import type { Random } from '../random.ts';
 import type { Json, Person, RealmAccess } from '../world.ts';
 
@@ -11,33 +11,33 @@ export interface Caller extends Person {
   role: string;
 }
 
-export interface Reply {
+interface Reply {
   code: string;
   json: Json;
 }
 
-/** What a sequence acts with. It throws `Unexpected` where an answer is not the one that the contract promises. */
+/** The tools of a sequence. It throws `Unexpected` if an answer is not the expected one. */
 export interface Stage {
   random: Random;
   host: string;
   /** Stays, and keeps the role. */
   owner: Caller;
-  /** Somebody new, whom no other sequence knows. */
+  /** A new user, unknown to other sequences. */
   person(role: 'owner' | 'administrator' | 'moderator' | 'member' | 'guest', password?: string): Promise<Caller>;
-  /** Asks, and takes any answer that the contract allows. */
+  /** Sends a request, and accepts any answer that the contract permits. */
   ask(caller: Caller | undefined, operation: string, values?: Record<string, unknown>): Promise<Reply>;
-  /** Asks, and insists on success. */
+  /** Sends a request that must succeed. */
   must(caller: Caller | undefined, operation: string, values?: Record<string, unknown>): Promise<Json>;
-  /** Asks, and insists on one of these codes. */
+  /** Sends a request that must be refused with one of these codes. */
   refused(
     caller: Caller | undefined,
     operation: string,
     values: Record<string, unknown>,
     codes: readonly string[],
   ): Promise<void>;
-  /** The key at the end of the link that was mailed to an address. */
+  /** The key at the end of the link in a mail to an address. */
   mailedKey(address: string, after: number): Promise<string>;
-  /** How many mails there are by now. */
+  /** Number of mails so far. */
   mailCount(): number;
 }
 
@@ -50,7 +50,7 @@ export class Unexpected extends Error {
   }
 }
 
-/** What a step did is not known, so neither is what the next has to answer. */
+/** The effect of a step is unknown, so the next answer cannot be predicted. */
 export class Abandoned extends Error {}
 
 export function expect(isSo: boolean, message: string): asserts isSo {
@@ -71,7 +71,7 @@ export interface StageOptions {
 
 export function createStage(options: StageOptions): Stage & { close(): void } {
   const { realm, asker, random, mails, onProblem } = options;
-  /** Requests of one sequence may be under way at once. */
+  /** Requests of one sequence may run concurrently. */
   const idle: Connection[] = [];
 
   async function send(
@@ -137,8 +137,8 @@ export function createStage(options: StageOptions): Stage & { close(): void } {
   };
 }
 
-/** Values go into the path where it names them, and into the form as the contract encodes them. */
-export function callFor(operation: Operation, role: string, values: Record<string, unknown>): Call {
+/** Values are put into the path if it names them, otherwise into the form, encoded as the contract declares. */
+function callFor(operation: Operation, role: string, values: Record<string, unknown>): Call {
   const route = operation.http ?? operation.page;
   if (!route) throw new Error(`${operation.name} has no route`);
   const inPath = new Set([...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? ''));

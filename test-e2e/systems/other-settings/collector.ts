@@ -6,10 +6,10 @@ interface SpanData {
   name: string;
 }
 
-/** Takes spans as an OpenTelemetry collector does. */
+/** Receives spans like an OpenTelemetry collector. */
 export interface Collector {
   url: string;
-  /** Names of a trace's spans, once all these are among them. */
+  /** Names of a trace's spans, once all these are present. */
   trace(traceId: string, wanted: string[]): Promise<string[]>;
   stop(): void;
 }

@@ -5,14 +5,14 @@ import { system } from './system.ts';
 
 type Who = Credentials & { user_id: number };
 
-/** On a connection of its own: which gateway answers is chance. */
+/** A new connection each time, which reaches any gateway. */
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
   const { status, body } = await request(system.url, who, method, path, form, { connection: 'close' });
   expect([status, body.msg]).toEqual([200, '']);
   return body;
 }
 
-/** A thousand people who came in another way: sent messages, and everybody's key, are not needed. */
+/** A thousand users, copied in the database: messages and keys are not needed. */
 async function hireAThousand(): Promise<void> {
   const url = system.servers.postgresUrl;
   const database = createDatabase({ url, maxConnections: 1, name: 'test', onError: () => undefined });
@@ -34,7 +34,7 @@ async function newcomer(owner: Who): Promise<Who> {
 
 const byId = (a: Answer, b: Answer): number => a.user_id - b.user_id;
 
-/** What a register tells of people, and what the list of users tells, which is read and written in another way. */
+/** Compares the users in a register with the list of users, which is read and serialized by other code. */
 async function expectSamePeople(who: Who, client_gravatar: boolean): Promise<Answer[]> {
   const form = { fetch_event_types: ['realm_user'], event_types: [], client_gravatar };
   const { members } = await ok(who, 'GET', '/users', { include_custom_profile_fields: true, client_gravatar });
@@ -72,7 +72,7 @@ test('a register in a large organisation tells everybody as they are now, to eac
   });
   await ok(owner, 'DELETE', `/realm/profile_fields/${id}`);
   expect((await everywhere()).find(({ user_id }) => user_id === last.user_id)?.profile_data).toEqual({});
-  // Their own address is shown to themselves, and to nobody of their kind.
+  // The address is visible to its owner, but not to users of the same role.
   await ok(member, 'PATCH', '/settings', { email_address_visibility: 4 });
   const colleague = await newcomer(owner);
   const addresses: unknown[] = [];

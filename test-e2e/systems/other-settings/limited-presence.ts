@@ -16,7 +16,7 @@ const known = async (): Promise<number[]> =>
     .sort((a: number, b: number) => a - b);
 const here = (who: Name) => ok(who, 'POST', '/users/me/presence', { status: 'active', ping_only: true });
 
-/** What came to a queue until the guest's own arrival of a message. */
+/** Events of a queue up to the guest's own message. */
 async function settled(who: Name, queue: Answer): Promise<Answer[]> {
   const { id } = await ok(who, 'POST', '/messages', {
     type: 'direct',
@@ -35,7 +35,7 @@ async function settled(who: Name, queue: Answer): Promise<Answer[]> {
 }
 
 describe('presence where guests are limited', () => {
-  /** A channel of the guest's and one other person's; nobody else is known to the guest. */
+  /** A channel of the guest and one other user; the guest can see no one else. */
   beforeAll(async () => {
     const { guest, member } = system.people;
     const { subscriptions } = await ok('guest', 'GET', '/users/me/subscriptions');

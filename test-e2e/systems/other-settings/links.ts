@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { mails, system } from './system.ts';
 
-/** Said by whoever wants links to lead elsewhere: by the Host header, and as a trusted proxy says it. */
+/** Ways to inject another host: by the Host header, and by headers of a trusted proxy. */
 const forged = [
   { host: 'evil.example' },
   { host: 'evil.example:80' },
@@ -95,7 +95,7 @@ test('a link that verifies addresses mails an invitation for that address, which
   const account = { email: 'other@natter.example', full_name: 'Verified', password: 'a rather good password' };
   expect((await claim('verified@natter.example')).status).toBe(200);
   const first = await mails.next('verified@natter.example');
-  // A newer mail ends the older one.
+  // A newer mail invalidates the older one.
   expect((await claim('Verified@natter.example')).status).toBe(200);
   const second = await mails.next('Verified@natter.example');
   const open = (url: string) => send({ authorization: '' }, 'GET', new URL(url).pathname);
@@ -108,7 +108,7 @@ test('a link that verifies addresses mails an invitation for that address, which
   const made = members.find((user: Json) => user.full_name === 'Verified');
   expect([made.delivery_email, made.role]).toEqual(['Verified@natter.example', 300]);
   expect((await submit(second.link)).status).toBe(404);
-  // Of an address that has an account nothing is said, and nothing is mailed.
+  // The answer does not reveal that an address has an account, and no mail is sent.
   expect((await claim('verified@natter.example')).status).toBe(200);
   await claim('too-late@natter.example');
   const late = await mails.next('too-late@natter.example');

@@ -15,7 +15,7 @@ async function ok(who: Credentials, method: string, path: string, form: Record<s
 const logIn = (username: string, secret = password) =>
   request(system.url, nobody, 'POST', '/fetch_api_key', { username, password: secret });
 
-/** An account that was there for an hour. */
+/** An account that is an hour old. */
 async function person(): Promise<Credentials & { user_id: number }> {
   const email = `person${++count}@natter.example`;
   const { user_id } = await ok(system.people.owner, 'POST', '/users', {
@@ -39,12 +39,12 @@ async function person(): Promise<Credentials & { user_id: number }> {
 interface Shown {
   status: number;
   text: string;
-  /** What the form on it would send, as it stands. */
+  /** The fields that its form would send unchanged. */
   action: string;
   fields: Record<string, string>;
 }
 
-/** Opens a page as a browser does, or sends its form. */
+/** Opens a page like a browser, or submits its form. */
 async function open(
   url: string,
   fields?: Record<string, string>,
@@ -88,7 +88,7 @@ test('an invitation by mail opens a page, and the page makes the account, once',
   const own = await ok({ email, api_key: body.api_key }, 'GET', '/users/me');
   expect([own.full_name, own.role]).toEqual(['Invited One', 300]);
 
-  // A page that is sent twice is one account; the link is worth nothing any more.
+  // Submitting a page twice creates one account; afterwards the link is invalid.
   expect((await open(weak.action, filled)).text).toBe(made.text);
   expect((await open(mail.link)).status).toBe(404);
   expect((await open(page.action, { full_name: 'Another', password })).status).toBe(404);
@@ -104,7 +104,7 @@ test('under an Idempotency-Key joining by a link makes one account, and gives it
   expect([first.status, second.body]).toEqual([200, first.body]);
   expect((await join()).body).toEqual(first.body);
   await ok({ email: form.email, api_key: first.body.api_key }, 'GET', '/users/me');
-  // Whoever has the key but not the password gets no key that works.
+  // The key without the password does not log in.
   const guessed = await request(system.url, nobody, 'POST', '/join', { ...form, password: 'guessed it' }, header);
   expect(guessed.body.api_key).not.toBe(first.body.api_key);
   const other = await request(system.url, nobody, 'POST', '/join', { ...form, full_name: 'Other' }, header);
@@ -123,7 +123,7 @@ test('a new address counts when the link that was mailed to it is opened', async
   expect((await ok(who, 'GET', '/users/me')).delivery_email).toBe(who.email);
   const { link } = await mails.next(email);
   const { queue_id } = await ok(system.people.owner, 'POST', '/register', { event_types: ['realm_user'] });
-  // A scanner of mail opens the link, a preview asks for its head: neither does anything.
+  // A mail scanner opens the link, and a preview sends HEAD: neither has an effect.
   expect((await fetch(link, { method: 'HEAD' })).status).toBe(200);
   const shown = await open(link);
   expect(shown.text).toContain(email);
@@ -185,7 +185,7 @@ test('a forgotten password is set anew by a link that works once; nobody learns 
   expect((await open(weak.action, { password: next })).status).toBe(200);
   expect((await logIn(who.email)).body.code).toBe('AUTHENTICATION_FAILED');
   expect((await logIn(who.email, next)).status).toBe(200);
-  // Whoever held a key of the account holds it no longer.
+  // Earlier keys of the account are revoked.
   expect((await request(system.url, who, 'GET', '/users/me')).status).toBe(401);
   expect((await open(mail.link)).status).toBe(404);
   expect((await open(form.action, { password: 'yet another password' })).status).toBe(404);
@@ -203,7 +203,7 @@ test('a link to set a password, or to confirm an address, ends with the address 
   expect((await mails.next(who.email)).text).toContain(moved);
   expect((await open(reset.link)).status).toBe(404);
 
-  // Somebody who knew the old password has begun to take the account to their own address.
+  // An attacker who knew the old password has requested a change to their own address.
   const thief = `thief${count}@natter.example`;
   await ok({ ...who, email: moved }, 'PATCH', '/settings', { email: thief, old_password: password });
   const { link } = await mails.next(thief);
@@ -269,7 +269,7 @@ test('strangers who ask for links to set a password neither keep the owner from 
   const who = await person();
   for (let count = 0; count < 24; count++) expect((await resetFrom(`198.51.100.${count}`, who.email)).status).toBe(200);
   await settled();
-  // The owner is answered like anybody else, and has links that work.
+  // The owner gets the same answer, and working links.
   expect((await resetFrom('192.0.2.7', who.email)).status).toBe(200);
   await settled();
   const links = mailsTo(who.email, /password/).map(({ link }) => link);
@@ -278,9 +278,9 @@ test('strangers who ask for links to set a password neither keep the owner from 
   expect(forms.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect((await open(forms[0]?.action ?? '', { password: 'quite another password' })).status).toBe(200);
   expect((await logIn(who.email, 'quite another password')).status).toBe(200);
-  // One that was used ends all.
+  // Using one invalidates all.
   expect((await open(links[2] ?? '')).status).toBe(404);
-  // A network that asks for one address again and again is refused, whether there is such an account or not.
+  // A network that requests one address repeatedly is refused, whether or not the account exists.
   for (const email of [who.email, 'no-account@natter.example']) {
     const statuses: number[] = [];
     for (let count = 0; count < 4; count++) statuses.push((await resetFrom('192.0.2.9', email)).status);
@@ -293,7 +293,7 @@ test('mails about logins and deactivations count: over the limit of a day they a
   for (let count = 0; count < 14; count++) expect((await logIn(who.email)).status).toBe(200);
   await settled();
   expect(mailsTo(who.email, /New login/)).toHaveLength(10);
-  // Logins use up no notices of what an administrator does.
+  // Logins use up no notices of administrative actions.
   const form = { deactivation_notification_comment: 'Goodbye.' };
   for (let count = 0; count < 12; count++) {
     await ok(system.people.owner, 'DELETE', `/users/${who.user_id}`, form);

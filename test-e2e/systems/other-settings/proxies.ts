@@ -8,7 +8,7 @@ test('a proxy that is trusted says from where a request came, and nothing of whe
     });
   const answer = (await (await ask('203.0.113.7')).json()) as { realm_url: string };
   expect(answer.realm_url).toBe(system.url);
-  // Each address behind it has a limit of its own.
+  // Each address behind the proxy has its own limit.
   const left = async (from: string): Promise<number> => Number((await ask(from)).headers.get('x-ratelimit-remaining'));
   expect([await left('203.0.113.8'), await left('203.0.113.8'), await left('203.0.113.9')]).toEqual([
     anonymousLimit - 1,

@@ -11,7 +11,7 @@ export let collector: Collector;
 
 export const anonymousLimit = 1_000;
 
-/** A system that differs from the default in all that it can be told without harm to the rest. */
+/** A system with all settings that can differ from the defaults without affecting other tests. */
 export async function start(): Promise<void> {
   [mails, collector] = await Promise.all([startMailServer(), startCollector()]);
   system = await startSystem({

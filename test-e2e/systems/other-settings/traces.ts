@@ -4,7 +4,7 @@ import { collector, system } from './system.ts';
 
 test('one trace leads from the request through the services to the delivery of its event', async () => {
   const { member } = system.people;
-  // A gateway follows the log of a realm whose queue it serves.
+  // A gateway follows the log of a realm when it serves one of its queues.
   const queue = await request(system.url, member, 'POST', '/register', { event_types: ['message'] });
   const cursor = { queue_id: queue.body.queue_id, last_event_id: -1 };
   const polls = [0, 1].map(() => request(system.url, member, 'GET', '/events', { ...cursor, dont_block: true }));

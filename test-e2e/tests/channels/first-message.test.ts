@@ -6,7 +6,7 @@ let from: number;
 let to: number;
 beforeAll(async () => {
   realm = await openRealm();
-  // No bot writes into the channels.
+  // Channel events would add messages of a bot.
   await realm.owner.ok('PATCH', '/realm', { send_channel_events_messages: false });
   const make = async (name: string): Promise<number> =>
     (
@@ -35,7 +35,7 @@ test('the first message of a channel follows deletions and moves, and is told', 
   await realm.owner.ok('DELETE', `/messages/${ids[0]}`);
   await told(from, ids[1]);
   expect(await firstOf(from)).toBe(ids[1]);
-  // One that is not the first changes nothing.
+  // Removing another message than the first changes nothing.
   const more = await send(from, 'four');
   await realm.owner.ok('DELETE', `/messages/${ids[2]}`);
   expect(await firstOf(from)).toBe(ids[1]);

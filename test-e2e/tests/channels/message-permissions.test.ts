@@ -3,9 +3,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { channel, openQuietRealm, systemGroups } from './setting.ts';
 
 /**
- * What the groups of a channel let somebody do with its messages (specification 2.3), where the realm lets nobody: each is tried
- * by whom the group names, a guest too, by others, by administrators of the channel and of the realm, and by somebody whom the
- * group names but who may not read the channel.
+ * The channel permissions on messages, in a realm that grants none of them: each is tried by members of its group,
+ * including a guest, by others, by administrators of the channel and of the realm, and by a member of the group without
+ * access to the channel.
  */
 let realm: Realm;
 let target: number;

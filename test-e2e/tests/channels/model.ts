@@ -1,6 +1,6 @@
 import type { Json } from '@natter/testkit';
 
-/** What a client keeps of channels: a register's answer, moved along by events as the event catalogue says. */
+/** A client's state of channels: the answer of a register, updated by events according to the event catalogue. */
 export interface Kept {
   userId: number;
   streams: Map<number, Json>;
@@ -105,7 +105,7 @@ const personal = new Set([
   'wildcard_mentions_notify',
 ]);
 
-/** Comparable form. Of what one is not subscribed to, personal settings are not followed. */
+/** Comparable form. Personal settings of channels that the user is not subscribed to are not tracked. */
 export function comparable({ streams, subscribed, others, defaults, folders }: Kept): Json {
   const sorted = (map: Map<number, Json>) => [...map].sort(([a], [b]) => a - b);
   const impersonal = ([id, one]: [number, Json]) => [
@@ -121,7 +121,7 @@ export function comparable({ streams, subscribed, others, defaults, folders }: K
   };
 }
 
-/** Every channel that an event speaks of. */
+/** Every channel that an event mentions. */
 export function channelsIn(event: Json): number[] {
   const listed = [...(event.streams ?? []), ...(event.subscriptions ?? [])].map(({ stream_id }) => stream_id);
   return [

@@ -225,7 +225,7 @@ describe('channel folders', () => {
       [two, true],
       [one, false],
     ]);
-    // The name of an archived folder is free.
+    // The name of an archived folder is available again.
     await create('two');
   });
 

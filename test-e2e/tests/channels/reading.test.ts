@@ -183,11 +183,11 @@ test('a group whose members change changes who knows a private channel, at once 
   await owner.ok('POST', `/user_groups/${friends}/members`, { delete: [member2.user_id] });
   expect((await member2.get(`/streams/${id}`)).status).toBe(400);
   expect(await queue.next((event) => event.op === 'delete')).toMatchObject({ stream_ids: [id] });
-  // Through a subgroup, too.
+  // Also through a subgroup.
   const inner = await group(realm, [member2]);
   await owner.ok('POST', `/user_groups/${friends}/subgroups`, { add: [inner] });
   expect((await member2.get(`/streams/${id}`)).status).toBe(200);
-  // Guests have no such permission, whatever the groups say.
+  // Guests do not have this permission, even as members of the group.
   expect((await guest.get(`/streams/${id}`)).status).toBe(400);
   await guestQueue.poll(true);
   expect(guestQueue.seen).toEqual([]);

@@ -103,4 +103,38 @@ test('the default channels of a bot follow a rename, and its owner hears of it',
   const { realm_bots } = await realm.member.ok('POST', '/register', { fetch_event_types: ['realm_bot'] });
   const shown = realm_bots.find(({ user_id }: Json) => user_id === bot.user_id);
   expect(shown.default_sending_stream).toBe('river');
+
+  // Another channel takes the freed name and gives it up again: the bot still refers to the first one.
+  const other = await create('feed');
+  await rename(other, 'lake');
+  await rename(id, 'sea');
+  await queue.next(
+    ({ type, op, bot }) => type === 'realm_bot' && op === 'update' && bot.default_sending_stream === 'sea',
+  );
+  const told = queue.seen.flatMap(({ op, bot }) => (op === 'update' ? (bot.default_sending_stream ?? []) : []));
+  expect(told).toEqual(['river', 'sea']);
+});
+
+test('the default channel of a bot does not follow a rename that its owner may not see', async () => {
+  const principals = [owner.user_id];
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'plans' }],
+    principals,
+    invite_only: true,
+  });
+  const id = (await owner.ok('GET', '/get_stream_id', { stream: 'plans' })).stream_id;
+  const form = { bot_type: 1, default_sending_stream: 'plans', default_events_register_stream: 'plans' };
+  await realm.member.ok('POST', '/bots', { ...form, full_name: 'Guesser', short_name: 'guesser' });
+  await owner.ok('POST', '/bots', { ...form, full_name: 'Knower', short_name: 'knower' });
+  const types = { event_types: ['realm_bot', 'message'], fetch_event_types: [] };
+  const [theirs, owners] = [await realm.member.queue(types), await owner.queue(types)];
+  await rename(id, 'merger');
+  const isUpdate = ({ type, op }: Json): boolean => type === 'realm_bot' && op === 'update';
+  expect((await owners.next(isUpdate)).bot).toMatchObject({ default_sending_stream: 'merger' });
+  expect((await theirs.settle()).filter(isUpdate)).toEqual([]);
+  const { bots } = await realm.member.ok('GET', '/bots');
+  const named = bots.filter(({ full_name }: Json) => full_name === 'Guesser');
+  expect(named.map((bot: Json) => [bot.default_sending_stream, bot.default_events_register_stream])).toEqual([
+    ['plans', 'plans'],
+  ]);
 });

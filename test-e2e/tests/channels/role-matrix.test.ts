@@ -3,9 +3,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { channel, freshName, openQuietRealm, systemGroups } from './setting.ts';
 
 /**
- * Who may do what: each operation on each kind of channel, for subscribers and for others. The cells are written by hand from
- * the rules (semantics 5.3, 5.4): the letters of the roles that are let, o owner, a administrator, m moderator, u member, g guest.
- * The channel was created by somebody else, with default permissions. A dash is an operation that there is not for that kind.
+ * Permissions by role: each operation on each kind of channel, for subscribers and for others. The cells are written by
+ * hand and list the permitted roles: o owner, a administrator, m moderator, u member, g guest. Another user created the
+ * channel, with default permissions. A dash marks an operation that does not exist for that kind.
  */
 const kinds = ['public', 'private', 'web-public', 'archived'] as const;
 type Kind = (typeof kinds)[number];
@@ -164,7 +164,7 @@ async function make(kind: Kind, subscribers: Client[]): Promise<Omit<Case, 'who'
   return { id, name };
 }
 
-/** After these have been done once, the next person finds another channel than the first. */
+/** After these the next caller would find a changed channel, so each gets a new one. */
 const changing = new Set([
   'subscribe somebody else',
   'change whether it is private',
@@ -210,7 +210,7 @@ test('an administrator of the channel may do there what administrators may, as f
     expect(
       await may('PATCH', `/streams/${id}`, { can_remove_subscribers_group: { new: groups['role:members'] } }),
     ).toBe(true);
-    // Knowing a private channel is not reading it.
+    // Metadata access to a private channel is not content access.
     expect(await may('PATCH', `/streams/${id}`, { can_subscribe_group: { new: groups['role:members'] } })).toBe(
       !invite_only,
     );
@@ -220,7 +220,7 @@ test('an administrator of the channel may do there what administrators may, as f
     );
     expect(await may('PATCH', `/streams/${id}`, { message_retention_days: 5 })).toBe(false);
     expect(await may('POST', '/default_streams', { stream_id: id })).toBe(false);
-    // A guest administers nothing, whatever the group says.
+    // A guest administers nothing, even as a member of the group.
     expect((await realm.guest.get(`/streams/${id}`)).status).toBe(400);
     expect(await may('DELETE', `/streams/${id}`, {})).toBe(true);
   }

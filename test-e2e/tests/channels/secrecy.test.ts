@@ -5,9 +5,8 @@ import { apply, channelsIn, comparable, eventTypes, fetchTypes, type Kept, keptO
 import { freshName, group, openQuietRealm, systemGroups } from './setting.ts';
 
 /**
- * For random sequences of everything that decides who may know a channel: what each person is told by events equals what a
- * fresh register tells, both equal a model written by hand from the rules, and no event ever speaks of a channel to somebody
- * who could know it neither before nor after.
+ * For random sequences of changes that affect channel access: each user's state by events equals a fresh register; both
+ * equal a model written by hand; and no event mentions a channel to a user who could see it neither before nor after.
  */
 
 interface Known {

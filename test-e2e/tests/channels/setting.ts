@@ -1,6 +1,6 @@
 import { type Answer, type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 
-/** A realm whose bots note nothing in new channels, so that tests see only what they did themselves. */
+/** A realm without bot messages in new channels, so that tests see only their own changes. */
 export async function openQuietRealm(): Promise<Realm> {
   const realm = await openRealm();
   await realm.owner.ok('PATCH', '/realm', { send_channel_events_messages: false });
@@ -11,7 +11,7 @@ let count = 0;
 /** A name that no other channel has. */
 export const freshName = (): string => `channel ${++count}`;
 
-/** Creates a channel as `creator`, with the named people subscribed; gives its id. */
+/** Creates a channel as `creator`, with the given subscribers; returns its id. */
 export async function channel(creator: Client, subscribers: readonly Client[] = [], form: Json = {}): Promise<number> {
   const { id } = await creator.ok('POST', '/channels/create', {
     name: freshName(),
@@ -49,7 +49,7 @@ export async function group(realm: Realm, members: readonly Client[]): Promise<n
   return group_id;
 }
 
-/** Whether the channel stands in a fresh register of this person, and where. */
+/** The list of a user's fresh register that contains the channel, if any. */
 export async function standing(who: Client, id: number): Promise<string> {
   const state = await who.ok('POST', '/register', {
     fetch_event_types: ['subscription'],

@@ -18,11 +18,13 @@ let groups: Record<string, number>;
 beforeAll(async () => {
   realm = await openQuietRealm();
   groups = await systemGroups(realm);
-  // Notes of bots about a channel would move its figures in between.
+  // Bot messages about a channel would change its figures.
   await realm.owner.ok('PATCH', '/realm', { enable_spectator_access: true, send_channel_events_messages: false });
 });
 
-/** Changes the channel as the owner and gives what another subscriber is told, and what a third person then reads. */
+/**
+ * Changes the channel as the owner; returns the events of another subscriber, and the channel as a third user reads it.
+ */
 async function change(id: number, form: Json, who: Client = realm.owner): Promise<{ told: Json[]; read: Json }> {
   const queue = await realm.member.queue({ event_types: ['stream'] });
   await who.ok('PATCH', `/streams/${id}`, form);
@@ -161,7 +163,7 @@ describe('PATCH /streams/{id}', () => {
     const { owner, member } = realm;
     const id = await channel(owner, [owner, member]);
     const only = { topics_policy: 'empty_topic_only' };
-    // The notice of its creation is no obstacle.
+    // The notice of its creation does not prevent the change.
     await owner.ok('PATCH', `/streams/${id}`, only);
     await owner.ok('PATCH', `/streams/${id}`, { topics_policy: 'inherit' });
     const { id: message } = await owner.ok('POST', '/messages', {
@@ -171,7 +173,7 @@ describe('PATCH /streams/{id}', () => {
       content: 'one',
     });
     expect(refused(await owner.patch(`/streams/${id}`, only))).toEqual(badRequest);
-    // Whoever may not change it is not told why it could not be changed.
+    // A caller who may not make the change does not learn why it is impossible.
     expect(refused(await member.patch(`/streams/${id}`, only))).toEqual(badRequest);
     await owner.ok('DELETE', `/messages/${message}`);
     await owner.ok('POST', '/messages', { type: 'channel', to: id, topic: '', content: 'two' });
@@ -322,6 +324,41 @@ describe('the archive', () => {
     expect(await streamOf(realm.member, id)).toMatchObject({ is_archived: true });
   });
 
+  test('its topics, drafts and unread messages are for clients that know it, and come back with it', async () => {
+    const { owner, member } = realm;
+    const id = await channel(owner, [member, owner]);
+    const name = await nameOf(owner, id);
+    const sent = await owner.ok('POST', '/messages', { type: 'channel', to: id, topic: 'left', content: 'unread' });
+    const direct = await owner.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content: 'unread too' });
+    await member.ok('POST', '/user_topics', { stream_id: id, topic: 'left', visibility_policy: 1 });
+    const draft = { type: 'stream', to: [id], topic: 'left', content: 'unsent' };
+    const drafts = [draft, { ...draft, type: 'private', to: [owner.user_id], topic: '' }];
+    const [draftId, other] = (await member.ok('POST', '/drafts', { drafts })).ids;
+    const wanted = ['message', 'update_message_flags', 'user_topic', 'drafts'];
+    const known = async (form: Json) => {
+      const state = await member.ok('POST', '/register', { fetch_event_types: wanted, ...form });
+      const muted = await member.ok('POST', '/register', { fetch_event_types: ['muted_topics'] });
+      const { streams, pms, count } = state.unread_msgs;
+      return {
+        unread: streams.some((one: Json) => one.unread_message_ids.includes(sent.id)),
+        direct: pms.some((one: Json) => one.unread_message_ids.includes(direct.id)),
+        isCounted: count === [...streams, ...pms].flatMap((one: Json) => one.unread_message_ids).length,
+        topic: state.user_topics.some((one: Json) => one.stream_id === id),
+        muted: muted.muted_topics.some((one: Json) => one[0] === name),
+        draft: state.drafts.some((one: Json) => one.id === draftId),
+        other: state.drafts.some((one: Json) => one.id === other),
+      };
+    };
+    const all = { unread: true, direct: true, isCounted: true, topic: true, muted: true, draft: true, other: true };
+    expect(await known({})).toEqual(all);
+    await owner.ok('DELETE', `/streams/${id}`);
+    expect(await known({})).toEqual({ ...all, unread: false, topic: false, muted: false, draft: false });
+    expect(await known(modern)).toEqual({ ...all, muted: false });
+    // A register that left the messages out does not make them read.
+    await owner.ok('PATCH', `/streams/${id}`, { is_archived: false });
+    expect(await known({})).toEqual(all);
+  });
+
   test('its name is free, and it can’t come back while that is taken', async () => {
     const { owner } = realm;
     const id = await channel(owner);
@@ -352,7 +389,7 @@ describe('the archive', () => {
     const name = await nameOf(member, id);
     expect(refused(await member2.delete(`/streams/${id}`))).toEqual(badRequest);
     await member.ok('DELETE', `/streams/${id}`);
-    // The name is free, so that a new channel takes it.
+    // The name is free, so a new channel takes it.
     await member2.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }] });
     expect((await member2.ok('GET', '/get_stream_id', { stream: name })).stream_id).not.toBe(id);
   });

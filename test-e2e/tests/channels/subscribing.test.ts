@@ -103,7 +103,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
       folder_id: channel_folder_id,
       can_add_subscribers_group: two,
       can_remove_subscribers_group: groups['role:moderators'],
-      // One group alone is written as that group.
+      // A value of a single group is stored as that group.
       can_administer_channel_group: groups['role:moderators'],
       can_delete_any_message_group: groups['role:administrators'],
       can_delete_own_message_group: groups['role:everyone'],
@@ -308,7 +308,7 @@ describe('POST /users/me/subscriptions (4.3)', () => {
         can_add_subscribers_group: { new: { direct_members: [member2.user_id], direct_subgroups: [] } },
       });
       expect((await add(member2, moderator)).status).toBe(200);
-      // Oneself needs no such right.
+      // Subscribing oneself needs no such permission.
       expect((await add(realm.administrator, realm.administrator)).status).toBe(200);
     } finally {
       await owner.ok('PATCH', '/realm', { can_add_subscribers_group: { new: groups['role:members'] } });

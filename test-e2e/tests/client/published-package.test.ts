@@ -1,19 +1,29 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompressSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { buildPackage } from '@natter/client/publish';
 import { openRealm, type Realm } from '@natter/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publint } from 'publint';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
+/** Not the synchronous form: it would stop the connection to NATS that all files of this process share. */
+const execute = (program: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) =>
+  promisify(execFile)(program, args, options).catch((error) => {
+    throw new Error(`${error.message}\n${error.stdout}`);
+  });
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const example = /```js\n([\s\S]*?)```/;
+const example = /```(?:js|ts)\n([\s\S]*?)```/;
 let directory: string;
 let consumer: string;
+let archive: string;
 let files: string[];
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'natter-client-'));
@@ -24,117 +34,211 @@ beforeAll(async () => {
     npm_config_cache: join(directory, 'cache'),
     npm_config_update_notifier: 'false',
   };
-  const npm = (cwd: string, ...args: string[]): string =>
-    execFileSync('npm', args, { cwd, encoding: 'utf8', env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [packed] = JSON.parse(npm(built, 'pack', '--json', '--pack-destination', directory)) as {
+  const npm = async (cwd: string, ...args: string[]): Promise<string> =>
+    (await execute('npm', args, { cwd, env: environment })).stdout;
+  const [packed] = JSON.parse(await npm(built, 'pack', '--json', '--pack-destination', directory)) as {
     filename: string;
     files: { path: string }[];
   }[];
   files = (packed?.files ?? []).map(({ path }) => path);
+  archive = packed?.filename ?? '';
   consumer = join(directory, 'consumer');
   await mkdir(consumer);
   await writeFile(join(consumer, 'package.json'), '{"name":"consumer","private":true,"type":"module"}');
-  npm(consumer, 'install', '--offline', '--no-audit', '--no-fund', join(directory, packed?.filename ?? ''));
+  await npm(consumer, 'install', '--offline', '--no-audit', '--no-fund', join(directory, archive));
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('the package is one module with types, and needs nothing else', async () => {
-  expect(files.sort()).toEqual(['LICENSE', 'README.md', 'index.d.ts', 'index.js', 'package.json']);
+test('the package is one module with types in two formats, and needs nothing else', async () => {
+  expect(files.sort()).toEqual([
+    ...['LICENSE', 'README.md', 'index.cjs', 'index.d.cts', 'index.d.ts', 'index.js', 'package.json'],
+  ]);
   const installed = join(consumer, 'node_modules', '@natter-chat', 'client');
   const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
   expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);
-  for (const name of ['index.js', 'index.d.ts', 'package.json']) {
+  for (const name of ['index.js', 'index.cjs', 'index.d.ts', 'index.d.cts', 'package.json']) {
     const text = await readFile(join(installed, name), 'utf8');
     expect(text, name).not.toMatch(/workspace:|catalog:|@natter\/|from ['"]zod|\/libs\//);
   }
-  expect((await readFile(join(installed, 'index.js'), 'utf8')).length).toBeLessThan(150_000);
+  // The package size is limited so that it can be loaded in a web page.
+  expect(brotliCompressSync(await readFile(join(installed, 'index.js'))).length).toBeLessThan(15 * 1024);
+});
+
+test('publint and Are The Types Wrong find nothing', async () => {
+  const { messages } = await publint({ pkgDir: join(directory, 'built'), strict: true });
+  expect(messages).toEqual([]);
+  const packed = await readFile(join(directory, archive));
+  const { problems } = (await checkPackage(createPackageFromTarballData(packed))) as { problems: unknown[] };
+  expect(problems).toEqual([]);
+});
+
+test('it is loaded by import and by require', async () => {
+  const print = 'console.log(typeof client.createClient, typeof client.follow)';
+  for (const script of [
+    ['-e', `const client = require('@natter-chat/client'); ${print}`],
+    ['--input-type=module', '-e', `import * as client from '@natter-chat/client'; ${print}`],
+  ])
+    expect((await execute(node, script, { cwd: consumer })).stdout).toBe('function function\n');
 });
 
 test('TypeScript knows its operations, and refuses what the API does not have', async () => {
   await mkdir(join(consumer, 'node_modules', '@types'), { recursive: true });
   await symlink(join(root, 'node_modules', '@types', 'node'), join(consumer, 'node_modules', '@types', 'node'));
-  const readme = await readFile(join(consumer, 'node_modules', '@natter-chat', 'client', 'README.md'), 'utf8');
-  await writeFile(join(consumer, 'example.js'), example.exec(readme)?.[1] ?? '');
+  const readmes = [join(consumer, 'node_modules', '@natter-chat', 'client', 'README.md'), join(root, 'README.md')];
+  for (const [index, readme] of readmes.entries())
+    await writeFile(join(consumer, `example${index}.ts`), example.exec(await readFile(readme, 'utf8'))?.[1] ?? '');
   await writeFile(
     join(consumer, 'typed.ts'),
-    `import { createClient, type Client } from '@natter-chat/client';
+    `import { createClient, follow, type Client } from '@natter-chat/client';
 const client: Client = createClient({ url: 'http://localhost' });
 const { id }: { id: number } = await client.sendMessage({ type: 'channel', to: 'general', topic: 'a', content: 'b' });
 const messages: { id: number }[] = (await client.getMessages({ anchor: 'newest', num_before: 1, num_after: 0 })).messages;
 await client.getOwnUser();
+await client.uploadFile({ file: new Blob(['text']) });
+for await (const event of await follow(client)) {
+  if (event.type === 'reaction' && event.op === 'add') console.log(event.emoji_name.length, event.message_id + 1);
+  if (event.type === 'gap') console.log(event.state.last_event_id + 1);
+  // @ts-expect-error There is no such event.
+  if (event.type === 'cake') break;
+  // @ts-expect-error Not every event has a message.
+  console.log(event.message);
+}
 // @ts-expect-error A message has a content.
 await client.sendMessage({ type: 'channel', to: 'general', topic: 'a' });
 // @ts-expect-error There is no such parameter.
 await client.sendMessage({ type: 'channel', to: 'general', topic: 'a', content: 'b', colour: 'red' });
 // @ts-expect-error There is no such operation.
 await client.sendCake();
-// @ts-expect-error Nor such a type of message.
+// @ts-expect-error No such type of message.
 await client.sendMessage({ type: 'pigeon', to: 'general', topic: 'a', content: 'b' });
 console.log(id, messages);
 `,
   );
   for (const module of ['nodenext', 'bundler'])
-    execFileSync(
+    await execute(
       join(root, 'node_modules', '.bin', 'tsc'),
       [
-        ...[
-          '--noEmit',
-          '--strict',
-          '--allowJs',
-          '--checkJs',
-          '--target',
-          'es2022',
-          '--lib',
-          'es2023',
-          '--types',
-          'node',
-        ],
+        ...['--outDir', 'js', '--strict', '--target', 'es2022', '--lib', 'es2023', '--types', 'node'],
         ...['--moduleResolution', module, '--module', module === 'bundler' ? 'esnext' : 'nodenext'],
-        ...['typed.ts', 'example.js'],
+        ...['typed.ts', 'example0.ts', 'example1.ts'],
       ],
-      { cwd: consumer, stdio: 'inherit' },
+      { cwd: consumer },
     );
 });
 
-/** The oldest Node that is supported, where there is one on this machine. */
-const nodes = ['/usr/bin/node', '/usr/local/bin/node'].filter(existsSync);
-const node =
-  nodes.find((path) => execFileSync(path, ['--version'], { encoding: 'utf8' }).startsWith('v20')) ?? process.execPath;
+/** The oldest supported Node version, if one is installed. */
+const paths = ['/usr/bin/node', '/usr/local/bin/node'].filter(existsSync);
+const versions = await Promise.all(
+  [...paths, process.execPath].map(async (path) => ({
+    path,
+    version: (await execute(path, ['--version'])).stdout.trim(),
+  })),
+);
+const { path: node, version } = versions.find((one) => one.version.startsWith('v20')) ?? {
+  path: process.execPath,
+  version: process.version,
+};
 
-test(`the example of the README answers who writes to it (Node ${execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()})`, async () => {
-  const realm = await openRealm();
-  const proxy = await proxyTo(realm);
-  const { port } = proxy.address() as AddressInfo;
-  const bot = spawn(node, ['example.js'], {
-    cwd: consumer,
-    env: {
-      NATTER_URL: `http://127.0.0.1:${port}`,
-      NATTER_EMAIL: realm.member2.email,
-      NATTER_API_KEY: realm.member2.api_key,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** Runs an example as a user or a bot, until it is stopped. */
+async function run(example: string, { host, owner }: Realm, as: { email: string; api_key: string }): Promise<Running> {
+  let polls: () => void = () => undefined;
+  const following = new Promise<void>((resolve) => {
+    polls = resolve;
   });
+  const proxy = await proxyTo(host, owner.url, ({ url }) => url?.startsWith('/api/v1/events') && polls());
+  const { port } = proxy.address() as AddressInfo;
+  const cwd = await mkdtemp(join(directory, 'bot-'));
+  const env = { NATTER_URL: `http://127.0.0.1:${port}`, NATTER_EMAIL: as.email, NATTER_API_KEY: as.api_key };
+  const start = () => spawn(node, [join(consumer, 'js', example)], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let child = start();
+  return {
+    exit: () => new Promise((resolve) => child.once('exit', resolve)),
+    following,
+    again: () => {
+      child = start();
+    },
+    stop: () => {
+      child.kill('SIGKILL');
+      proxy.close();
+    },
+  };
+}
+interface Running {
+  exit(): Promise<unknown>;
+  /** Resolves at the first poll. */
+  following: Promise<void>;
+  again(): void;
+  stop(): void;
+}
+
+test(`the example answers people, and goes on where it stopped (Node ${version})`, async () => {
+  const realm = await openRealm();
+  const bot = await run('example0.js', realm, realm.member2);
+  const say = (content: string) =>
+    realm.member.post('/messages', { type: 'direct', to: [realm.member2.user_id], content });
   try {
-    const ended = new Promise((resolve) => bot.once('exit', resolve));
-    await new Promise((resolve) => bot.stdout.once('data', resolve));
+    await bot.following;
     const queue = await realm.member.queue({ event_types: ['message'], apply_markdown: false });
-    for (const content of ['hello', 'stop'])
-      await realm.member.post('/messages', { type: 'direct', to: [realm.member2.user_id], content });
-    // It leaves the loop, deletes its queue, and has nothing left to do.
-    expect(await ended).toBe(0);
+    const first = bot.exit();
+    for (const content of ['hello', 'stop']) await say(content);
+    expect(await first).toBe(0);
+    await say('meanwhile');
+    bot.again();
+    const second = bot.exit();
+    await say('stop');
+    expect(await second).toBe(0);
     const contents = (await queue.settle()).map((event) => event.message.content);
-    expect(contents.filter((content) => content.startsWith('You'))).toEqual(['You said: hello', 'You said: stop']);
+    // The loop was left while the first `stop` was handled.
+    expect(contents.filter((content) => content.startsWith('You'))).toEqual(
+      ['hello', 'stop', 'stop'].map((said) => `You said: ${said}`),
+    );
   } finally {
-    bot.kill('SIGKILL');
-    proxy.close();
+    bot.stop();
+  }
+});
+
+test('bots made from the examples answer people in channels that mention them, and never bots', async () => {
+  const realm = await openRealm();
+  const subscriptions = JSON.stringify([{ name: 'bots' }]);
+  const accounts: { email: string; api_key: string; user_id: number }[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const { user_id, api_key } = await realm.member.ok('POST', '/bots', { full_name: name, short_name: name });
+    const { user } = await realm.member.ok('GET', `/users/${user_id}`);
+    accounts.push({ email: user.email, api_key, user_id });
+  }
+  await realm.member.ok('POST', '/users/me/subscriptions', {
+    subscriptions,
+    principals: [realm.member.user_id, ...accounts.map(({ user_id }) => user_id)],
+  });
+  const queue = await realm.member.queue({ event_types: ['message'], all_public_streams: true });
+  const bots = await Promise.all(accounts.map((account, index) => run(`example${index % 2}.js`, realm, account)));
+  try {
+    await Promise.all(bots.map(({ following }) => following));
+    const everybody = '@**one** @**two** @**three**';
+    await realm.member.ok('POST', '/messages', { type: 'channel', to: 'bots', topic: 't', content: `hi ${everybody}` });
+    await realm.member.ok('POST', '/messages', { type: 'channel', to: 'bots', topic: 't', content: 'nobody' });
+    const to = accounts.map(({ user_id }) => user_id);
+    await realm.member.ok('POST', '/messages', { type: 'direct', to, content: 'hi all' });
+    const senders: number[] = [];
+    const counts = async () => {
+      for (const { message } of await queue.settle()) senders.push(message.sender_id);
+      return [realm.member.user_id, ...to].map((id) => senders.filter((sender) => sender === id).length);
+    };
+    await vi.waitFor(async () => expect(await counts()).toEqual([3, 2, 2, 2]), { timeout: 60_000, interval: 100 });
+    // Answers to answers would come now.
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    expect(await counts()).toEqual([3, 2, 2, 2]);
+  } finally {
+    for (const bot of bots) bot.stop();
   }
 });
 
 /** The realm under an address of its own: it is found by the Host header. */
-function proxyTo({ host, owner }: Realm): Promise<Server> {
+function proxyTo(host: string, url: string, onRequest: (request: IncomingMessage) => void): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
+    onRequest(incoming);
     const headers = { ...incoming.headers, host };
-    const forwarded = request(`${owner.url}${incoming.url}`, { method: incoming.method, headers }, (answer) => {
+    const forwarded = request(`${url}${incoming.url}`, { method: incoming.method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(outgoing);
     });

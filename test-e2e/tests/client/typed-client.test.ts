@@ -1,4 +1,4 @@
-import { ApiError, createClient, follow } from '@natter/client';
+import { ApiError, type ChatEvent, createClient, follow, type Gap, type Position } from '@natter/client';
 import { exchange, openRealm, type Client as Person, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
@@ -7,18 +7,39 @@ beforeAll(async () => {
   realm = await openRealm();
 });
 
-/** Realms are found by the Host header, which `fetch` would take from the address. */
-const clientOf = (person: Person, failFirst = 0) => {
+/** Realms are selected by the Host header, which `fetch` derives from the address. `isDown`: no request arrives. */
+const clientOf = (person: Person, { failFirst = 0, isDown = (): boolean => false, retryForMs = 60_000 } = {}) => {
   let failures = failFirst;
   const viaHost = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const headers = { ...(init.headers as Record<string, string>), host: realm.host };
-    const answer = await exchange(String(url), init.method ?? 'GET', String(init.body ?? ''), headers);
+    if (isDown()) throw new TypeError('no connection');
+    const headers: Record<string, string> = { ...(init.headers as Record<string, string>), host: realm.host };
+    const form = init.body instanceof FormData ? new Response(init.body) : undefined;
+    if (form) headers['content-type'] = form.headers.get('content-type') ?? '';
+    const body = form ? new Uint8Array(await form.arrayBuffer()) : String(init.body ?? '');
+    const answer = await Promise.race([
+      exchange(String(url), init.method ?? 'GET', body, headers),
+      new Promise<never>((_, reject) => init.signal?.addEventListener('abort', () => reject(new Error('aborted')))),
+    ]);
     // The request has arrived; only its answer is lost.
-    if (failures-- > 0) throw new TypeError('the answer was lost');
+    if (failures-- > 0 || isDown()) throw new TypeError('the answer was lost');
     return new Response(JSON.stringify(answer.body), { status: answer.status });
   };
-  return createClient({ url: person.url, email: person.email, apiKey: person.api_key, fetch: viaHost });
+  return createClient({ url: person.url, email: person.email, apiKey: person.api_key, fetch: viaHost, retryForMs });
 };
+
+const idOf = (event: ChatEvent | Gap | undefined): number | undefined =>
+  event?.type === 'message' ? event.message.id : undefined;
+
+/** The next elements of a feed. */
+async function take<T>(feed: AsyncIterator<T>, count: number): Promise<T[]> {
+  const taken: T[] = [];
+  while (taken.length < count) {
+    const next = await feed.next();
+    if (next.done) break;
+    taken.push(next.value);
+  }
+  return taken;
+}
 
 test('sends and follows, with the state first', async () => {
   const [member, owner] = [clientOf(realm.member), clientOf(realm.owner)];
@@ -26,15 +47,15 @@ test('sends and follows, with the state first', async () => {
   expect(feed.state.zulip_feature_level).toBe(421);
   const sent = await owner.sendMessage({ type: 'direct', to: [realm.member.user_id], content: '*hello*' });
   for await (const event of feed) {
-    const { message } = event as unknown as { message: { id: number; content: string } };
-    expect([message.id, message.content]).toEqual([sent.id, '<p><em>hello</em></p>']);
+    if (event.type !== 'message') throw new Error(event.type);
+    expect([event.message.id, event.message.content]).toEqual([sent.id, '<p><em>hello</em></p>']);
     break;
   }
 });
 
 test('a request whose answer was lost is sent again and has its effect once', async () => {
   const queue = await realm.member2.queue({ event_types: ['message'] });
-  const { id } = await clientOf(realm.owner, 2).sendMessage({
+  const { id } = await clientOf(realm.owner, { failFirst: 2 }).sendMessage({
     type: 'direct',
     to: [realm.member2.user_id],
     content: 'once',
@@ -51,4 +72,92 @@ test('a refusal is an ApiError with its code and extra fields', async () => {
     code: 'BAD_EVENT_QUEUE_ID',
     extra: { queue_id: 'nothing' },
   });
+});
+
+test('a feed goes on after an outage that is longer than requests are repeated', async () => {
+  let isDown = false;
+  const member = clientOf(realm.member, { isDown: () => isDown, retryForMs: 0 });
+  const owner = clientOf(realm.owner);
+  const send = () => owner.sendMessage({ type: 'direct', to: [realm.member.user_id], content: 'on' });
+  const feed = (await follow(member, { event_types: ['message'] }))[Symbol.asyncIterator]();
+  const first = await send();
+  expect(idOf((await take(feed, 1))[0])).toBe(first.id);
+  const next = take(feed, 2);
+  isDown = true;
+  const second = await send();
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  isDown = false;
+  const third = await send();
+  expect((await next).map(idOf)).toEqual([second.id, third.id]);
+  await feed.return?.();
+});
+
+test('another process resumes a feed after the last event that was handled', async () => {
+  const [member, owner] = [clientOf(realm.member), clientOf(realm.owner)];
+  const send = () => owner.sendMessage({ type: 'direct', to: [realm.member.user_id], content: 'again' });
+  const positions: Position[] = [];
+  const options = { keepQueue: true, onPosition: (position: Position) => positions.push(position) };
+  const sent = [];
+  const first = await follow(member, { event_types: ['message'] }, options);
+  for (let count = 0; count < 3; count++) sent.push((await send()).id);
+  // The loop is left while the second event is handled, so the second event does not count as handled.
+  const seen = [];
+  for await (const event of first) {
+    seen.push(idOf(event));
+    if (seen.length === 2) break;
+  }
+  expect(seen).toEqual(sent.slice(0, 2));
+  expect(positions).toHaveLength(1);
+  const resumed = await follow(clientOf(realm.member), {}, { resumeFrom: positions[0] as Position });
+  expect(resumed.state).toBeUndefined();
+  const rest = resumed[Symbol.asyncIterator]();
+  expect((await take(rest, 2)).map(idOf)).toEqual(sent.slice(1));
+  await rest.return?.();
+  const { queue_id } = positions[0] as Position;
+  await expect(member.getEvents({ queue_id, last_event_id: -1 })).rejects.toMatchObject({ code: 'BAD_EVENT_QUEUE_ID' });
+});
+
+test('a queue that has ended is told of as a gap with the new state, and the feed goes on', async () => {
+  const [member, owner] = [clientOf(realm.member), clientOf(realm.owner)];
+  const feed = await follow(member, { event_types: ['message'], fetch_event_types: ['message'] });
+  const events = feed[Symbol.asyncIterator]();
+  await member.deleteQueue({ queue_id: feed.position.queue_id });
+  const missed = await owner.sendMessage({ type: 'direct', to: [realm.member.user_id], content: 'missed' });
+  const [gap] = await take(events, 1);
+  if (gap?.type !== 'gap') throw new Error(gap?.type);
+  expect(gap.state.max_message_id).toBe(missed.id);
+  const next = take(events, 1);
+  const sent = await owner.sendMessage({ type: 'direct', to: [realm.member.user_id], content: 'seen' });
+  expect((await next).map(idOf)).toEqual([sent.id]);
+  await events.return?.();
+});
+
+test('a signal ends a feed that waits, and deletes its queue', async () => {
+  const member = clientOf(realm.member);
+  const abort = new AbortController();
+  const feed = await follow(member, { event_types: ['message'] }, { signal: abort.signal });
+  setTimeout(() => abort.abort(), 100);
+  for await (const _ of feed) throw new Error('there is no event');
+  const { queue_id } = feed.position;
+  await expect(member.getEvents({ queue_id, last_event_id: -1 })).rejects.toMatchObject({ code: 'BAD_EVENT_QUEUE_ID' });
+});
+
+test('a feed whose key was revoked rejects', async () => {
+  const person = await realm.person();
+  const feed = (await follow(clientOf(person), { event_types: ['message'] }))[Symbol.asyncIterator]();
+  const next = feed.next();
+  await person.ok('POST', '/users/me/api_key/regenerate');
+  await expect(next).rejects.toMatchObject({ status: 401 });
+});
+
+test('a file is uploaded from a Blob, and a picture too', async () => {
+  const member = clientOf(realm.member);
+  const { url, filename } = await member.uploadFile({ file: new File(['some text'], 'notes.txt') });
+  expect(filename).toBe('notes.txt');
+  expect((await realm.member.get(`/${url}`)).body).toBe('some text');
+  const pixel = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  await clientOf(realm.owner).addRealmEmoji({ emoji_name: 'dot', file: new Blob([pixel], { type: 'image/png' }) });
 });

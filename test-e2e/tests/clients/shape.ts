@@ -1,6 +1,7 @@
 /**
- * What a client reads. A word is a type (`str`, `int`, `num`, `bool`, `group`, `any`), with `?` null is one too; `[shape]` a list; `{'*': shape}` a
- * map; other keys are fields, those ending in `?` may be absent. Nothing of the project is imported.
+ * The values that a client expects. A word is a type (`str`, `int`, `num`, `bool`, `group`, `any`), nullable with `?`;
+ * `[shape]` is a list; `{'*': shape}` is a map; other keys are fields, optional if they end in `?`. Imports nothing of
+ * the project.
  */
 export type Shape = string | [Shape] | { [key: string]: Shape };
 
@@ -17,7 +18,7 @@ const types: Record<string, (value: unknown) => boolean> = {
   },
 };
 
-/** Every place at which a value is not what the client expects. */
+/** All places where a value differs from the client's expectation. */
 export function problemsOf(value: unknown, shape: Shape, path = ''): string[] {
   if (typeof shape === 'string') {
     if (shape.endsWith('?') && value === null) return [];

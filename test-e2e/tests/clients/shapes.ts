@@ -1,6 +1,6 @@
 import type { Shape } from './shape.ts';
 
-/** Objects as the typed clients parse them (reference: the event catalogue and the objects of the endpoints). */
+/** Objects as the typed clients parse them. */
 export const reaction: Shape = { emoji_name: 'str', emoji_code: 'str', reaction_type: 'str', user_id: 'int' };
 
 export const message: { [key: string]: Shape } = {

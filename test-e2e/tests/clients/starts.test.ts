@@ -17,7 +17,7 @@ import {
 
 let realm: Realm;
 let channelId: number;
-/** A realm in which there is one of everything that a start reads. */
+/** A realm with one object of every kind that a client reads at its start. */
 beforeAll(async () => {
   realm = await openRealm({ havePasswords: true });
   const { owner, member, member2 } = realm;
@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 const send = (who: Client, form: Json): Promise<Json> => who.ok('POST', '/messages', form);
 const check = (value: unknown, shape: Shape) => expect(problemsOf(value, shape)).toEqual([]);
-/** Logs in as somebody who has only a password. */
+/** Logs in a user who has only a password. */
 async function logIn(): Promise<string> {
   const { spectator, member } = realm;
   check(await spectator.ok('GET', '/server_settings'), serverSettings);
@@ -52,7 +52,7 @@ async function logIn(): Promise<string> {
   return answer.api_key;
 }
 
-/** Polls as a client does, until an event of the kind came. */
+/** Polls like a client, until an event of each kind arrived. */
 async function following(queue: Json, kinds: string[], cause: () => Promise<unknown>): Promise<Map<string, Json>> {
   await cause();
   const seen = new Map<string, Json>();
@@ -70,7 +70,7 @@ async function following(queue: Json, kinds: string[], cause: () => Promise<unkn
 }
 
 let rounds = 0;
-/** Something of everything that the typed clients follow. */
+/** Causes an event of every type that the typed clients handle. */
 async function happenings(): Promise<void> {
   const { member, member2, owner } = realm;
   const newcomer = await realm.person();
@@ -92,7 +92,7 @@ async function happenings(): Promise<void> {
 test('python: server settings, a register of all with JSON booleans, events as a bare list, a message', async () => {
   const { member } = realm;
   check(await member.ok('GET', '/server_settings'), { zulip_feature_level: 'int', zulip_version: 'str' });
-  // The client of python sends null for what its caller left out, and its lists as JSON.
+  // The Python client sends null for omitted arguments, and lists as JSON.
   const state = await member.ok('POST', '/register', {
     event_types: null,
     narrow: [],
@@ -330,7 +330,7 @@ test('flutter: a register of everything in the modern forms, presence events in 
     realm_non_active_users: [user],
     cross_realm_bots: [{ ...user, is_system_bot: 'bool' }],
   });
-  // Its parser of wildcard policies knows these alone.
+  // The client's parser of wildcard policies accepts these values only.
   expect([1, 2, 3, 5, 6, 7]).toContain(state.realm_wildcard_mention_policy);
   expect(state.realm_users.every((one: Json) => one.avatar_url !== null)).toBe(true);
   expect(state.user_status[member2.user_id].status_text).toBe('busy');

@@ -93,7 +93,7 @@ test('a client device is made known, given a key and a token, and forgotten; it 
 });
 
 test('a token that no index can hold is refused, as is such a key of a bot', async () => {
-  // Random, because Postgres compresses what repeats itself.
+  // Random, because Postgres compresses repetitive values.
   const long = randomBytes(3_100).toString('base64').slice(0, 4_096);
   const tooLong = [400, 'A value is too long'];
   const asToken = await realm.member.post('/users/me/android_gcm_reg_id', { token: long });

@@ -22,7 +22,7 @@ const send = (from: Client, to: number | number[], content: string, topic = 'pla
     '/messages',
     Array.isArray(to) ? { type: 'direct', to, content } : { type: 'stream', to, topic, content },
   );
-/** What people said, as far as it came; bots greet newcomers when they please. */
+/** Received messages of people; welcome messages of bots may arrive at any time. */
 const said = (events: Json[]): string[] =>
   events
     .filter((event) => event.type === 'message' && !event.message.sender_email.includes('bot@'))

@@ -11,7 +11,7 @@ const send = (who: Client, content: string): Promise<Json> =>
   who.ok('POST', '/messages', { type: 'direct', to: [who.user_id], content });
 
 interface Stream {
-  /** `[id, content]` of each message of one's own so far. */
+  /** `[id, content]` of each of the user's own messages so far. */
   frames(): [number, string][];
   text(): string;
   status: Promise<number>;
@@ -69,7 +69,7 @@ describe('server-sent events', () => {
     const { events } = await look();
     const own = events.filter((event: Json) => event.message?.sender_id === who.user_id);
     expect(ids).toEqual(own.map((event: Json) => event.id));
-    // Whoever reads anew takes over, unless the stream was not waiting in that instant.
+    // A newer reader takes over, unless the stream was not waiting at that moment.
     await expect.poll(() => look().then(() => hasEnded), { timeout: 10_000 }).toBe(true);
     const second = openStream(who, id, { 'last-event-id': String(ids[0]) });
     await send(who, 'three');
@@ -107,7 +107,7 @@ describe('a held poll', () => {
       expect([answer.status, answer.body.events]).toEqual([200, []]);
       await who.ok('DELETE', '/events', { queue_id: id });
       const gone = { code: 'BAD_EVENT_QUEUE_ID', queue_id: id };
-      // It had begun before; only the next one fails.
+      // The poll had begun before; only the next one fails.
       expect(await left).toMatchObject({ status: 200, body: { events: [], queue_id: id } });
       expect((await poll()).body).toMatchObject(gone);
       expect((await who.delete('/events', { queue_id: id })).body).toMatchObject(gone);

@@ -1,4 +1,4 @@
-import { openRealm, type Realm } from '@natter/testkit';
+import { type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -12,9 +12,29 @@ describe('a queue', () => {
     for (const content of ['one', 'two'])
       await realm.member2.ok('POST', '/messages', { type: 'direct', to: [realm.member.user_id], content });
     await queue.next((event) => event.type === 'message' && event.message.content.includes('two'));
-    // A newcomer's welcome may still be on its way.
+    // The welcome message of a new user may still arrive.
     const heard = queue.seen.filter((event) => event.message?.sender_id === realm.member2.user_id);
     expect(heard.map((event) => event.message.content)).toEqual(['<p>one</p>', '<p>two</p>'].map(source));
+  });
+
+  test('that is registered twice under a key goes on for whoever has the first answer, and begins now for the second', async () => {
+    const { member, member2 } = realm;
+    const say = (content: string) => member2.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content });
+    const form = { event_types: ['message'], fetch_event_types: [] };
+    const register = async () => (await member.post('/register', form, { 'idempotency-key': 'a queue' })).body;
+    const contentsAfter = async ({ queue_id, last_event_id }: Json) => {
+      const { events } = await member.ok('GET', '/events', { queue_id, last_event_id, dont_block: true });
+      return events
+        .filter((event: Json) => event.message?.sender_id === member2.user_id)
+        .map((event: Json) => event.message.content);
+    };
+    const first = await register();
+    await say('between');
+    const second = await register();
+    await say('after');
+    expect(second.queue_id).toBe(first.queue_id);
+    await expect.poll(() => contentsAfter(first)).toEqual(['<p>between</p>', '<p>after</p>'].map(source));
+    expect(await contentsAfter(second)).toEqual([source('<p>after</p>')]);
   });
 
   test('of somebody else answers like one that does not exist', async () => {
@@ -41,7 +61,7 @@ describe('a realm', () => {
   });
 });
 
-/** Without apply_markdown a queue gives the source. */
+/** Without apply_markdown a queue delivers the source. */
 const source = (html: string): string => html.replace(/<\/?p>/g, '');
 
 test('a queue that is opened by polling is told what was ignored', async () => {

@@ -27,7 +27,7 @@ const permit = (permission: string, group: string) =>
   realm.owner.ok('PATCH', '/realm', { [permission]: { new: groups[group] } });
 const makeChannel = async (client: Client, name: string, form: Json = {}): Promise<number> =>
   (await client.ok('POST', '/channels/create', { name, subscribers: [client.user_id], ...form })).id;
-/** The channels of somebody who joined, once they are subscribed. */
+/** The channels of a user who joined, once they are subscribed. */
 async function channelsOf(answer: Json): Promise<number[]> {
   expect(answer.status).toBe(200);
   const authorization = `Basic ${Buffer.from(`${answer.body.email}:${answer.body.api_key}`).toString('base64')}`;
@@ -47,7 +47,7 @@ test('a link of an owner makes no owner after the owner is demoted, by any page'
   }
   const { members } = await realm.owner.ok('GET', '/users');
   expect(members.filter((user: Json) => user.role <= 200).length).toBe(2);
-  // A right that comes back is conveyed again.
+  // A right that the inviter regains is granted again.
   await setRole(second, 200);
   expect(refused(await join(keys[0]))).toEqual(badRequest);
   expect((await join(keys[1])).status).toBe(200);
@@ -83,7 +83,7 @@ test('a channel that became private is not opened by a link of somebody who may 
   expect(await channelsOf(await join(key))).toEqual([opened, kept]);
   await realm.owner.ok('PATCH', `/streams/${opened}`, { is_private: true, history_public_to_subscribers: false });
   expect(await channelsOf(await join(key))).toEqual([kept]);
-  // The subscriber may add.
+  // Permits subscribers to add others.
   await realm.owner.ok('POST', '/users/me/subscriptions', {
     subscriptions: [{ name: 'opened' }],
     principals: [realm.administrator.user_id],
@@ -165,7 +165,7 @@ test('where domains are restricted, or the organisation asks for it, a link make
       password: 'a long password',
     });
     expect([page.status, page.body]).toEqual([200, expect.stringContaining('Look into your mail')]);
-    // The same where there is an account.
+    // The same if there is an account.
     await realm.owner.ok('PATCH', '/realm', { [setting]: false });
     const known = `known@${setting.replaceAll('_', '-')}.example`;
     expect((await join(await link(realm.owner), { email: known })).status).toBe(200);
@@ -174,7 +174,7 @@ test('where domains are restricted, or the organisation asks for it, a link make
     expect((await realm.owner.ok('GET', '/users')).members.map((user: Json) => user.delivery_email)).not.toContain(
       email,
     );
-    // What was mailed is nobody's to see in the list.
+    // Mailed links are not shown to anyone in the list.
     expect((await realm.owner.ok('GET', '/invites')).invites.every((invite: Json) => invite.is_multiuse)).toBe(true);
     await realm.owner.ok('PATCH', '/realm', { [setting]: false });
   }

@@ -256,3 +256,76 @@ test('the page of a link shows a form, says what is wrong, and makes an account'
   expect((await userOf(logged.body.user_id)).full_name).toBe('Paige');
   expect((await realm.spectator.get('//join/nothing')).status).toBe(404);
 });
+
+test('a group or a channel that an invitation names twice is joined once', async () => {
+  const { group_id } = await realm.owner.ok('POST', '/user_groups/create', {
+    name: 'readers',
+    description: '',
+    members: [realm.owner.user_id],
+  });
+  const { id: channel } = await realm.owner.ok('POST', '/channels/create', { name: 'reading', subscribers: [] });
+  const twice = { group_ids: [group_id, group_id], stream_ids: [channel, channel] };
+  const { body, status } = await join(keyOf(await link(realm.owner, twice)));
+  expect(status).toBe(200);
+  const { members } = await realm.owner.ok('GET', `/user_groups/${group_id}/members`);
+  expect(members).toEqual([realm.owner.user_id, body.user_id].sort((a, b) => a - b));
+  const { subscribers } = await realm.owner.ok('GET', `/streams/${channel}/members`);
+  expect(subscribers).toEqual([body.user_id]);
+});
+
+test('PATCH /invites/multiuse/{id} changes what is given, and keeps the rest', async () => {
+  const [plain, secret] = await Promise.all(
+    [false, true].map(async (is_private) => {
+      const name = is_private ? 'secret' : 'plain';
+      await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], invite_only: is_private });
+      return (await realm.owner.ok('GET', '/get_stream_id', { stream: name })).stream_id as number;
+    }),
+  );
+  const url = await link(realm.administrator, { invite_as: 600, stream_ids: [plain], invite_expires_in_minutes: 60 });
+  const [{ id, invited, ...before }] = await invites(realm.administrator);
+  const queue = await realm.owner.queue({ event_types: ['invites_changed'] });
+  const edit = (client: Client, form: Json) => client.patch(`/invites/multiuse/${id}`, form);
+  expect((await edit(realm.administrator, { invite_as: 400 })).status).toBe(200);
+  await queue.next(({ type }) => type === 'invites_changed');
+  expect((await invites(realm.administrator))[0]).toEqual({ ...before, id, invited, invited_as: 400, link_url: url });
+  const joined = await join(keyOf(url));
+  expect(joined.status).toBe(200);
+  expect((await userOf(joined.body.user_id)).role).toBe(400);
+  const { subscribers } = await realm.owner.ok('GET', `/streams/${plain}/members`);
+  expect(subscribers).toContain(joined.body.user_id);
+
+  await edit(realm.administrator, { invite_expires_in_minutes: null, stream_ids: [] });
+  expect((await invites(realm.administrator))[0].expiry_date).toBeNull();
+  const later = await join(keyOf(url));
+  expect((await realm.owner.ok('GET', `/streams/${plain}/members`)).subscribers).not.toContain(later.body.user_id);
+
+  for (const form of [
+    { invite_as: 100 },
+    { invite_as: 500 },
+    { stream_ids: [secret] },
+    { stream_ids: [999_999] },
+    { group_ids: [999_999] },
+    { group_ids: [groups['role:administrators']] },
+    { invite_expires_in_minutes: 0 },
+  ])
+    expect([form, refused(await edit(realm.administrator, form))]).toEqual([form, badRequest]);
+  expect(refused(await edit(realm.member, { invite_as: 600 }))).toEqual(badRequest);
+  const other = await openRealm();
+  expect(refused(await edit(other.owner, { invite_as: 600 }))).toEqual(badRequest);
+  expect((await invites(realm.administrator))[0].invited_as).toBe(400);
+  await realm.administrator.ok('DELETE', `/invites/multiuse/${id}`);
+  expect(refused(await edit(realm.administrator, { invite_as: 600 }))).toEqual(badRequest);
+});
+
+test('who may send links changes the own ones; an administrator cannot make them give more than their creator may', async () => {
+  await realm.owner.ok('PATCH', '/realm', everyone('create_multiuse_invite_group'));
+  const url = await link(realm.member);
+  const [{ id }] = await invites(realm.member);
+  expect((await realm.member.patch(`/invites/multiuse/${id}`, { invite_as: 600 })).status).toBe(200);
+  expect(refused(await realm.member.patch(`/invites/multiuse/${id}`, { invite_as: 200 }))).toEqual(badRequest);
+  expect(refused(await realm.member2.patch(`/invites/multiuse/${id}`, { invite_as: 400 }))).toEqual(badRequest);
+  expect((await realm.owner.patch(`/invites/multiuse/${id}`, { invite_as: 200 })).status).toBe(200);
+  expect(refused(await join(keyOf(url)))).toEqual(badRequest);
+  expect((await realm.member.patch(`/invites/multiuse/${id}`, { invite_as: 400 })).status).toBe(200);
+  expect((await join(keyOf(url))).status).toBe(200);
+});

@@ -21,7 +21,7 @@ test('one person sends 200 invitations a day, and others go on', async () => {
     true,
     false,
   ]);
-  // What was refused counts nothing.
+  // Refused invitations do not count.
   expect((await realm.owner.ok('GET', '/invites')).invites).toHaveLength(150);
   expect((await invite(some(50, 'd'))).status).toBe(200);
   expect((await invite(some(1, 'e'))).body.daily_limit_reached).toBe(true);

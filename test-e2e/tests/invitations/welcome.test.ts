@@ -23,7 +23,7 @@ const keyOf = (link: string): string => link.split('/').filter(Boolean).at(-1) a
 const link = async (client: Client, form: Json): Promise<string> =>
   keyOf((await client.ok('POST', '/invites/multiuse', form)).invite_link);
 
-/** The key in a mail; the system shows mails to whoever started it, a little later than they are sent. */
+/** The key in a mail, which is available shortly after it was sent. */
 const mailedKey = (email: string): Promise<string> =>
   vi.waitFor(
     async () => {
@@ -37,7 +37,7 @@ const mailedKey = (email: string): Promise<string> =>
     { timeout: 10_000, interval: 50 },
   );
 
-/** What was written to somebody lately: the messages among the newest events of the realm that they may read. */
+/** Recent messages to a user: those among the newest events of the realm that they may read. */
 async function greeting(client: Client): Promise<string> {
   for (let attempt = 0; attempt < 400; attempt++) {
     const { max_message_id } = await client.ok('GET', '/users/me');

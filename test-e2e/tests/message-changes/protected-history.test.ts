@@ -86,3 +86,57 @@ describe('in a private channel with protected history a latecomer', () => {
     expect(await idsFor(last)).not.toContain(id);
   });
 });
+
+describe('messages of protected history that latecomers may not see', () => {
+  let channelId: number;
+  let deleter: Client;
+  let before: number;
+  beforeAll(async () => {
+    const { owner, member, member2 } = realm;
+    deleter = await realm.person();
+    const principals = [member.user_id, member2.user_id];
+    await owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'archive' }],
+      principals: [...principals, owner.user_id],
+      invite_only: true,
+      history_public_to_subscribers: false,
+      can_delete_any_message_group: { direct_members: [...principals, deleter.user_id], direct_subgroups: [] },
+    });
+    channelId = (await member.ok('GET', '/get_stream_id', { stream: 'archive' })).stream_id;
+    before = await send('archive');
+    await owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: 'archive' }],
+      principals: [deleter.user_id, latecomer.user_id],
+    });
+  });
+
+  const isDeletion = ({ type }: Json): boolean => type === 'delete_message';
+  const deleteTopic = (who: Client) => who.ok('POST', `/streams/${channelId}/delete_topic`, { topic_name: 'gold' });
+
+  test('latecomers are not told that one is edited', async () => {
+    const [theirs, early] = [await latecomer.queue(), await realm.member2.queue()];
+    await realm.member.ok('POST', `/messages/${before}/typing`, { op: 'start' });
+    const isTyping = ({ type }: Json): boolean => type === 'typing_edit_message';
+    expect((await early.next(isTyping)).message_id).toBe(before);
+    expect((await theirs.settle()).filter(isTyping)).toEqual([]);
+  });
+
+  test('a latecomer deletes none of them with a topic', async () => {
+    const since = await send('archive');
+    const queue = await realm.member2.queue({ client_capabilities: { bulk_message_deletion: true } });
+    expect((await deleteTopic(deleter)).complete).toBe(true);
+    expect((await queue.next(isDeletion)).message_ids).toEqual([since]);
+    expect((await queue.settle()).filter(isDeletion)).toEqual([]);
+    expect((await realm.member.get(`/messages/${before}`)).status).toBe(200);
+    // Nothing is left that they see.
+    expect((await deleteTopic(deleter)).complete).toBe(true);
+    expect((await realm.member.get(`/messages/${before}`)).status).toBe(200);
+  });
+
+  test('latecomers are not told that they are deleted with a topic', async () => {
+    const [theirs, early] = [await latecomer.queue(), await realm.member2.queue()];
+    await deleteTopic(realm.member2);
+    expect(await early.next(isDeletion)).toMatchObject({ message_id: before, topic: 'gold' });
+    expect((await theirs.settle()).filter(isDeletion)).toEqual([]);
+  });
+});

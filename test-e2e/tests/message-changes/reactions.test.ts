@@ -32,8 +32,9 @@ describe('a reaction', () => {
 
   test('can be given once per user and emoji, under whatever name', async () => {
     const id = await send();
-    expect((await react(realm.member, id, { emoji_name: 'smile' })).status).toBe(200);
-    for (const form of [{ emoji_name: 'smile' }, { emoji_name: 'slight_smile' }, smile]) {
+    const up = { emoji_name: '+1', emoji_code: '1f44d', reaction_type: 'unicode_emoji' };
+    expect((await react(realm.member, id, { emoji_name: 'thumbs_up' })).status).toBe(200);
+    for (const form of [{ emoji_name: '+1' }, { emoji_name: 'thumbs_up' }, up]) {
       const { status, body } = await react(realm.member, id, form);
       expect([status, body.code]).toEqual([400, 'REACTION_ALREADY_EXISTS']);
     }
@@ -68,6 +69,34 @@ describe('a reaction', () => {
   test('may use the extra emoji', async () => {
     const form = { emoji_name: 'zulip', emoji_code: 'zulip', reaction_type: 'zulip_extra_emoji' };
     expect((await react(realm.member, await send(), form)).status).toBe(200);
+  });
+
+  test.each([
+    ['cat', '1f408'],
+    ['dog', '1f415'],
+    ['kitten', '1f431'],
+    ['division', '2797'],
+    ['info', '2139'],
+    ['up', '2b06'],
+    ['holiday_tree', '1f384'],
+    ['flag_germany', '1f1e9-1f1ea'],
+    ['eye_in_speech_bubble', '1f441-200d-1f5e8'],
+    ['family_man_woman_girl_boy', '1f468-200d-1f469-200d-1f467-200d-1f466'],
+    ['brown_mushroom', '1f344-200d-1f7eb'],
+    ['piñata', '1fa85'],
+  ])('with %s has the code %s, also where it is given with variation selectors', async (emoji_name, emoji_code) => {
+    const id = await send();
+    const reactions = async () => {
+      const { message } = await realm.member.ok('GET', `/messages/${id}`);
+      return message.reactions.map((reaction: Json) => [reaction.emoji_name, reaction.emoji_code]);
+    };
+    expect((await react(realm.member, id, { emoji_name })).status).toBe(200);
+    expect(await reactions()).toEqual([[emoji_name, emoji_code]]);
+    const qualified = emoji_code.replace('-', '-fe0f-');
+    const form = { emoji_name, emoji_code: qualified, reaction_type: 'unicode_emoji' };
+    expect((await react(realm.member, id, form)).body.code).toBe('REACTION_ALREADY_EXISTS');
+    await realm.member.ok('DELETE', `/messages/${id}/reactions`, { emoji_code: qualified });
+    expect(await reactions()).toEqual([]);
   });
 
   test('to a message one may not read is refused as if it were not there', async () => {

@@ -45,6 +45,22 @@ describe('typing a direct message', () => {
   });
 });
 
+test('who turned off being told of typing is not told, in direct messages and in channels', async () => {
+  const { member, member2, owner } = realm;
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'open' }] });
+  await member2.ok('PATCH', '/settings', { receives_typing_notifications: false });
+  const modern = { client_capabilities: { stream_typing_notifications: true } };
+  const [unwilling, willing] = [await member2.queue(modern), await owner.queue(modern)];
+  await member.ok('POST', '/typing', { op: 'start', to: [member2.user_id, owner.user_id] });
+  await willing.next((event) => isTyping(event) && event.message_type === 'direct');
+  await member.ok('POST', '/typing', { type: 'channel', op: 'start', stream_id: channelId, topic: 'lunch' });
+  await willing.next((event) => isTyping(event) && event.message_type === 'stream');
+  expect((await unwilling.settle()).filter(isTyping)).toEqual([]);
+  await member2.ok('PATCH', '/settings', { receives_typing_notifications: true });
+  await member.ok('POST', '/typing', { op: 'stop', to: [member2.user_id, owner.user_id] });
+  await unwilling.next((event) => isTyping(event) && event.op === 'stop');
+});
+
 describe('typing in a channel', () => {
   test('is told to subscribers whose client knows it', async () => {
     const capable = await realm.member2.queue({ client_capabilities: { stream_typing_notifications: true } });

@@ -40,7 +40,7 @@ test('a move to a private channel is told to who may read there by a group, and 
   expect((await member.get(`/messages/${id}`)).status).toBe(200);
   const { user_ids } = await owner.ok('GET', `/messages/${id}/read_receipts`);
   expect(user_ids).not.toContain(member2.user_id);
-  // By what they may read, not by what they are subscribed to.
+  // Depends on what they may read, not on their subscriptions.
   const flag = { messages: [id], op: 'remove', flag: 'starred' };
   expect([
     (await member.post('/messages/flags', flag)).status,

@@ -112,7 +112,7 @@ test('the picture is left to clients only where they are told the address, also 
   };
   expect(await sent()).toEqual([null, null]);
   await member.ok('PATCH', '/settings', { email_address_visibility: 3 });
-  // Sends don't wait for what happened elsewhere; reads do.
+  // Sends don't wait for events of other services; reads do.
   await member.ok('GET', '/messages', { anchor: 'newest', num_before: 1, num_after: 0 });
   expect(await sent()).toEqual([null, expect.any(String)]);
 });

@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -25,8 +25,9 @@ beforeAll(async () => {
 describe('unread messages in a register', () => {
   test('are listed by conversation, and gone once read', async () => {
     const { owner, administrator: reader, moderator } = realm;
-    await reader.ok('POST', '/mark_all_as_read');
     await subscribe(owner, 'unread', [owner, reader]);
+    await noticesSent(realm.id);
+    await reader.ok('POST', '/mark_all_as_read');
     const first = await say(owner, 'unread', 'a');
     const second = await say(owner, 'unread', 'A');
     const direct = await tell(owner, [reader]);
@@ -128,7 +129,7 @@ describe('flags', () => {
     const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'deleted' });
     await owner.ok('POST', `/streams/${stream_id}/delete_topic`, { topic_name: 'all' });
     expect(await queue.next((event) => event.type === 'delete_message')).toMatchObject({ message_ids: [other] });
-    // Out of a channel that one may not read any more nothing is told, but that the star is gone.
+    // A user who lost access to a channel receives no event about it except for the removed star.
     await owner.ok('POST', '/users/me/subscriptions', {
       subscriptions: [{ name: 'deleted in private' }],
       principals: [owner.user_id, member2.user_id],
@@ -188,7 +189,7 @@ test('recent conversations are ordered by their newest message', async () => {
   const { recent_private_conversations } = await owner.ok('POST', '/register', {
     fetch_event_types: ['recent_private_conversations'],
   });
-  // The welcome may come at any time.
+  // The welcome message may arrive at any time.
   const ours = recent_private_conversations.filter((one: { user_ids: number[] }) =>
     one.user_ids.includes(administrator.user_id),
   );

@@ -1,7 +1,7 @@
 import { type Client, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
-/** One answer holds a bounded amount of text; clients go on from where it ends. */
+/** One answer contains a bounded amount of text; clients continue where it ends. */
 let realm: Realm;
 let channel: number;
 /** Ascending. */

@@ -1,6 +1,6 @@
 import type { Json } from '@natter/testkit';
 
-/** What a client keeps of messages: where the unread ones are, which mention it, stars, and preferences of topics. */
+/** A client's state of messages: unread messages by conversation, mentions, stars, and topic preferences. */
 export interface MessageState {
   unread: Map<number, string>;
   mentions: Set<number>;
@@ -12,7 +12,7 @@ const place = (channelId: number, topic: string): string => `${channelId}:${topi
 const direct = 'direct';
 const mentions = (flags: string[]): boolean => flags.some((flag) => flag.includes('mentioned'));
 
-/** From a register. */
+/** The state from a register. */
 export function stateOf({ unread_msgs, starred_messages, user_topics }: Json): MessageState {
   const unread = new Map<number, string>();
   for (const one of unread_msgs.streams)
@@ -32,7 +32,7 @@ function forget(state: MessageState, id: number): void {
   state.mentions.delete(id);
 }
 
-/** As clients do it, for those that know lists of deleted messages and the empty topic. */
+/** Applies events like clients that support lists of deleted messages and the empty topic. */
 const follows: Record<string, (state: MessageState, event: Json) => void> = {
   message(state, { message, flags }) {
     if (flags.includes('read')) return;

@@ -93,6 +93,16 @@ describe('a page of messages', () => {
       [sent[5], []],
     ]);
   });
+  test.each(['id', 'with', 'near'])(
+    'an id of any length after %s is refused, not an error of the server',
+    async (operator) => {
+      for (const operand of ['9'.repeat(400), '9223372036854775808']) {
+        const form = { anchor: 'newest', num_before: 1, num_after: 1, narrow: [[operator, operand]] };
+        const { status, body } = await realm.member.get('/messages', form);
+        expect([status, body.code]).toEqual([400, 'BAD_NARROW']);
+      }
+    },
+  );
   test.each([
     [{ num_before: 1, num_after: 1 }, 'REQUEST_VARIABLE_MISSING'],
     [{ anchor: 'newest', num_after: 1 }, 'REQUEST_VARIABLE_MISSING'],
@@ -169,7 +179,20 @@ describe('a narrow', () => {
     expect(await within(['dm', [owner.user_id]])).toEqual([dm]);
     expect(await within(['pm-with', `${owner.email},${member2.email}`])).toEqual([group]);
     expect(await within(['dm', [member.user_id]])).toEqual([own]);
+    expect(await within(['dm', []])).toEqual([]);
+    expect(await within({ operator: 'dm', operand: [], negated: true })).toEqual([first, second, dm, group, own]);
     expect(await within(['dm-including', owner.user_id])).toEqual([dm, group]);
+    expect(await within(['group-pm-with', owner.user_id])).toEqual([group]);
+    const both = await member.get('/messages', {
+      anchor: 'newest',
+      num_before: 1,
+      num_after: 0,
+      narrow: [
+        ['channel', id],
+        ['dm', [owner.user_id]],
+      ],
+    });
+    expect([both.status, both.body.code]).toEqual([400, 'BAD_NARROW']);
     expect(await within(['is', 'dm'])).toEqual([dm, group, own]);
     expect(await within(['is', 'resolved'])).toEqual([second]);
     expect(await within(['has', 'link'])).toEqual([first]);
@@ -196,7 +219,7 @@ describe('a narrow', () => {
     expect(await ids(member, [['with', moved]])).toEqual([moved, there]);
     const direct = await tell(owner, [member], 'to you');
     expect(await ids(member, [...named, ['with', direct]])).toContain(direct);
-    // Out of reach: as it was named.
+    // The message is not accessible, so the narrow stays as it was given.
     expect(await ids(member2, [...named, ['with', direct]])).toEqual([left]);
     const form = { anchor: 'newest', num_before: 9, num_after: 0 };
     for (const id of [direct, 99_999_999])
@@ -234,7 +257,21 @@ describe('a narrow', () => {
     expect(messages.map((message: Json) => message.id)).toEqual([id]);
     expect(messages[0].match_content).toBe('<p>A herd of <span class="highlight">walruses</span> &amp; seals</p>');
     expect(await ids(realm.member2, [['search', 'walrus']])).toEqual([]);
+    const linked = await say(
+      realm.owner,
+      'search',
+      'zoo',
+      '[otter](https://otter.example/otter "an otter") otter.example',
+    );
+    const found = (await read(realm.member, { narrow: [['search', 'otter']] })).messages.find(
+      (message: Json) => message.id === linked,
+    );
+    expect(found.match_content).toMatch(
+      /^<p><a href="https:\/\/otter\.example\/otter" title="an otter"><span class="highlight">otter<\/span><\/a> /,
+    );
     expect(await ids(realm.member, [['search', 'walrus or zebra']])).toEqual([]);
+    expect(await ids(realm.member, [['search', '']])).toEqual([]);
+    expect(await ids(realm.member, [['search', ' "" ']])).toEqual([]);
     expect(await ids(realm.member, [['search', '"herd of walruses" seals']])).toEqual([id]);
     expect(await ids(realm.member, [['search', '"the herd" seals']])).toEqual([]);
     expect(await ids(realm.member, [['search', '"herd%walruses"']])).toEqual([]);
@@ -298,4 +335,14 @@ describe('topics of a channel', () => {
       { name: 'two', max_id: two },
     ]);
   });
+});
+
+test('a summary is refused with the reason, as the register says', async () => {
+  const { member, spectator } = realm;
+  const narrow = [{ operator: 'topic', operand: 'lunch' }];
+  const { status, body } = await member.get('/messages/summary', { narrow });
+  expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'AI features are not enabled on this server.']);
+  const state = await member.ok('POST', '/register', { fetch_event_types: ['realm'] });
+  expect(state.server_can_summarize_topics).toBe(false);
+  expect((await spectator.get('/messages/summary', { narrow })).status).toBe(401);
 });

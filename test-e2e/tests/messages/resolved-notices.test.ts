@@ -1,7 +1,7 @@
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-/** A topic that everybody has read, resolved by its sender: what each of them is told of the notice. */
+/** A topic that all users have read, resolved by its sender: the events that each of them receives about the notice. */
 async function resolve(realm: Realm, others: readonly Client[]): Promise<{ id: number; flags: Json[] }> {
   const sender = realm.moderator;
   await realm.owner.ok('POST', '/users/me/subscriptions', {
@@ -40,7 +40,7 @@ test('a notice that a topic is resolved is read at once for who does not follow 
   expect(notice.flags).toEqual([[], ['read'], ['read'], []]);
   expect(await Promise.all(all.map((who) => unread(who, notice.id)))).toEqual([true, false, false, true]);
   expect(await Promise.all(all.map((who) => flags(who, notice.id)))).toEqual([[], ['read'], ['read'], []]);
-  // It stays as it arrived, until its reader says otherwise.
+  // The flag stays until its reader changes it.
   await other.ok('PATCH', '/settings', { resolved_topic_notice_auto_read_policy: 'never' });
   expect(await flags(other, notice.id)).toEqual(['read']);
   await other.ok('POST', '/messages/flags', { messages: [notice.id], op: 'remove', flag: 'read' });

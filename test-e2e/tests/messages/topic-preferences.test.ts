@@ -216,3 +216,35 @@ test('a mute of the empty topic has its display name for clients that know no em
   });
   expect(await mutes()).toEqual([]);
 });
+
+test('mutes in a private channel that one left are listed without its new name', async () => {
+  const { owner } = realm;
+  const member = await realm.person();
+  const principals = [owner.user_id, member.user_id];
+  for (const name of ['left', 'kept'])
+    await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name }], principals, invite_only: true });
+  const idOf = async (stream: string): Promise<number> =>
+    (await owner.ok('GET', '/get_stream_id', { stream })).stream_id;
+  const [left, kept] = [await idOf('left'), await idOf('kept')];
+  const mute = (stream_id: number, topic: string): Promise<Json> =>
+    member.ok('POST', '/user_topics', { stream_id, topic, visibility_policy: 1 });
+  await mute(left, 'noise');
+  const queue = await member.queue({ event_types: ['muted_topics', 'stream'], fetch_event_types: [] });
+  await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['left'], principals: [member.user_id] });
+  await queue.next(({ type, op }) => type === 'stream' && op === 'delete');
+  await owner.ok('PATCH', `/streams/${left}`, { new_name: 'merger' });
+  const listed = async (): Promise<Json[]> =>
+    (await member.ok('POST', '/register', { fetch_event_types: ['muted_topics'] })).muted_topics;
+  await expect.poll(listed, { timeout: 30_000 }).toEqual([]);
+  await mute(kept, 'more');
+  const only = [['kept', 'more', expect.any(Number)]];
+  expect((await queue.next(({ type }) => type === 'muted_topics')).muted_topics).toEqual(only);
+  expect(await listed()).toEqual(only);
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'merger' }],
+    principals: [member.user_id],
+  });
+  await expect
+    .poll(async () => (await listed()).map(([name]) => name), { timeout: 30_000 })
+    .toEqual(['merger', 'kept']);
+});

@@ -6,7 +6,7 @@ const unreadIds = ({ pms, streams, huddles }: Json): number[] =>
     .flatMap((one: Json) => one.unread_message_ids as number[])
     .sort((a: number, b: number) => a - b);
 
-/** What a client counts: the register's unread messages, then the events after it. */
+/** A client's count: the register's unread messages, plus the events after it. */
 function counted(state: Json, events: Json[]): number[] {
   const unread = new Set(unreadIds(state.unread_msgs));
   for (const event of events) {

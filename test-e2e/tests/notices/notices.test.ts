@@ -14,7 +14,7 @@ test('a newcomer is welcomed once, before they can ask for anything', async () =
   const person = await realm.person();
   const theirs = await person.queue({ event_types: ['message'] });
   expect(theirs.state.max_message_id ?? 1).toBeGreaterThan(0);
-  // What was said before the register is no event after it.
+  // Messages sent before the register are not delivered as events after it.
   expect((await theirs.settle()).filter(isFrom('Welcome Bot'))).toEqual([]);
   expect((await queue.settle()).filter(isFrom('Welcome Bot'))).toEqual([]);
   const { messages } = (await person.get('/messages', { anchor: 'newest', num_before: 10, num_after: 0 })).body;
@@ -61,7 +61,11 @@ describe('who is subscribed by somebody else', () => {
         subscriptions: names.map((name) => ({ name })),
         principals: people.map(({ user_id }) => user_id),
       });
+    const before = await member.queue();
     await subscribe(['kept'], [member]);
+    await before.next(
+      (event) => isNotice(event) && event.message.content.includes('kept') && event.message.type === 'private',
+    );
     const queues = await Promise.all([member.queue(), member2.queue()]);
     await subscribe(['kept', 'fresh'], [member, member2]);
     const told: string[][] = [];
@@ -163,4 +167,36 @@ test('who is put into a group by somebody else is told', async () => {
   const { message } = await queue.next(isNotice);
   expect(message.type).toBe('private');
   expect(message.content).toContain('gardeners');
+});
+
+test('notices name people and groups as of the event, also right after a rename', async () => {
+  const { owner, member, member2 } = realm;
+  const { group_id } = await owner.ok('POST', '/user_groups/create', { name: 'round 0', description: '', members: [] });
+  const queue = await member2.queue();
+  for (const round of [1, 2, 3]) {
+    const full_name = `Called ${round}`;
+    await owner.ok('PATCH', `/users/${member.user_id}`, { full_name });
+    await member.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name: `of round ${round}` }],
+      principals: [member.user_id, member2.user_id],
+    });
+    const subscribed = await queue.next((event) => isNotice(event) && event.message.type === 'private');
+    expect(subscribed.message.content).toContain(full_name);
+    await owner.ok('PATCH', `/user_groups/${group_id}`, { name: `round ${round}` });
+    await owner.ok('POST', `/user_groups/${group_id}/members`, { add: [member2.user_id] });
+    const added = await queue.next((event) => isNotice(event) && event.message.type === 'private');
+    expect(added.message.content).toContain(`round ${round}`);
+    await owner.ok('POST', `/user_groups/${group_id}/members`, { delete: [member2.user_id] });
+    await queue.next((event) => isNotice(event) && event.message.type === 'private');
+  }
+});
+
+test('a newcomer is named in the notice of what they do first', async () => {
+  const person = await realm.person({ full_name: 'Zoe Early' });
+  const queue = await person.queue();
+  await person.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'first of zoe' }] });
+  const { message } = await queue.next(
+    (event) => isNotice(event) && event.message.display_recipient === 'first of zoe',
+  );
+  expect(message.content).toContain('Zoe Early');
 });

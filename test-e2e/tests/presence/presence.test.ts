@@ -55,8 +55,26 @@ describe('telling that one is here', () => {
       ping_only: true,
       new_user_input: true,
     });
-    expect(ping.presence_last_update_id).toBe(next.presence_last_update_id);
+    expect(ping).toMatchObject({ presence_last_update_id: -1 });
     expect([ping.presences, ping.server_timestamp]).toEqual([undefined, undefined]);
+  });
+
+  test('a ping gives no id whose data it leaves out', async () => {
+    const { member, member2 } = realm;
+    const first = await member.ok('POST', '/users/me/presence', { status: 'active', last_update_id: -1 });
+    const newcomer = await realm.person();
+    for (const who of [member2, newcomer]) await who.ok('POST', '/users/me/presence', { status: 'active' });
+    const ping = await member.ok('POST', '/users/me/presence', {
+      status: 'active',
+      ping_only: true,
+      last_update_id: first.presence_last_update_id,
+    });
+    expect(ping.presence_last_update_id).toBe(first.presence_last_update_id);
+    const next = await member.ok('POST', '/users/me/presence', {
+      status: 'active',
+      last_update_id: ping.presence_last_update_id,
+    });
+    expect(Object.keys(next.presences)).toContain(String(newcomer.user_id));
   });
 
   test('never gives an id below the one it was given', async () => {

@@ -1,6 +1,6 @@
 import type { Json } from '@natter/testkit';
 
-/** What a client keeps of the realm, its groups and what is its own. Written from the event catalogue. */
+/** A client's state of the realm, its groups and own settings. Written from the event catalogue. */
 export interface State {
   realm: Record<string, Json>;
   groups: Map<number, Json>;
@@ -64,7 +64,7 @@ export function stateOf(register: Json): State {
   };
 }
 
-/** Keys that begin so but are no setting. */
+/** Keys with the prefix of settings that are none. */
 const owned = new Set([
   'realm_users',
   'realm_non_active_users',
@@ -165,7 +165,7 @@ export function apply(state: State, event: Json): void {
   }
 }
 
-/** Comparable form: maps in the order of their keys. */
+/** Comparable form: maps sorted by key. */
 export const comparable = (state: State): Json =>
   Object.fromEntries(
     Object.entries(state).map(([name, part]) => [

@@ -125,7 +125,7 @@ test('custom emoji: none at first; one that is not there is 404 with BAD_REQUEST
   expect(refused(await realm.owner.delete('/realm/emoji/nothing'))).toEqual([404, 'BAD_REQUEST']);
 });
 
-/** Who may: by hand from the tables of the reference. A number stands for each #, so that nothing is made twice. */
+/** Permitted roles, written by hand from the reference. Each # is replaced by a number, so that names are unique. */
 const matrix: [string, string, Json, string[]][] = [
   ['POST', '/realm/filters', { pattern: 'p#', url_template: 'https://e.example' }, ['owner', 'administrator']],
   [

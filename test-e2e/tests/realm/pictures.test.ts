@@ -67,6 +67,24 @@ test('emoji that are refused: names, no picture, too large, a name in use, a Uni
   expect(refused(await upload(realm.guest, '/realm/emoji/guest', png))).toEqual([400, 'BAD_REQUEST']);
 });
 
+test('a custom emoji overrides the standard one of its name, in messages and reactions', async () => {
+  expect((await upload(realm.administrator, '/realm/emoji/octopus', png)).status).toBe(200);
+  const { emoji } = await realm.guest.ok('GET', '/realm/emoji');
+  const own = Object.values<Json>(emoji).find((one) => one.name === 'octopus');
+  const { id } = await realm.member.ok('POST', '/messages', {
+    type: 'direct',
+    to: [realm.member2.user_id],
+    content: ':octopus:',
+  });
+  // The projection that messages are rendered with follows later.
+  await expect
+    .poll(async () => (await realm.member.ok('POST', '/messages/render', { content: ':octopus:' })).rendered)
+    .toBe(`<p><img alt=":octopus:" class="emoji" src="${own?.source_url}" title="octopus"></p>`);
+  await realm.member2.ok('POST', `/messages/${id}/reactions`, { emoji_name: 'octopus' });
+  const { message } = await realm.member.ok('GET', `/messages/${id}`);
+  expect(message.reactions).toMatchObject([{ emoji_code: own?.id, reaction_type: 'realm_emoji' }]);
+});
+
 test('the icon and the logos: uploaded by administrators, told in update_dict, served, taken back', async () => {
   const queue = await realm.guest.queue({ event_types: ['realm'] });
   expect(refused(await upload(realm.member, '/realm/icon', png))).toEqual([400, 'BAD_REQUEST']);

@@ -1,7 +1,10 @@
 import { type Json, openRealm } from '@natter/testkit';
 import { expect, test } from 'vitest';
 
-/** Every key of the `realm` group and its type, from the event catalogue: `?` may be null, `group` is a group-setting value. */
+/**
+ * Every key of the `realm` group and its type, from the event catalogue: `?` may be null, `group` is a group-setting
+ * value.
+ */
 const keys: Record<string, string> = {
   realm_name: 'string',
   realm_description: 'string',
@@ -248,5 +251,12 @@ test('the emoji data that a register names are there', async () => {
   const state = await realm.member.ok('POST', '/register', { fetch_event_types: ['realm'] });
   const { status, body } = await realm.spectator.get(`/${new URL(state.server_emoji_data_url).pathname}`);
   expect(status).toBe(200);
-  expect(body.code_to_names['1f642']).toContain('smile');
+  expect(Object.keys(body.code_to_names)).toHaveLength(1875);
+  expect(body.code_to_names).toMatchObject({
+    '1f642': ['smile'],
+    '1f44d': ['+1', 'thumbs_up', 'like'],
+    '1f408': ['cat', 'meow'],
+    '1f1e9-1f1ea': ['flag_germany'],
+    '1f3f3-200d-1f308': expect.arrayContaining(['rainbow_flag']),
+  });
 });

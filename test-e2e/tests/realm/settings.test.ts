@@ -8,7 +8,7 @@ beforeAll(async () => {
 
 const stateOf = (client: Client): Promise<Json> => client.ok('POST', '/register', { fetch_event_types: ['realm'] });
 
-/** One other value of each setting, as `PATCH /realm` takes it, and as clients read it back. */
+/** Another value of each setting, as sent in `PATCH /realm` and as clients read it. */
 const changes: [string, unknown, unknown][] = [
   ['name', 'Another name', 'Another name'],
   ['description', 'What we do', 'What we do'],
@@ -102,6 +102,37 @@ test('a name over 40 characters, a description over 1000, a welcome text over 80
     const { status, body } = await realm.owner.patch('/realm', form);
     expect([status, body.code], JSON.stringify(form)).toEqual([400, 'BAD_REQUEST']);
   }
+});
+
+test('older names of a setting change it, and a value that it already stands for changes nothing', async () => {
+  const { owner, member } = realm;
+  const set = async (form: Json): Promise<Json> => {
+    await owner.ok('PATCH', '/realm', form);
+    const { realm_topics_policy, realm_mandatory_topics } = await stateOf(member);
+    return [realm_topics_policy, realm_mandatory_topics];
+  };
+  expect(await set({ topics_policy: 'allow_empty_topic' })).toEqual(['allow_empty_topic', false]);
+  expect(await set({ mandatory_topics: true })).toEqual(['disable_empty_topic', true]);
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'strict' }] });
+  const empty = await owner.post('/messages', { type: 'channel', to: 'strict', topic: '', content: 'no topic' });
+  expect([empty.status, empty.body.code]).toEqual([400, 'BAD_REQUEST']);
+  expect(await set({ mandatory_topics: false })).toEqual(['allow_empty_topic', false]);
+  await owner.ok('POST', '/messages', { type: 'channel', to: 'strict', topic: '', content: 'no topic' });
+  expect(await set({ mandatory_topics: true, topics_policy: 'allow_empty_topic' })).toEqual([
+    'allow_empty_topic',
+    false,
+  ]);
+  await owner.ok('PATCH', '/realm', { allow_edit_history: false });
+  expect((await stateOf(member)).realm_message_edit_history_visibility_policy).toBe('none');
+  await owner.ok('PATCH', '/realm', { message_edit_history_visibility_policy: 'moves' });
+  await owner.ok('PATCH', '/realm', { allow_edit_history: true });
+  expect((await stateOf(member)).realm_message_edit_history_visibility_policy).toBe('moves');
+  for (const wrong of [1, 'yes', null]) {
+    const { status } = await owner.patch('/realm', { mandatory_topics: wrong });
+    expect([wrong, status]).toEqual([wrong, 400]);
+  }
+  expect((await realm.moderator.patch('/realm', { mandatory_topics: true })).status).toBe(400);
+  expect(await set({})).toEqual(['allow_empty_topic', false]);
 });
 
 test('older mirrors of a setting change with it', async () => {

@@ -1,45 +1,45 @@
 import type { Client, Json, Realm } from '@natter/testkit';
 
-/** One call of one operation by one caller. Ids that a row names are of `realm`, whoever calls. */
+/** One call of one operation by one caller. Ids in a row are those of `realm`, for every caller. */
 export interface Cell {
   realm: Realm;
-  /** Whose things the caller uses: their own; a member's, where the caller can have none. */
+  /** The owner of the objects that the caller uses: the caller, or a member if the caller can have none. */
   own: Client;
   /** A bot of the realm's member. */
   bot: Client;
-  /** A channel to which everybody is subscribed, a web-public one, and a message in the first. */
+  /** A channel with all callers as subscribers, a web-public one, and a message in the first. */
   channel: number;
   channelName: string;
   open: number;
   message: number;
-  /** Differs from call to call. */
+  /** Unique per call. */
   n: number;
 }
 
 export interface Row {
-  /** Nobody is asked who they are. */
+  /** The operation ignores credentials. */
   isAsked?: false;
-  /** Values of the path's parameters, and others that `form` needs. */
+  /** Values of path parameters, and others that `form` needs. */
   at?: (cell: Cell) => Promise<Record<string, Json>>;
   form?: (cell: Cell, at: Record<string, Json>) => Json | Promise<Json>;
-  /** With a picture beside the form. */
+  /** With an image beside the form. */
   file?: true;
-  /** The caller is somebody made for this call, since it ends them. */
+  /** The caller is created for this call, because the call ends the account. */
   isLast?: true;
-  /** The realm is one made for this call. */
+  /** The realm is created for this call. */
   isOwnRealm?: true;
-  /** What others of the same realm are answered who use the thing of somebody else; without it, it is nobody's own. */
+  /** The answer to other users of the same realm who use another user's object; absent if the object has no owner. */
   others?: string;
-  /** What who is refused is told; BAD_REQUEST unless said. */
+  /** The refusal; BAD_REQUEST by default. */
   no?: string;
-  /** What strangers are told who name this realm's things; as `no` unless said. */
+  /** The refusal to users of another realm who name this realm's objects; equals `no` by default. */
   x?: string;
 }
 
 /**
- * The letters of who may: o owner, a administrator, m moderator, u member, g guest, b bot (a member's, with the role of a member),
- * s without authentication, d deactivated, x the owner of another realm who names what this one has. Where x may, the operation
- * names nothing, and acts on that other realm.
+ * The letters of the permitted callers: o owner, a administrator, m moderator, u member, g guest, b bot (a member's,
+ * with the role of a member), s without authentication, d deactivated, x the owner of another realm who names objects
+ * of this one. If x is permitted, the operation names no object and acts on that other realm.
  */
 export type Table = Record<string, [may: string, row?: Row]>;
 

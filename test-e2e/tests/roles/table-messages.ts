@@ -61,7 +61,8 @@ export const messagesTable: Table = {
     },
   ],
   'GET /messages/{message_id}': [here, { at: known }],
-  // What one may not see matches nothing.
+  'GET /messages/summary': ['', {}],
+  // An invisible message matches nothing.
   'GET /messages/matches_narrow': [signedIn, { form: ({ message }) => ({ msg_ids: [message], narrow: [] }) }],
   'POST /messages/flags': [here, { form: ({ message }) => ({ messages: [message], op: 'add', flag: 'starred' }) }],
   'POST /messages/flags/narrow': [
@@ -174,8 +175,12 @@ export const messagesTable: Table = {
   'GET /user_uploads/{realm_id_str}/{folder}/{token}/{filename}': ['u', { at: uploaded, no: 'BAD_REQUEST' }],
   'GET //user_uploads/{realm_id}/{folder}/{token}/{name}': ['u', { at: uploaded, no: '404 USER_DEACTIVATED' }],
   'GET //user_uploads/temporary/{access}/{name}': ['', { at: async () => ({ access: 'none', name: 'a' }), no: '404' }],
+  'GET //external_content/{signature}/{address}': [
+    '',
+    { at: async () => ({ signature: 'none', address: '00' }), no: '404' },
+  ],
   'GET /attachments': [signedIn],
   'DELETE /attachments/{attachment_id}': [here, { at: attached, others: 'BAD_REQUEST' }],
-  // Without a channel for it nobody may.
+  // Refused to all callers, because the realm has no channel for reports.
   'POST /messages/{message_id}/report': ['', { at: known, form: () => ({ report_type: 'spam' }) }],
 };

@@ -79,7 +79,9 @@ export const peopleTable: Table = {
       x: 'AUTHENTICATION_FAILED',
     },
   ],
-  // Nobody logs in without a password.
+  // The realm of the table has no key for tokens.
+  'POST /jwt/fetch_api_key': ['', { form: () => ({ token: 'a.b.c' }), isAsked: false }],
+  // Login without a password is refused to all callers.
   'POST /dev_fetch_api_key': ['', { form: ({ realm }) => ({ username: realm.member.email }), isAsked: false }],
   'POST /users': [
     'oax',
@@ -95,7 +97,10 @@ export const peopleTable: Table = {
       form: (cell) => ({ full_name: name(cell) }),
     },
   ],
-  'DELETE /users/{user_id}': ['oa', { at: someone }],
+  'DELETE /users/{user_id_or_email}': [
+    'oa',
+    { at: async (cell) => ({ user_id_or_email: (await someone(cell)).user_id }) },
+  ],
   'DELETE /users/me': [people, { isLast: true }],
   'POST /users/{user_id}/reactivate': [
     'oa',
@@ -122,9 +127,13 @@ export const peopleTable: Table = {
   'PATCH /settings/notifications': [people, { form: () => ({ enable_sounds: false }) }],
   'POST /zcommand': [signedIn, { form: () => ({ command: '/ping' }) }],
   'PATCH /realm/user_settings_defaults': ['oax', { form: () => ({ enter_sends: true }) }],
+  'GET //accounts/login': [all],
+  // Only a browser that names this origin, or repeats its token, begins a session; API keys begin and end none.
+  'POST //accounts/login': ['', { form: () => ({ username: 'nobody@example.com', password: 'x' }), no: 'CSRF_FAILED' }],
+  'POST //accounts/logout': ['', { no: 'UNAUTHORIZED' }],
   'GET //accounts/password/reset': [all],
   'POST //accounts/password/reset': [all, { form: ({ n }) => ({ email: `nobody${n}@example.com` }) }],
-  // A link that there is not is the same for everybody.
+  // A link that does not exist is answered equally for all callers.
   'GET //accounts/password/reset/{key}': ['', { at: async () => ({ key: 'x'.repeat(40) }), no: '404', x: '404' }],
   'POST //accounts/password/reset/{key}': [
     '',
@@ -163,7 +172,7 @@ export const peopleTable: Table = {
   'DELETE /users/me/alert_words': [signedIn, { form: () => ({ alert_words: ['natter'] }) }],
   'POST /users/me/avatar': [signedIn, { file: true }],
   'DELETE /users/me/avatar': [signedIn],
-  // Whom one may not know has a picture as well: it tells nobody whether there is such a person.
+  // An invisible user has an image too, so that the answer does not reveal whether the user exists.
   'GET //avatar/{who}': ['oamugbsx', { ...ofMember, no: 'USER_DEACTIVATED' }],
   'GET //avatar/{who}/medium': ['oamugbsx', { ...ofMember, no: 'USER_DEACTIVATED' }],
   'GET //user_avatars/drawn/{who}': [all, ofMember],
@@ -215,7 +224,7 @@ export const peopleTable: Table = {
   'POST /export/realm': ['', { form: () => ({ export_type: 1 }) }],
   'DELETE /export/realm/{export_id}': ['', { at: async () => ({ export_id: 1 }) }],
   'GET /export/realm/consents': ['oax'],
-  // This server has an account with no provider of calls.
+  // This server has no account with call providers.
   'GET /calls/bigbluebutton/create': ['', { form: () => ({ meeting_name: 'Meeting' }) }],
   'POST /calls/zoom/create': [''],
   'POST /realm/test_welcome_bot_custom_message': [
@@ -306,7 +315,7 @@ export const peopleTable: Table = {
       others: 'BAD_REQUEST',
     },
   ],
-  // This server sends no push notifications: nobody's test succeeds.
+  // This server sends no push notifications, so no test of them succeeds.
   'POST /mobile_push/test_notification': [
     '',
     { form: () => ({ token: 'unknown' }), no: 'INVALID_PUSH_DEVICE_TOKEN BAD_REQUEST' },
@@ -317,6 +326,7 @@ export const peopleTable: Table = {
   'POST /invites': ['oamux', { form: ({ n }) => ({ invitee_emails: `friend${n}@example.com`, stream_ids: [] }) }],
   'GET /invites': [people],
   'DELETE /invites/{invite_id}': ['oau', { at: mailed }],
+  'PATCH /invites/multiuse/{invite_id}': ['oa', { at: linkOf, form: () => ({ invite_as: 600 }) }],
   'DELETE /invites/multiuse/{invite_id}': ['oa', { at: linkOf }],
   'POST /invites/{invite_id}/resend': ['oau', { at: mailed }],
   'POST /join': ['oamugbsd', { at: linkOf, form: (cell, { key }) => ({ key, ...joining(cell) }) }],

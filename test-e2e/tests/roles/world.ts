@@ -5,7 +5,7 @@ import { channelsTable } from './table-channels.ts';
 import { messagesTable } from './table-messages.ts';
 import { peopleTable } from './table-people.ts';
 
-/** A call of every operation. */
+/** The rows of all operations. */
 export const tables: Table = { ...peopleTable, ...channelsTable, ...messagesTable };
 export const letters = ['o', 'a', 'm', 'u', 'g', 'b', 's', 'd', 'x'] as const;
 export type Letter = (typeof letters)[number];
@@ -17,10 +17,10 @@ export interface World extends Pick<Cell, 'realm' | 'bot' | 'channel' | 'channel
   elsewhere: Realm;
 }
 let count = 0;
-/** Differs from call to call. */
+/** Unique per call. */
 export const nextNumber = (): number => ++count;
 
-/** A realm with everybody who calls, a channel for all of them, and one open to the web. */
+/** A realm with all callers, a channel for all of them, and a web-public one. */
 export async function openWorld(elsewhere: Realm): Promise<World> {
   const realm = await openRealm();
   realm.member2 = await realm.person({ hasPassword: true });
@@ -70,7 +70,7 @@ export async function callerOf(
   return row.isLast ? realm.person({ role: roles[letter] }) : realm[roles[letter]];
 }
 
-/** A request of an operation, which can be sent more than once. */
+/** A request of an operation that can be sent more than once. */
 export async function prepare(operation: string, row: Row, cell: Cell) {
   const [method = '', pattern = ''] = operation.split(' ');
   const at = (await row.at?.(cell)) ?? {};

@@ -20,7 +20,7 @@ const known = async (guest: Client): Promise<number[]> =>
     .sort((a: number, b: number) => a - b);
 const about = (person: Client) => (event: Json) =>
   event.type === 'realm_user' && event.person?.user_id === person.user_id;
-/** The first that fits, also among those already seen. */
+/** The first matching event, including earlier ones. */
 const first = async (queue: Queue, fits: (event: Json) => boolean): Promise<Json> =>
   queue.seen.find(fits) ?? queue.next(fits);
 const patient = { timeout: 10_000 };

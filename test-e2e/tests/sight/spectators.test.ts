@@ -35,7 +35,7 @@ beforeAll(async () => {
   written = await send(web, 'open', 'hello web');
   await realm.owner.ok('POST', `/messages/${written}/reactions`, { emoji_name: 'octopus' });
   await realm.member.ok('PATCH', `/messages/${written}`, { content: 'hello web again' });
-  // The notice of the move is sent by a scheduler.
+  // The notice of the move is sent by the scheduler.
   const queue = await realm.owner.queue({ event_types: ['message'], narrow: [] });
   const isSaid = async (): Promise<boolean> =>
     JSON.stringify((await realm.owner.ok('GET', '/messages', all)).messages).includes('moved here');
@@ -49,12 +49,12 @@ test('a spectator reads nothing of what a message was before it was moved into a
     expect(messageOf(messages, moved)).not.toHaveProperty('edit_history');
     expect(messageOf(messages, moved)).not.toHaveProperty('last_edit_timestamp');
     expect(messageOf(messages, moved)).not.toHaveProperty('last_moved_timestamp');
-    // What happened in the open stays told.
+    // Changes made while the channel was web-public stay visible.
     expect(messageOf(messages, written).edit_history).toHaveLength(1);
     const text = JSON.stringify(messages);
     for (const word of ['unsaid', 'hidden-topic', 'hidden-second', 'Merger-plans']) expect(text).not.toContain(word);
   }
-  // Members see the whole.
+  // Members see the complete history.
   const { messages } = await realm.member.ok('GET', '/messages', all);
   expect(messageOf(messages, moved).edit_history).toHaveLength(3);
 });

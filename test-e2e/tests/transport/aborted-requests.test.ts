@@ -61,7 +61,7 @@ test('a multipart body that ends at any byte is answered, never left open', asyn
         socket.send(request);
         const { status, json } = await socket.answer();
         socket.destroy();
-        // The closing boundary without its last line end is complete.
+        // The closing boundary without its final line break is complete.
         const isComplete = at + index >= form.length - 2;
         expect([at + index, status, json?.result]).toEqual([
           at + index,

@@ -1,7 +1,8 @@
 import { type Answer, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { Browser } from '../browser.ts';
 
-/** Every parameter of every operation, as /openapi.json tells it, is sent at its bound, above it, and as something hostile. */
+/** Every parameter of every operation in /openapi.json is sent at its bound, above it, and with hostile values. */
 interface Operation {
   name: string;
   method: string;
@@ -11,15 +12,20 @@ interface Operation {
 }
 
 let realm: Realm;
+let browser: Browser;
 let operations: Operation[];
 
 beforeAll(async () => {
   realm = await openRealm();
+  const person = await realm.person({ hasPassword: true });
+  browser = new Browser(realm.spectator);
+  await browser.login(person.email, person.password);
   const { paths } = (await realm.spectator.get('//openapi.json')).body;
   operations = Object.entries<Json>(paths).flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, operation]) => {
       const body = Object.values<Json>(operation.requestBody?.content ?? {})[0]?.schema;
-      const listed = operation.parameters.map(({ name, schema }: Json) => [name, schema]);
+      const own = operation.parameters.filter((one: Json) => one.in === 'path' || one.in === 'query');
+      const listed = own.map(({ name, schema, content }: Json) => [name, schema ?? content['application/json'].schema]);
       return {
         name: operation.operationId,
         method: method.toUpperCase(),
@@ -27,7 +33,7 @@ beforeAll(async () => {
         parameters: [...new Map<string, Json>([...listed, ...Object.entries(body?.properties ?? {})])],
         required: new Set<string>([
           ...(body?.required ?? []),
-          ...operation.parameters.filter((one: Json) => one.required).map((one: Json) => one.name),
+          ...own.filter((one: Json) => one.required).map((one: Json) => one.name),
         ]),
       };
     }),
@@ -54,7 +60,7 @@ describe('each parameter of each operation', () => {
       for (const { operation, parameter, what, value } of waiting) {
         const sendOnce = () => send(operation, parameter, value).catch((error: Error) => error);
         let answer = await sendOnce();
-        // A server that is busy says so; a value that fails it fails it again.
+        // A busy server answers 503 once; a value that fails the request fails it again.
         if (!(answer instanceof Error) && answer.status === 503) answer = await sendOnce();
         const wrong = verdict(what, answer);
         if (wrong) failures.push(`${operation.name} ${parameter} ${what}: ${wrong}`);
@@ -69,7 +75,7 @@ describe('each parameter of each operation', () => {
   test('is no failure of the server, whatever it holds', each(hostile), 1_800_000);
 });
 
-/** Of parameters of one operation that are declared alike, as most settings are, two get everything and the others one value. */
+/** Of parameters of one operation with equal schemas, such as most settings, two get all values and the others one. */
 function requestsOf(operation: Operation, values: (schema: Json) => [string, string][]) {
   const seen = new Map<string, number>();
   return operation.parameters.flatMap(([parameter, schema]) => {
@@ -87,7 +93,7 @@ function requestsOf(operation: Operation, values: (schema: Json) => [string, str
 }
 
 function above(schema: Json): [string, string][] {
-  // Of a picture the field may be twice its bound, as nearly all of it could be outside ASCII.
+  // The field of an image may be twice its bound, because almost all of it could be outside ASCII.
   const longest = schema['x-max-length'] > 2_200_000 ? schema.maxLength : schema['x-max-length'];
   const text: [string, string] = ['above', 'a'.repeat(longest + 1)];
   const items = schema.maxItems ?? schema.anyOf?.find((one: Json) => one.maxItems)?.maxItems;
@@ -145,7 +151,7 @@ const narrowed = (narrow: unknown) => ({
   narrow,
 });
 
-/** What would end the test's own realm, wait, or make mails. */
+/** Parameters that would end the test's own realm, wait, or send mails. */
 function isSpared({ name }: Operation, parameter: string): boolean {
   return name === 'get-events' && ['queue_id', 'dont_block', 'last_event_id'].includes(parameter);
 }
@@ -161,6 +167,8 @@ async function send(operation: Operation, parameter: string, value: string): Pro
     delete form[name];
     return given;
   });
+  // Sessions begin and end in a browser, from a page of the server.
+  if (path.startsWith('//accounts/log')) return browser.send(method, path.slice(1), form, { origin: browser.origin });
   return realm.owner.send(method, path, form);
 }
 
@@ -173,7 +181,7 @@ function verdict(what: string, answer: Answer | Error): string | undefined {
   return undefined;
 }
 
-/** Something of the right type that names nothing that exists. */
+/** A value of the right type that names no existing object. */
 function usual(schema: Json): string {
   const { enum: words, const: only, type, anyOf, default: preset } = schema;
   const one = preset ?? only ?? words?.[0];
@@ -226,7 +234,7 @@ function hostile(schema: Json): [string, string][] {
   ];
 }
 
-/** Where a schema says nothing about how much there may be. */
+/** Places where a schema has no upper bound. */
 function unbounded(schema: Json, path: string): string[] {
   const inside = (one: Json, step: string) => unbounded(one, `${path}.${step}`);
   const { anyOf, allOf, oneOf, type, items, prefixItems, properties, additionalProperties } = schema;
@@ -240,8 +248,9 @@ function unbounded(schema: Json, path: string): string[] {
     return schema.maximum === undefined || schema.minimum === undefined ? [path] : [];
   if (type === 'array')
     return [
-      ...(schema.maxItems === undefined && !prefixItems ? [path] : []),
-      ...[items || [], prefixItems ?? []].flat().flatMap((one: Json) => inside(one, '[]')),
+      ...(schema.maxItems === undefined ? [path] : []),
+      // A tuple has no items beyond its prefix.
+      ...[prefixItems ?? items ?? []].flat().flatMap((one: Json) => inside(one, '[]')),
     ];
   if (type === 'object')
     return [

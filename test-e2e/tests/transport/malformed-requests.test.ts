@@ -1,4 +1,4 @@
-import { type Client, openRealm, RawSocket, type Realm, rawRequest } from '@natter/testkit';
+import { type Client, type Json, openRealm, RawSocket, type Realm, rawRequest } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -135,6 +135,8 @@ describe('what is HTTP but odd', () => {
       [`/${'a/'.repeat(5_000)}`, 404],
       ['//api/v1/users/me', 404],
       ['/api/v1/users/me/', 200],
+      ['/api/v1//users///me//', 200],
+      [`/api/v1${'/'.repeat(5_000)}users/me`, 200],
     ] as const;
     for (const [target, expected] of cases) {
       const { status, json } = await answerTo(get(target));
@@ -202,6 +204,21 @@ describe('what is HTTP but odd', () => {
       expect([method, (await answerTo(post('/api/v1/messages', `method=${method}`))).status]).toEqual([method, 405]);
   });
 
+  test('in the sizes of chunks', async () => {
+    const { email, api_key } = realm.member2;
+    const key = `Authorization: Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}\r\n`;
+    const start = `POST /api/v1/user_uploads HTTP/1.1\r\nHost: ${realm.host}\r\n${key}Content-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+    const upload = (part: string, count: number) => {
+      const head = chunk('--b\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\n');
+      return answerTo(`${start}${head}${chunk(part).repeat(count)}${chunk('\r\n--b--\r\n')}0\r\n\r\n`);
+    };
+    expect((await upload('x'.repeat(1_000), 1_000)).status).toBe(200);
+    expect((await upload('x', 10_000)).status).toBe(200);
+    const refused = await upload('x', 300_000);
+    expect([refused.status, refused.json?.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
   test('in the headers', async () => {
     const queue = await member.queue({ event_types: ['message'], fetch_event_types: [] });
     const odd = [
@@ -236,14 +253,33 @@ describe('what is HTTP but odd', () => {
       );
   });
 
-  test('a thousand requests on one connection at once leave the gateway well', async () => {
+  test.each([
+    ['/api/v1/users/me', '200'],
+    ['/api/v1/users/%ff', '400'],
+    ['/no/such/path', '404'],
+  ])('a thousand requests for %s on one connection at once leave the gateway well', async (path, status) => {
     const socket = await RawSocket.open(member.url);
-    socket.send(get('/api/v1/users/me').repeat(1_000));
+    socket.send(get(path).repeat(1_000));
     await socket.closed;
-    const statuses = [...socket.received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-    expect(statuses.slice(0, 64)).toEqual(Array(64).fill('200'));
+    const statuses = [...socket.received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, found]) => found);
+    expect(statuses.slice(0, 64)).toEqual(Array(64).fill(status));
     expect(statuses.slice(64)).toEqual(['503']);
     expect((await member.get('/users/me')).status).toBe(200);
+  });
+
+  test('every response names its type, and forbids to guess another', async () => {
+    const requests = [
+      ...['/api/v1/users/me', '/api/v1/users/%ff', '/no/such/path', '/openapi.json', '/docs'].map((path) => get(path)),
+      `GET /api/v1/users/me HTTP/1.1\r\nHost: ${realm.host}\r\n\r\n`,
+      post('/api/v1/typing', 'op=x'),
+      'GET /\r\n\r\n',
+    ];
+    for (const bytes of requests) {
+      const { headers } = await answerTo(bytes);
+      for (const header of [/\ncontent-type: /i, /\nx-content-type-options: nosniff/i])
+        expect([bytes, headers]).toEqual([bytes, expect.stringMatching(header)]);
+    }
+    expect((await answerTo(get('/docs'))).headers).toMatch(/content-security-policy: default-src 'none';/i);
   });
 
   test('a few requests on one connection at once are answered in order', async () => {
@@ -265,4 +301,33 @@ test('a file name with a NUL character is refused in each form that a part can h
       expect([path, name, status, json?.result]).toEqual([path, name, 400, 'error']);
     }
   expect((await member.get('/attachments')).body.attachments).toEqual([]);
+});
+
+describe('a name outside the parameters', () => {
+  test.each([
+    ['a\0b\r\nc', 'abc'],
+    [`${'a'.repeat(59)}😀`, 'a'.repeat(59)],
+  ])('of a client, %j, is cleaned', async (client, expected) => {
+    const { id } = await member.ok('POST', '/messages', {
+      type: 'direct',
+      to: [member.user_id],
+      content: 'hi',
+      client,
+    });
+    expect((await member.ok('GET', `/messages/${id}`)).message.client).toBe(expected);
+  });
+
+  test('of a file is cut between characters', async () => {
+    const body = `--b\r\nContent-Disposition: form-data; name="file"; filename="${'a'.repeat(254)}😀.txt"\r\n\r\nhello\r\n--b--\r\n`;
+    const { status, json } = await answerTo(
+      post(
+        '/api/v1/user_uploads',
+        Buffer.from(body).toString('latin1'),
+        'Content-Type: multipart/form-data; boundary=b\r\n',
+      ),
+    );
+    expect([status, json?.filename]).toEqual([200, 'a'.repeat(254)]);
+    const { attachments } = await member.ok('GET', '/attachments');
+    expect(attachments.map(({ name }: Json) => name)).toEqual(['a'.repeat(254)]);
+  });
 });

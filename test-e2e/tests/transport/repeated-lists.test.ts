@@ -5,7 +5,7 @@ import { uploadTo } from '../upload.ts';
 const send = async (member: Client, content: string): Promise<number> =>
   (await member.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content })).id;
 
-/** Events that repeat a list do not grow with each request. */
+/** Events that repeat a list must not grow with each request. */
 test('an upload that many messages refer to is told with the newest fifty', async () => {
   const { member } = await openRealm();
   const { url } = (await uploadTo(member, '/user_uploads')).body;

@@ -122,7 +122,7 @@ describe('a path', () => {
       '/messages',
     ]) {
       const { status } = await raw('HEAD', path, '');
-      // Only `/messages` has a GET without effects; it lacks parameters here.
+      // Only `/messages` has a GET without effects, which fails here for missing parameters.
       expect([path, status]).toEqual([path, path === '/messages' ? status : 405]);
     }
     const confirmation = await exchange(`${member.url}/accounts/confirm_new_email/${'x'.repeat(32)}`, 'HEAD', '', {

@@ -2,14 +2,14 @@ import { type Answer, type Client, copyRow, countOf, openRealm, type Realm, tota
 import { beforeAll, expect, test } from 'vitest';
 import { uploadTo } from '../upload.ts';
 
-/** What one person or one organization accumulates has an end, however many requests come at once. */
+/** The total that one user or one organization accumulates is limited, also under concurrent requests. */
 let realm: Realm;
 
 beforeAll(async () => {
   realm = await openRealm();
 });
 
-/** So many at once; gives those that were refused. */
+/** Sends this many requests concurrently; returns the refused ones. */
 async function atOnce(count: number, send: (index: number) => Promise<Answer>): Promise<Answer[]> {
   const answers = await Promise.all(Array.from({ length: count }, (_, index) => send(index)));
   return answers.filter(({ status }) => status !== 200);
@@ -23,9 +23,9 @@ function expectRefused(refused: Answer[], count: number, text: RegExp): void {
 interface Total {
   limit: number;
   what: string;
-  /** Prepares a realm, and gives what adds the first, the second and each further one. */
+  /** Prepares a realm; returns a function that adds the next item. */
   open(realm: Realm): Promise<(index: number) => Promise<Answer>>;
-  /** The rows that are counted, and in which columns copies of the first must differ. */
+  /** The counted rows, and the columns that differ in copies of the first row. */
   rows(realm: Realm): { table: string; where: string };
   differing?: Record<string, string>;
 }
@@ -45,7 +45,7 @@ const newest = (table: string) => (realm: Realm) => ({
   where: `realm_id = ${realm.id} ORDER BY message_id DESC`,
 });
 
-/** By hand: what each collection holds at most. */
+/** Maximum sizes of the collections, written by hand. */
 const collections: Record<string, Total> = {
   alertWords: {
     limit: 1_000,
@@ -236,7 +236,7 @@ const collections: Record<string, Total> = {
       async ({ owner }) =>
       (index) =>
         owner.post('/user_groups/create', { name: `group ${index}`, description: '', members: [] }),
-    // Those of the system count too.
+    // System groups count too.
     rows: (realm) => ({ table: 'users.user_group', where: `realm_id = ${realm.id} ORDER BY is_system` }),
     differing: { name: "'copy ' || n" },
   },

@@ -6,7 +6,7 @@ interface Part {
   bytes: Buffer;
 }
 
-/** Sends a form of files alone; each part is called as its file, as one of the clients does. */
+/** Sends a form of files only; each part is named like its file, as one of the clients does. */
 export function upload(client: Client, ...parts: Part[]): Promise<Answer> {
   const boundary = `natter${Math.random()}`;
   const body = Buffer.concat([
@@ -26,7 +26,7 @@ export function upload(client: Client, ...parts: Part[]): Promise<Answer> {
   });
 }
 
-/** Uploads a small text; gives its address. */
+/** Uploads a small text; returns its URL. */
 export async function uploadText(client: Client, text: string, name = 'notes.txt'): Promise<string> {
   const { status, body } = await upload(client, { name, type: 'text/plain', bytes: Buffer.from(text) });
   if (status !== 200) throw new Error(`upload: ${status} ${JSON.stringify(body)}`);

@@ -135,7 +135,7 @@ test('a file is seen by its owner alone until a message refers to it; then by wh
   const all = async () => Promise.all([member, member2, owner, guest, spectator].map((who) => statusFor(who, url)));
   expect(await all()).toEqual([200, 404, 404, 404, 404]);
   const id = await send(closed, `see [notes](${url})`);
-  // The owner of the realm made the channel, and is in it.
+  // The owner of the realm created the channel, and is subscribed to it.
   expect((await all()).slice(0, 2)).toEqual([200, 200]);
   expect((await all()).slice(3)).toEqual([404, 404]);
   const stranger = await realm.person();

@@ -39,6 +39,27 @@ test('administrators who may create users do; everybody hears of the newcomer', 
     expect(refused(await realm.owner.post('/users', wrong))).toEqual(bad);
 });
 
+test('owners decide which administrators may create users', async () => {
+  const right = await realm.person({ role: 'member' });
+  const newcomer = () =>
+    right.post('/users', {
+      email: `n${Math.random()}@${realm.host}`,
+      password: 'a good password',
+      full_name: `N ${Math.random()}`,
+    });
+  await realm.owner.ok('PATCH', `/users/${right.user_id}`, { can_create_users: true });
+  expect(refused(await newcomer())).toEqual(bad);
+  await realm.owner.ok('PATCH', `/users/${right.user_id}`, { role: 200 });
+  expect((await newcomer()).status).toBe(200);
+  for (const can_create_users of [true, false])
+    for (const client of [realm.administrator, right, realm.moderator, realm.member])
+      expect(refused(await client.patch(`/users/${right.user_id}`, { can_create_users }))).toEqual(bad);
+  expect((await newcomer()).status).toBe(200);
+  await realm.owner.ok('PATCH', `/users/${right.user_id}`, { can_create_users: false });
+  expect(refused(await newcomer())).toEqual(bad);
+  expect(refused(await realm.owner.patch(`/users/${right.user_id}`, { can_create_users: 'maybe' }))).toEqual(bad);
+});
+
 test('a user is found by ID and by address; an unknown one is refused as one of another realm', async () => {
   const other = await openRealm({ havePasswords: true });
   const { user } = await realm.member.ok('GET', `/users/${realm.guest.user_id}`, { client_gravatar: false });
@@ -191,10 +212,11 @@ test('a person has at most fifty keys: one login more ends the oldest', async ()
   expect(api_keys).toHaveLength(50);
 });
 
-test('64 logins at once are all answered, and nobody else waits for them', async () => {
+// From the fiftieth wrong password on, the network has to wait.
+test('48 logins at once are all answered, and nobody else waits for them', async () => {
   const crowded = await openRealm();
   const person = await crowded.person({ hasPassword: true });
-  const attempts = Array.from({ length: 64 }, (_, index) =>
+  const attempts = Array.from({ length: 48 }, (_, index) =>
     crowded.spectator.post('/fetch_api_key', { username: `crowd${index}@${crowded.host}`, password: 'wrong' }),
   );
   expect((await person.get('/users/me')).status).toBe(200);

@@ -39,7 +39,7 @@ test('a picture is uploaded, told, shown on the person and in messages, served, 
     avatar_version: 2,
   });
   expect(await fetched(event.person.avatar_url_medium)).toEqual([200, 'image/png', png.length]);
-  // An uploaded picture is no matter of what a client makes of addresses.
+  // An uploaded avatar does not depend on `client_gravatar`.
   for (const client_gravatar of [true, false])
     expect(await userOf(owner, person.user_id, { client_gravatar })).toMatchObject({ avatar_url, avatar_version: 2 });
   const own = await person.ok('POST', '/register', { fetch_event_types: ['realm_user'], event_types: [] });
@@ -79,7 +79,7 @@ test('/avatar leads to the picture, by ID and address, for those who may know th
     expect(await redirectOf(realm.member, `/avatar/${who}`)).toEqual([302, avatar_url]);
     expect(await redirectOf(realm.member, `/avatar/${who}/medium`)).toEqual([302, medium]);
   }
-  // To everybody else it is as if there were none.
+  // To all others it appears not to exist.
   for (const path of ['', '/medium']) {
     const [status, location] = await redirectOf(realm.spectator, `/avatar/${person.user_id}${path}`);
     expect([status, location]).toEqual([302, `/user_avatars/drawn/${person.user_id}${path}`]);

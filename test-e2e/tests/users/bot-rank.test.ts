@@ -61,7 +61,7 @@ test('a bot is never put above its owner or above who promotes it', async () => 
   expect(refused(await administrator.patch(`/bots/${user_id}`, { role: 100 }))).toEqual(bad);
   expect(refused(await administrator.patch(`/users/${user_id}`, { role: 100 }))).toEqual(bad);
   expect(await roleOf({ user_id })).toBe(400);
-  // One request that also gives the bot away is measured by the new owner.
+  // A request that also changes the owner is checked against the new owner.
   const both = { role: 100, bot_owner_id: administrator.user_id };
   expect(refused(await owner.patch(`/bots/${user_id}`, both))).toEqual(bad);
   await owner.ok('PATCH', `/bots/${user_id}`, { role: 200, bot_owner_id: administrator.user_id });
@@ -91,7 +91,7 @@ test('a bot that is given to somebody lower is lowered, and its former owner has
   const { api_key } = await member.ok('GET', `/bots/${bot.user_id}/api_key`);
   await queue.next((event) => event.op === 'update' && event.bot.api_key === api_key);
 
-  // A member plants a bot with an owner, who promotes it later.
+  // A member transfers a bot to an owner, who promotes it later.
   const planted = await botOf(member2);
   await member2.ok('PATCH', `/bots/${planted.user_id}`, { bot_owner_id: owner.user_id });
   await owner.ok('PATCH', `/bots/${planted.user_id}`, { role: 100 });

@@ -1,8 +1,8 @@
 import type { Json } from '@natter/testkit';
 
-/** What a client keeps of people, bots and its own settings. Written from the event catalogue. */
+/** A client's state of users, bots and its own settings. Written from the event catalogue. */
 export interface State {
-  /** All, active or not. */
+  /** All users, including deactivated ones. */
   users: Map<number, Json>;
   bots: Map<number, Json>;
   statuses: Map<number, Json>;
@@ -120,7 +120,7 @@ export function apply(state: State, event: Json): void {
   }
 }
 
-/** Comparable form: maps in the order of their keys; pictures that clients make of addresses left out. */
+/** Comparable form: maps sorted by key; avatars that clients compute from addresses are omitted. */
 export const comparable = (state: State): Json =>
   Object.fromEntries(
     Object.entries(state).map(([name, part]) => [

@@ -8,7 +8,7 @@ beforeAll(async () => {
 
 const refused = ({ status, body }: Json): Json => [status, body.code];
 
-/** Name, first value, another allowed one, one that is not. From the specification, 4.2 and 4.4. */
+/** Name, default, another valid value, an invalid one. Written by hand. */
 const settings: [string, Json, Json, Json][] = [
   ['twenty_four_hour_time', false, true, 'soon'],
   ['starred_message_counts', true, false, 1],

@@ -16,7 +16,7 @@ test(`state plus events equals a fresh register for people, bots, status, mutes 
   const number = (below: number): number => Math.floor(random() * below);
   const names = ['owner', 'administrator', 'moderator', 'member', 'member2', 'guest'] as const;
   const anybody = (): Client => realm[pick(names)];
-  /** Who comes, goes, and changes their address, beside those who follow. */
+  /** Users who are created, deactivated, and change their address, beside the followers. */
   const extras: Client[] = [await realm.person(), await realm.person(), await realm.person({ role: 'guest' })];
   const bots: number[] = [];
   const anyId = (): number => pick([...names.map((name) => realm[name].user_id), ...extras.map((one) => one.user_id)]);

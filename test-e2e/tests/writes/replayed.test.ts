@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { type Answer, type Client, type Json, openRealm, type Queue } from '@natter/testkit';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import type { Cell, Row } from '../roles/cell.ts';
 import { callerOf, type Letter, nextNumber, openWorld, prepare, tables, type World } from '../roles/world.ts';
 import { pngOf, uploadTo } from '../upload.ts';
@@ -9,20 +10,20 @@ let watching: Queue;
 
 beforeAll(async () => {
   world = await openWorld(await openRealm());
-  // Of nobody who calls: each one's markers are seen by themselves alone.
+  // A user who sends none of the requests, because markers are visible to their sender only.
   watching = await (await world.realm.person({ role: 'administrator' })).queue({ all_public_streams: true });
 });
 
-/** The caller's own key or account ends with the change. */
+/** The change ends the caller's own key or account. */
 const ending = [
   'DELETE /users/me',
   'POST /users/me/api_key/regenerate',
   'DELETE /users/me/api_keys/{key_id}',
   'POST /realm/deactivate',
 ];
-/** Tells others something and stores nothing: two at the same moment may tell it twice. */
+/** Notifies others and stores nothing: two simultaneous requests may notify twice. */
 const ephemeral = ['POST /typing', 'POST /messages/{message_id}/typing', 'POST /users/me/presence'];
-/** A caller's state is read anew: the same queue, from now on. */
+/** Returns the same queue with the current state. */
 const stateful = 'POST /register';
 
 const writes = Object.entries(tables).filter(([operation]) => !operation.startsWith('GET '));
@@ -37,7 +38,7 @@ const mayNot = writes.flatMap(([operation, [letters, row = {}]]) => {
 
 interface Ready {
   send: (headers?: Record<string, string>) => Promise<Answer>;
-  /** What was told to who changes something, and to an administrator, since this was called last. */
+  /** Events received by the caller and by an administrator since the last call. */
   told: () => Promise<Json[]>;
 }
 
@@ -52,13 +53,26 @@ async function ready(operation: string, row: Row, letter: Letter): Promise<Ready
     : [watching, ...(who.user_id === 0 ? [] : [await who.queue({ fetch_event_types: ['realm_domains'] })])];
   const told = async (): Promise<Json[]> => {
     const all = await Promise.all(queues.map((queue) => queue.settle()));
+    const newcomers = all
+      .flat()
+      .filter(({ type, op, person }) => type === 'realm_user' && op === 'add' && !person.is_bot);
+    if (newcomers.length > 0) {
+      await subscribed(newcomers.map(({ person }) => person));
+      for (const [of, queue] of queues.entries()) all[of]?.push(...(await queue.settle()));
+    }
     return all.flatMap((events, of) => events.filter((event) => !isLater(event)).map((event) => ({ ...event, of })));
   };
   await told();
   return { send: (headers = {}) => send(who, headers), told };
 }
 
-/** What follows from a change a moment after it. */
+/** Waits until new users have their first channels, which the channels service assigns when it learns of the user. */
+async function subscribed(people: Json[]): Promise<void> {
+  for (const { user_id } of people)
+    await vi.waitFor(() => watching.client.ok('GET', `/users/${user_id}/channels`), { timeout: 30_000, interval: 50 });
+}
+
+/** Consequences that arrive a moment after a change. */
 const isLater = ({ type, message, property, flag }: Json): boolean =>
   type === 'presence' ||
   (type === 'update_message_flags' && flag === 'read') ||
@@ -67,7 +81,21 @@ const isLater = ({ type, message, property, flag }: Json): boolean =>
 
 const key = () => ({ 'idempotency-key': `key ${Math.random()}` });
 
-/** What an answer says, as far as it must be the same. */
+/**
+ * The path of the link in a mail to an address, or to one with this suffix. Without a mail server, tests read mails
+ * from the log.
+ */
+async function linkMailed(path: string, email: string): Promise<string> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    const lines = (await readFile(inject('natterLog'), 'utf8')).split('\n').filter((line) => line.includes(email));
+    const found = lines.flatMap((line) => new RegExp(`/accounts/${path}/[\\w-]+`).exec(line)?.[0] ?? []).at(-1);
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`no link to ${path} was mailed to ${email}`);
+}
+
+/** The parts of an answer that must be equal. */
 function said(operation: string, { status, body }: Answer): Json {
   return operation === stateful ? { status, queue_id: body.queue_id } : { status, body };
 }
@@ -152,6 +180,51 @@ describe('under an Idempotency-Key', () => {
       expect((await upload(sizes[0])).body).toEqual(first.body);
       expect((await upload(sizes[1])).status).toBe(422);
     }
+  });
+
+  // Its row in the table permits no caller, because that realm has no channel for reports.
+  test('POST /messages/{message_id}/report is done once, and answered the same twice', async () => {
+    const realm = await openRealm();
+    const note = { type: 'direct', to: [realm.member.user_id], content: 'reported' };
+    const { id: message } = await realm.owner.ok('POST', '/messages', note);
+    const form = { name: 'reports', subscribers: [realm.owner.user_id], invite_only: true };
+    const { id } = await realm.owner.ok('POST', '/channels/create', form);
+    await realm.owner.ok('PATCH', '/realm', { moderation_request_channel_id: id });
+    const queue = await realm.owner.queue({ event_types: ['message'], apply_markdown: false });
+    const report = (description: string, headers: Record<string, string>) =>
+      realm.member.post(`/messages/${message}/report`, { report_type: 'other', description }, headers);
+    const headers = key();
+    const first = await report('said twice', headers);
+    expect(first.status).toBe(200);
+    expect((await report('said twice', headers)).body).toEqual(first.body);
+    expect((await report('said last', key())).status).toBe(200);
+    const contentOf = ({ message }: Json): string => message.content;
+    await queue.next((event) => contentOf(event).includes('said last'), 30_000);
+    expect(queue.seen.filter((event) => contentOf(event).includes('said twice'))).toHaveLength(1);
+  });
+
+  // Their rows permit no caller, because each link works once.
+  test.each([
+    ['password/reset', async (who: Client) => void (await who.post('//accounts/password/reset', { email: who.email }))],
+    [
+      'confirm_new_email',
+      async (who: Client) => {
+        const form = { email: `new-${who.email}`, old_password: who.password };
+        await who.ok('PATCH', '/settings', form);
+      },
+    ],
+  ])('POST //accounts/%s/{key} is done once, and answered the same twice', async (path, ask) => {
+    const { realm } = world;
+    const who = await realm.person({ hasPassword: true });
+    await ask(who);
+    const link = await linkMailed(path, who.email);
+    const form = { password: 'quite another password' };
+    const headers = key();
+    const first = await realm.spectator.post(`/${link}`, form, headers);
+    expect(first.status, String(first.body)).toBe(200);
+    const second = await realm.spectator.post(`/${link}`, form, headers);
+    expect([second.status, second.body]).toEqual([200, first.body]);
+    expect((await realm.spectator.post(`/${link}`, form, key())).status).toBe(404);
   });
 
   test('an answer holds all that the first one did', async () => {

@@ -23,6 +23,64 @@ imagePullSecrets:
 {{- end }}
 {{- end -}}
 
+{{- /* The pod of a command of the operator, without its containers. */ -}}
+{{- define "natter.operatorPod" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+restartPolicy: Never
+securityContext:
+  {{- include "natter.podSecurity" . | nindent 2 }}
+{{- include "natter.pullSecrets" . }}
+{{- end -}}
+
+{{- /* {root, name, args}: the natter command with the credentials of the operator */ -}}
+{{- define "natter.operatorContainer" -}}
+- name: {{ .name }}
+  image: {{ include "natter.image" .root }}
+  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  args: {{ .args | toJson }}
+  securityContext:
+    {{- include "natter.containerSecurity" .root | nindent 4 }}
+  envFrom:
+    - secretRef:
+        name: {{ include "natter.secret" (dict "root" .root "name" "operator" "existing" .root.Values.operator.existingSecret) }}
+  resources:
+    {{- toYaml .root.Values.migrations.resources | nindent 4 }}
+{{- end -}}
+
+{{- /* {root, name, script}: tools of Postgres, with the claim of the backups at /backup */ -}}
+{{- define "natter.postgresContainer" -}}
+- name: {{ .name }}
+  image: {{ .root.Values.backup.image }}
+  command: [sh, -eu, -c]
+  args:
+    - |
+      {{- .script | trim | nindent 6 }}
+  workingDir: /backup
+  env:
+    - { name: HOME, value: /tmp }
+    - name: URL
+      valueFrom:
+        secretKeyRef:
+          name: {{ include "natter.secret" (dict "root" .root "name" "operator" "existing" .root.Values.operator.existingSecret) }}
+          key: NATTER_POSTGRES_ADMIN_URL
+  securityContext:
+    {{- include "natter.containerSecurity" .root | nindent 4 }}
+  resources:
+    {{- toYaml .root.Values.backup.resources | nindent 4 }}
+  volumeMounts:
+    - { name: backup, mountPath: /backup }
+    - { name: tmp, mountPath: /tmp }
+{{- end -}}
+
+{{- define "natter.backupVolumes" -}}
+- name: backup
+  persistentVolumeClaim:
+    claimName: {{ .Values.backup.existingClaim | default (printf "%s-backup" (include "natter.fullname" .)) }}
+- name: tmp
+  emptyDir: {}
+{{- end -}}
+
 {{- /* Helm reads numbers as floats: a large one must not become 1e+06. */ -}}
 {{- define "natter.settingValue" -}}
 {{- if kindIs "float64" . -}}
@@ -48,10 +106,13 @@ imagePullSecrets:
 - name: NATTER_CANARY_URL
   value: {{ .root.Values.canaryUrl | default (printf "http://%s-gateway:%v" (include "natter.fullname" .root) .root.Values.gateway.service.port) | quote }}
 {{- end }}
+{{- $own := .service.env }}
 {{- if ne .name "canary" }}
 {{- range $key, $value := .root.Values.settings }}
+{{- if not (hasKey $own $key) }}
 - name: {{ $key }}
   value: {{ include "natter.settingValue" $value | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if eq .name "users" }}

@@ -1,28 +1,94 @@
 import { z } from 'zod';
+import type { Audience } from '../audience.ts';
+import { sizeOf } from '../id-set.ts';
 import { channelEvents } from './channels.ts';
+import { type AudienceForm, type EventDeclaration, eventsOf } from './declare.ts';
+import { internalEvents } from './internal.ts';
 import { messageEvents } from './messages.ts';
 import { organizationEvents } from './organization.ts';
 import { ownEvents } from './own.ts';
 import { peopleEvents } from './people.ts';
 
-/** What clients see of each event beside `id`, `type` and `op`, by `type` or `type/op`. */
-export const eventSchemas = {
-  heartbeat: z.strictObject({}),
+/** Every event of the log, by `type` or `type/op`. */
+export const loggedEvents = {
   ...messageEvents,
   ...channelEvents,
   ...peopleEvents,
   ...ownEvents,
   ...organizationEvents,
-} satisfies Record<string, z.ZodType>;
+  ...internalEvents,
+} satisfies Record<string, EventDeclaration>;
+export type LoggedEvents = typeof loggedEvents;
+export type EventName = keyof LoggedEvents;
 
-/** Why an event is not as the catalogue has it; undefined when it is. */
+/** The gateway's own: it answers a poll to which nothing happened. */
+const heartbeat = eventsOf('gateway')('Nothing happened for a while.', {
+  audience: 'nobody',
+  body: z.strictObject({}),
+});
+
+/** What clients see of each event beside `id`, `type` and `op`. */
+export type EventViews = {
+  [N in Exclude<EventName, keyof typeof internalEvents> | 'heartbeat']: N extends EventName
+    ? z.output<LoggedEvents[N]['view']>
+    : z.output<(typeof heartbeat)['view']>;
+};
+
+/** The declaration of an event; undefined when there is none of this name. */
+const declarationOf = (name: string): EventDeclaration | undefined =>
+  Object.hasOwn(loggedEvents, name) ? (loggedEvents as Record<string, EventDeclaration>)[name] : undefined;
+
+export const nameOfEvent = ({ type, op }: { type: unknown; op?: unknown }): string =>
+  op === undefined ? String(type) : `${String(type)}/${String(op)}`;
+
+/** The events that clients see, by `type` or `type/op`. */
+export const publicEvents: ReadonlyMap<string, Pick<EventDeclaration, 'summary' | 'view'>> = new Map([
+  ['heartbeat', heartbeat],
+  ...Object.entries(loggedEvents as Record<string, EventDeclaration>).filter(([, { isPublic }]) => isPublic),
+]);
+
+/** Types that no queue shows. */
+export const internalTypes: ReadonlySet<string> = new Set(Object.keys(internalEvents));
+
+/** Why an event that a client got is not as it is declared; undefined when it is. */
 export function problemOfEvent(event: Record<string, unknown>): string | undefined {
   const { id, type, op, ...body } = event;
-  const name = op === undefined ? String(type) : `${String(type)}/${String(op)}`;
+  const name = nameOfEvent({ type, op });
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return `${name}: id is not an integer`;
-  const schema = (eventSchemas as Record<string, z.ZodType>)[name];
-  if (!schema) return `${name}: no such event`;
-  const parsed = schema.safeParse(body);
+  const declared = publicEvents.get(name);
+  return declared ? problemOf(name, declared.view, body) : `${name}: no such event`;
+}
+
+/** Why an event of the log is not as it is declared; undefined when it is. */
+export function problemOfLogEvent({ type, op, body, note, audience, variants = [] }: LoggedEvent): string | undefined {
+  const name = nameOfEvent({ type, op });
+  const declared = declarationOf(name);
+  if (!declared) return `${name}: no such event`;
+  return (
+    problemOf(name, declared.body, body) ??
+    problemOf(`${name}: note`, declared.note ?? z.undefined(), note) ??
+    (isAudience(declared.audience, audience) ? undefined : `${name}: not for ${declared.audience}`) ??
+    variants.map(({ patch }) => problemOf(`${name}: variant`, declared.body, { ...body, ...patch })).find(Boolean)
+  );
+}
+
+interface LoggedEvent {
+  type: string;
+  op?: string | undefined;
+  body: object;
+  note?: unknown;
+  audience: Audience;
+  variants?: readonly { patch: object }[];
+}
+
+function isAudience(form: AudienceForm, audience: Audience): boolean {
+  if (form === 'either') return true;
+  if (form === 'realm' || audience === 'realm') return form === audience;
+  return form === 'users' || sizeOf(audience.users) === 0;
+}
+
+function problemOf(name: string, schema: z.ZodType, value: unknown): string | undefined {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return undefined;
   return `${name}: ${parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')}`;
 }

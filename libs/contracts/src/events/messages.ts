@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { attachmentSchema } from '../operations/uploads.ts';
-import { bool, int, ints, message, reaction, str } from './shapes.ts';
+import { eventsOf } from './declare.ts';
+import { bool, int, ints, loggedMessage, message, reaction, str, topicLinks } from './shapes.ts';
+
+export type LoggedMessage = z.output<typeof loggedMessage>;
 
 const ownTopic = { stream_id: int, topic: str };
 /** All of these fields, or none. */
@@ -20,8 +23,8 @@ const typingEdit = z.strictObject({
   sender_id: int,
   message_id: int,
   recipient: z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('channel'), channel_id: int, topic: str }),
-    z.strictObject({ type: z.literal('direct'), user_ids: ints }),
+    z.strictObject({ type: z.literal('channel').describe('A channel message.'), channel_id: int, topic: str }),
+    z.strictObject({ type: z.literal('direct').describe('A direct message.'), user_ids: ints }),
   ]),
 });
 
@@ -31,72 +34,137 @@ const deletedIn = {
 };
 const details = z.discriminatedUnion('type', [
   z.strictObject({
-    type: z.literal('stream'),
+    type: z.literal('stream').describe('A channel message.'),
     ...ownTopic,
     mentioned: z.literal(true).optional(),
     unmuted_stream_msg: bool.optional(),
   }),
-  z.strictObject({ type: z.literal('private'), user_ids: ints, mentioned: z.literal(true).optional() }),
+  z.strictObject({
+    type: z.literal('private').describe('A direct message.'),
+    user_ids: ints.describe('The IDs of the other participants.'),
+    mentioned: z.literal(true).optional(),
+  }),
 ]);
-const flags = { flag: str, messages: ints, all: z.literal(false) };
+/** What a client needs to count a message that became unread and that it does not have. */
+export type UnreadDetails = z.output<typeof details>;
+const flags = { flag: str, messages: ints.describe('The IDs of the messages.'), all: z.literal(false) };
 const attachment = z.strictObject({ attachment: attachmentSchema.strict(), upload_space_used: int });
+
+const updatedMessage = z
+  .strictObject({
+    user_id: int.nullable(),
+    rendering_only: bool,
+    message_id: int,
+    message_ids: ints,
+    flags: z.array(str).describe('The flags that the message `message_id` has for the receiver.'),
+    edit_timestamp: int,
+    stream_id: int.optional(),
+    stream_name: str.optional(),
+    orig_content: str.optional(),
+    orig_rendered_content: str.optional(),
+    prev_rendered_content_version: int.optional(),
+    content: str.optional(),
+    rendered_content: str.optional(),
+    is_me_message: bool.optional(),
+    orig_subject: str.optional(),
+    subject: str.optional(),
+    topic_links: topicLinks.optional(),
+    propagate_mode: z.enum(['change_one', 'change_later', 'change_all']).optional(),
+    new_stream_id: int.optional(),
+  })
+  .refine(together('stream_id', 'stream_name'), 'a channel has an id and a name')
+  .refine(
+    together('orig_content', 'orig_rendered_content', 'content', 'rendered_content', 'is_me_message'),
+    'an edit of the content tells of all its parts',
+  )
+  .refine(together('orig_subject', 'subject', 'topic_links', 'propagate_mode'), 'a move tells of all its parts')
+  .refine(
+    (body) => body.new_stream_id === undefined || body.propagate_mode !== undefined,
+    'a move tells how far it goes',
+  );
+
+const event = eventsOf('messaging');
 
 /** Messages, and what happens to them. */
 export const messageEvents = {
-  message: z.strictObject({ message, flags: z.array(str), local_message_id: str.optional() }),
-  update_message: z
-    .strictObject({
-      user_id: int.nullable(),
-      rendering_only: bool,
+  message: event('A message was sent. Its id is the number of the entry.', {
+    audience: 'users',
+    body: z.strictObject({ message: loggedMessage }),
+    view: z.strictObject({
+      message: message.describe('The message.'),
+      flags: z.array(str).describe('The flags that the message has for the receiver, such as `read` or `mentioned`.'),
+      local_message_id: str.optional(),
+    }),
+  }),
+  update_message: event('Messages were edited or moved.', {
+    audience: 'either',
+    body: updatedMessage,
+  }),
+  delete_message: event('Messages were deleted, or access to them was lost.', {
+    audience: 'either',
+    body: z.union([z.strictObject(deletedIn.stream), z.strictObject(deletedIn.direct)]),
+    view: z.union([
+      z.strictObject({ ...deletedIn.stream, message_ids: ints }),
+      z.strictObject({ ...deletedIn.stream, message_id: int }),
+      z.strictObject({ ...deletedIn.direct, message_ids: ints }),
+      z.strictObject({ ...deletedIn.direct, message_id: int }),
+    ]),
+  }),
+  'reaction/add': event('Somebody reacted to a message.', {
+    audience: 'either',
+    body: z.strictObject({ ...reaction, message_id: int }),
+  }),
+  'reaction/remove': event('Somebody took a reaction back.', {
+    audience: 'either',
+    body: z.strictObject({ ...reaction, message_id: int }),
+  }),
+  submessage: event('Somebody used a widget of a message.', {
+    audience: 'either',
+    body: z.strictObject({
+      msg_type: str,
+      content: str.describe('JSON text that the widget understands.'),
       message_id: int,
-      message_ids: ints,
-      flags: z.array(str),
-      edit_timestamp: int,
-      stream_id: int.optional(),
-      stream_name: str.optional(),
-      orig_content: str.optional(),
-      orig_rendered_content: str.optional(),
-      prev_rendered_content_version: int.optional(),
-      content: str.optional(),
-      rendered_content: str.optional(),
-      is_me_message: bool.optional(),
-      orig_subject: str.optional(),
-      subject: str.optional(),
-      topic_links: z.array(z.strictObject({ text: str, url: str })).optional(),
-      propagate_mode: z.enum(['change_one', 'change_later', 'change_all']).optional(),
-      new_stream_id: int.optional(),
-    })
-    .refine(together('stream_id', 'stream_name'), 'a channel has an id and a name')
-    .refine(
-      together('orig_content', 'orig_rendered_content', 'content', 'rendered_content', 'is_me_message'),
-      'an edit of the content tells of all its parts',
-    )
-    .refine(together('orig_subject', 'subject', 'topic_links', 'propagate_mode'), 'a move tells of all its parts')
-    .refine(
-      (body) => body.new_stream_id === undefined || body.propagate_mode !== undefined,
-      'a move tells how far it goes',
-    ),
-  delete_message: z.union([
-    z.strictObject({ ...deletedIn.stream, message_ids: ints }),
-    z.strictObject({ ...deletedIn.stream, message_id: int }),
-    z.strictObject({ ...deletedIn.direct, message_ids: ints }),
-    z.strictObject({ ...deletedIn.direct, message_id: int }),
-  ]),
-  'reaction/add': z.strictObject({ ...reaction, message_id: int }),
-  'reaction/remove': z.strictObject({ ...reaction, message_id: int }),
-  submessage: z.strictObject({ msg_type: str, content: str, message_id: int, sender_id: int, submessage_id: int }),
-  'update_message_flags/add': z.strictObject({ ...flags, operation: z.literal('add') }),
-  'update_message_flags/remove': z
-    .strictObject({ ...flags, operation: z.literal('remove'), message_details: z.record(str, details).optional() })
-    .refine(
-      ({ flag, message_details }) => (flag === 'read') === (message_details !== undefined),
-      'what became unread is described, and nothing else',
-    ),
-  'typing/start': typing,
-  'typing/stop': typing,
-  'typing_edit_message/start': typingEdit,
-  'typing_edit_message/stop': typingEdit,
-  'attachment/add': attachment,
-  'attachment/update': attachment,
-  'attachment/remove': z.strictObject({ attachment: z.strictObject({ id: int }), upload_space_used: int }),
+      sender_id: int,
+      submessage_id: int,
+    }),
+  }),
+  'update_message_flags/add': event("Messages got a flag of the receiver's.", {
+    audience: 'users',
+    body: z.strictObject({ ...flags, operation: z.literal('add') }),
+  }),
+  'update_message_flags/remove': event("Messages lost a flag of the receiver's.", {
+    audience: 'users',
+    body: z
+      .strictObject({ ...flags, operation: z.literal('remove'), message_details: z.record(str, details).optional() })
+      .refine(
+        ({ flag, message_details }) => (flag === 'read') === (message_details !== undefined),
+        'what became unread is described, and nothing else',
+      ),
+  }),
+  'typing/start': event('Somebody is typing.', { audience: 'users', body: typing }),
+  'typing/stop': event('Somebody stopped typing.', { audience: 'users', body: typing }),
+  'typing_edit_message/start': event('Somebody is editing a message.', { audience: 'users', body: typingEdit }),
+  'typing_edit_message/stop': event('Somebody stopped editing a message.', { audience: 'users', body: typingEdit }),
+  'attachment/add': event('A file was uploaded.', { audience: 'users', body: attachment }),
+  'attachment/update': event('Other messages refer to a file.', { audience: 'users', body: attachment }),
+  'attachment/remove': event('A file was deleted.', {
+    audience: 'users',
+    body: z.strictObject({
+      attachment: z.strictObject({ id: int.describe('The ID of the uploaded file.') }),
+      upload_space_used: int,
+    }),
+  }),
+  user_topic: event('The preference of the receiver for a topic changed.', {
+    audience: 'users',
+    body: z.strictObject({
+      stream_id: int,
+      topic_name: str,
+      last_updated: int,
+      visibility_policy: z.int().min(0).max(3),
+    }),
+  }),
+  muted_topics: event('The muted topics of the receiver, all of them; for clients without `user_topic`.', {
+    audience: 'users',
+    body: z.strictObject({ muted_topics: z.array(z.tuple([str, str, int])) }),
+  }),
 };

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { profileFieldSchema } from '../operations/profile-fields.ts';
 import { linkifierSchema, playgroundSchema, realmDomainSchema, realmEmojiSchema } from '../operations/realm.ts';
-import { groupSettingSchema, realmPermissions } from '../permission-settings.ts';
-import { type RealmSetting, realmSettings } from '../realm-settings.ts';
+import { type GroupSetting, groupSettingSchema, type RealmPermission } from '../permission-settings.ts';
+import { type RealmSetting, type RealmSettingName, type RealmSettingValues, realmSettings } from '../realm-settings.ts';
 import { realmDefaultNames } from '../user-settings.ts';
-import { settingChanges } from './people.ts';
-import { bool, int, propertyOf, str } from './shapes.ts';
+import { realmPermissionMeanings, realmSettingMeanings } from '../vocabulary/index.ts';
+import { eventsOf } from './declare.ts';
+import { settingChanges } from './settings.ts';
+import { bool, type ChangeOf, int, isNotEmpty, propertyOf, str, typed } from './shapes.ts';
 
 /** What is null by default, or may become so. */
 const nullable: Record<string, z.ZodType> = {
@@ -17,7 +19,7 @@ const nullable: Record<string, z.ZodType> = {
 };
 const kinds: Record<string, z.ZodType> = { boolean: bool, number: int, string: str };
 const settingValue = (name: string, { default: initial }: RealmSetting): z.ZodType =>
-  nullable[name] ?? kinds[typeof initial] ?? z.never();
+  (nullable[name] ?? kinds[typeof initial] ?? z.never()).describe(realmSettingMeanings[name as RealmSettingName]);
 
 const settings = Object.entries(realmSettings as Record<string, RealmSetting>);
 const alone = settings.filter(([, { isLinked }]) => !isLinked);
@@ -25,41 +27,77 @@ const linked = settings.filter(([, { isLinked }]) => isLinked);
 const valuesOf = (some: typeof settings) =>
   Object.fromEntries(some.map(([name, one]) => [name, settingValue(name, one)]));
 
-const realmChange = z.discriminatedUnion('property', [
-  // Older names for what a setting says.
-  propertyOf('allow_edit_history', bool),
-  propertyOf('mandatory_topics', bool),
-  ...alone.map(([name, one]) => propertyOf(name, settingValue(name, one))),
-]);
-const picture = <K extends 'icon' | 'logo' | 'night_logo'>(kind: K) =>
-  z.strictObject({
-    property: z.literal(kind),
-    data: z.strictObject({ [`${kind}_url`]: str, [`${kind}_source`]: z.enum(['U', 'D']) }),
-  });
-const realmChanges = z.discriminatedUnion('property', [
-  z.strictObject({
-    property: z.literal('default'),
-    data: z
-      .strictObject({
-        ...valuesOf(linked),
-        ...Object.fromEntries(Object.keys(realmPermissions).map((name) => [name, groupSettingSchema])),
-        create_public_stream_policy: int,
-        create_private_stream_policy: int,
-        create_web_public_stream_policy: int,
-        wildcard_mention_policy: int,
-      })
-      .partial()
-      .refine((data) => Object.keys(data).length > 0, 'something changed'),
-  }),
-  picture('icon'),
-  picture('logo'),
-  picture('night_logo'),
-]);
+/** Older names for what settings and permissions say. */
+const settingMirrors = {
+  allow_edit_history: bool.describe('Deprecated: whether `message_edit_history_visibility_policy` is not `none`.'),
+  mandatory_topics: bool.describe('Deprecated: whether `topics_policy` is `disable_empty_topic`.'),
+};
+const permissionMirrors = {
+  create_public_stream_policy: int,
+  create_private_stream_policy: int,
+  create_web_public_stream_policy: int,
+  wildcard_mention_policy: int,
+};
+type RealmValues = RealmSettingValues & z.output<z.ZodObject<typeof settingMirrors>>;
+export type RealmProperty = keyof RealmValues;
+export type RealmValue<P extends RealmProperty> = RealmValues[P];
+type RealmChange = ChangeOf<RealmValues>;
+// A property and a value of its own make one member of the union, which the compiler does not infer.
+export function realmChange<P extends RealmProperty>(property: P, value: RealmValue<P>): RealmChange;
+export function realmChange(property: string, value: unknown): object {
+  return { property, value };
+}
+const realmChangeSchema = typed<RealmChange>(
+  z.discriminatedUnion('property', [
+    propertyOf('allow_edit_history', settingMirrors.allow_edit_history),
+    propertyOf('mandatory_topics', settingMirrors.mandatory_topics),
+    ...alone.map(([name, one]) => propertyOf(name, settingValue(name, one))),
+  ]),
+);
+
+const pictures = ['icon', 'logo', 'night_logo'] as const;
+type Picture = (typeof pictures)[number];
+type PictureChange<K extends Picture = Picture> = {
+  [P in K]: { property: P; data: Record<`${P}_url`, string> & Record<`${P}_source`, 'U' | 'D'> };
+}[K];
+/** Settings that are changed together, and permissions. */
+export type RealmData = Partial<
+  RealmSettingValues & Record<RealmPermission, GroupSetting> & z.output<z.ZodObject<typeof permissionMirrors>>
+>;
+const realmChanges = typed<{ property: 'default'; data: RealmData } | PictureChange>(
+  z.discriminatedUnion('property', [
+    z.strictObject({
+      property: z.literal('default').describe('Settings or permissions changed.'),
+      data: z
+        .strictObject({
+          ...valuesOf(linked),
+          ...Object.fromEntries(
+            Object.entries(realmPermissionMeanings).map(([name, meaning]) => [
+              name,
+              groupSettingSchema.describe(meaning),
+            ]),
+          ),
+          ...permissionMirrors,
+        })
+        .partial()
+        .refine(...isNotEmpty)
+        .describe('The new values.'),
+    }),
+    ...pictures.map((kind) =>
+      z.strictObject({
+        property: z.literal(kind).describe('A picture changed.'),
+        data: z
+          .strictObject({ [`${kind}_url`]: str, [`${kind}_source`]: z.enum(['U', 'D']) })
+          .describe('The new picture.'),
+      }),
+    ),
+  ]),
+);
 
 const domain = z.strictObject({ realm_domain: realmDomainSchema.strict() });
 const emoji = realmEmojiSchema.strict();
 const realmExport = z.strictObject({
-  id: int,
+  id: int.describe('The ID of the export.'),
   acting_user_id: int,
   export_time: z.number(),
   deleted_timestamp: z.number().nullable(),
@@ -69,38 +107,90 @@ const realmExport = z.strictObject({
   export_type: z.literal([1, 2]),
 });
 
+const event = eventsOf('users');
+const audience = 'realm' as const;
+
 /** The realm, and what it has several of. */
 export const organizationEvents = {
-  'realm/update': realmChange,
-  'realm/update_dict': realmChanges,
-  'realm/deactivated': z.strictObject({ realm_id: int }),
-  realm_billing: propertyOf('has_pending_sponsorship_request', bool),
-  'realm_user_settings_defaults/update': settingChanges(realmDefaultNames),
-  'realm_domains/add': domain,
-  'realm_domains/change': domain,
-  'realm_domains/remove': z.strictObject({ domain: str }),
-  'realm_emoji/update': z.strictObject({ realm_emoji: z.record(str, emoji) }),
-  'realm_emoji/add': z.strictObject({ emoji }),
-  'realm_emoji/update_one': z.strictObject({
-    emoji_id: str,
-    data: z
-      .strictObject({ name: str, author_id: int.nullable(), deactivated: bool })
-      .partial()
-      .refine((data) => Object.keys(data).length > 0, 'something changed'),
+  'realm/update': event('One setting of the realm changed.', {
+    audience,
+    body: realmChangeSchema,
   }),
-  realm_linkifiers: z.strictObject({ realm_linkifiers: z.array(linkifierSchema.strict()) }),
-  realm_filters: z.strictObject({ realm_filters: z.tuple([]) }),
-  realm_playgrounds: z.strictObject({ realm_playgrounds: z.array(playgroundSchema.strict()) }),
-  realm_export: z.strictObject({ exports: z.array(realmExport) }),
-  realm_export_consent: z.strictObject({ user_id: int, consented: bool }),
-  custom_profile_fields: z.strictObject({ fields: z.array(profileFieldSchema.strict()) }),
-  restart: z.strictObject({
-    zulip_version: str,
-    zulip_merge_base: str,
-    zulip_feature_level: int,
-    service_version: str,
-    service_feature_level: int,
-    server_generation: int,
+  'realm/update_dict': event('Settings, permissions or a picture of the realm changed.', {
+    audience,
+    body: realmChanges,
   }),
-  web_reload_client: z.strictObject({ immediate: bool }),
+  'realm/deactivated': event('The realm was deactivated.', { audience, body: z.strictObject({ realm_id: int }) }),
+  realm_billing: event('A request for sponsorship is pending, or no more.', {
+    audience,
+    body: propertyOf('has_pending_sponsorship_request', bool.describe('Whether a request is pending.')),
+  }),
+  'realm_user_settings_defaults/update': event('New users start with another value of a setting.', {
+    audience,
+    body: settingChanges(realmDefaultNames),
+  }),
+  'realm_domains/add': event('A domain of the realm is new.', { audience, body: domain }),
+  'realm_domains/change': event('A domain of the realm changed.', { audience, body: domain }),
+  'realm_domains/remove': event('A domain of the realm is gone.', { audience, body: z.strictObject({ domain: str }) }),
+  'realm_emoji/update': event('The emoji of the realm, all of them, deactivated ones too.', {
+    audience,
+    body: z.strictObject({ realm_emoji: z.record(str, emoji) }),
+  }),
+  'realm_emoji/add': event('An emoji of the realm is new; for clients that take them one by one.', {
+    audience,
+    body: z.strictObject({ emoji: emoji.describe('The custom emoji.') }),
+  }),
+  'realm_emoji/update_one': event('An emoji of the realm changed; for clients that take them one by one.', {
+    audience,
+    body: z.strictObject({
+      emoji_id: str,
+      data: z
+        .strictObject({
+          name: str.describe('The name of the emoji, without colons.'),
+          author_id: int.nullable(),
+          deactivated: bool,
+        })
+        .partial()
+        .refine(...isNotEmpty)
+        .describe('What changed.'),
+    }),
+  }),
+  realm_linkifiers: event('The linkifiers, all of them, in their order.', {
+    audience,
+    body: z.strictObject({ realm_linkifiers: z.array(linkifierSchema.strict()) }),
+  }),
+  realm_filters: event('The linkifiers in a form that no client reads any more.', {
+    audience,
+    body: z.strictObject({ realm_filters: z.tuple([]) }),
+  }),
+  realm_playgrounds: event('The code playgrounds, all of them.', {
+    audience,
+    body: z.strictObject({ realm_playgrounds: z.array(playgroundSchema.strict()) }),
+  }),
+  realm_export: event('The exports of the realm, all of them.', {
+    audience: 'users',
+    body: z.strictObject({ exports: z.array(realmExport) }),
+  }),
+  realm_export_consent: event('Somebody consents to the export of private data, or no more.', {
+    audience: 'users',
+    body: z.strictObject({ user_id: int, consented: bool }),
+  }),
+  custom_profile_fields: event('The profile fields, all of them, in their order.', {
+    audience,
+    body: z.strictObject({
+      fields: z.array(profileFieldSchema.strict()).describe('The custom profile fields, in their order.'),
+    }),
+  }),
+  restart: event('The server was upgraded.', {
+    audience,
+    body: z.strictObject({
+      zulip_version: str,
+      zulip_merge_base: str,
+      zulip_feature_level: int,
+      service_version: str,
+      service_feature_level: int,
+      server_generation: int,
+    }),
+  }),
+  web_reload_client: event('Web clients should reload.', { audience, body: z.strictObject({ immediate: bool }) }),
 };

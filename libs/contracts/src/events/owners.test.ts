@@ -7,12 +7,14 @@ test('an operation without a route says who may ask for it, and one with a route
     if (http || page) expect(callers, name).toEqual(['gateway']);
     else expect(callers, name).not.toEqual([]);
     if (caller === 'operator') expect(callers, name).toEqual(['operator']);
+    if (caller === 'internal' || caller === 'operator') expect(http ?? page, name).toBeUndefined();
+    else expect(http ?? page, name).toBeDefined();
   }
 });
 
 test('an event that an operation emits is declared', () => {
   for (const { name, events } of operations)
-    for (const type of events) expect(Object.keys(eventTypes), `${name} emits ${type}`).toContain(type);
+    for (const type of events) expect([...eventTypes.keys()], `${name} emits ${type}`).toContain(type);
 });
 
 test('an event has one owner, and what is not declared has none', () => {

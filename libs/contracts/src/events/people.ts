@@ -2,37 +2,45 @@ import { z } from 'zod';
 import { botSchema } from '../operations/bots.ts';
 import { userGroupSchema } from '../operations/groups.ts';
 import { userSchema } from '../operations/users.ts';
-import { groupPermissions, groupSettingSchema } from '../permission-settings.ts';
-import { type UserSettingName, userSettingNames, userSettings } from '../user-settings.ts';
-import { bool, int, ints, propertyOf, str } from './shapes.ts';
+import { type GroupPermission, type GroupSetting, groupSettingSchema } from '../permission-settings.ts';
+import { type UserSettingValues, userSettingNames } from '../user-settings.ts';
+import { groupPermissionMeanings } from '../vocabulary/permissions.ts';
+import { eventsOf } from './declare.ts';
+import { legacyChanges, settingChanges } from './settings.ts';
+import { bool, int, ints, isNotEmpty, str, typed } from './shapes.ts';
 
-const { role, avatar_version } = userSchema.shape;
+const { role, avatar_version, timezone } = userSchema.shape;
+const personChanges = [
+  { full_name: str },
+  { role },
+  { avatar_url: str, avatar_url_medium: str, avatar_source: z.enum(['G', 'U']), avatar_version },
+  { email: str, timezone },
+  { bot_owner_id: int },
+  { delivery_email: str.nullable() },
+  { new_email: str },
+  { is_active: bool },
+  {
+    custom_profile_field: z.strictObject({
+      id: int.describe('The ID of the field.'),
+      value: str.nullable().describe('The new value; null if it was removed.'),
+      rendered_value: str.optional(),
+    }),
+  },
+] as const;
+type AllOf<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
+type FieldsOf<S> = S extends z.ZodRawShape ? z.output<z.ZodObject<S>> : never;
 /** One thing about a person; what belongs together changes together. */
-const personChange = z.union(
-  (
-    [
-      { full_name: str },
-      { role },
-      { avatar_url: str, avatar_url_medium: str, avatar_source: z.enum(['G', 'U']), avatar_version },
-      { email: str, timezone: str },
-      { bot_owner_id: int },
-      { delivery_email: str.nullable() },
-      { new_email: str },
-      { is_active: bool },
-      {
-        custom_profile_field: z.strictObject({ id: int, value: str.nullable(), rendered_value: str.optional() }),
-      },
-    ] as z.ZodRawShape[]
-  ).map((fields) => z.strictObject({ user_id: int, ...fields })),
+export type PersonChange = { user_id: number } & Partial<AllOf<FieldsOf<(typeof personChanges)[number]>>>;
+const personChange = typed<PersonChange>(
+  z.union(personChanges.map((fields) => z.strictObject({ user_id: int, ...fields }))),
 );
-const person = z.strictObject({ person: userSchema.strict() });
 const bot = botSchema.strict();
 
 const here = z.strictObject({ active_timestamp: int, idle_timestamp: int });
 const website = z.strictObject({
   client: z.literal('website'),
-  status: z.enum(['active', 'idle']),
-  timestamp: int,
+  status: z.enum(['active', 'idle']).describe('Whether the user is active or idle.'),
+  timestamp: int.describe('When the user was last seen so, in seconds since the epoch.'),
   pushable: z.literal(false),
 });
 const presence = z.union([
@@ -41,74 +49,146 @@ const presence = z.union([
     user_id: int,
     email: str.optional(),
     server_timestamp: z.number(),
-    presence: z.strictObject({ website }),
+    presence: z.strictObject({ website }).describe('The presence of the user.'),
   }),
 ]);
 
+/** What other services need of a newcomer: their real address, the settings they start with, and what their invitation gives. */
+const newcomer = z.strictObject({
+  delivery_email: str,
+  settings: typed<Partial<UserSettingValues>>(z.record(str, z.unknown())),
+  /** Whether the invitation gives the default channels; by default for all but guests. */
+  default_channels: bool.optional(),
+  /** Channels that the invitation gives besides. */
+  channel_ids: z.array(int).optional(),
+  invited_by: int.nullish(),
+  /** By the realm's permission, when the newcomer joined. */
+  inviter_may_add_subscribers: bool.optional(),
+  notify_inviter: bool.optional(),
+  /** Instead of the realm's own text; '' is none at all. */
+  welcome_message_custom_text: str.nullish(),
+});
+export type NewcomerNote = z.output<typeof newcomer>;
+
 const members = z.strictObject({ group_id: int, user_ids: ints });
 const subgroups = z.strictObject({ group_id: int, direct_subgroup_ids: ints });
-const groupChange = z
-  .strictObject({
-    name: str,
-    description: str,
-    deactivated: bool,
-    ...Object.fromEntries(Object.keys(groupPermissions).map((name) => [name, groupSettingSchema])),
-  })
-  .partial()
-  .refine((data) => Object.keys(data).length > 0, 'something changed');
-
-const settingValue = (name: UserSettingName): z.ZodType => userSettings[name].param.schema.unwrap();
-const language = { language_name: str };
-const more = (name: string) => (name === 'default_language' ? language : {});
-export const settingChanges = (names: readonly UserSettingName[]) =>
-  z.discriminatedUnion(
-    'property',
-    names.map((name) => propertyOf(name, settingValue(name), more(name))) as unknown as [
-      ReturnType<typeof propertyOf>,
-      ...ReturnType<typeof propertyOf>[],
-    ],
-  );
-/** The forms of clients that know no `user_settings`. */
-const legacyChanges = (legacy: 'display' | 'notifications', key: 'setting_name' | 'notification_name') =>
-  z.union(
-    userSettingNames
-      .filter((name) => userSettings[name].legacy === legacy)
-      .map((name) => z.strictObject({ user: str, [key]: z.literal(name), setting: settingValue(name), ...more(name) })),
-  );
-
-/** People, what they do, and the groups they are in. */
-export const peopleEvents = {
-  'realm_user/add': person,
-  'realm_user/remove': z.strictObject({ person: z.strictObject({ user_id: int, full_name: str }) }),
-  'realm_user/update': z.strictObject({ person: personChange }),
-  'realm_bot/add': z.strictObject({ bot }),
-  'realm_bot/update': z.strictObject({
-    bot: bot
-      .partial()
-      .required({ user_id: true })
-      .refine((changed) => Object.keys(changed).length > 1, 'something changed'),
-  }),
-  'realm_bot/remove': z.strictObject({ bot: z.strictObject({ user_id: int, full_name: str.optional() }) }),
-  'realm_bot/delete': z.strictObject({ bot: z.strictObject({ user_id: int }) }),
-  presence,
-  user_status: z
+const groupFields = { name: str.describe('The name of the group.'), description: str, deactivated: bool };
+export type GroupChange = Partial<z.output<z.ZodObject<typeof groupFields>> & Record<GroupPermission, GroupSetting>>;
+const groupChange = typed<GroupChange>(
+  z
     .strictObject({
-      user_id: int,
-      away: bool.optional(),
-      status_text: str.optional(),
-      emoji_name: str.optional(),
-      emoji_code: str.optional(),
-      reaction_type: str.optional(),
+      ...groupFields,
+      ...Object.fromEntries(
+        Object.entries(groupPermissionMeanings).map(([name, meaning]) => [name, groupSettingSchema.describe(meaning)]),
+      ),
     })
-    .refine((status) => Object.keys(status).length > 1, 'something changed'),
-  'user_group/add': z.strictObject({ group: userGroupSchema.strict() }),
-  'user_group/update': z.strictObject({ group_id: int, data: groupChange }),
-  'user_group/add_members': members,
-  'user_group/remove_members': members,
-  'user_group/add_subgroups': subgroups,
-  'user_group/remove_subgroups': subgroups,
-  'user_group/remove': z.strictObject({ group_id: int }),
-  'user_settings/update': settingChanges(userSettingNames),
-  update_display_settings: legacyChanges('display', 'setting_name'),
-  update_global_notifications: legacyChanges('notifications', 'notification_name'),
+    .partial()
+    .refine(...isNotEmpty)
+    .describe('What changed.'),
+);
+/** Who put whom into a group, or took them out of it. */
+const membership = z.strictObject({ by: int, user_ids: ints });
+const added = z.strictObject({ added: membership }).optional();
+const removed = z.strictObject({ removed: membership }).optional();
+
+const event = eventsOf('users');
+
+/** People, what they do, and the groups they are in. Realms that limit their guests tell these of fewer people. */
+export const peopleEvents = {
+  'realm_user/add': event('Somebody is new, or becomes known to a guest.', {
+    audience: 'either',
+    body: z.strictObject({ person: userSchema.strict() }),
+    note: newcomer.optional(),
+  }),
+  'realm_user/remove': event('Somebody is no longer known to a guest.', {
+    audience: 'users',
+    body: z.strictObject({ person: z.strictObject({ user_id: int, full_name: str }) }),
+  }),
+  'realm_user/update': event('One thing about a person changed.', {
+    audience: 'either',
+    body: z.strictObject({ person: personChange }),
+    note: z.strictObject({ delivery_email: str }).optional(),
+  }),
+  'realm_bot/add': event('A bot is new, or becomes visible to an administrator.', {
+    audience: 'users',
+    body: z.strictObject({ bot }),
+  }),
+  'realm_bot/update': event('A bot changed.', {
+    audience: 'users',
+    body: z.strictObject({
+      bot: bot
+        .partial()
+        .required({ user_id: true })
+        .refine((changed) => Object.keys(changed).length > 1, 'something changed'),
+    }),
+  }),
+  'realm_bot/remove': event('A bot was deactivated.', {
+    audience: 'users',
+    body: z.strictObject({ bot: z.strictObject({ user_id: int, full_name: str.optional() }) }),
+  }),
+  'realm_bot/delete': event('A bot is no longer visible to somebody.', {
+    audience: 'users',
+    body: z.strictObject({ bot: z.strictObject({ user_id: int }) }),
+  }),
+  presence: eventsOf('presence')('Somebody is active or idle.', {
+    audience: 'either',
+    body: z.strictObject({}),
+    view: presence,
+  }),
+  user_status: event('The status of a person changed.', {
+    audience: 'either',
+    body: z
+      .strictObject({
+        user_id: int,
+        away: bool.optional(),
+        status_text: str.optional(),
+        emoji_name: str.optional(),
+        emoji_code: str.optional(),
+        reaction_type: str.optional(),
+      })
+      .refine((status) => Object.keys(status).length > 1, 'something changed'),
+  }),
+  'user_group/add': event('A group is new, or back for clients that know no deactivated groups.', {
+    audience: 'realm',
+    body: z.strictObject({ group: userGroupSchema.strict() }),
+    note: added,
+  }),
+  'user_group/update': event('A group changed.', {
+    audience: 'realm',
+    body: z.strictObject({ group_id: int, data: groupChange }),
+  }),
+  'user_group/add_members': event('Users are direct members of a group.', {
+    audience: 'either',
+    body: members,
+    note: added,
+  }),
+  'user_group/remove_members': event('Users are no longer direct members of a group.', {
+    audience: 'either',
+    body: members,
+    note: removed,
+  }),
+  'user_group/add_subgroups': event('Groups are direct subgroups of a group.', {
+    audience: 'realm',
+    body: subgroups,
+  }),
+  'user_group/remove_subgroups': event('Groups are no longer direct subgroups of a group.', {
+    audience: 'realm',
+    body: subgroups,
+  }),
+  'user_group/remove': event('A group was deactivated; for clients that know no deactivated groups.', {
+    audience: 'realm',
+    body: z.strictObject({ group_id: int }),
+  }),
+  'user_settings/update': event('A setting of the receiver changed.', {
+    audience: 'users',
+    body: settingChanges(userSettingNames),
+  }),
+  update_display_settings: event('A display setting of the receiver changed; for clients without `user_settings`.', {
+    audience: 'users',
+    body: legacyChanges('display', 'setting_name'),
+  }),
+  update_global_notifications: event(
+    'A notification setting of the receiver changed; for clients without `user_settings`.',
+    { audience: 'users', body: legacyChanges('notifications', 'notification_name') },
+  ),
 };

@@ -1,18 +1,33 @@
 import { z } from 'zod';
-import { channelPermissionsSchema } from '../permission-settings.ts';
+import { channelPermissionsSchema } from '../channel-permissions.ts';
+import { meaningOf } from '../vocabulary/index.ts';
 
 /** What several events are made of. Strict: an event carries what is named here and nothing else. */
 export const int = z.int();
 export const bool = z.boolean();
 export const str = z.string();
-export const ints = z.array(int);
+/** The emitter may give a list that it does not own. */
+export const ints: z.ZodType<readonly number[]> = z.array(int);
 
 /** A change of one property: each with the type of its own value. */
-export const propertyOf = <S extends z.ZodType, R extends z.ZodRawShape = Record<never, never>>(
-  property: string,
+export const propertyOf = <P extends string, S extends z.ZodType, R extends z.ZodRawShape = Record<never, never>>(
+  property: P,
   value: S,
   rest: R = {} as R,
-) => z.strictObject({ ...rest, property: z.literal(property), value });
+) =>
+  z.strictObject({
+    ...rest,
+    property: z.literal(property).describe('The name of what changed.'),
+    value: value.description ? value : value.describe(meaningOf(property) ?? 'The new value.'),
+  });
+
+/** A change of one of several properties with these values; `R` is what stands beside it. */
+export type ChangeOf<V, R = unknown> = { [K in keyof V]: R & { property: K; value: V[K] } }[keyof V];
+
+/** Schemas that are built by name have no static type of their own. */
+export const typed = <T>(schema: z.ZodType): z.ZodType<T> => schema as z.ZodType<T>;
+
+export const isNotEmpty = [(data: object): boolean => Object.keys(data).length > 0, 'something changed'] as const;
 
 const emoji = {
   emoji_name: str,
@@ -23,15 +38,34 @@ const emoji = {
 export const reaction = {
   ...emoji,
   user_id: int,
-  user: z.strictObject({ user_id: int, email: str, full_name: str, is_mirror_dummy: bool }),
+  user: z
+    .strictObject({ user_id: int, email: str, full_name: str, is_mirror_dummy: bool })
+    .describe('Deprecated: the user who reacted.'),
 };
 
-const participant = z.strictObject({ id: int, email: str, full_name: str, is_mirror_dummy: bool });
+const participant = z.strictObject({
+  id: int.describe('The ID of the user.'),
+  email: str,
+  full_name: str,
+  is_mirror_dummy: bool,
+});
+export const topicLinks = z.array(
+  z.strictObject({
+    text: str.describe('The part of the topic that is the link.'),
+    url: str.describe('The address of the link.'),
+  }),
+);
+const submessage = {
+  id: int.describe('The ID of the submessage.'),
+  sender_id: int,
+  msg_type: str,
+  content: str.describe('JSON text that the widget understands.'),
+};
 const messageFields = {
-  id: int,
+  id: int.describe('The ID of the message.'),
   avatar_url: str.nullable(),
   client: str,
-  content: str,
+  content: str.describe('The content, in the format that `content_type` names.'),
   content_type: z.enum(['text/html', 'text/x-markdown']),
   is_me_message: bool,
   // Nobody has reacted to what has just been sent.
@@ -42,19 +76,40 @@ const messageFields = {
   sender_id: int,
   sender_realm_str: str,
   subject: str,
-  submessages: z.array(z.strictObject({ id: int, message_id: int, sender_id: int, msg_type: str, content: str })),
-  timestamp: int,
-  topic_links: z.array(z.strictObject({ text: str, url: str })),
+  submessages: z.array(z.strictObject({ ...submessage, message_id: int })),
+  timestamp: int.describe('When the message was sent, in seconds since the epoch.'),
+  topic_links: topicLinks,
+};
+const kinds = {
+  stream: {
+    type: z.literal('stream').describe('A channel message.'),
+    stream_id: int,
+    display_recipient: str.describe('The name of the channel.'),
+  },
+  private: {
+    type: z.literal('private').describe('A direct message.'),
+    display_recipient: z.array(participant).describe('All participants of the conversation, including the sender.'),
+  },
 };
 /** Without flags, which stand beside it. */
 export const message = z.discriminatedUnion('type', [
-  z.strictObject({ ...messageFields, type: z.literal('stream'), stream_id: int, display_recipient: str }),
-  z.strictObject({ ...messageFields, type: z.literal('private'), display_recipient: z.array(participant) }),
+  z.strictObject({ ...messageFields, ...kinds.stream }),
+  z.strictObject({ ...messageFields, ...kinds.private }),
+]);
+/** As the log has it: the number of the entry is the id; its time is the timestamp unless a mirroring bot stated one. */
+const { id: _, ...loggedFields } = {
+  ...messageFields,
+  timestamp: messageFields.timestamp.optional(),
+  submessages: z.array(z.strictObject(submessage)),
+};
+export const loggedMessage = z.discriminatedUnion('type', [
+  z.strictObject({ ...loggedFields, ...kinds.stream }),
+  z.strictObject({ ...loggedFields, ...kinds.private }),
 ]);
 
 export const channelFields = {
   stream_id: int,
-  name: str,
+  name: str.describe('The name of the channel.'),
   is_archived: bool,
   description: str,
   rendered_description: str,
@@ -74,14 +129,19 @@ export const channelFields = {
   subscriber_count: int,
   ...channelPermissionsSchema.shape,
 };
-/** Specification 2.3, without what is a subscriber's own. */
+/** Without what is a subscriber's own. */
 export const channel = z.strictObject(channelFields);
+export type ChannelObject = z.output<typeof channel>;
 export const ownFields = {
   desktop_notifications: bool.nullable(),
   email_notifications: bool.nullable(),
   push_notifications: bool.nullable(),
   audible_notifications: bool.nullable(),
-  wildcard_mentions_notify: bool.nullable(),
+  wildcard_mentions_notify: bool
+    .nullable()
+    .describe(
+      'Whether a mention of all subscribers notifies like a personal mention; null takes the setting of the user.',
+    ),
   pin_to_top: bool,
   is_muted: bool,
   in_home_view: bool,
@@ -90,12 +150,12 @@ export const ownFields = {
 export const subscription = z.strictObject({ ...channelFields, ...ownFields, subscribers: ints });
 
 export const folder = z.strictObject({
-  id: int,
-  name: str,
+  id: int.describe('The ID of the folder of channels.'),
+  name: str.describe('The name of the folder.'),
   description: str,
   rendered_description: str,
   date_created: int.nullable(),
   creator_id: int.nullable(),
-  order: int,
+  order: int.describe('The position of the folder among the others.'),
   is_archived: bool,
 });

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { id, list, record, string } from '../bounded.ts';
-import { withheldKinds } from '../event.ts';
 import { operation } from '../operation.ts';
 import { bool, int, json, text, textOrJson } from '../param.ts';
+import { withheldKinds } from '../withheld.ts';
 
 export const botFetchTypes: readonly string[] = ['realm_bot'];
 
-/** Specification 2.4. */
+/** The numbers of the kinds of bots, as clients send and read them. */
 export const botTypes = { generic: 1, incomingWebhook: 2, outgoingWebhook: 3, embedded: 4 } as const;
 
 const stream = text(string(1_000).optional());
@@ -44,6 +44,8 @@ export const botOperations = {
     name: 'get-bots',
     service: 'users',
     http: { method: 'GET', path: '/bots' },
+    caller: 'human',
+    role: 'member',
     summary: 'The bots that the caller owns, with their API keys.',
     result: z.object({ bots: z.array(z.looseObject({ username: z.string(), api_key: z.string() })) }),
     errors,
@@ -52,6 +54,7 @@ export const botOperations = {
     name: 'create-bot',
     service: 'users',
     http: { method: 'POST', path: '/bots' },
+    caller: 'human',
     summary: 'Create a bot of the caller.',
     cost: 3,
     params: {
@@ -102,6 +105,7 @@ export const botOperations = {
     name: 'get-bot-api-key',
     service: 'users',
     http: { method: 'GET', path: '/bots/{bot_id}/api_key' },
+    caller: 'human',
     summary: "A bot's API key, for its owner and administrators.",
     params: owned,
     result: z.object({ api_key: z.string() }),
@@ -110,7 +114,7 @@ export const botOperations = {
   queueDefaults: operation({
     name: 'queue-defaults',
     service: 'users',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['event-queue'],
     summary: 'What the queues of a bot follow unless it says otherwise. Bus only.',
     params: { user_id: json(id) },
@@ -121,7 +125,7 @@ export const botOperations = {
   reveal: operation({
     name: 'reveal',
     service: 'users',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['gateway'],
     summary: 'Secrets that an event leaves out, as far as this user may see them. Bus only.',
     params: { user_id: json(id), kind: text(z.enum(withheldKinds)), id: json(id), fields: json(list(string(50), 10)) },
@@ -133,6 +137,7 @@ export const botOperations = {
     name: 'regenerate-bot-api-key',
     service: 'users',
     http: { method: 'POST', path: '/bots/{bot_id}/api_key/regenerate' },
+    caller: 'human',
     cost: 3,
     summary: 'End the API keys of a bot and make a new one.',
     params: owned,

@@ -8,7 +8,7 @@ export const channelTopicOperations = {
   hasNamedTopics: operation({
     name: 'has-named-topics',
     service: 'messaging',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['channels'],
     summary: 'Whether messages of a channel stand in a topic with a name. Bus only.',
     params: { channel_id: json(id) },

@@ -5,7 +5,7 @@ import { channelSettingsOperations } from './channels/settings.ts';
 import { subscriptionOperations } from './channels/subscriptions.ts';
 
 export { topicsPolicies } from './channels/parameters.ts';
-export { type PostingRules, postingRulesSchema } from './channels/posting-rules.ts';
+export type { PostingRules } from './channels/posting-rules.ts';
 export { includeSubscribers, subscribersChoice } from './channels/subscriptions.ts';
 
 /** The fetch types of a register that this service answers. */

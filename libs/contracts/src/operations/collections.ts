@@ -13,29 +13,37 @@ export const collectionFetchTypes: readonly string[] = [
   'device',
 ];
 
-/** Specification 2.9; built-in views have no name. */
+/** A navigation view; built-in views have no name. */
 export const navigationViewSchema = z.object({
   fragment: z.string(),
   is_pinned: bool,
-  name: z.string().optional(),
+  name: z.string().describe('The name of the view; absent for built-in views.').optional(),
 });
 export type NavigationView = z.infer<typeof navigationViewSchema>;
 
-/** Specification 2.10. */
-export const savedSnippetSchema = z.object({ id: int, title: z.string(), content: z.string(), date_created: int });
+/** A text that a user saved for reuse; `date_created` in seconds since the epoch. */
+export const savedSnippetSchema = z.object({
+  id: int.describe('The ID of the saved snippet.'),
+  title: z.string(),
+  content: z.string(),
+  date_created: int,
+});
 export type SavedSnippet = z.infer<typeof savedSnippetSchema>;
 
 const errors = ['BAD_REQUEST'] as const;
 const fragment = text(string(1_000));
+const viewName = text(string(1_000).describe('The name of the view; omit it for built-in views.').optional());
 const token = text(string(10_000));
+const storageKeys = list(string(1_000), 10_000).describe('The keys. By default all.');
 const appToken = { token, appid: text(string(500)) };
-/** The vendor's name of the path, and the neutral one of the specification. */
+/** The operations of one kind of token. Each kind has two paths: one with the name of the vendor, and a neutral one. */
 const deviceTokens = <const A extends Params, const P extends string>(path: P, name: string, params: A) => ({
   add: operation({
     name: `add-${name}`,
     service: 'users',
     http: { method: 'POST', path },
-    summary: 'Register the token of a device for push notifications (specification 4.13).',
+    caller: 'human',
+    summary: 'Register the token of a device for push notifications.',
     params,
     errors,
   }),
@@ -43,6 +51,7 @@ const deviceTokens = <const A extends Params, const P extends string>(path: P, n
     name: `remove-${name}`,
     service: 'users',
     http: { method: 'DELETE', path },
+    caller: 'human',
     summary: 'Take the token of a device away.',
     params: { token },
     errors,
@@ -65,24 +74,24 @@ export const collectionOperations = {
     name: 'add-navigation-view',
     service: 'users',
     http: { method: 'POST', path: '/navigation_views' },
-    summary: 'Add a navigation view (specification 4.15).',
-    params: { fragment, is_pinned: json(bool), name: text(string(1_000).optional()) },
+    summary: 'Add a navigation view.',
+    params: { fragment, is_pinned: json(bool), name: viewName },
     errors,
     events: ['navigation_view'],
   }),
   updateNavigationView: operation({
     name: 'update-navigation-view',
     service: 'users',
-    http: { method: 'PATCH', path: '/navigation_views/{fragment}' },
+    http: { method: 'PATCH', path: '/navigation_views/{fragment}', isOpenEnded: true },
     summary: 'Pin, hide or rename a navigation view.',
-    params: { fragment, is_pinned: json(bool.optional()), name: text(string(1_000).optional()) },
+    params: { fragment, is_pinned: json(bool.optional()), name: viewName },
     errors,
     events: ['navigation_view'],
   }),
   removeNavigationView: operation({
     name: 'remove-navigation-view',
     service: 'users',
-    http: { method: 'DELETE', path: '/navigation_views/{fragment}' },
+    http: { method: 'DELETE', path: '/navigation_views/{fragment}', isOpenEnded: true },
     summary: 'Remove a navigation view.',
     params: { fragment },
     errors,
@@ -131,6 +140,7 @@ export const collectionOperations = {
     name: 'mark-onboarding-step',
     service: 'users',
     http: { method: 'POST', path: '/users/me/onboarding_steps' },
+    caller: 'human',
     summary: 'The caller has seen a step of the introduction.',
     params: { onboarding_step: text(string(1_000)) },
     errors,
@@ -140,8 +150,9 @@ export const collectionOperations = {
     name: 'set-tutorial-status',
     service: 'users',
     http: { method: 'POST', path: '/users/me/tutorial_status' },
+    caller: 'human',
     summary: 'How far the caller is with an introduction that clients of today no longer have (deprecated).',
-    params: { status: textOrJson(z.enum(['waiting', 'started', 'finished'])) },
+    params: { status: textOrJson(z.enum(['waiting', 'started', 'finished']).describe('How far the caller is.')) },
     errors,
   }),
   getBotStorage: operation({
@@ -150,7 +161,7 @@ export const collectionOperations = {
     http: { method: 'GET', path: '/bot_storage' },
     summary: 'What the caller keeps here under these keys, or all of it.',
     isReadOnly: true,
-    params: { keys: json(list(string(1_000), 10_000).optional()) },
+    params: { keys: json(storageKeys.optional()) },
     result: z.object({ storage: z.record(z.string(), z.string()) }),
     errors,
   }),
@@ -167,7 +178,7 @@ export const collectionOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/bot_storage' },
     summary: 'Forget these keys, or all.',
-    params: { keys: json(list(string(1_000), 10_000).optional()) },
+    params: { keys: json(storageKeys.optional()) },
     errors,
   }),
   addApnsDeviceToken: apns.add,
@@ -182,6 +193,7 @@ export const collectionOperations = {
     name: 'register-push-device',
     service: 'users',
     http: { method: 'POST', path: '/mobile_push/register' },
+    caller: 'human',
     summary:
       'Register a device for push notifications that only it can read: by an account of its own, or as a client device.',
     params: {
@@ -203,6 +215,7 @@ export const collectionOperations = {
     name: 'register-client-device',
     service: 'users',
     http: { method: 'POST', path: '/register_client_device' },
+    caller: 'human',
     summary: 'Make this installation of a client known.',
     result: z.object({ device_id: int }),
     errors,
@@ -212,6 +225,7 @@ export const collectionOperations = {
     name: 'remove-client-device',
     service: 'users',
     http: { method: 'POST', path: '/remove_client_device' },
+    caller: 'human',
     summary: 'Forget an installation of a client.',
     params: { device_id: json(id) },
     errors,
@@ -221,6 +235,7 @@ export const collectionOperations = {
     name: 'test-push',
     service: 'users',
     http: { method: 'POST', path: '/mobile_push/test_notification' },
+    caller: 'human',
     summary: "Send a test to the caller's devices. No service for push notifications is built.",
     params: { token: text(string(10_000).optional()) },
     errors: ['BAD_REQUEST', 'INVALID_PUSH_DEVICE_TOKEN'],
@@ -229,6 +244,7 @@ export const collectionOperations = {
     name: 'test-encrypted-push',
     service: 'users',
     http: { method: 'POST', path: '/mobile_push/e2ee/test_notification' },
+    caller: 'human',
     summary: "Send an encrypted test to the caller's devices. No service for push notifications is built.",
     params: { push_account_id: json(bigId.optional()) },
     errors: ['BAD_REQUEST', 'INVALID_PUSH_DEVICE_TOKEN'],

@@ -4,7 +4,7 @@ import { operation } from '../operation.ts';
 import { bool, int, json, text, textOrJson } from '../param.ts';
 import { includeSubscribers, subscribersChoice } from './channels.ts';
 
-const queueId = text(string(200));
+const queueId = text(string(200).describe('The ID of the queue.'));
 
 /** What clients may say they understand; each stands alone, and what is not named is false. */
 export const capabilityNames = [
@@ -50,12 +50,15 @@ const narrowTerm = union([
 /** What a queue is made with. */
 const queueParams = {
   apply_markdown: json(bool.default(false)),
-  /** By default true for users, false for spectators. */
   client_gravatar: json(bool.nullish()),
   slim_presence: json(bool.default(false)),
   event_types: json(list(string(100), 500).nullish()),
   all_public_streams: json(bool.nullish()),
-  narrow: json(list(narrowTerm, 100).nullish()),
+  narrow: json(
+    list(narrowTerm, 100)
+      .nullish()
+      .describe('A filter of the `message` events, as pairs of an operator and an operand. By default none.'),
+  ),
   idle_queue_timeout: textOrJson(
     union([id.min(0), z.literal('mobile')]).nullish(),
     'queue_lifespan_secs',
@@ -68,7 +71,7 @@ const snapshotPart = (service: 'users' | 'channels' | 'messaging' | 'presence') 
   operation({
     name: `snapshot-${service}`,
     service,
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['event-queue'],
     summary: `The ${service} part of a register snapshot. Bus only.`,
     params: {
@@ -90,7 +93,7 @@ const catchUp = (service: 'users' | 'channels' | 'messaging' | 'presence') =>
   operation({
     name: 'catch-up',
     service,
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['event-queue'],
     summary: `Brings the copies of ${service} up to what is committed. Bus only.`,
     isReadOnly: true,
@@ -104,7 +107,7 @@ export const eventQueueOperations = {
   getLogKeys: operation({
     name: 'get-log-keys',
     service: 'event-queue',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['gateway'],
     summary: 'The keys by which entries of the log are known for those of their services. Bus only.',
     result: z.object({ keys: z.array(z.object({ source: z.string(), key: z.base64() })) }),
@@ -116,20 +119,23 @@ export const eventQueueOperations = {
     service: 'event-queue',
     http: { method: 'POST', path: '/register' },
     caller: 'spectator',
-    summary: 'Register an event queue and fetch the state it starts from (specification 4.21).',
+    summary: 'Register an event queue and fetch the state it starts from.',
     cost: 10,
     params: {
       ...queueParams,
       include_subscribers: includeSubscribers,
       presence_history_limit_days: json(id.min(0).nullish()),
       client_capabilities: json(
-        record(anyJson({ characters: 1_000, depth: 2 }), { keys: 100, keyCharacters: 100 }).nullish(),
+        record(anyJson({ characters: 1_000, depth: 2, parts: 20 }), { keys: 100, keyCharacters: 100 }).nullish(),
       ),
       fetch_event_types: json(list(string(100), 500).nullish()),
       pronouns_field_type_supported: json(bool.nullish()),
       user_client: text(string(1_000).optional()),
     },
-    result: z.looseObject({ queue_id: z.string().nullable(), last_event_id: z.int() }),
+    result: z.looseObject({
+      queue_id: z.string().nullable().describe('The ID of the new queue; null without authentication.'),
+      last_event_id: z.int().describe('The value to send as `last_event_id` in the first poll.'),
+    }),
     errors: ['BAD_REQUEST', 'UNAUTHORIZED', 'RATE_LIMIT_HIT'],
     deadlineMs: 30_000,
   }),
@@ -139,8 +145,11 @@ export const eventQueueOperations = {
     http: { method: 'GET', path: '/events' },
     summary: 'Follow a queue by long-polling.',
     params: {
-      /** Absent only with `dont_block`: a queue is made then. */
-      queue_id: text(string(200).optional()),
+      queue_id: text(
+        string(200)
+          .describe('The ID of the queue. Without it and with `dont_block`, a queue is registered.')
+          .optional(),
+      ),
       last_event_id: json(bigId.min(-1).optional()),
       dont_block: json(bool.default(false)),
       ...queueParams,
@@ -149,21 +158,29 @@ export const eventQueueOperations = {
         ReturnType<typeof json<z.ZodOptional<z.ZodBoolean>>>
       >),
     },
-    result: z.object({ events: z.array(z.looseObject({ id: int, type: z.string() })), queue_id: z.string() }),
+    result: z.object({
+      events: z.array(
+        z.looseObject({
+          id: int.describe('The ID of the event; it grows within a queue.'),
+          type: z.string().describe('The type of the event, as described in `/asyncapi.json`.'),
+        }),
+      ),
+      queue_id: z.string(),
+    }),
     errors: ['BAD_EVENT_QUEUE_ID', 'BAD_REQUEST'],
   }),
   deleteQueue: operation({
     name: 'delete-queue',
     service: 'event-queue',
     http: { method: 'DELETE', path: '/events' },
-    summary: 'Delete an event queue (specification 4.17).',
+    summary: 'Delete an event queue.',
     params: { queue_id: queueId },
     errors: ['BAD_EVENT_QUEUE_ID'],
   }),
   getQueue: operation({
     name: 'get-queue',
     service: 'event-queue',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['gateway'],
     summary: 'A living queue by its ID, also when Redis forgot it. Bus only.',
     params: { queue_id: queueId },
@@ -175,7 +192,7 @@ export const eventQueueOperations = {
   touchQueues: operation({
     name: 'touch-queues',
     service: 'event-queue',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['gateway'],
     summary: 'Extend the life of queues that are being polled. Bus only.',
     params: { queue_ids: json(list(string(200), 10_000)) },
@@ -183,10 +200,19 @@ export const eventQueueOperations = {
     isReadOnly: true,
     deadlineMs: 5_000,
   }),
+  confirmService: operation({
+    name: 'confirm-service',
+    service: 'event-queue',
+    caller: 'internal',
+    callers: ['gateway'],
+    summary: 'A gateway confirms that clients can poll; without it, no queue expires. Bus only.',
+    isReadOnly: true,
+    deadlineMs: 30_000,
+  }),
   readLog: operation({
     name: 'read-log',
     service: 'event-queue',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['gateway'],
     summary: 'Entries of the log that Redis does not hold, from Postgres. Bus only.',
     params: { after: json(bigId), limit: json(integer(0, 1_000)) },

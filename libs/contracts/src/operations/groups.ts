@@ -2,39 +2,35 @@ import { z } from 'zod';
 import { id, string } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { bool, idList, ids, int, json, text } from '../param.ts';
-import {
-  type GroupPermission,
-  groupPermissions,
-  groupSettingSchema,
-  groupSettingUpdateSchema,
-} from '../permission-settings.ts';
+import { type GroupPermission, groupSettingSchema, groupSettingUpdateSchema } from '../permission-settings.ts';
+import { groupPermissionMeanings } from '../vocabulary/permissions.ts';
 
 /** The fetch types of a register that tell of groups; clients also ask by the name of the event. */
 export const groupFetchTypes: readonly string[] = ['realm_user_groups', 'user_group'];
 
-const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
-const perPermission = <T>(value: T): Record<GroupPermission, T> =>
-  Object.fromEntries(permissionNames.map((name) => [name, value])) as Record<GroupPermission, T>;
-const optionalValue = json(groupSettingSchema.optional());
-const optionalUpdate = json(groupSettingUpdateSchema.optional());
+const perPermission = <T>(make: (meaning: string) => T): Record<GroupPermission, T> =>
+  Object.fromEntries(Object.entries(groupPermissionMeanings).map(([name, meaning]) => [name, make(meaning)])) as Record<
+    GroupPermission,
+    T
+  >;
 
-/** Specification 2.12. */
+/** A user group with the value of each of its permissions. */
 export const userGroupSchema = z.object({
-  id: int,
-  name: z.string(),
+  id: int.describe('The ID of the user group.'),
+  name: z.string().describe('The name of the group. Names of system groups begin with `role:`.'),
   description: z.string(),
   date_created: int.nullable(),
   creator_id: int.nullable(),
-  members: ids,
+  members: ids.describe('The user IDs of the direct members.'),
   direct_subgroup_ids: ids,
   is_system_group: bool,
   deactivated: bool,
-  ...perPermission(groupSettingSchema),
+  ...perPermission((meaning) => groupSettingSchema.describe(meaning)),
 });
 export type UserGroup = z.infer<typeof userGroupSchema>;
 
 /** Where a group is used; deactivation is refused with the list of them. */
-export const groupUseSchema = z.union([
+const groupUseSchema = z.union([
   z.object({ type: z.literal('realm'), settings: z.array(z.string()) }),
   z.object({ type: z.literal('subgroup'), supergroup_ids: ids }),
   z.object({ type: z.literal('user_group'), group_id: int, settings: z.array(z.string()) }),
@@ -67,14 +63,15 @@ export const groupOperations = {
     name: 'create-user-group',
     service: 'users',
     http: { method: 'POST', path: '/user_groups/create' },
+    permission: 'can_create_groups',
     summary: 'Create a user group.',
     cost: 3,
     params: {
-      name: text(string(1_000)),
+      name: text(string(1_000).describe('The name of the group, at most 100 characters.')),
       description: text(string(5_000)),
-      members: json(idList(20_000)),
-      subgroups: json(idList(20_000).default([])),
-      ...perPermission(optionalValue),
+      members: json(idList(20_000).describe('The IDs of the users who are direct members.')),
+      subgroups: json(idList(20_000).default([]).describe('The IDs of the groups that are direct subgroups.')),
+      ...perPermission((meaning) => json(groupSettingSchema.describe(meaning).optional())),
     },
     result: z.object({ group_id: int }),
     errors,
@@ -87,10 +84,10 @@ export const groupOperations = {
     summary: 'Rename a user group, change its description or permissions, or bring it back.',
     params: {
       user_group_id,
-      name: text(string(1_000).optional()),
+      name: text(string(1_000).describe('The new name of the group, at most 100 characters.').optional()),
       description: text(string(5_000).optional()),
-      deactivated: json(bool.optional()),
-      ...perPermission(optionalUpdate),
+      deactivated: json(bool.describe('`false` brings a deactivated group back.').optional()),
+      ...perPermission((meaning) => json(groupSettingUpdateSchema.describe(meaning).optional())),
     },
     errors: ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
     events,
@@ -99,7 +96,7 @@ export const groupOperations = {
     name: 'deactivate-user-group',
     service: 'users',
     http: { method: 'POST', path: `${path}/deactivate` },
-    summary: 'Deactivate a user group that is not used (specification 4.20).',
+    summary: 'Deactivate a user group that is not used.',
     params: { user_group_id },
     errors: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
     events,
@@ -119,7 +116,7 @@ export const groupOperations = {
     http: { method: 'GET', path: `${path}/members` },
     summary: 'Members of a user group, through subgroups too unless told otherwise.',
     params: { user_group_id, direct_member_only: json(bool.default(false)) },
-    result: z.object({ members: ids }),
+    result: z.object({ members: ids.describe('The user IDs of the members.') }),
     errors,
   }),
   updateUserGroupMembers: operation({
@@ -130,8 +127,8 @@ export const groupOperations = {
     cost: 3,
     params: {
       user_group_id,
-      add: json(idList(20_000).default([])),
-      delete: json(idList(20_000).default([])),
+      add: json(idList(20_000).default([]).describe('The IDs of the users to add.')),
+      delete: json(idList(20_000).default([]).describe('The IDs of the users to remove.')),
       add_subgroups: json(idList(20_000).default([])),
       delete_subgroups: json(idList(20_000).default([])),
     },
@@ -153,23 +150,27 @@ export const groupOperations = {
     http: { method: 'GET', path: `${path}/subgroups` },
     summary: 'Subgroups of a user group, and theirs unless told otherwise.',
     params: { user_group_id, direct_subgroup_only: json(bool.default(false)) },
-    result: z.object({ subgroups: ids }),
+    result: z.object({ subgroups: ids.describe('The IDs of the subgroups.') }),
     errors,
   }),
   updateSubgroups: operation({
     name: 'update-subgroups',
     service: 'users',
     http: { method: 'POST', path: `${path}/subgroups` },
-    summary: 'Add and remove subgroups (specification 4.16).',
+    summary: 'Add and remove subgroups.',
     cost: 3,
-    params: { user_group_id, add: json(idList(20_000).default([])), delete: json(idList(20_000).default([])) },
+    params: {
+      user_group_id,
+      add: json(idList(20_000).default([]).describe('The IDs of the groups to add as subgroups.')),
+      delete: json(idList(20_000).default([]).describe('The IDs of the groups to remove from the subgroups.')),
+    },
     errors,
     events,
   }),
   getGroupUses: operation({
     name: 'get-group-uses',
     service: 'channels',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['users'],
     summary: 'The channels whose permissions name a group. Bus only.',
     params: { group_id: json(id) },

@@ -4,10 +4,11 @@ import { channelTopicOperations } from './channel-topics.ts';
 import { channelOperations } from './channels.ts';
 import { collectionOperations } from './collections.ts';
 import { draftOperations } from './drafts.ts';
-import { eventQueueOperations } from './event-queue.ts';
+import { catchUpOperations, eventQueueOperations } from './event-queue.ts';
 import { exportOperations } from './exports.ts';
 import { groupOperations } from './groups.ts';
 import { invitationOperations } from './invitations.ts';
+import { jwtOperations } from './jwt.ts';
 import { messageChangeOperations } from './message-changes.ts';
 import { messageReadingOperations } from './message-reading.ts';
 import { messagingOperations } from './messaging.ts';
@@ -19,7 +20,7 @@ import { settingsOperations } from './settings.ts';
 import { sightOperations } from './sight.ts';
 import { socialOperations } from './social.ts';
 import { topicOperations } from './topics.ts';
-import { uploadOperations } from './uploads.ts';
+import { fileOperations, uploadOperations } from './uploads.ts';
 import { userOperations } from './users.ts';
 
 export * from './bots.ts';
@@ -31,6 +32,7 @@ export * from './event-queue.ts';
 export * from './exports.ts';
 export * from './groups.ts';
 export * from './invitations.ts';
+export * from './jwt.ts';
 export * from './message-changes.ts';
 export * from './message-reading.ts';
 export * from './messaging.ts';
@@ -48,6 +50,7 @@ export * from './users.ts';
 /** Every operation by the name of its method in the client. */
 export const operationsByName = {
   ...userOperations,
+  ...jwtOperations,
   ...settingsOperations,
   ...botOperations,
   ...socialOperations,
@@ -72,3 +75,37 @@ export const operationsByName = {
 };
 
 export const operations = Object.values(operationsByName) as unknown as readonly Operation[];
+
+/** Topics of the reference, each with its operations. */
+export const tags: readonly { name: string; description: string; operations: ReadonlySet<Operation> }[] = [
+  tag('Messages', 'Send, read, search, change and flag messages; reactions.', [
+    ...[messagingOperations, messageReadingOperations, messageChangeOperations],
+  ]),
+  tag('Drafts', 'Texts that are not sent yet, on all devices of a user.', [draftOperations]),
+  tag('Scheduled messages', 'Messages and reminders that are sent later.', [scheduledMessageOperations]),
+  tag('Topics', 'Topics of channels, and what a user follows or mutes.', [channelTopicOperations, topicOperations]),
+  tag('Channels', 'Channels, subscriptions, folders and their permissions.', [channelOperations]),
+  tag('People', 'Users, their profiles, their status, and who sees whom.', [
+    ...[userOperations, jwtOperations, socialOperations, sightOperations, profileFieldOperations],
+  ]),
+  tag('Groups', 'Groups of users, and their permissions.', [groupOperations]),
+  tag('Bots', 'Bots, their keys, their settings and their storage.', [botOperations]),
+  tag('Presence', 'Who is online.', [presenceOperations]),
+  tag('Events', 'Queues that tell a client of every change.', [eventQueueOperations]),
+  tag('Settings', 'Preferences and collections of the caller.', [settingsOperations, collectionOperations]),
+  tag('Files', 'Uploaded files.', [uploadOperations]),
+  tag('Organization', 'Settings of the organization, invitations and exports.', [
+    ...[realmOperations, invitationOperations, exportOperations],
+  ]),
+];
+
+function tag(name: string, description: string, groups: readonly Record<string, unknown>[]) {
+  return { name, description, operations: new Set(groups.flatMap((group) => Object.values(group) as Operation[])) };
+}
+
+/** With those that several services have under one name. */
+export const servedOperations: readonly Operation[] = [
+  ...operations,
+  ...(catchUpOperations as unknown as readonly Operation[]),
+  ...(Object.values(fileOperations).flatMap(Object.values) as unknown as readonly Operation[]),
+];

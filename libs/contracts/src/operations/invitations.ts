@@ -4,25 +4,25 @@ import { limits } from '../limits.ts';
 import { operation, pageSchema } from '../operation.ts';
 import { bool, idList, int, json, text } from '../param.ts';
 
-export const invitationSchema = z.object({
-  id: int,
+const invitationSchema = z.object({
+  id: int.describe('The ID of the invitation.'),
   invited_by_user_id: int,
   invited: int,
   expiry_date: int.nullable(),
   invited_as: int,
   is_multiuse: bool,
   notify_referrer_on_join: bool,
-  /** Whom it was sent to. */
-  email: z.string().optional(),
+  email: z.string().describe('The address to which it was sent; absent for reusable links.').optional(),
   /** Only of reusable links, and not of another's link that gives more than its viewer may. */
   link_url: z.string().optional(),
 });
 export type Invitation = z.infer<typeof invitationSchema>;
 
+const inviteAs = union([z.literal(100), z.literal(200), z.literal(300), z.literal(400), z.literal(600)]);
 const shared = {
   /** Null never expires; absent is the server's default. */
   invite_expires_in_minutes: json(integer(1, 100_000_000).nullable().optional()),
-  invite_as: json(union([z.literal(100), z.literal(200), z.literal(300), z.literal(400), z.literal(600)]).default(400)),
+  invite_as: json(inviteAs.default(400)),
   group_ids: json(idList(1_000).default([])),
   include_realm_default_subscriptions: json(bool.default(false)),
   /** Clients without a way to send no value send the word. */
@@ -33,11 +33,11 @@ const shared = {
   ),
 };
 const invite_id = json(id);
-const key = text(string(100));
+const key = text(string(100).describe('The secret part of the invitation link.'));
 const errors = ['BAD_REQUEST'] as const;
 const events = ['invites_changed'] as const;
 const joining = {
-  email: text(trimmed(254).optional()),
+  email: text(trimmed(254).describe('The email address, if the invitation does not name it.').optional()),
   full_name: text(string(1_000)),
   password: text(string(1_000)),
 };
@@ -54,9 +54,30 @@ export const invitationOperations = {
     name: 'create-invite-link',
     service: 'users',
     http: { method: 'POST', path: '/invites/multiuse' },
-    summary: 'Create a reusable invitation link (specification 4.11).',
+    caller: 'human',
+    permission: 'create_multiuse_invite_group',
+    summary: 'Create a reusable invitation link.',
     params: { ...shared, stream_ids: json(idList(1_000).default([])) },
     result: z.object({ invite_link: z.string() }),
+    errors,
+    events,
+  }),
+  editInviteLink: operation({
+    name: 'edit-invite-link',
+    service: 'users',
+    http: { method: 'PATCH', path: '/invites/multiuse/{invite_id}' },
+    caller: 'human',
+    permission: 'create_multiuse_invite_group',
+    summary: 'Change what a reusable invitation link gives and when it expires; what is not given stays.',
+    params: {
+      invite_id,
+      invite_expires_in_minutes: shared.invite_expires_in_minutes,
+      invite_as: json(inviteAs.optional()),
+      stream_ids: json(idList(1_000).optional()),
+      group_ids: json(idList(1_000).optional()),
+      include_realm_default_subscriptions: json(bool.optional()),
+      welcome_message_custom_text: shared.welcome_message_custom_text,
+    },
     errors,
     events,
   }),
@@ -64,6 +85,8 @@ export const invitationOperations = {
     name: 'send-invites',
     service: 'users',
     http: { method: 'POST', path: '/invites' },
+    caller: 'human',
+    permission: 'can_invite_users_group',
     summary: 'Invite people by mail.',
     cost: 20,
     params: {
@@ -79,6 +102,7 @@ export const invitationOperations = {
     name: 'get-invites',
     service: 'users',
     http: { method: 'GET', path: '/invites' },
+    caller: 'human',
     cost: 2,
     summary: 'Invitations that are still open: all for administrators, their own for others.',
     result: z.object({ invites: z.array(invitationSchema) }),
@@ -115,7 +139,7 @@ export const invitationOperations = {
     name: 'join',
     service: 'users',
     http: { method: 'POST', path: '/join' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'Make an account with an invitation. The address is needed where the invitation does not name it.',
     cost: 5,
     params: { key, ...joining },
@@ -127,7 +151,7 @@ export const invitationOperations = {
     name: 'join-page',
     service: 'users',
     page: { method: 'GET', path: '/join/{key}' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'The page that an invitation link opens.',
     params: { key },
     result: pageSchema,
@@ -137,7 +161,7 @@ export const invitationOperations = {
     name: 'confirm-page',
     service: 'users',
     page: { method: 'GET', path: '/accounts/do_confirm/{key}' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'The page that an invitation by mail opens.',
     params: { key },
     result: pageSchema,
@@ -147,7 +171,7 @@ export const invitationOperations = {
     name: 'join-by-page',
     service: 'users',
     page: { method: 'POST', path: '/join/{key}' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'What the page of an invitation link sends.',
     cost: 5,
     /** The key is what a page that is sent twice names itself by; a header takes its place. */
@@ -158,7 +182,7 @@ export const invitationOperations = {
   checkInvitedChannels: operation({
     name: 'check-invited-channels',
     service: 'channels',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['users'],
     summary: 'Refuses channels to which the actor may not subscribe others. Bus only.',
     params: { stream_ids: json(idList(1_000)) },

@@ -4,17 +4,18 @@ import { operation } from '../operation.ts';
 import { bool, idList, json, text, textOrJson } from '../param.ts';
 
 const messageId = json(bigId);
+const startOrStop = text(z.enum(['start', 'stop']).describe('Whether the caller started or stopped typing.'));
 const reactionType = z.enum(['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji']);
 
-/** Specification 2.7. */
-export const editSnapshotSchema = z.object({
+/** One version of a message; the `prev_` fields exist only where that version changed them. */
+const editSnapshotSchema = z.object({
   topic: z.string(),
   content: z.string(),
   rendered_content: z.string(),
-  timestamp: z.int(),
-  user_id: z.int().nullable(),
+  timestamp: z.int().describe('When the version was made, in seconds since the epoch.'),
+  user_id: z.int().nullable().describe('The ID of the user who made the version; null if unknown.'),
   prev_topic: z.string().optional(),
-  stream: z.int().optional(),
+  stream: z.int().describe('The ID of the channel after the edit, if the channel changed.').optional(),
   prev_stream: z.int().optional(),
   prev_content: z.string().optional(),
   prev_rendered_content: z.string().optional(),
@@ -35,9 +36,11 @@ export const messageChangeOperations = {
       propagate_mode: text(z.enum(['change_one', 'change_later', 'change_all']).default('change_one')),
       send_notification_to_old_thread: json(bool.default(false)),
       send_notification_to_new_thread: json(bool.default(true)),
-      content: text(string(40_000).optional()),
+      content: text(
+        string(40_000).describe('The new content, in Markdown, at most `max_message_length` characters.').optional(),
+      ),
       prev_content_sha256: text(string(1_000).optional()),
-      stream_id: json(id.optional()),
+      stream_id: json(id.describe('The ID of the channel to which the messages move.').optional()),
     },
     result: z.object({ detached_uploads: z.array(z.looseObject({})) }),
     errors: [
@@ -53,7 +56,7 @@ export const messageChangeOperations = {
     name: 'get-message-history',
     service: 'messaging',
     http: { method: 'GET', path: '/messages/{message_id}/history' },
-    summary: "A message's edit history (specification 4.12).",
+    summary: "A message's edit history.",
     params: { message_id: messageId, allow_empty_topic_name: json(bool.default(false)) },
     result: z.object({ message_history: z.array(editSnapshotSchema) }),
     errors: ['BAD_REQUEST'],
@@ -114,7 +117,7 @@ export const messageChangeOperations = {
     http: { method: 'GET', path: '/messages/{message_id}/read_receipts' },
     summary: 'Who has read a message.',
     params: { message_id: messageId },
-    result: z.object({ user_ids: z.array(z.int()) }),
+    result: z.object({ user_ids: z.array(z.int()).describe('The IDs of the users who have read the message.') }),
     errors: ['BAD_REQUEST'],
   }),
   setTyping: operation({
@@ -124,9 +127,18 @@ export const messageChangeOperations = {
     summary: 'Tell that the caller has started or stopped typing a message.',
     isForWriteOnly: true,
     params: {
-      type: text(z.enum(['direct', 'private', 'channel', 'stream']).default('direct')),
-      op: text(z.enum(['start', 'stop'])),
-      to: textOrJson(union([id, string(20_000), idList(1_000), list(string(300), 1_000)]).optional()),
+      type: text(
+        z
+          .enum(['direct', 'private', 'channel', 'stream'])
+          .default('direct')
+          .describe('The kind of message. `private` means `direct`, and `stream` means `channel`.'),
+      ),
+      op: startOrStop,
+      to: textOrJson(
+        union([id, string(20_000), idList(1_000), list(string(300), 1_000)])
+          .describe('The IDs or email addresses of the users who receive the direct message.')
+          .optional(),
+      ),
       stream_id: json(id.optional()),
       topic: text(string(1_000).optional()),
     },
@@ -138,7 +150,7 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/messages/{message_id}/typing' },
     summary: 'Tell that the caller has started or stopped editing a message.',
-    params: { message_id: messageId, op: text(z.enum(['start', 'stop'])) },
+    params: { message_id: messageId, op: startOrStop },
     errors: ['BAD_REQUEST'],
     events: ['typing_edit_message'],
   }),
@@ -151,7 +163,9 @@ export const messageChangeOperations = {
     params: {
       message_id: messageId,
       report_type: text(z.enum(['spam', 'harassment', 'inappropriate', 'norms', 'other'])),
-      description: text(string(10_000).optional()),
+      description: text(
+        string(10_000).describe('What is wrong, at most 1,000 characters; required for the type `other`.').optional(),
+      ),
     },
     errors: ['BAD_REQUEST'],
   }),
@@ -160,7 +174,11 @@ export const messageChangeOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/submessage' },
     summary: 'Add to a widget (a poll, a list of tasks) that a message carries.',
-    params: { message_id: messageId, msg_type: text(string(100)), content: text(string(110_000)) },
+    params: {
+      message_id: messageId,
+      msg_type: text(string(100)),
+      content: text(string(110_000).describe('JSON text that the widget understands.')),
+    },
     errors: ['BAD_REQUEST'],
     events: ['submessage'],
   }),

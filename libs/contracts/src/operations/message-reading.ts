@@ -4,13 +4,15 @@ import { operation } from '../operation.ts';
 import { bool, json, text, textOrJson } from '../param.ts';
 
 /** What a narrow is, is said by BAD_NARROW; so anything goes here. */
-const narrowJson = anyJson({ characters: 100_000, depth: 4 });
+const narrowJson = anyJson({ characters: 100_000, depth: 4, parts: 10_000 });
 const narrow = json(narrowJson);
 /** Beyond what counts as safe: the anchor of "newest", which clients send back, is 10,000,000,000,000,000. */
 const anchorId = z.number().multipleOf(1);
 const anchor = textOrJson(union([number(-1e18, 1e18).multipleOf(1), string(100)]));
 const messageIds = list(bigId, 10_000);
-const message = z.looseObject({ id: z.int() });
+const message = z.looseObject({ id: z.int().describe('The ID of the message.') }).describe('The message.');
+
+const op = text(z.enum(['add', 'remove']).describe('Whether the flag is added or removed.'));
 
 /** Reading so many messages costs about as much as a small request. */
 const messagesPerUnit = 500;
@@ -31,7 +33,6 @@ export const messageReadingOperations = {
       (num_before + num_after + message_ids.length) / messagesPerUnit,
     params: {
       anchor: textOrJson(union([number(-1e18, 1e18).multipleOf(1), string(100)]).optional()),
-      /** With the anchor `date`: ISO 8601; without an offset it is in UTC. */
       anchor_date: text(string(100).optional()),
       include_anchor: json(bool.default(true)),
       num_before: json(id.min(0).optional()),
@@ -40,16 +41,18 @@ export const messageReadingOperations = {
       client_gravatar: json(bool.default(true)),
       apply_markdown: json(bool.default(true)),
       use_first_unread_anchor: json(bool.default(false)),
-      message_ids: json(messageIds.optional()),
+      message_ids: json(
+        messageIds.describe('The IDs of the messages to read, instead of those around an anchor.').optional(),
+      ),
       allow_empty_topic_name: json(bool.default(false)),
     },
     result: z.object({
-      anchor: anchorId,
+      anchor: anchorId.describe('The ID of the message that was the anchor.'),
       found_anchor: z.boolean(),
       found_newest: z.boolean(),
       found_oldest: z.boolean(),
       history_limited: z.boolean(),
-      messages: z.array(message),
+      messages: z.array(message).describe('The messages, oldest first.'),
     }),
     errors: ['INCOMPATIBLE_PARAMETERS', 'BAD_NARROW', 'BAD_REQUEST', 'REQUEST_VARIABLE_MISSING'],
   }),
@@ -66,6 +69,15 @@ export const messageReadingOperations = {
     result: z.object({ message, raw_content: z.string() }),
     errors: ['BAD_REQUEST'],
   }),
+  getMessagesSummary: operation({
+    name: 'get-messages-summary',
+    service: 'messaging',
+    http: { method: 'GET', path: '/messages/summary' },
+    summary: 'A summary of the messages of a narrow. It is refused, because no model is configured.',
+    params: { narrow: json(narrowJson.optional()) },
+    result: z.object({ summary: z.string().describe('The summary, in Markdown.') }),
+    errors: ['BAD_REQUEST'],
+  }),
   matchNarrow: operation({
     name: 'match-narrow',
     service: 'messaging',
@@ -75,7 +87,9 @@ export const messageReadingOperations = {
     weigh: ({ msg_ids }) => msg_ids.length / messagesPerUnit,
     params: { msg_ids: json(messageIds), narrow: json(narrowJson.refine((given) => given !== undefined)) },
     result: z.object({
-      messages: z.record(z.string(), z.object({ match_content: z.string(), match_subject: z.string() })),
+      messages: z
+        .record(z.string(), z.object({ match_content: z.string(), match_subject: z.string() }))
+        .describe('The messages that match, by ID.'),
     }),
     errors: ['BAD_NARROW'],
   }),
@@ -85,8 +99,11 @@ export const messageReadingOperations = {
     http: { method: 'POST', path: '/messages/flags' },
     summary: 'Add or remove a personal flag of messages: read, starred, collapsed.',
     weigh: ({ messages }) => messages.length / (2 * messagesPerUnit),
-    params: { messages: json(messageIds), op: text(z.enum(['add', 'remove'])), flag: text(string(100)) },
-    result: z.object({ messages: z.array(z.int()), ...skipped }),
+    params: { messages: json(messageIds.describe('The IDs of the messages.')), op, flag: text(string(100)) },
+    result: z.object({
+      messages: z.array(z.int()).describe('The IDs of the messages that have or lack the flag now.'),
+      ...skipped,
+    }),
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],
   }),
@@ -103,7 +120,7 @@ export const messageReadingOperations = {
       num_before: json(id.min(0)),
       num_after: json(id.min(0)),
       narrow,
-      op: text(z.enum(['add', 'remove'])),
+      op,
       flag: text(string(100)),
     },
     result: z.object({
@@ -169,13 +186,13 @@ export const messageReadingOperations = {
     http: { method: 'GET', path: '/users/me/{stream_id}/topics' },
     summary: "A channel's topics, those with the newest messages first.",
     params: { stream_id: json(id), allow_empty_topic_name: json(bool.default(false)) },
-    result: z.object({ topics: z.array(z.object({ max_id: z.int(), name: z.string() })) }),
+    result: z.object({ topics: z.array(z.object({ max_id: z.int(), name: z.string().describe('The topic.') })) }),
     errors: ['BAD_REQUEST'],
   }),
   getMaxMessageId: operation({
     name: 'get-max-message-id',
     service: 'messaging',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['users'],
     summary:
       'The ID of the newest message that a user received, -1 where there is none; as a register tells it. Bus only.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, list, string, union } from '../bounded.ts';
+import { id, list, number, string, union } from '../bounded.ts';
 import { limits } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { bool, idList, json, text, textOrJson } from '../param.ts';
@@ -17,6 +17,18 @@ export const messagingFetchTypes: readonly string[] = [
   'muted_topics',
 ];
 
+/** What may refuse a message, whether it is sent now or stored to be sent later. */
+export const sendingErrors = [
+  'STREAM_DOES_NOT_EXIST',
+  'BAD_REQUEST',
+  'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
+  'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+] as const;
+
+export const messageType = z
+  .enum(['direct', 'private', 'channel', 'stream'])
+  .describe('The kind of message. `private` means `direct`, and `stream` means `channel`.');
+
 export const messagingOperations = {
   sendMessage: operation({
     name: 'send-message',
@@ -26,22 +38,33 @@ export const messagingOperations = {
     isForWriteOnly: true,
     retriedBy: ['queue_id', 'local_id'],
     params: {
-      type: text(z.enum(['direct', 'private', 'channel', 'stream'])),
-      to: textOrJson(union([id, string(20_000), idList(1_000), list(string(300), 1_000)])),
+      type: text(messageType),
+      to: textOrJson(
+        union([id, string(20_000), idList(1_000), list(string(300), 1_000)]).describe(
+          'The recipients: the ID or the name of a channel, or the IDs or email addresses of users.',
+        ),
+      ),
       topic: text(string(1_000).optional(), 'subject'),
-      content: text(string(40_000)),
+      content: text(string(40_000).describe('The content, in Markdown, at most `max_message_length` characters.')),
       queue_id: text(string(200).optional()),
       local_id: text(string(100).optional()),
       read_by_sender: json(bool.optional()),
       widget_content: text(string(110_000).optional()),
+      sender: text(
+        string(1_000)
+          .describe(
+            'The API email address of the user in whose name a mirroring bot sends. Only for bots with the right `can_forge_sender`.',
+          )
+          .optional(),
+      ),
+      forged: text(string(20).optional()),
+      time: json(number(0, 1e12).optional()),
     },
-    result: z.object({ id: z.int(), automatic_new_visibility_policy: z.int().optional() }),
-    errors: [
-      'STREAM_DOES_NOT_EXIST',
-      'BAD_REQUEST',
-      'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
-      'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
-    ],
+    result: z.object({
+      id: z.int().describe('The ID of the new message.'),
+      automatic_new_visibility_policy: z.int().optional(),
+    }),
+    errors: sendingErrors,
     copies: 'current-on-refusal',
     events: ['message', 'user_topic'],
   }),
@@ -51,7 +74,7 @@ export const messagingOperations = {
     http: { method: 'POST', path: '/messages/render' },
     summary: 'What a text would look like as a message.',
     cost: 2,
-    params: { content: text(string(40_000)) },
+    params: { content: text(string(40_000).describe('The text to render, in Markdown.')) },
     result: z.object({ rendered: z.string() }),
     isReadOnly: true,
   }),
@@ -59,7 +82,8 @@ export const messagingOperations = {
     name: 'test-welcome-message',
     service: 'messaging',
     http: { method: 'POST', path: '/realm/test_welcome_bot_custom_message' },
-    summary: 'Send the caller a text as newcomers would be sent it; administrators only.',
+    role: 'administrator',
+    summary: 'Send the caller a text as newcomers would be sent it.',
     params: { welcome_message_custom_text: text(string(limits.welcomeTextLength)) },
     result: z.object({ message_id: z.int() }),
     errors: ['BAD_REQUEST'],

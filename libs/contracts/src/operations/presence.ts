@@ -13,9 +13,11 @@ export const presenceOperations = {
     name: 'update-presence',
     service: 'presence',
     http: { method: 'POST', path: '/users/me/presence' },
-    summary: 'Tell that the caller is here, and learn who else is (specification 4.8).',
+    caller: 'human',
+    botRefusal: 'Presence is not supported for bot users.',
+    summary: 'Tell that the caller is here, and learn who else is.',
     params: {
-      status: text(z.enum(['active', 'idle'])),
+      status: text(z.enum(['active', 'idle']).describe('Whether the user is active or idle.')),
       last_update_id: json(bigId.optional()),
       history_limit_days: json(id.min(0).optional()),
       new_user_input: json(bool.default(false)),
@@ -30,7 +32,7 @@ export const presenceOperations = {
     name: 'get-realm-presence',
     service: 'presence',
     http: { method: 'GET', path: '/realm/presence' },
-    summary: 'Who is here, of all users (specification 4.18).',
+    summary: 'Who is here, of all users.',
     cost: 3,
     result: z.object({ server_timestamp: z.number(), presences: z.record(z.string(), legacyPresence) }),
   }),
@@ -40,7 +42,9 @@ export const presenceOperations = {
     http: { method: 'GET', path: '/users/{user_id_or_email}/presence' },
     summary: 'Whether one user is here.',
     params: { user_id_or_email: text(string(1_000)) },
-    result: z.object({ presence: legacyPresence }),
+    result: z.object({
+      presence: legacyPresence.describe('The presence of the user, by client, and as `aggregated`.'),
+    }),
     errors: ['BAD_REQUEST'],
   }),
 };

@@ -22,14 +22,18 @@ export const externalAccounts = {
   github: { name: 'GitHub username', text: 'GitHub', hint: '', url_pattern: 'https://github.com/%(username)s' },
 } as const;
 
-/** Specification 2.5; `field_data` is JSON text, empty when there is none. */
+/** A custom profile field; `field_data` is JSON text, empty if there is none. */
 export const profileFieldSchema = z.object({
-  id: int,
-  type: int,
-  order: int,
-  name: z.string(),
+  id: int.describe('The ID of the custom profile field.'),
+  type: int.describe(
+    'The type: 1 short text, 2 long text, 3 list of options, 4 date, 5 link, 6 users, 7 external account, 8 pronouns.',
+  ),
+  order: int.describe('The position of the field among the others.'),
+  name: z.string().describe('The name of the field.'),
   hint: z.string(),
-  field_data: z.string(),
+  field_data: z
+    .string()
+    .describe('JSON text with what the type of the field needs, such as the options of type 3; empty if nothing.'),
   display_in_profile_summary: bool,
   required: bool,
   editable_by_user: bool,
@@ -41,18 +45,23 @@ export type ProfileData = Record<string, { value: string; rendered_value?: strin
 
 /** A value of a field of a person; null and the empty text take it away. */
 export const profileEntrySchema = object({
-  id,
-  value: union([string(5_000), idList(1_000), z.null()]),
+  id: id.describe('The ID of the custom profile field.'),
+  value: union([string(5_000), idList(1_000), z.null()]).describe(
+    'The value: a text, or user IDs for fields of type 6. Null or the empty text removes the value.',
+  ),
 });
 export type ProfileEntry = z.infer<typeof profileEntrySchema>;
 
-const fieldData = json(record(anyJson({ characters: 3_000, depth: 2 }), { keys: 500, keyCharacters: 500 }).optional());
+const fieldData = json(
+  record(anyJson({ characters: 3_000, depth: 2, parts: 20 }), { keys: 500, keyCharacters: 500 }).optional(),
+);
 const flags = {
   display_in_profile_summary: json(bool.optional()),
   required: json(bool.optional()),
   editable_by_user: json(bool.optional()),
 };
 const label = text(trimmed(1_000).optional());
+const fieldName = text(trimmed(1_000).describe('The name of the field, at most 40 characters.').optional());
 const errors = ['BAD_REQUEST'] as const;
 const events = ['custom_profile_fields', 'realm_user'] as const;
 
@@ -68,10 +77,11 @@ export const profileFieldOperations = {
     name: 'create-profile-field',
     service: 'users',
     http: { method: 'POST', path: '/realm/profile_fields' },
+    role: 'administrator',
     cost: 3,
-    summary: 'Create a custom profile field; administrators only (specification 4.10).',
-    params: { name: label, hint: label, field_type: json(id), field_data: fieldData, ...flags },
-    result: z.object({ id: int }),
+    summary: 'Create a custom profile field.',
+    params: { name: fieldName, hint: label, field_type: json(id), field_data: fieldData, ...flags },
+    result: z.object({ id: int.describe('The ID of the new field.') }),
     errors,
     events,
   }),
@@ -79,8 +89,9 @@ export const profileFieldOperations = {
     name: 'reorder-profile-fields',
     service: 'users',
     http: { method: 'PATCH', path: '/realm/profile_fields' },
-    summary: 'Change the order of the custom profile fields; administrators only.',
-    params: { order: json(idList(1_000)) },
+    role: 'administrator',
+    summary: 'Change the order of the custom profile fields.',
+    params: { order: json(idList(1_000).describe('The IDs of all fields, in their new order.')) },
     errors,
     events,
   }),
@@ -88,9 +99,10 @@ export const profileFieldOperations = {
     name: 'update-profile-field',
     service: 'users',
     http: { method: 'PATCH', path: '/realm/profile_fields/{field_id}' },
+    role: 'administrator',
     cost: 3,
-    summary: 'Change a custom profile field, but not its type; administrators only.',
-    params: { field_id: json(id), name: label, hint: label, field_data: fieldData, ...flags },
+    summary: 'Change a custom profile field, but not its type.',
+    params: { field_id: json(id), name: fieldName, hint: label, field_data: fieldData, ...flags },
     errors,
     events,
   }),
@@ -98,8 +110,9 @@ export const profileFieldOperations = {
     name: 'remove-profile-field',
     service: 'users',
     http: { method: 'DELETE', path: '/realm/profile_fields/{field_id}' },
+    role: 'administrator',
     cost: 3,
-    summary: 'Remove a custom profile field with all its values; administrators only.',
+    summary: 'Remove a custom profile field with all its values.',
     params: { field_id: json(id) },
     errors,
     events,
@@ -108,9 +121,10 @@ export const profileFieldOperations = {
     name: 'update-own-profile-data',
     service: 'users',
     http: { method: 'PATCH', path: '/users/me/profile_data' },
+    caller: 'human',
     cost: 2,
     summary: "Change values of the caller's custom profile fields.",
-    params: { data: json(list(profileEntrySchema, 100)) },
+    params: { data: json(list(profileEntrySchema, 100).describe('The values to set.')) },
     errors,
     events,
   }),
@@ -118,9 +132,10 @@ export const profileFieldOperations = {
     name: 'remove-own-profile-data',
     service: 'users',
     http: { method: 'DELETE', path: '/users/me/profile_data' },
+    caller: 'human',
     cost: 2,
     summary: "Take away values of the caller's custom profile fields.",
-    params: { data: json(idList(100)) },
+    params: { data: json(idList(100).describe('The IDs of the fields whose values are removed.')) },
     errors,
     events,
   }),

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { bigId, id, integer, string, union } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { bool, idList, json, text } from '../param.ts';
+import { sendingErrors, messageType as type } from './messaging.ts';
 
-/** Specification 2.1, with the fields that clients read of a stored one. */
+/** A scheduled message as clients read it; `failed`: it was due and could not be sent. */
 export const scheduledMessageSchema = z.object({
   scheduled_message_id: z.int(),
-  type: z.enum(['private', 'stream']),
+  type: z.enum(['private', 'stream']).describe('Whether it is a direct message or a channel message.'),
   to: z.union([z.int(), z.array(z.int())]),
   topic: z.string().optional(),
   content: z.string(),
@@ -18,8 +19,8 @@ export type ScheduledMessage = z.infer<typeof scheduledMessageSchema>;
 
 export const reminderSchema = z.object({
   reminder_id: z.int(),
-  type: z.literal('private'),
-  to: z.array(z.int()),
+  type: z.literal('private').describe('A reminder is a direct message.'),
+  to: z.array(z.int()).describe('The ID of the user alone.'),
   content: z.string(),
   rendered_content: z.string(),
   scheduled_delivery_timestamp: z.int(),
@@ -28,7 +29,6 @@ export const reminderSchema = z.object({
 });
 export type Reminder = z.infer<typeof reminderSchema>;
 
-const type = z.enum(['direct', 'private', 'channel', 'stream']);
 const to = union([id, idList(1_000)]);
 const timestamp = integer(0, 253_402_300_799);
 
@@ -44,7 +44,7 @@ export const scheduledMessageOperations = {
     name: 'create-scheduled-message',
     service: 'messaging',
     http: { method: 'POST', path: '/scheduled_messages' },
-    summary: 'Schedule a message (specification 4.1).',
+    summary: 'Schedule a message.',
     params: {
       type: text(type),
       to: json(to),
@@ -54,7 +54,7 @@ export const scheduledMessageOperations = {
       read_by_sender: json(bool.optional()),
     },
     result: z.object({ scheduled_message_id: z.int() }),
-    errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
+    errors: sendingErrors,
     events: ['scheduled_messages'],
   }),
   editScheduledMessage: operation({
@@ -70,7 +70,7 @@ export const scheduledMessageOperations = {
       topic: text(string(1_000).optional()),
       scheduled_delivery_timestamp: json(timestamp.optional()),
     },
-    errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
+    errors: sendingErrors,
     events: ['scheduled_messages'],
   }),
   deleteScheduledMessage: operation({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { string, trimmed } from '../bounded.ts';
 import { operation, pageSchema } from '../operation.ts';
 import { text } from '../param.ts';
-import { realmDefaultParams, userSettingParams } from '../user-settings.ts';
+import { realmDefaultParams, userSettingParams } from '../user-setting-params.ts';
 
 export const settingsFetchTypes: readonly string[] = [
   'user_settings',
@@ -21,22 +21,31 @@ const events = [
   'realm_export_consent',
 ] as const;
 const params = {
-  full_name: text(string(1_000).optional()),
-  email: text(trimmed(1_000).optional()),
+  full_name: text(string(1_000).describe('The new display name, at most 100 characters.').optional()),
+  email: text(
+    trimmed(1_000)
+      .describe('The new email address. It is changed when the user opens the link that is mailed to it.')
+      .optional(),
+  ),
   old_password: text(string(1_000).optional()),
   new_password: text(string(1_000).optional()),
   ...userSettingParams,
 };
-/** What was given and is so already, beside what is not known. */
-const result = z.object({ ignored_parameters_unsupported: z.array(z.string()).optional() });
-const key = text(string(1_000));
+const result = z.object({
+  ignored_parameters_unsupported: z
+    .array(z.string())
+    .describe('Parameters that the operation does not have, and settings that have the given value already.')
+    .optional(),
+});
+const key = text(string(1_000).describe('The secret part of the link that was mailed.'));
 
 export const settingsOperations = {
   updateSettings: operation({
     name: 'update-settings',
     service: 'users',
     http: { method: 'PATCH', path: '/settings' },
-    summary: "Change the caller's own settings (specification 4.2).",
+    caller: 'human',
+    summary: "Change the caller's own settings.",
     cost: 2,
     params,
     result,
@@ -47,6 +56,7 @@ export const settingsOperations = {
     name: 'update-display-settings',
     service: 'users',
     http: { method: 'PATCH', path: '/settings/display' },
+    caller: 'human',
     cost: 2,
     summary: 'The same as PATCH /settings (deprecated).',
     params,
@@ -58,6 +68,7 @@ export const settingsOperations = {
     name: 'update-notification-settings',
     service: 'users',
     http: { method: 'PATCH', path: '/settings/notifications' },
+    caller: 'human',
     cost: 2,
     summary: 'The same as PATCH /settings (deprecated).',
     params,
@@ -71,7 +82,7 @@ export const settingsOperations = {
     http: { method: 'POST', path: '/zcommand' },
     summary: "A command typed where messages are written: `/ping`, or one that changes the caller's own view.",
     params: { command: text(string(1_000)) },
-    result: z.object({ msg: z.string().optional() }),
+    result: z.object({ msg: z.string().describe('What the command did, in words; empty for `/ping`.').optional() }),
     errors,
     events,
   }),
@@ -79,8 +90,9 @@ export const settingsOperations = {
     name: 'update-settings-defaults',
     service: 'users',
     http: { method: 'PATCH', path: '/realm/user_settings_defaults' },
+    role: 'administrator',
     cost: 2,
-    summary: 'Change what new users start with (specification 4.4).',
+    summary: 'Change what new users start with.',
     params: realmDefaultParams,
     errors: ['BAD_REQUEST'],
     events: ['realm_user_settings_defaults'],
@@ -89,7 +101,7 @@ export const settingsOperations = {
     name: 'confirm-email-page',
     service: 'users',
     page: { method: 'GET', path: '/accounts/confirm_new_email/{key}' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'The page that the mail to a new address opens. It changes nothing.',
     params: { key },
     result: pageSchema,
@@ -99,7 +111,7 @@ export const settingsOperations = {
     name: 'confirm-email',
     service: 'users',
     page: { method: 'POST', path: '/accounts/confirm_new_email/{key}' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'Gives an account the new address that it was mailed to.',
     params: { key },
     result: pageSchema,
@@ -109,7 +121,7 @@ export const settingsOperations = {
     name: 'forgotten-page',
     service: 'users',
     page: { method: 'GET', path: '/accounts/password/reset' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'The page to ask for a new password.',
     result: pageSchema,
     isReadOnly: true,
@@ -118,17 +130,17 @@ export const settingsOperations = {
     name: 'ask-for-password',
     service: 'users',
     page: { method: 'POST', path: '/accounts/password/reset' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'Mails a link to set a new password, to who has an account.',
     cost: 5,
-    params: { email: text(trimmed(1_000)) },
+    params: { email: text(trimmed(1_000).describe('The real email address of the account.')) },
     result: pageSchema,
   }),
   newPasswordPage: operation({
     name: 'new-password-page',
     service: 'users',
     page: { method: 'GET', path: '/accounts/password/reset/{key}' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'The page to set a new password.',
     params: { key },
     result: pageSchema,
@@ -138,7 +150,7 @@ export const settingsOperations = {
     name: 'set-password',
     service: 'users',
     page: { method: 'POST', path: '/accounts/password/reset/{key}' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'Sets the new password.',
     cost: 5,
     params: { key, password: text(string(1_000)) },

@@ -10,7 +10,7 @@ export const sightOperations = {
   getSight: operation({
     name: 'get-sight',
     service: 'users',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['channels', 'messaging', 'scheduler', 'presence'],
     summary: 'Whom a user may not know of, and who may not know of them. Bus only.',
     params: { user_id: json(id) },
@@ -22,7 +22,7 @@ export const sightOperations = {
   listSubscribers: operation({
     name: 'list-subscribers',
     service: 'channels',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['users'],
     summary: 'Who is subscribed to each channel of the realm, at this number of the log or later. Bus only.',
     result: z.object({ number: int, channels: z.array(z.object({ channel_id: int, users: idSetSchema })) }),
@@ -32,7 +32,7 @@ export const sightOperations = {
   listDirectContacts: operation({
     name: 'list-direct-contacts',
     service: 'messaging',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['users'],
     summary: 'The participants of each direct conversation, at this number of the log or later. Bus only.',
     result: z.object({ number: int, conversations: z.array(ids) }),

@@ -6,7 +6,7 @@ import { bool, int, json, text } from '../param.ts';
 /** Status, mutes and alert words of people. */
 export const socialFetchTypes: readonly string[] = ['user_status', 'muted_users', 'alert_words'];
 
-export const userStatusSchema = z.object({
+const userStatusSchema = z.object({
   away: bool.optional(),
   status_text: z.string().optional(),
   emoji_name: z.string().optional(),
@@ -14,7 +14,10 @@ export const userStatusSchema = z.object({
   reaction_type: z.string().optional(),
 });
 export type UserStatus = z.infer<typeof userStatusSchema>;
-export const mutedUserSchema = z.object({ id: int, timestamp: int });
+export const mutedUserSchema = z.object({
+  id: int.describe('The ID of the muted user.'),
+  timestamp: int.describe('When the user was muted, in seconds since the epoch.'),
+});
 export type MutedUser = z.infer<typeof mutedUserSchema>;
 
 const errors = ['BAD_REQUEST'] as const;
@@ -35,12 +38,12 @@ const picture = <const N extends string, const P extends string>(
   name: N,
   path: P,
   summary: string,
-  caller: 'anyone' | 'spectator' = 'anyone',
+  caller: 'public' | 'spectator' = 'public',
 ) =>
   operation({
     name,
     service: 'users',
-    page: { method: 'GET', path },
+    page: { method: 'GET', path, ...(caller === 'spectator' ? { isRedirect: true } : {}) },
     caller,
     summary,
     params: { who: text(string(1_000)) },
@@ -62,7 +65,8 @@ export const socialOperations = {
     name: 'update-status',
     service: 'users',
     http: { method: 'POST', path: '/users/{user_id}/status' },
-    summary: "Change somebody's status; administrators only.",
+    role: 'administrator',
+    summary: "Change somebody's status.",
     params: { user_id: json(id), ...status },
     errors,
     events: ['user_status'],
@@ -73,13 +77,13 @@ export const socialOperations = {
     http: { method: 'GET', path: '/users/{user_id}/status' },
     summary: "A user's status.",
     params: { user_id: json(id) },
-    result: z.object({ status: userStatusSchema }),
+    result: z.object({ status: userStatusSchema.describe('The status; fields that are not set are absent.') }),
     errors,
   }),
   muteUser: operation({
     name: 'mute-user',
     http: { method: 'POST', path: '/users/me/muted_users/{muted_user_id}' },
-    summary: 'Mute a user (specification 4.19).',
+    summary: 'Mute a user.',
     ...muted,
   }),
   unmuteUser: operation({

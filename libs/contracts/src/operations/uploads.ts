@@ -1,20 +1,22 @@
 import { z } from 'zod';
-import { base64, id, string } from '../bounded.ts';
+import { base64, bigId, id, string } from '../bounded.ts';
 import { operation, pageSchema, type ServiceName } from '../operation.ts';
 import { file, json, text } from '../param.ts';
 
 /** A file that its owner uploaded, and the messages that refer to it. Times are in milliseconds. */
 export const attachmentSchema = z.object({
-  id: z.int(),
-  name: z.string(),
+  id: z.int().describe('The ID of the uploaded file.'),
+  name: z.string().describe('The name of the file.'),
   path_id: z.string(),
   size: z.int(),
   create_time: z.int(),
-  messages: z.array(z.object({ id: z.int(), date_sent: z.int() })),
+  messages: z
+    .array(z.object({ id: z.int().describe('The ID of the message.'), date_sent: z.int() }))
+    .describe('The messages that refer to the file.'),
 });
 export type Attachment = z.infer<typeof attachmentSchema>;
 
-const found = z.object({ url: z.string() });
+const found = z.object({ url: z.string().describe('The address, which works for a minute without authentication.') });
 
 export const uploadOperations = {
   uploadFile: operation({
@@ -24,7 +26,11 @@ export const uploadOperations = {
     summary: 'Upload a file, to be linked from messages.',
     cost: 3,
     params: { file: file() },
-    result: z.object({ url: z.string(), uri: z.string(), filename: z.string() }),
+    result: z.object({
+      url: z.string().describe('The address of the file, to be linked from a message.'),
+      uri: z.string(),
+      filename: z.string(),
+    }),
     errors: ['BAD_REQUEST', 'REALM_UPLOAD_QUOTA'],
     events: ['attachment'],
   }),
@@ -42,6 +48,7 @@ export const uploadOperations = {
     name: 'get-file-url-by-path',
     service: 'messaging',
     http: { method: 'GET', path: '/user_uploads/{realm_id_str}/{folder}/{token}/{filename}' },
+    isAlias: true,
     summary: 'An address of a file that works without authentication, for a minute.',
     params: {
       realm_id_str: text(string(1_000)),
@@ -61,8 +68,8 @@ export const uploadOperations = {
     params: {
       realm_id: text(string(1_000)),
       folder: text(string(1_000)),
-      token: text(string(1_000)),
-      name: text(string(1_000)),
+      token: text(string(1_000).describe('The third part of the path of the file, which nobody can guess.')),
+      name: text(string(1_000).describe('The name of the file.')),
     },
     result: pageSchema,
     isReadOnly: true,
@@ -71,9 +78,22 @@ export const uploadOperations = {
     name: 'get-temporary-file',
     service: 'messaging',
     page: { method: 'GET', path: '/user_uploads/temporary/{access}/{name}' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'A file at an address that was given out within the last minute.',
-    params: { access: text(string(1_000)), name: text(string(1_000)) },
+    params: { access: text(string(1_000)), name: text(string(1_000).describe('The name of the file.')) },
+    result: pageSchema,
+    isReadOnly: true,
+  }),
+  getExternalContent: operation({
+    name: 'get-external-content',
+    service: 'messaging',
+    page: { method: 'GET', path: '/external_content/{signature}/{address}' },
+    caller: 'public',
+    summary: 'An image or a video of another site that a message shows, at the address that the message gives.',
+    params: {
+      signature: text(string(1_000).describe('The signature of the server over the address.')),
+      address: text(string(4_000).describe('The address of the image or video, as the message gives it.')),
+    },
     result: pageSchema,
     isReadOnly: true,
   }),
@@ -103,16 +123,19 @@ const chunksOf = (service: ServiceName) => ({
   put: operation({
     name: 'put-file-chunk',
     service,
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['gateway'],
     summary: 'Stores a chunk of a file that is being uploaded. Storing it again changes nothing.',
-    params: { ...chunk, bytes: text(base64(fileChunkBytes)) },
+    // `size`: of the whole file, with its first chunk, which is refused where the file has no room.
+    params: { ...chunk, bytes: text(base64(fileChunkBytes)), size: json(bigId.optional()) },
+    errors: ['REALM_UPLOAD_QUOTA'],
+    isIdempotent: true,
     copies: 'current-on-refusal',
   }),
   read: operation({
     name: 'read-file-chunk',
     service,
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['gateway'],
     summary: 'A chunk of a stored file.',
     params: chunk,

@@ -1,14 +1,16 @@
 import { z } from 'zod';
-import { actorSchema } from '../actor.ts';
-import { id, list, string, trimmed } from '../bounded.ts';
+import { id, list, object, string, trimmed } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { bool, idList, json, text } from '../param.ts';
 import { realmPolicySchema, realmUrlSchema } from '../realm-policy.ts';
 import { botFetchTypes } from './bots.ts';
 import { collectionFetchTypes } from './collections.ts';
+import { credentialOperations } from './credentials.ts';
+import { emailAddress } from './email-address.ts';
 import { groupFetchTypes } from './groups.ts';
 import { profileEntrySchema, profileFieldFetchTypes } from './profile-fields.ts';
 import { realmFetchTypes } from './realm.ts';
+import { sessionOperations } from './sessions.ts';
 import { settingsFetchTypes } from './settings.ts';
 import { socialFetchTypes } from './social.ts';
 
@@ -24,7 +26,7 @@ export const usersFetchTypes: readonly string[] = [
   ...socialFetchTypes,
 ];
 
-/** Specification 2.4. */
+/** A user or bot as the caller sees it; `email` is the address visible to the caller, `delivery_email` the real one if they may see it. */
 export const userSchema = z.object({
   user_id: z.int(),
   delivery_email: z.string().nullable(),
@@ -39,55 +41,43 @@ export const userSchema = z.object({
   bot_type: z.int().nullable(),
   bot_owner_id: z.int().nullable().optional(),
   role: z.int(),
-  timezone: z.string(),
+  timezone: z.string().describe('The IANA name of the time zone in the profile; empty for none.'),
   avatar_url: z.string().nullable(),
   avatar_version: z.int(),
-  profile_data: z.record(z.string(), z.object({ value: z.string(), rendered_value: z.string().optional() })).optional(),
+  profile_data: z
+    .record(
+      z.string(),
+      z.object({ value: z.string().describe('The value of the field.'), rendered_value: z.string().optional() }),
+    )
+    .optional(),
   is_system_bot: z.boolean().optional(),
 });
 export type User = z.infer<typeof userSchema>;
 
-const email = trimmed(254).min(1);
-
 export const userOperations = {
+  ...credentialOperations,
+  ...sessionOperations,
   getServerSettings: operation({
     name: 'get-server-settings',
     service: 'users',
     http: { method: 'GET', path: '/server_settings' },
-    caller: 'anyone',
+    caller: 'public',
     summary: 'What a client must know before it logs in.',
     isCrossOrigin: true,
     result: z.looseObject({ realm_name: z.string() }),
-  }),
-  fetchApiKey: operation({
-    name: 'fetch-api-key',
-    service: 'users',
-    http: { method: 'POST', path: '/fetch_api_key' },
-    caller: 'anyone',
-    summary: 'Exchange a password for an API key.',
-    cost: 3,
-    isCrossOrigin: true,
-    params: { username: text(string(1_000)), password: text(string(1_000)) },
-    result: z.object({ api_key: z.string(), email: z.string(), user_id: z.int() }),
-    errors: ['AUTHENTICATION_FAILED', 'USER_DEACTIVATED', 'REALM_DEACTIVATED'],
-  }),
-  devFetchApiKey: operation({
-    name: 'dev-fetch-api-key',
-    service: 'users',
-    http: { method: 'POST', path: '/dev_fetch_api_key' },
-    caller: 'anyone',
-    summary: 'An API key without a password; this server has no mode of development in which that is allowed.',
-    params: { username: text(string(1_000)) },
-    result: z.object({ api_key: z.string(), email: z.string(), user_id: z.int() }),
-    errors: ['BAD_REQUEST'],
   }),
   createUser: operation({
     name: 'create-user',
     service: 'users',
     http: { method: 'POST', path: '/users' },
-    summary: 'Create a user (specification 4.14).',
+    role: 'administrator',
+    summary: 'Create a user.',
     cost: 3,
-    params: { email: text(email), password: text(string(1_000)), full_name: text(string(1_000)) },
+    params: {
+      email: text(emailAddress.describe('The real email address of the user.')),
+      password: text(string(1_000)),
+      full_name: text(string(1_000)),
+    },
     result: z.object({ user_id: z.int() }),
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'user_group'],
@@ -97,14 +87,14 @@ export const userOperations = {
     service: 'users',
     http: { method: 'GET', path: '/users' },
     caller: 'spectator',
-    summary: 'All users the caller may know (specification 4.22).',
+    summary: 'All users the caller may know.',
     cost: 3,
     params: {
       client_gravatar: json(bool.default(true)),
       include_custom_profile_fields: json(bool.default(false)),
-      user_ids: json(idList(20_000).optional()),
+      user_ids: json(idList(20_000).describe('The IDs of the users to return. By default all.').optional()),
     },
-    result: z.object({ members: z.array(userSchema) }),
+    result: z.object({ members: z.array(userSchema).describe('The users.') }),
   }),
   getOwnUser: operation({
     name: 'get-own-user',
@@ -123,14 +113,15 @@ export const userOperations = {
       client_gravatar: json(bool.default(true)),
       include_custom_profile_fields: json(bool.default(false)),
     },
-    result: z.object({ user: userSchema }),
+    result: z.object({ user: userSchema.describe('The user.') }),
     errors: ['BAD_REQUEST'],
   }),
   updateUser: operation({
     name: 'update-user',
     service: 'users',
     http: { method: 'PATCH', path: '/users/{user_id_or_email}' },
-    summary: "Change a user's name, role, profile or address, by ID or by address (specification 4.6).",
+    role: 'administrator',
+    summary: "Change a user's name, role, profile or address, by ID or by address.",
     cost: 2,
     params: {
       user_id_or_email: text(string(1_000)),
@@ -138,6 +129,8 @@ export const userOperations = {
       role: json(id.optional()),
       profile_data: json(list(profileEntrySchema, 100).optional()),
       new_email: text(trimmed(1_000).optional()),
+      can_create_users: json(bool.optional()),
+      can_forge_sender: json(bool.optional()),
     },
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'realm_bot', 'user_group'],
@@ -146,6 +139,7 @@ export const userOperations = {
     name: 'deactivate-user',
     service: 'users',
     http: { method: 'DELETE', path: '/users/{user_id}' },
+    role: 'administrator',
     summary: 'Deactivate a user; the keys end at once.',
     cost: 5,
     params: { user_id: json(id), deactivation_notification_comment: text(string(2000).optional()) },
@@ -156,6 +150,7 @@ export const userOperations = {
     name: 'deactivate-self',
     service: 'users',
     http: { method: 'DELETE', path: '/users/me' },
+    caller: 'human',
     summary: "Deactivate the caller's own account.",
     cost: 5,
     errors: ['CANNOT_DEACTIVATE_LAST_USER', 'BAD_REQUEST'],
@@ -165,69 +160,12 @@ export const userOperations = {
     name: 'reactivate-user',
     service: 'users',
     http: { method: 'POST', path: '/users/{user_id}/reactivate' },
+    role: 'administrator',
     summary: 'Reactivate a user.',
     cost: 5,
     params: { user_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'realm_bot', 'user_group'],
-  }),
-  getApiKeys: operation({
-    name: 'get-api-keys',
-    service: 'users',
-    http: { method: 'GET', path: '/users/me/api_keys' },
-    summary: "The caller's API keys, one per login; the keys themselves are never shown again.",
-    result: z.object({
-      api_keys: z.array(z.object({ id: z.int(), client: z.string(), date_created: z.int(), is_current: bool })),
-    }),
-  }),
-  revokeApiKey: operation({
-    name: 'revoke-api-key',
-    service: 'users',
-    http: { method: 'DELETE', path: '/users/me/api_keys/{key_id}' },
-    summary: "End one of the caller's API keys.",
-    params: { key_id: json(id) },
-    errors: ['BAD_REQUEST'],
-  }),
-  regenerateApiKey: operation({
-    name: 'regenerate-api-key',
-    service: 'users',
-    http: { method: 'POST', path: '/users/me/api_key/regenerate' },
-    summary: 'End all API keys of the caller and make a new one.',
-    result: z.object({ api_key: z.string() }),
-  }),
-  authenticate: operation({
-    name: 'authenticate',
-    service: 'users',
-    caller: 'anyone',
-    callers: ['gateway'],
-    summary: 'Who an email and an API key belong to, or a key alone. Bus only.',
-    params: { email: text(string(1_000).optional()), api_key: text(string(1_000)) },
-    result: actorSchema,
-    isReadOnly: true,
-    deadlineMs: 5_000,
-  }),
-  refreshActor: operation({
-    name: 'refresh-actor',
-    service: 'users',
-    caller: 'anyone',
-    callers: ['users', 'channels', 'messaging', 'presence', 'event-queue'],
-    summary: 'The actor of a user as it is now. Bus only.',
-    params: { user_id: json(id), key_id: text(string(1_000)) },
-    result: actorSchema,
-    isReadOnly: true,
-    deadlineMs: 5_000,
-  }),
-  describeActor: operation({
-    name: 'describe-actor',
-    service: 'users',
-    caller: 'anyone',
-    callers: ['messaging', 'scheduler', 'presence'],
-    summary: 'The actor that a user is, for what is done later in their name (no key was shown). Bus only.',
-    params: { user_id: json(id) },
-    result: actorSchema,
-    errors: ['BAD_REQUEST', 'USER_DEACTIVATED'],
-    isReadOnly: true,
-    deadlineMs: 5_000,
   }),
   createRealm: operation({
     name: 'create-realm',
@@ -240,8 +178,25 @@ export const userOperations = {
       is_default: json(bool),
       /** Origin of links to the realm; by default https and the host. */
       realm_url: text(realmUrlSchema.optional()),
+      /** The first owner, created in the same transaction. */
+      owner: json(object({ email: emailAddress, full_name: string(1_000), password: string(1_000) }).optional()),
     },
-    result: z.object({ realm_id: z.int(), is_new: z.boolean() }),
+    /** `owner` is absent if the realm existed, if none was given, and in answers of the previous release. */
+    result: z.object({
+      realm_id: z.int(),
+      is_new: z.boolean(),
+      owner: z.object({ user_id: z.int(), api_key: z.string() }).optional(),
+    }),
+    errors: ['BAD_REQUEST'],
+    events: ['realm_user', 'user_group'],
+  }),
+  setRealmActive: operation({
+    name: 'set-realm-active',
+    service: 'users',
+    caller: 'operator',
+    summary: 'Deactivate or reactivate a realm, for commands of the operator. Bus only.',
+    params: { is_active: json(bool) },
+    events: ['realm'],
   }),
   setRealmUrl: operation({
     name: 'set-realm-url',
@@ -256,7 +211,7 @@ export const userOperations = {
     caller: 'operator',
     summary: 'Create an account of any role, for commands of the operator. Bus only.',
     params: {
-      email: text(email),
+      email: text(emailAddress),
       full_name: text(string(1_000)),
       /** Without one nobody can log in with a password; the API key works. */
       password: text(string(1_000).optional()),
@@ -268,29 +223,35 @@ export const userOperations = {
     errors: ['BAD_REQUEST'],
     events: ['realm_user'],
   }),
-  issueApiKey: operation({
-    name: 'issue-api-key',
+  setUserRole: operation({
+    name: 'set-user-role',
     service: 'users',
     caller: 'operator',
-    summary: 'One more API key for a user, for commands of the operator. Bus only.',
-    params: { email: text(email) },
-    result: z.object({ api_key: z.string() }),
+    summary: 'Change the role of a user, for commands of the operator. Bus only.',
+    params: { email: text(emailAddress), role: json(id) },
+    result: z.object({ user_id: z.int() }),
     errors: ['BAD_REQUEST'],
+    events: ['realm_user', 'realm_bot', 'user_group'],
   }),
-  revokeApiKeys: operation({
-    name: 'revoke-api-keys',
+  grantRights: operation({
+    name: 'grant-rights',
     service: 'users',
     caller: 'operator',
-    summary: 'End all API keys of a user, for commands of the operator. Bus only.',
-    params: { email: text(email) },
-    result: z.object({ revoked: z.int() }),
+    summary: 'Grant or take rights of a user beside the role, for commands of the operator. Bus only.',
+    params: {
+      email: text(emailAddress),
+      can_create_users: json(bool.optional()),
+      can_change_user_emails: json(bool.optional()),
+      can_forge_sender: json(bool.optional()),
+    },
+    result: z.object({ user_id: z.int() }),
     errors: ['BAD_REQUEST'],
-    events: ['credentials_changed'],
+    events: ['realm_bot'],
   }),
   getRealmPolicy: operation({
     name: 'get-realm-policy',
     service: 'users',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['gateway', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'],
     summary: 'What other services decide by of a realm, with its version. Bus only.',
     result: realmPolicySchema,
@@ -300,12 +261,12 @@ export const userOperations = {
   findRealm: operation({
     name: 'find-realm',
     service: 'users',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['gateway', 'operator'],
     summary: 'The realm a host belongs to. Bus only.',
     params: { host: text(string(1_000)) },
-    /** `realm_url`: origin of links to the realm. */
-    result: z.object({ realm_id: z.int(), realm_url: z.string() }),
+    /** `realm_url`: origin of links to the realm. `host` differs from the given one where the default realm answers an unknown host. */
+    result: z.object({ realm_id: z.int(), realm_url: z.string(), host: z.string().optional() }),
     errors: ['NONEXISTENT_SUBDOMAIN'],
     isReadOnly: true,
     deadlineMs: 5_000,

@@ -1,28 +1,28 @@
 import { sql, type Work } from '@natter/database';
 import type { Process } from '@natter/service-kit';
 import { z } from 'zod';
-import { knowersOf } from '../audience.ts';
-import { channelUpdated, subscribersOf } from '../channel-events.ts';
-import { channelColumns, channelRow } from '../channel-row.ts';
-import type { Service } from '../deciding.ts';
-import { holdDirectory } from '../directory/read-directory.ts';
+import { knowersOf } from '../model/audience.ts';
+import { channelUpdated, subscribersOf } from '../model/channel-events.ts';
+import { channelColumns, channelRow } from '../model/channel-row.ts';
+import type { Service } from '../model/deciding.ts';
+import { holdDirectory } from '../model/directory/read-directory.ts';
 import { trafficDays, weeklyTraffic } from './weekly-traffic.ts';
 
 const everyMs = 6 * 3_600_000;
-/** Without a message for so long a channel is hidden as inactive. */
+/** A channel without messages for this long is hidden as inactive. */
 const quietDays = 180;
 
-/** Moves what changes by the calendar alone: weekly traffic, and channels that fell quiet. Every process may do it. */
+/**
+ * Updates figures that change with time alone: weekly traffic, and channels that became inactive. Safe to run in every
+ * process.
+ */
 export function startDailyCount(service: Service, log: Process<never>['log']): { stop(): void } {
   const { owner } = service;
   const run = async (): Promise<void> => {
     const realms = await owner.database.any(
       sql.type(z.object({ realm_id: z.number() }))`SELECT realm_id FROM log.realms(NULL)`,
     );
-    for (const { realm_id } of realms)
-      await owner.unitOfWork({ realmId: realm_id, schema: 'channels', claim: undefined }, (work) =>
-        countRealm(service, work),
-      );
+    for (const { realm_id } of realms) await owner.background(realm_id, (work) => countRealm(service, work));
   };
   const attempt = (): void => void run().catch((error: unknown) => log.warn({ err: error }, 'daily count failed'));
   const first = setTimeout(attempt, 60_000 * (1 + Math.random()));

@@ -1,43 +1,45 @@
 import type { LogEvent } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { knowersOf } from '../audience.ts';
-import { channelUpdated, subscribersOf } from '../channel-events.ts';
-import { channelColumns, channelRow } from '../channel-row.ts';
-import type { Service } from '../deciding.ts';
-import type { Directory } from '../directory/directory.ts';
-import { holdDirectory } from '../directory/read-directory.ts';
+import { knowersOf } from '../model/audience.ts';
+import { channelUpdated, subscribersOf } from '../model/channel-events.ts';
+import { channelColumns, channelRow } from '../model/channel-row.ts';
+import type { Service } from '../model/deciding.ts';
+import type { Directory } from '../model/directory/directory.ts';
+import { holdDirectory } from '../model/directory/read-directory.ts';
 
-/** Greater than the id of any message: a channel without messages. */
+/** Greater than the id of any message: the channel has no messages. */
 const none = Number.MAX_SAFE_INTEGER;
 
-/** What the messages of one run say of channels and people. */
+/** Data about channels and users, collected from the messages of one transaction. */
 interface Run {
-  /** How many messages, and the least id. */
+  /** Number of messages, and the lowest id. */
   sent: Map<number, { count: number; first: number }>;
-  /** Channels that begin elsewhere since messages left them: `first` of `sent` is all there is then. */
+  /** Channels whose first message changed because messages were moved out: then `first` in `sent` is complete. */
   begun: Set<number>;
   senders: Set<number>;
 }
 
 /**
- * Learns from messages what clients show of channels: the first one, how many a week, whether there were any lately; and who
- * was here lately. A run of many messages costs as many statements as one.
+ * Derives channel figures from messages: the first message, messages per week, recent activity; and which users were
+ * active recently. A transaction with many messages takes as many statements as one with a single message.
  */
 export function messagesConsumer({ owner, directories }: Service): void {
   const runs = new WeakMap<Work, Run>();
+  const runOf = (work: Work): Run => {
+    const run = runs.get(work) ?? { sent: new Map(), begun: new Set(), senders: new Set() };
+    runs.set(work, run);
+    return run;
+  };
   owner.consume({
     name: 'messages',
-    types: ['message', 'update_message', 'channel_begins'],
-    // Nobody waits for these figures, unless they ask.
+    // No request waits for these figures, except those that read them.
     gatherMs: 100,
     batchSize: 500,
-    handle: async (work, { event, number }) => {
-      const run = runs.get(work) ?? { sent: new Map(), begun: new Set(), senders: new Set() };
-      runs.set(work, run);
-      if (event.type === 'message') countSent(run, event, number);
-      else if (event.type === 'update_message') countMoved(run, event);
-      else beginElsewhere(run, event);
+    on: {
+      message: async (work, event, number) => countSent(runOf(work), event, number),
+      update_message: async (work, event) => countMoved(runOf(work), event),
+      channel_begins: async (work, event) => beginElsewhere(runOf(work), event),
     },
     finish: async (work) => {
       const run = runs.get(work);
@@ -50,7 +52,7 @@ export function messagesConsumer({ owner, directories }: Service): void {
   });
 }
 
-function countSent({ sent, senders }: Run, { message }: LogEvent, number: number): void {
+function countSent({ sent, senders }: Run, { message }: LogEvent<'message'>, number: number): void {
   if (!message) return;
   senders.add(message.senderId);
   if (message.channelId === undefined) return;
@@ -58,18 +60,18 @@ function countSent({ sent, senders }: Run, { message }: LogEvent, number: number
   sent.set(message.channelId, { count: (known?.count ?? 0) + 1, first: Math.min(known?.first ?? number, number) });
 }
 
-/** What moves into a channel may be older than anything in it. */
-function countMoved({ sent }: Run, { body }: LogEvent): void {
-  const { new_stream_id: target, message_ids: ids } = body as { new_stream_id?: number; message_ids?: number[] };
-  if (target === undefined || !ids || ids.length === 0) return;
+/** Messages moved into a channel may be older than all others in it. */
+function countMoved({ sent }: Run, { body }: LogEvent<'update_message'>): void {
+  const { new_stream_id: target, message_ids: ids } = body;
+  if (target === undefined || ids.length === 0) return;
   const known = sent.get(target);
   const first = Math.min(known?.first ?? none, ...ids);
   sent.set(target, { count: known?.count ?? 0, first });
 }
 
-/** What came before no longer says where the channel begins. */
-function beginElsewhere({ sent, begun }: Run, { note }: LogEvent): void {
-  const { channel_id: id, first_message_id: first } = note as { channel_id: number; first_message_id: number | null };
+/** Discards earlier messages of the run, because the first message of the channel changed. */
+function beginElsewhere({ sent, begun }: Run, { note }: LogEvent<'channel_begins'>): void {
+  const { channel_id: id, first_message_id: first } = note;
   begun.add(id);
   sent.set(id, { count: sent.get(id)?.count ?? 0, first: first ?? none });
 }
@@ -102,7 +104,7 @@ async function storeTraffic(work: Work, { sent }: Run): Promise<void> {
 
 const movingRow = channelRow.extend({ first: z.number().nullable(), is_quiet: z.boolean(), is_begun: z.boolean() });
 
-/** Once a day and channel a row is written; an event is told when something that clients see has changed. */
+/** Writes a row per day and channel; emits an event if a figure that clients see has changed. */
 async function storeFigures(work: Work, directoryOf: () => Promise<Directory>, { sent, begun }: Run): Promise<void> {
   const given = [...sent].map(([id, { first, count }]) => ({
     id,
@@ -145,10 +147,9 @@ async function tellFigures(
     const known = channel.first_message_id;
     const first = is_begun || known === null || given === null ? given : Math.min(known, given);
     const audience = knowersOf(channel, directory, subscribers.get(channel.id) ?? new Set());
-    const tell = (property: string, value: unknown): void =>
-      void work.emit(channelUpdated(channel, property, value, audience));
-    if (first !== known) tell('first_message_id', first);
-    if (!channel.is_recently_active && !is_quiet) tell('is_recently_active', true);
+    if (first !== known) work.emit(channelUpdated(channel, 'first_message_id', first, audience));
+    if (!channel.is_recently_active && !is_quiet)
+      work.emit(channelUpdated(channel, 'is_recently_active', true, audience));
     await work.run(sql.unsafe`
       UPDATE channels.channel SET first_message_id = ${first}::bigint, is_recently_active = is_recently_active OR ${!is_quiet}
       WHERE id = ${channel.id}`);

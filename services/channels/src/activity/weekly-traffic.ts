@@ -1,10 +1,10 @@
-/** Days of messages that the figure looks back on, and the least age of a channel that has one. */
+/** Number of days that the figure covers, and the minimum age of a channel that has one. */
 export const trafficDays = 28;
 const leastAgeDays = 7;
 
 /**
- * The messages a week that a client shows of a channel: the average of the last four weeks, or of its life if it is younger,
- * with two significant digits; nothing for a channel of less than a week.
+ * The messages per week that clients show for a channel: the average of the last four weeks, or of its lifetime if it
+ * is younger, with two significant digits; null for a channel younger than a week.
  */
 export function weeklyTraffic(messages: number, ageDays: number): number | null {
   if (ageDays < leastAgeDays) return null;

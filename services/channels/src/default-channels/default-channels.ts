@@ -1,15 +1,15 @@
-import { badRequest, channelOperations, isAdministrator, totals } from '@natter/contracts';
+import { badRequest, channelOperations, totals } from '@natter/contracts';
 import { requireRoom, sql, sqlState, type Work } from '@natter/database';
-import { type Handlers, handle } from '@natter/service-kit';
+import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
-import { type ChannelRow, channelColumns, channelRow } from '../channel-row.ts';
-import { type Decision, deciding, type Service } from '../deciding.ts';
-import { invalidChannelId, mustBeAdministrator, unknownChannelName } from '../refusals.ts';
-import { tellDefaultChannels, tellDefaultGroups } from './default-events.ts';
+import { type ChannelRow, channelColumns, channelRow } from '../model/channel-row.ts';
+import { type Decision, deciding, type Service } from '../model/deciding.ts';
+import { tellDefaultChannels, tellDefaultGroups } from '../model/default-events.ts';
+import { invalidChannelId, unknownChannelName } from '../model/refusals.ts';
 
 export function defaultChannelHandlers(service: Service): Handlers {
   return [
-    handle(channelOperations.addDefaultChannel, (context, params) =>
+    handleWrite(channelOperations.addDefaultChannel, (context, params) =>
       deciding(service, context, async (decision) => {
         const channel = await activeChannel(decision, params.stream_id);
         if (channel.is_private) throw badRequest('Private channels cannot be made default.');
@@ -19,7 +19,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
       }),
     ),
 
-    handle(channelOperations.removeDefaultChannel, (context, params) =>
+    handleWrite(channelOperations.removeDefaultChannel, (context, params) =>
       deciding(service, context, async (decision) => {
         const channel = await activeChannel(decision, params.stream_id);
         if (channel.is_default) await setDefault(decision, channel, false);
@@ -27,9 +27,8 @@ export function defaultChannelHandlers(service: Service): Handlers {
       }),
     ),
 
-    handle(channelOperations.createDefaultGroup, (context, params) =>
+    handleWrite(channelOperations.createDefaultGroup, (context, params) =>
       deciding(service, context, async (decision) => {
-        mustAdministrate(decision);
         const { work } = decision;
         const name = checkedName(params.group_name);
         const channels = await channelsNamed(decision, params.stream_names);
@@ -50,9 +49,8 @@ export function defaultChannelHandlers(service: Service): Handlers {
       }),
     ),
 
-    handle(channelOperations.updateDefaultGroup, (context, params) =>
+    handleWrite(channelOperations.updateDefaultGroup, (context, params) =>
       deciding(service, context, async (decision) => {
-        mustAdministrate(decision);
         const { work } = decision;
         if (params.new_group_name === undefined && params.new_description === undefined)
           throw badRequest('You must pass "new_description" or "new_group_name".');
@@ -70,9 +68,8 @@ export function defaultChannelHandlers(service: Service): Handlers {
       }),
     ),
 
-    handle(channelOperations.deleteDefaultGroup, (context, params) =>
+    handleWrite(channelOperations.deleteDefaultGroup, (context, params) =>
       deciding(service, context, async (decision) => {
-        mustAdministrate(decision);
         const group = await lockedGroup(decision.work, params.group_id);
         await decision.work.run(sql.unsafe`DELETE FROM channels.default_group WHERE id = ${group.id}`);
         await tellDefaultGroups(decision.work, decision.directory);
@@ -80,9 +77,8 @@ export function defaultChannelHandlers(service: Service): Handlers {
       }),
     ),
 
-    handle(channelOperations.changeDefaultGroup, (context, params) =>
+    handleWrite(channelOperations.changeDefaultGroup, (context, params) =>
       deciding(service, context, async (decision) => {
-        mustAdministrate(decision);
         if (params.op !== 'add' && params.op !== 'remove')
           throw badRequest('Invalid value for "op". Specify one of "add" or "remove".');
         const { work } = decision;
@@ -107,12 +103,7 @@ export function defaultChannelHandlers(service: Service): Handlers {
   ];
 }
 
-function mustAdministrate({ actor }: Decision): void {
-  if (!isAdministrator(actor)) throw mustBeAdministrator();
-}
-
 async function activeChannel(decision: Decision, id: number): Promise<ChannelRow> {
-  mustAdministrate(decision);
   const { work } = decision;
   const channel = await work.maybeOne(sql.type(channelRow)`
     SELECT ${channelColumns} FROM channels.channel c WHERE c.realm_id = ${work.realmId} AND c.id = ${id} AND NOT c.is_archived FOR UPDATE`);

@@ -1,14 +1,8 @@
-import {
-  type Actor,
-  badRequest,
-  emptyTopicDisplayName,
-  limits,
-  type RequestMeta,
-  type WrittenDraft,
-} from '@natter/contracts';
+import { type Actor, badRequest, emptyTopicDisplayName, type RequestMeta, type WrittenDraft } from '@natter/contracts';
 import type { Executor } from '@natter/database';
-import type { ChannelReach } from '../channel-reach.ts';
-import { findPeople } from '../people.ts';
+import type { ChannelReach } from '../model/channel-reach.ts';
+import { findPeople } from '../model/people.ts';
+import { truncatedContent, truncatedTopic } from '../model/truncated.ts';
 
 export interface CheckedDraft {
   type: 'private' | 'stream' | '';
@@ -19,18 +13,16 @@ export interface CheckedDraft {
   editedAt: number | undefined;
 }
 
-/** What a draft must be (semantics 14). Nothing is asked of a draft without a type but its content. */
+/** Validates a draft. For a draft without a type only the content is checked. */
 export async function checkDraft(
   { database, reach }: { database: Executor; reach: ChannelReach },
   actor: Actor,
   meta: RequestMeta,
   draft: WrittenDraft,
 ): Promise<CheckedDraft> {
-  const content = draft.content.trimEnd();
+  const content = truncatedContent(draft.content.trimEnd());
   if (content.trim() === '') throw badRequest('Message must not be empty');
   if (content.includes('\0')) throw badRequest('Message must not contain null bytes');
-  if ([...content].length > limits.messageLength)
-    throw badRequest(`content is too long (limit: ${limits.messageLength} characters)`);
   if (draft.timestamp !== undefined && draft.timestamp < 0) throw badRequest('Timestamp must not be negative.');
   const common = { content, editedAt: draft.timestamp };
   if (draft.type === 'stream' || draft.type === 'channel') {
@@ -50,8 +42,6 @@ export async function checkDraft(
 
 function checkedTopic(given: string): string {
   if (given.includes('\0')) throw badRequest('Topic must not contain null bytes');
-  const topic = given.trim();
-  if ([...topic].length > limits.topicLength)
-    throw badRequest(`topic is too long (limit: ${limits.topicLength} characters)`);
+  const topic = truncatedTopic(given.trim());
   return topic === emptyTopicDisplayName || topic === '(no topic)' ? '' : topic;
 }

@@ -1,43 +1,38 @@
 import { type Actor, badRequest, draftOperations, idSet, missing, totals } from '@natter/contracts';
-import { requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
-import type { ChannelReach } from '../channel-reach.ts';
-import { isOn } from '../personal-settings.ts';
+import { lockFor, requireRoom, sql, type Work } from '@natter/database';
+import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
+import type { ChannelReach } from '../model/channel-reach.ts';
+import { draftColumns, draftQuery, draftsAdded, draftsOf, draftUpdated } from '../model/draft-row.ts';
+import { isOn } from '../model/personal-settings.ts';
 import { type CheckedDraft, checkDraft } from './checked-draft.ts';
-import { draftColumns, draftQuery, draftsEvent, draftsOf } from './draft-row.ts';
 
-export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelReach): Handlers {
+export function draftHandlers({ database }: Owner, reach: ChannelReach): Handlers {
   const sources = { database, reach };
   return [
     handle(draftOperations.getDrafts, async ({ actor }) => {
-      refuseBots(actor);
       if (!(await isOn(database, actor.realmId, actor.userId, 'enable_drafts_synchronization'))) throw switchedOff();
       const drafts = await draftsOf(database, actor.realmId, actor.userId);
       return { count: drafts.length, drafts };
     }),
 
-    handle(draftOperations.createDrafts, async (context, params) => {
+    handleWrite(draftOperations.createDrafts, async (context, params) => {
       const { actor, meta } = context;
-      refuseBots(actor);
       const checked: CheckedDraft[] = [];
       for (const draft of params.drafts) checked.push(await checkDraft(sources, actor, meta, draft));
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
-        work.restOn(actor.basis);
+      return context.write(async (work) => {
         await requireSynchronisation(work, actor);
         const drafts = [];
         for (const draft of checked) drafts.push(await insert(work, actor.userId, draft));
         await requireDraftRoom(work, actor.userId);
-        if (drafts.length > 0) work.emit(draftsEvent(actor.userId, 'add', drafts));
+        if (drafts.length > 0) work.emit(draftsAdded(actor.userId, drafts));
         return { ids: drafts.map((draft) => draft.id) };
       });
     }),
 
-    handle(draftOperations.editDraft, async (context, { draft_id, draft }) => {
+    handleWrite(draftOperations.editDraft, async (context, { draft_id, draft }) => {
       const { actor, meta } = context;
-      refuseBots(actor);
       const checked = await checkDraft(sources, actor, meta, draft);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
-        work.restOn(actor.basis);
+      return context.write(async (work) => {
         await requireSynchronisation(work, actor);
         const written = await work.maybeOne(sql.type(draftQuery)`
           UPDATE messaging.draft SET type = ${checked.type}, recipient_ids = ${sql.array(checked.to, 'int4')}, topic = ${checked.topic},
@@ -45,16 +40,14 @@ export function draftHandlers({ database, unitOfWork }: Owner, reach: ChannelRea
           WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND id = ${draft_id} RETURNING ${draftColumns}`);
         if (!written) throw unknownDraft();
         await requireDraftRoom(work, actor.userId);
-        work.emit(draftsEvent(actor.userId, 'update', [written]));
+        work.emit(draftUpdated(actor.userId, written));
         return {};
       });
     }),
 
-    handle(draftOperations.deleteDraft, async (context, params) => {
+    handleWrite(draftOperations.deleteDraft, async (context, params) => {
       const { actor } = context;
-      refuseBots(actor);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
-        work.restOn(actor.basis);
+      return context.write(async (work) => {
         await requireSynchronisation(work, actor);
         const gone = await work.run(sql.unsafe`
           DELETE FROM messaging.draft WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND id = ${params.draft_id}`);
@@ -86,20 +79,10 @@ const insert = (work: Work, userId: number, draft: CheckedDraft) =>
       coalesce(${draft.editedAt ?? null}::float8, extract(epoch FROM clock_timestamp())))
     RETURNING ${draftColumns}`);
 
-/** Held until the commit, so that no draft is stored behind the back of switching synchronisation off. */
+/** Locked until the commit, so that no draft is stored while synchronization is switched off. */
 async function requireSynchronisation(work: Work, actor: Actor): Promise<void> {
-  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock_shared(7301, ${actor.userId})`);
+  await lockFor(work, 'drafts', actor.userId, 'shared');
   if (!(await isOn(work, actor.realmId, actor.userId, 'enable_drafts_synchronization'))) throw switchedOff();
-}
-
-/** Switching synchronisation off deletes the user's drafts; there is no event for it (semantics 11). */
-export async function dropDrafts(work: Work, userId: number): Promise<void> {
-  await work.run(sql.unsafe`SELECT pg_advisory_xact_lock(7301, ${userId})`);
-  await work.run(sql.unsafe`DELETE FROM messaging.draft WHERE realm_id = ${work.realmId} AND user_id = ${userId}`);
-}
-
-function refuseBots(actor: Actor): void {
-  if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
 }
 
 const switchedOff = () => badRequest('User has disabled synchronizing drafts.');

@@ -8,13 +8,14 @@ import {
   totals,
 } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handle, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
+import { emojiCode } from '@natter/markdown';
+import { type Handlers, handleWrite, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
 import { z } from 'zod';
-import { audienceOf, holdMessage } from '../message-audience.ts';
-import type { MessageReach, ReadableMessage } from '../message-reach.ts';
-import { type UnknownActor, unknownActor } from '../unknown-actor.ts';
-import { checkedEmoji, type Emoji, emojiByName, typeByName } from './named-emoji.ts';
-import { readRealmEmoji } from './realm-emoji.ts';
+import { audienceOf, holdMessage } from '../model/message-audience.ts';
+import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
+import { checkedEmoji, type Emoji, emojiByName, typeByName } from '../model/named-emoji.ts';
+import { readRealmEmoji } from '../model/realm-emoji.ts';
+import { type UnknownActor, unknownActor } from '../model/unknown-actor.ts';
 
 const emojiRow = z.object({
   emoji_name: z.string(),
@@ -23,22 +24,22 @@ const emojiRow = z.object({
 });
 
 export function reactionHandlers(
-  { database, unitOfWork }: Owner,
+  { database }: Owner,
   reach: MessageReach,
   whom: { policies: RealmPolicies; sight: Sight },
 ): Handlers {
   return [
-    handle(messageChangeOperations.addReaction, async (context, params) => {
+    handleWrite(messageChangeOperations.addReaction, async (context, params) => {
       const { actor, meta } = context;
       const message = await reach.readable(database, actor, meta, params.message_id);
       const realmEmoji = await readRealmEmoji(database, actor.realmId);
       const unknown = await unknownTo(actor, meta, message);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
-        work.restOn(actor.basis);
+      return context.write(async (work) => {
         await holdMessage(work, message);
         const { emoji_name: name } = params;
-        // What is not said follows from the name.
-        const code = params.emoji_code ?? emojiByName(name, realmEmoji).emoji_code;
+        // Unspecified values are derived from the name.
+        const code =
+          params.emoji_code === undefined ? emojiByName(name, realmEmoji).emoji_code : emojiCode(params.emoji_code);
         const type = params.reaction_type || typeByName(name, realmEmoji);
         const emoji = (await alreadyThere(work, message.id, code, type)) ?? checkedEmoji(name, code, type, realmEmoji);
         const added = await work.run(sql.unsafe`
@@ -56,17 +57,16 @@ export function reactionHandlers(
       });
     }),
 
-    handle(messageChangeOperations.removeReaction, async (context, params) => {
+    handleWrite(messageChangeOperations.removeReaction, async (context, params) => {
       const { actor, meta } = context;
       const { emoji_name: name, emoji_code: code } = params;
       if (name === undefined && code === undefined)
         throw badRequest('At least one of the following arguments must be present: emoji_name, emoji_code');
       const message = await reach.readable(database, actor, meta, params.message_id);
       const unknown = await unknownTo(actor, meta, message);
-      return unitOfWork({ realmId: actor.realmId, schema: 'messaging', claim: context.claim }, async (work) => {
-        work.restOn(actor.basis);
+      return context.write(async (work) => {
         await holdMessage(work, message);
-        // An emoji that was deactivated since can still be taken back by the name it was given with.
+        // A deactivated emoji can still be removed by the name under which it was added.
         const gone = await work.maybeOne(sql.type(emojiRow)`
           DELETE FROM messaging.reaction WHERE realm_id = ${work.realmId} AND message_id = ${message.id} AND user_id = ${actor.userId}
             AND ${await which(work, message, actor, name, code, params.reaction_type || undefined)}
@@ -78,7 +78,7 @@ export function reactionHandlers(
     }),
   ];
 
-  /** Who is subscribed to the channel may hear of it; in a direct conversation all know each other. */
+  /** Subscribers of the channel may receive the event; participants of a direct conversation can see each other. */
   async function unknownTo(actor: Actor, meta: RequestMeta, { channel }: ReadableMessage) {
     return channel && unknownActor(whom, actor, meta, channel.subscribers);
   }
@@ -91,7 +91,8 @@ export function reactionHandlers(
     code: string | undefined,
     type: string | undefined,
   ) {
-    if (code !== undefined) return sql.fragment`emoji_code = ${code} AND reaction_type = ${type ?? 'unicode_emoji'}`;
+    if (code !== undefined)
+      return sql.fragment`emoji_code = ${emojiCode(code)} AND reaction_type = ${type ?? 'unicode_emoji'}`;
     const own = await work.maybeOne(sql.type(emojiRow)`
       SELECT emoji_name, emoji_code, reaction_type FROM messaging.reaction
       WHERE realm_id = ${work.realmId} AND message_id = ${message.id} AND user_id = ${actor.userId} AND emoji_name = ${name ?? ''} LIMIT 1`);
@@ -100,7 +101,7 @@ export function reactionHandlers(
   }
 }
 
-/** What others reacted with can be joined under the name they gave, also when it could not be given anew. */
+/** A user can add a reaction that others have used, under its name, even if the emoji is no longer available. */
 const alreadyThere = (work: Work, messageId: number, code: string, type: string): Promise<Emoji | undefined> =>
   work.maybeOne(sql.type(emojiRow)`
     SELECT emoji_name, emoji_code, reaction_type FROM messaging.reaction
@@ -132,7 +133,7 @@ async function reactionEvent(
       user_id: actor.userId,
       user: by(person ?? { email: actor.email, full_name: '' }),
     },
-    audience: await audienceOf(work, message),
+    audience: await audienceOf(work, message, [message.id]),
     ...(unknown ? { variants: [{ audience: { users: unknown.to }, patch: { user: by(unknown.shown) } }] } : {}),
   };
 }

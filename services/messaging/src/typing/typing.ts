@@ -3,26 +3,39 @@ import {
   badRequest,
   ChatError,
   emptyTopicDisplayName,
+  type Form,
+  hasId,
+  type IdSet,
   idSet,
   idsOf,
   type LogEvent,
   messageChangeOperations,
   type ParamsOf,
+  type PostingRules,
 } from '@natter/contracts';
-import { type Handlers, handle, type Logger, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
-import { requireKnown } from '../acquaintance.ts';
-import type { ChannelReach } from '../channel-reach.ts';
-import type { MessageReach } from '../message-reach.ts';
-import { findPeople, findPeopleByEmail, type Person } from '../people.ts';
-import { isOn, whoTurnedOff } from '../personal-settings.ts';
-import { type UnknownActor, unknownActor } from '../unknown-actor.ts';
+import type { Database } from '@natter/database';
+import {
+  type Handlers,
+  handleWrite,
+  type Logger,
+  type Owner,
+  type RealmPolicies,
+  type Sight,
+} from '@natter/service-kit';
+import { requireKnown } from '../model/acquaintance.ts';
+import type { ChannelReach } from '../model/channel-reach.ts';
+import type { MessageReach } from '../model/message-reach.ts';
+import { findPeople, findPeopleByEmail, type Person } from '../model/people.ts';
+import { isOn, whoTurnedOff } from '../model/personal-settings.ts';
+import { hasProtectedHistory, whoSees } from '../model/subscription-periods.ts';
+import { unknownActor } from '../model/unknown-actor.ts';
 
 type To = ParamsOf<typeof messageChangeOperations.setTyping>['to'];
 
-/** In a larger channel nobody is told who types. */
+/** Typing events are not sent in larger channels. */
 const maxSubscribers = 100;
 
-/** Who is typing: told at once to those who want to know, and never stored. */
+/** Typing notifications: sent at once to interested receivers, never stored. */
 export function typingHandlers(
   { database, appender }: Owner,
   channels: ChannelReach,
@@ -30,7 +43,7 @@ export function typingHandlers(
   { policies, sight, log }: { policies: RealmPolicies; sight: Sight; log: Logger },
 ): Handlers {
   return [
-    handle(messageChangeOperations.setTyping, async ({ actor, meta }, params) => {
+    handleWrite(messageChangeOperations.setTyping, async ({ actor, meta }, params) => {
       if (params.type === 'channel' || params.type === 'stream') {
         if (params.stream_id === undefined) throw missingArgument('stream_id');
         if (params.topic === undefined) throw missingArgument('topic');
@@ -38,9 +51,27 @@ export function typingHandlers(
         const channel = await channels.readable(actor, meta, params.stream_id);
         const topic = topicOf(params.topic);
         const sender = { user_id: actor.userId, email: actor.email };
-        const body = { message_type: 'stream', sender, stream_id: channel.channel_id, topic };
+        const body = { message_type: 'stream', sender, stream_id: channel.channel_id, topic } as const;
         const unknown = await unknownActor({ policies, sight }, actor, meta, channel.subscribers);
-        await tell(actor, 'typing', params.op, body, idsOf(channel.subscribers), true, unknown);
+        const variants = unknown
+          ? [
+              {
+                audience: { users: unknown.to },
+                patch: { sender: { user_id: actor.userId, email: unknown.shown.email } },
+              },
+            ]
+          : [];
+        // Clients without support for typing in channels would treat an event without recipients as a direct message.
+        const forms: Form[] = [{ capability: 'stream_typing_notifications', is: false, patch: null }];
+        if (topic === '') forms.push(named({ topic: emptyTopicDisplayName }));
+        await tell(actor, idsOf(channel.subscribers), true, (audience) => ({
+          type: 'typing',
+          op: params.op,
+          body,
+          audience,
+          variants,
+          forms,
+        }));
         return {};
       }
       const people = await participants(actor, params.to);
@@ -49,58 +80,55 @@ export function typingHandlers(
       await requireOn(actor, 'send_private_typing_notifications', 'direct');
       const shown = people.map(({ user_id, email }) => ({ user_id, email }));
       const sender = shown.find(({ user_id }) => user_id === actor.userId);
+      if (!sender) throw new Error(`The copy of people has no user ${actor.userId}`);
       const active = people.filter((person) => person.is_active).map((person) => person.user_id);
-      const body = { message_type: 'direct', sender, recipients: shown };
-      await tell(actor, 'typing', params.op, body, active, false);
+      const body = { message_type: 'direct', sender, recipients: shown } as const;
+      await tell(actor, active, false, (audience) => ({ type: 'typing', op: params.op, body, audience }));
       return {};
     }),
 
-    handle(messageChangeOperations.setMessageTyping, async ({ actor, meta }, { message_id, op }) => {
+    handleWrite(messageChangeOperations.setMessageTyping, async ({ actor, meta }, { message_id, op }) => {
       const message = await messages.readable(database, actor, meta, message_id);
       if (message.sender_id !== actor.userId) throw badRequest("You don't have permission to edit this message");
       const { channel, topic } = message;
       if (channel) {
         await requireOn(actor, 'send_stream_typing_notifications', 'channel');
-        const recipient = { type: 'channel', channel_id: channel.channel_id, topic };
+        const recipient = { type: 'channel', channel_id: channel.channel_id, topic } as const;
         const body = { sender_id: actor.userId, message_id, recipient };
-        await tell(actor, 'typing_edit_message', op, body, idsOf(channel.subscribers), true);
+        const forms = topic === '' ? [named({ recipient: { ...recipient, topic: emptyTopicDisplayName } })] : [];
+        const subscribers = await subscribersWhoSee(database, channel, message_id, actor.realmId);
+        await tell(actor, subscribers, true, (audience) => ({
+          type: 'typing_edit_message',
+          op,
+          body,
+          audience,
+          forms,
+        }));
         return {};
       }
       await requireOn(actor, 'send_private_typing_notifications', 'direct');
       const userIds = message.recipient_ids ?? [];
-      const body = { sender_id: actor.userId, message_id, recipient: { type: 'direct', user_ids: userIds } };
-      await tell(actor, 'typing_edit_message', op, body, userIds, false);
+      const recipient = { type: 'direct', user_ids: userIds } as const;
+      const body = { sender_id: actor.userId, message_id, recipient };
+      await tell(actor, userIds, false, (audience) => ({ type: 'typing_edit_message', op, body, audience }));
       return {};
     }),
   ];
 
+  /** Notifies the receivers who enabled typing notifications. */
   async function tell(
     actor: Actor,
-    type: 'typing' | 'typing_edit_message',
-    op: 'start' | 'stop',
-    body: Record<string, unknown>,
     receivers: readonly number[],
     isChannel: boolean,
-    unknown?: UnknownActor,
+    eventFor: (audience: { users: IdSet }) => LogEvent,
   ): Promise<void> {
     if (isChannel && receivers.length > maxSubscribers) return;
     const unwilling = await whoTurnedOff(database, actor.realmId, 'receives_typing_notifications', receivers);
     const willing = receivers.filter((id) => !unwilling.has(id));
     if (willing.length === 0) return;
-    const event: LogEvent = { type, op, body, audience: { users: idSet(willing) } };
-    if (unknown) {
-      const sender = { user_id: actor.userId, email: unknown.shown.email };
-      event.variants = [{ audience: { users: unknown.to }, patch: { sender } }];
-    }
-    const forms: LogEvent['forms'] = [];
-    // Clients that know no typing in channels take what has no recipients for a direct message.
-    if (isChannel && type === 'typing')
-      forms.push({ capability: 'stream_typing_notifications', is: false, patch: null });
-    const named = withTopicName(body);
-    if (named) forms.push({ capability: 'empty_topic_name', is: false, patch: named });
-    // Without Redis the event is dropped: a client repeats it, and the request itself succeeded.
+    // What can't be told is dropped: a client repeats it, and the request itself succeeded.
     await appender
-      .appendEphemeral(actor.realmId, forms.length > 0 ? { ...event, forms } : event)
+      .appendEphemeral(actor.realmId, eventFor({ users: idSet(willing) }))
       .catch((error: unknown) => log.debug({ err: error }, 'typing event dropped'));
   }
 
@@ -131,16 +159,23 @@ export function typingHandlers(
   }
 }
 
+async function subscribersWhoSee(
+  database: Database,
+  channel: PostingRules,
+  messageId: number,
+  realmId: number,
+): Promise<number[]> {
+  if (!hasProtectedHistory(channel)) return idsOf(channel.subscribers);
+  return (await whoSees(database, realmId, [messageId])).filter((id) => hasId(channel.subscribers, id));
+}
+
 function topicOf(given: string): string {
   const topic = given.trim();
   return topic === '(no topic)' || topic === emptyTopicDisplayName ? '' : topic;
 }
 
-function withTopicName(body: Record<string, unknown>): Record<string, unknown> | undefined {
-  if (body.topic === '') return { topic: emptyTopicDisplayName };
-  const recipient = body.recipient as { topic?: string } | undefined;
-  return recipient?.topic === '' ? { recipient: { ...recipient, topic: emptyTopicDisplayName } } : undefined;
-}
+/** For clients that do not support the empty topic. */
+const named = (patch: Record<string, unknown>): Form => ({ capability: 'empty_topic_name', is: false, patch });
 
 const missingArgument = (name: string): ChatError =>
   new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });

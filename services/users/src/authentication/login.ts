@@ -1,85 +1,77 @@
-import { badRequest, ChatError, type RequestMeta, userOperations } from '@natter/contracts';
-import { sql } from '@natter/database';
+import { ChatError, type Page, userOperations } from '@natter/contracts';
 import { type Handlers, handle, handleStored, type Owner } from '@natter/service-kit';
-import { z } from 'zod';
-import { idInEmail } from '../accounts/find-account.ts';
-import type { Mailer } from '../mail/mailer.ts';
-import { newLoginMail } from '../mail/mails.ts';
-import { addKey } from './add-key.ts';
-import { realmDeactivated } from './authentication.ts';
-import type { Guesses } from './guesses.ts';
-import type { KeySeal } from './key-seal.ts';
-import { createApiKey, verifyPassword } from './passwords.ts';
+import type { UsersConfig } from '../model/config.ts';
+import type { Guesses } from '../model/credentials/guesses.ts';
+import type { KeySeal } from '../model/credentials/key-seal.ts';
+import type { Mailer } from '../model/mail/mailer.ts';
+import { escaped, plainPage } from '../model/plain-page.ts';
+import { createSessionToken } from '../model/sessions.ts';
+import { addSession } from './add-session.ts';
+import { checkLogin, lockLogin, mailLogin } from './check-login.ts';
 
-const accountRow = z.object({
-  id: z.number(),
-  email: z.string(),
-  is_active: z.boolean(),
-  realm_ended: z.boolean(),
-  realm_name: z.string(),
-  password_hash: z.string().nullable(),
-  wants_mail: z.boolean(),
-  language: z.string(),
-});
-
-/** Mails about logins start a minute after somebody joined: whoever just did knows of the first one. */
-const wantsMail = sql.fragment`coalesce((a.settings->>'enable_login_emails')::boolean, true) AND a.joined_at < now() - interval '1 minute'`;
-
-export function loginHandlers(
-  { database, unitOfWork }: Owner,
-  seal: KeySeal,
-  mailer: Mailer,
-  guesses: Guesses,
-): Handlers {
-  return [
-    handle(userOperations.devFetchApiKey, async () => {
-      throw badRequest('Development environment authentication is not enabled.');
-    }),
-
-    handleStored(
-      userOperations.fetchApiKey,
-      async ({ meta, claim }, { username, password }) => {
-        const account = await check(meta, username.trim(), password);
-        const key = createApiKey();
-        const stored = await unitOfWork({ realmId: meta.realmId, schema: 'users', claim }, async (work) => {
-          // A password that was changed meanwhile, or an account that was deactivated, makes no key.
-          const same = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
-            SELECT id FROM users.account WHERE id = ${account.id} AND is_active AND password_hash = ${account.password_hash} FOR NO KEY UPDATE`);
-          if (!same) throw wrongPassword();
-          await addKey(work, account.id, key, meta.client);
-          return { sealed_key: seal.seal(key), email: account.email, user_id: account.id };
-        });
-        if (account.wants_mail)
-          mailer.notify(database, {
-            realmId: meta.realmId,
-            kind: 'login',
-            to: account.email,
-            mail: newLoginMail(account.language, { realm: account.realm_name, client: meta.client }),
-          });
-        return stored;
-      },
-      ({ sealed_key, ...account }) => ({ api_key: seal.open(sealed_key), ...account }),
-    ),
-  ];
-
-  async function check(meta: RequestMeta, username: string, password: string) {
-    const account = await database.maybeOne(sql.type(accountRow)`
-      SELECT a.id, a.email, a.is_active, a.password_hash, r.is_deactivated AS realm_ended, r.name AS realm_name,
-        ${wantsMail} AS wants_mail, coalesce(a.settings->>'default_language', 'en') AS language
-      FROM users.account a JOIN users.realm r ON r.id = a.realm_id
-      WHERE a.realm_id = ${meta.realmId} AND NOT a.is_bot AND (lower(a.email) = lower(${username})
-        OR a.id = ${idInEmail(username)} AND lower('user' || a.id || '@' || r.host) = lower(${username}))
-      ORDER BY lower(a.email) = lower(${username}) DESC LIMIT 1`);
-    const { realmId, network = 'unknown' } = meta;
-    const guessed = account ? { userId: account.id } : { name: username };
-    const isRight = await guesses.attempt({ realmId, network }, guessed, async () =>
-      (await verifyPassword(account?.password_hash, password)) ? true : undefined,
-    );
-    if (!account || !isRight) throw wrongPassword();
-    if (account.realm_ended) throw realmDeactivated();
-    if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
-    return account;
-  }
+interface LoginTools {
+  seal: KeySeal;
+  mailer: Mailer;
+  guesses: Guesses;
+  config: UsersConfig;
 }
 
-const wrongPassword = (): ChatError => new ChatError('AUTHENTICATION_FAILED', 'Your username or password is incorrect');
+type Stored = { sealed_session: string; location: string } | { refusal: Page };
+
+/** The page to log in, and what it sends. A login always begins a new session, whatever cookies its request has. */
+export function loginHandlers({ database }: Owner, { seal, mailer, guesses, config }: LoginTools): Handlers {
+  const lifetimeSeconds = config.NATTER_SESSION_MAX_SECONDS;
+  return [
+    handle(userOperations.loginPage, async (_, { next }) => loginForm(200, { next: localPath(next) })),
+
+    handleStored(
+      userOperations.login,
+      async ({ meta, write }, params): Promise<Stored> => {
+        const [username, location] = [params.username.trim(), localPath(params.next)];
+        try {
+          const account = await checkLogin(database, guesses, meta, { username, password: params.password });
+          const session = createSessionToken();
+          const stored = await write(async (work) => {
+            await lockLogin(work, account);
+            await addSession(work, { userId: account.id, session, client: meta.client }, config);
+            return { sealed_session: seal.seal(session), location };
+          });
+          mailLogin(database, mailer, meta, account);
+          return stored;
+        } catch (error) {
+          // People see a page. Programs that were refused for their rate get the error itself.
+          if (!(error instanceof ChatError) || error.status !== 401) throw error;
+          return { refusal: loginForm(401, { next: location, username, problem: error.message }) };
+        }
+      },
+      (stored) => {
+        if ('refusal' in stored) return stored.refusal;
+        const session = { token: seal.open(stored.sealed_session), max_age_seconds: lifetimeSeconds };
+        return { ...plainPage(303, 'Logged in', ''), location: stored.location, session };
+      },
+    ),
+  ];
+}
+
+/** A path of this origin: anything that a browser would read as another host leads to the root. */
+function localPath(next = ''): string {
+  const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.includes('\\');
+  return isPath ? next : '/';
+}
+
+interface LoginForm {
+  next: string;
+  username?: string;
+  problem?: string;
+}
+
+const loginForm = (status: number, { next, username = '', problem }: LoginForm): Page =>
+  plainPage(
+    status,
+    'Log in',
+    `${problem === undefined ? '' : `<p class="problem" role="alert">${escaped(problem)}</p>`}<form method="post" action="/accounts/login">
+<input type="hidden" name="next" value="${escaped(next)}">
+<label>Email <input name="username" type="email" required autocomplete="username" value="${escaped(username)}"></label>
+<label>Password <input name="password" type="password" required autocomplete="current-password"></label><button>Log in</button></form>
+<p><a href="/accounts/password/reset">Forgotten password</a></p>`,
+  );

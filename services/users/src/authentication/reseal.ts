@@ -1,8 +1,8 @@
 import { sql } from '@natter/database';
 import type { Logger, Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { storedKey } from '../invitations/invitation-key.ts';
-import type { KeySeal } from './key-seal.ts';
+import type { KeySeal } from '../model/credentials/key-seal.ts';
+import { storedKey } from '../model/invitation-key.ts';
 
 const everyMs = 10 * 60_000;
 const batch = 500;
@@ -10,8 +10,9 @@ const keyRow = z.object({ id: z.number(), key: z.string(), is_link: z.boolean() 
 const sealedRow = z.object({ id: z.number(), sealed_key: z.string() });
 
 /**
- * Brings stored secrets to the form of this release: hashes keys of invitations that an earlier release stored as they are, and seals
- * anew what was sealed with the previous secret. At the start, and later while earlier processes may still run beside this one.
+ * Converts stored secrets to the form of this release: hashes invitation keys that an earlier release stored in plain
+ * text, and reseals values sealed with the previous secret. Runs at the start, and repeatedly, because earlier
+ * processes may still run side by side.
  */
 export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal, log: Logger): () => void {
   const hashPlainKeys = async (): Promise<number> => {
@@ -39,6 +40,11 @@ export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal
       count += await database.run(
         sql.unsafe`UPDATE users.invitation SET sealed_key = ${renewed} WHERE id = ${id} AND sealed_key = ${sealed_key}`,
       );
+    const jwtKeys = await database.any(sql.type(sealedRow)`SELECT realm_id AS id, sealed_key FROM users.jwt_key`);
+    for (const { id, sealed_key, renewed } of renewable(jwtKeys, seal))
+      count += await database.run(
+        sql.unsafe`UPDATE users.jwt_key SET sealed_key = ${renewed} WHERE realm_id = ${id} AND sealed_key = ${sealed_key}`,
+      );
     return count;
   };
   const look = async (): Promise<void> => {
@@ -51,8 +57,7 @@ export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal
       'keys sealed anew; no process needs NATTER_BOT_KEY_SECRET_PREVIOUS any more when this is 0',
     );
   };
-  const onError = (error: unknown): void =>
-    log.warn({ err: error }, 'stored keys not brought to the form of this release');
+  const onError = (error: unknown): void => log.warn({ err: error }, 'converting stored keys failed');
   void look().catch(onError);
   const timer = setInterval(() => void look().catch(onError), everyMs);
   return () => clearInterval(timer);

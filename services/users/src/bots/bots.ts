@@ -1,28 +1,29 @@
 import { badRequest, botOperations, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
-import { type Handlers, handle, handleStored, type Owner, type UserContext } from '@natter/service-kit';
-import { avatarUrl } from '../accounts/account-row.ts';
-import { changeRole } from '../accounts/change-role.ts';
-import { deactivate } from '../accounts/deactivate.ts';
-import { readAccount } from '../accounts/find-account.ts';
-import { changeFullName, checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
-import type { KeySeal } from '../authentication/key-seal.ts';
-import { createApiKey } from '../authentication/passwords.ts';
-import { change, changeOfGroups } from '../change.ts';
-import { holderOf } from '../groups/holder.ts';
-import { lockRealm } from '../realm/read-realm.ts';
-import type { SnapshotPart } from '../snapshot-part.ts';
-import { announceBotChange, revealBot } from './announce-bot.ts';
-import { giveKey, noteReader } from './bot-key.ts';
-import { requireRank } from './bot-rank.ts';
-import { type BotRow, botDefaults, everyBot, keyFor, ownedBy, readBots, servicesFor, toBot } from './bot-row.ts';
+import { type Handlers, handle, handleStored, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
+import { avatarUrl } from '../model/account-row.ts';
+import { announceBotChange, revealBot } from '../model/announce-bot.ts';
+import { giveKey, noteReader } from '../model/bot-key.ts';
+import { requireRank } from '../model/bot-rank.ts';
+import { type BotRow, botDefaults, everyBot, keyFor, ownedBy, readBots, servicesFor, toBot } from '../model/bot-row.ts';
+import { changeOfGroups } from '../model/change.ts';
+import { changeRole } from '../model/change-role.ts';
+import type { KeySeal } from '../model/credentials/key-seal.ts';
+import { createApiKey } from '../model/credentials/passwords.ts';
+import { deactivate } from '../model/deactivate.ts';
+import { readAccount } from '../model/find-account.ts';
+import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
+import { holderOf } from '../model/holder.ts';
+import { moveBot } from '../model/move-bot.ts';
+import { lockRealm } from '../model/read-realm.ts';
+import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { createBotHandlers } from './create-bot.ts';
-import { moveBot } from './move-bot.ts';
+import { requireFreeName } from './free-name.ts';
 
 export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
   const { database } = owner;
   return [
-    ...createBotHandlers(owner, seal),
+    ...createBotHandlers(seal),
 
     handle(botOperations.queueDefaults, async ({ meta }, { user_id }) => {
       const [bot] = await readBots(database, meta.realmId, sql.fragment`account.id = ${user_id}`);
@@ -40,9 +41,6 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
     }),
 
     handle(botOperations.getBots, async ({ actor }) => {
-      const { role, isBot } = await holderOf(database, actor.userId);
-      if (isBot) throw badRequest('This endpoint does not accept bot requests.');
-      if (role === roles.guest) throw badRequest('Not allowed for guest users');
       const rows = await readBots(
         database,
         actor.realmId,
@@ -52,15 +50,15 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
         bots: rows.map((row) => ({
           username: row.email,
           full_name: row.full_name,
-          api_key: keyFor({ userId: actor.userId, role }, row, seal),
+          api_key: keyFor(actor, row, seal),
           avatar_url: avatarUrl(row),
           ...botDefaults(row),
         })),
       };
     }),
 
-    handle(botOperations.updateBot, async (context, { bot_id, ...params }) =>
-      changeOfGroups(owner, context, async (work) => {
+    handleWrite(botOperations.updateBot, async (context, { bot_id, ...params }) =>
+      changeOfGroups(context, async (work) => {
         const realm = await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
         const holder = await holderOf(work, context.actor.userId);
@@ -71,7 +69,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
           await changeFullName(work, bot.id, name);
           await announceBotChange(work, bot, { full_name: name });
         }
-        // The owner first: a role is checked against the owner that the bot is to have.
+        // The owner first: the role is checked against the bot's new owner.
         const moved = params.bot_owner_id === undefined ? bot : await moveBot(work, bot, params.bot_owner_id, seal);
         if (params.role !== undefined && params.role !== moved.role)
           await changeRole(work, holder, moved, params.role, seal);
@@ -80,8 +78,8 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       }),
     ),
 
-    handle(botOperations.deactivateBot, async (context, params) =>
-      changeOfGroups(owner, context, async (work) => {
+    handleWrite(botOperations.deactivateBot, async (context, params) =>
+      changeOfGroups(context, async (work) => {
         await lockRealm(work);
         const bot = await ownBot(work, context, params.bot_id);
         if (bot.is_active) await deactivate(work, bot, seal);
@@ -91,11 +89,11 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
 
     handle(botOperations.getBotApiKey, async (context, { bot_id }) => {
       const { realmId, userId } = context.actor;
-      requirePerson(context);
       const own = await ownBot(database, context, bot_id);
       if (own.bot_owner_id === userId) return { api_key: seal.open(own.sealed_key) };
-      // Noted in the transaction that reads the key, under the lock of changes of roles; undone where the reader is deactivated meanwhile.
-      const read = await owner.unitOfWork({ realmId, schema: 'users', claim: undefined }, async (work) => {
+      // Recorded in the transaction that reads the key, under the lock of role changes; reverted if the reader is
+      // deactivated meanwhile.
+      const read = await owner.background(realmId, async (work) => {
         work.restOn(context.actor.basis);
         await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
@@ -108,10 +106,9 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
     handleStored(
       botOperations.regenerateBotApiKey,
       async (context, params) => {
-        requirePerson(context);
         const api_key = createApiKey();
         const sealed_key = seal.seal(api_key);
-        return change(owner, context, async (work) => {
+        return context.write(async (work) => {
           await lockRealm(work);
           const bot = await ownBot(work, context, params.bot_id);
           await giveKey(work, bot, { api_key, sealed_key });
@@ -124,12 +121,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
   ];
 }
 
-/** Keys are told to people alone: whoever acts through a bot would know them beyond the end of that bot's key. */
-function requirePerson({ actor }: UserContext): void {
-  if (actor.isBot) throw badRequest('This endpoint does not accept bot requests.');
-}
-
-/** The bot, if the caller owns it or is an administrator, and ranks no lower than it. */
+/** The bot, if the caller is its owner or an administrator, and does not rank below it. */
 async function ownBot(executor: Executor, { actor }: UserContext, botId: number): Promise<BotRow> {
   const [bot] = await readBots(
     executor,
@@ -142,15 +134,6 @@ async function ownBot(executor: Executor, { actor }: UserContext, botId: number)
     throw badRequest('Insufficient permission');
   requireRank(holder, bot);
   return bot;
-}
-
-export async function requireFreeName(work: Work, name: string, ownId = 0): Promise<void> {
-  const same = await readBots(
-    work,
-    work.realmId,
-    sql.fragment`account.is_active AND account.id <> ${ownId} AND lower(account.full_name) = lower(${name})`,
-  );
-  if (same.length > 0) throw badRequest('Name is already in use!');
 }
 
 type Params = Parameters<typeof storeDefaults>[2];
@@ -177,7 +160,7 @@ async function storeDefaults(
     default_all_public_streams: params.default_all_public_streams ?? bot.default_all_public_streams,
     services: changedServices(bot, params),
   };
-  const changes = Object.fromEntries(
+  const changes: Partial<typeof after> = Object.fromEntries(
     Object.entries(after).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(bot[key as keyof BotRow])),
   );
   if (Object.keys(changes).length === 0) return;

@@ -1,20 +1,19 @@
 import { badRequest, botOperations, botTypes, roles, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handleStored, type Owner } from '@natter/service-kit';
+import { type Handlers, handleStored } from '@natter/service-kit';
 import { z } from 'zod';
-import { administratorsAnd } from '../accounts/announce-account.ts';
-import { checkedFullName, requireUniqueName } from '../accounts/full-name.ts';
-import { insertAccount } from '../accounts/insert-account.ts';
-import { insertKey } from '../authentication/authentication.ts';
-import type { KeySeal } from '../authentication/key-seal.ts';
-import { createApiKey } from '../authentication/passwords.ts';
-import { change } from '../change.ts';
-import { holderOf, mayIn } from '../groups/holder.ts';
-import { lockRealm } from '../realm/read-realm.ts';
-import { announceBot } from './announce-bot.ts';
-import { requireFreeName } from './bots.ts';
+import { administratorsAnd } from '../model/announce-account.ts';
+import { announceBot } from '../model/announce-bot.ts';
+import { insertKey } from '../model/api-keys.ts';
+import type { KeySeal } from '../model/credentials/key-seal.ts';
+import { createApiKey } from '../model/credentials/passwords.ts';
+import { checkedFullName, requireUniqueName } from '../model/full-name.ts';
+import { holderOf, mayIn } from '../model/holder.ts';
+import { insertAccount } from '../model/insert-account.ts';
+import { lockRealm } from '../model/read-realm.ts';
+import { requireFreeName } from './free-name.ts';
 
-export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
+export function createBotHandlers(seal: KeySeal): Handlers {
   return [
     handleStored(
       botOperations.createBot,
@@ -25,10 +24,9 @@ export function createBotHandlers(owner: Owner, seal: KeySeal): Handlers {
         const services = checkedServices(params);
         const api_key = createApiKey();
         const sealed_key = seal.seal(api_key);
-        return change(owner, context, async (work) => {
+        return context.write(async (work) => {
           const realm = await lockRealm(work);
           const holder = await holderOf(work, context.actor.userId);
-          if (holder.isBot) throw badRequest('This endpoint does not accept bot requests.');
           const isWriteOnly = params.bot_type === botTypes.incomingWebhook;
           const mayCreate =
             mayIn(realm, 'can_create_bots_group', holder) ||

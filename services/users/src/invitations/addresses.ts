@@ -1,13 +1,16 @@
 import { badRequest, perRequest } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { checkEmailDomain } from '../realm/domains.ts';
-import { readRealm } from '../realm/read-realm.ts';
+import { checkEmailDomain } from '../model/email-domains.ts';
+import { readRealm } from '../model/read-realm.ts';
 import { invitationFailed, type Refused } from './invitation-failed.ts';
 
 const emailForm = z.email();
 
-/** Addresses to invite, and those that have an account. If one of them is no address that may join, nobody is invited. */
+/**
+ * Addresses to invite, and addresses that already have an account. If one address is invalid or may not join, no
+ * invitation is sent.
+ */
 export async function checkedAddresses(work: Work, given: string): Promise<{ wanted: string[]; refused: Refused[] }> {
   const emails = [...new Set(given.split(/[,\n]/).map(addressOf).filter(Boolean))];
   if (emails.length === 0) throw badRequest('You must specify at least one email address.');
@@ -39,5 +42,5 @@ export async function checkedAddresses(work: Work, given: string): Promise<{ wan
   return { wanted: emails.filter((email) => !known.has(email.toLowerCase())), refused };
 }
 
-/** `Name <address>` and the address alone. */
+/** Accepts `Name <address>` and a plain address. */
 const addressOf = (text: string): string => (/<([^<>]+)>\s*$/.exec(text)?.[1] ?? text).trim();

@@ -1,10 +1,11 @@
 import type { Bus, Handlers, Owner } from '@natter/service-kit';
-import type { KeySeal } from '../authentication/key-seal.ts';
-import type { UsersConfig } from '../config.ts';
-import { createInviteHandlers } from './create-invites.ts';
-import type { SendInvitation } from './invitation-mail.ts';
-import { joinHandlers } from './join.ts';
-import { openInviteHandlers } from './open-invites.ts';
+import type { UsersConfig } from '../model/config.ts';
+import type { KeySeal } from '../model/credentials/key-seal.ts';
+import type { SendInvitation } from '../model/invitation-mail.ts';
+import { createInviteLinkHandlers } from './create-invite-link.ts';
+import { editInviteLinkHandlers } from './edit-invite-link.ts';
+import { openInviteHandlers } from './invitations.ts';
+import { createInviteHandlers } from './send-invites.ts';
 
 export const invitationHandlers = (
   owner: Owner,
@@ -13,7 +14,8 @@ export const invitationHandlers = (
   seal: KeySeal,
   send: SendInvitation,
 ): Handlers => [
-  ...createInviteHandlers(owner, bus, { config, seal, send }),
+  ...createInviteHandlers({ bus, config, seal, send }),
+  ...createInviteLinkHandlers({ bus, config, seal, send }),
+  ...editInviteLinkHandlers(bus),
   ...openInviteHandlers(owner, seal, send),
-  ...joinHandlers(owner, seal, send),
 ];

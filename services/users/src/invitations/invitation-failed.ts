@@ -1,6 +1,6 @@
 import { ChatError } from '@natter/contracts';
 
-/** Each refused address, why, and whether its account is deactivated. */
+/** Each refused address, the reason, and whether its account is deactivated. */
 export type Refused = [email: string, reason: string, isDeactivated: boolean];
 
 export const invitationFailed = (

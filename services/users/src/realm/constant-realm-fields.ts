@@ -1,6 +1,6 @@
 import { externalAccounts } from '@natter/contracts';
 
-/** Present because clients read them; constant because what they tell of is not built. Each is listed in docs/constant-fields.md. */
+/** Fields that clients read but whose features are not built. Each is listed in docs/constant-fields.md. */
 export const constantRealmFields = {
   realm_plan_type: 1,
   realm_push_notifications_enabled: false,

@@ -1,55 +1,70 @@
-import { badRequest, ChatError, defaultRealmUrl, userOperations } from '@natter/contracts';
-import { sql, type Work } from '@natter/database';
+import { badRequest, roles, userOperations } from '@natter/contracts';
+import { sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { insertAccount } from '../accounts/insert-account.ts';
-import { findGroup, toGroup } from '../groups/group-row.ts';
-import { systemGroups } from '../groups/system-groups.ts';
+import { insertKey } from '../model/api-keys.ts';
+import { checkEmailForm } from '../model/change-email.ts';
+import { checkPassword, createApiKey, hashPassword } from '../model/credentials/passwords.ts';
+import { checkedFullName } from '../model/full-name.ts';
+import { findGroup, toGroup } from '../model/group-row.ts';
+import { insertAccount, type NewAccount } from '../model/insert-account.ts';
+import { systemGroups } from '../model/system-groups.ts';
 
 const idRow = z.object({ id: z.number() });
-const foundRow = z.object({ id: z.number(), host: z.string(), url: z.string().nullable() });
 
-export function createRealmHandlers({ database, unitOfWork }: Owner): Handlers {
+export function createRealmHandlers({ database, background }: Owner): Handlers {
+  const existing = async (host: string) => {
+    const known = await database.maybeOne(sql.type(idRow)`SELECT id FROM users.realm WHERE host = ${host}`);
+    return known && { realm_id: known.id, is_new: false };
+  };
   return [
-    handle(userOperations.findRealm, async (_, { host }) => {
-      const realm = await database.maybeOne(sql.type(foundRow)`
-        SELECT id, host, url FROM users.realm WHERE host = ${host} OR is_default ORDER BY (host = ${host}) DESC LIMIT 1`);
-      if (!realm) throw new ChatError('NONEXISTENT_SUBDOMAIN', 'Subdomain does not exist');
-      return { realm_id: realm.id, realm_url: realm.url ?? defaultRealmUrl(realm.host) };
-    }),
-
-    handle(userOperations.createRealm, async (_, { host, realm_name, is_default, realm_url }) => {
+    handle(userOperations.createRealm, async (_, { host, realm_name, is_default, realm_url, owner }) => {
       if (!is_default) requireOwnHost(host, realm_url);
-      const known = await database.maybeOne(sql.type(idRow)`SELECT id FROM users.realm WHERE host = ${host}`);
-      if (known) return { realm_id: known.id, is_new: false };
-      const realm = await database.one(sql.type(idRow)`
-        WITH made AS (INSERT INTO users.realm (host, name, is_default, url) VALUES (${host}, ${realm_name}, ${is_default}, ${realm_url ?? null}) RETURNING id)
-        SELECT id, log.create_realm(id) FROM made`);
-      await unitOfWork({ realmId: realm.id, schema: 'users', claim: undefined }, async (work) => {
-        await createSystemGroups(work);
-        await createSystemBots(work, host);
-      });
-      return { realm_id: realm.id, is_new: true };
+      const known = await existing(host);
+      if (known) return known;
+      const key = createApiKey();
+      const account = owner && (await ownerAccount(owner));
+      const { id } = await database.one(
+        sql.type(idRow)`SELECT nextval(pg_get_serial_sequence('users.realm', 'id'))::int AS id`,
+      );
+      try {
+        return await background(id, async (work) => {
+          await work.run(sql.unsafe`
+            INSERT INTO users.realm (id, host, name, is_default, url) OVERRIDING SYSTEM VALUE
+            VALUES (${id}, ${host}, ${realm_name}, ${is_default}, ${realm_url ?? null})`);
+          await work.one(sql.type(z.object({}))`SELECT log.create_realm(${id})::text`);
+          await createSystemGroups(work);
+          await createSystemBots(work, host);
+          if (account === undefined) return { realm_id: id, is_new: true };
+          const { user_id } = await insertAccount(work, account);
+          await insertKey(work, id, user_id, key);
+          return { realm_id: id, is_new: true, owner: { user_id, api_key: key } };
+        });
+      } catch (error) {
+        // Another request created a realm with this host meanwhile.
+        const winner = sqlState(error) === '23505' ? await existing(host) : undefined;
+        if (winner) return winner;
+        throw error;
+      }
     }),
-
-    handle(userOperations.setRealmUrl, async ({ meta }, { realm_url }) =>
-      unitOfWork({ realmId: meta.realmId, schema: 'users', claim: undefined }, async (work) => {
-        const realm = await work.one(sql.type(z.object({ host: z.string(), is_default: z.boolean() }))`
-          SELECT host, is_default FROM users.realm WHERE id = ${work.realmId} FOR NO KEY UPDATE`);
-        if (!realm.is_default) requireOwnHost(realm.host, realm_url);
-        const changed = await work.run(
-          sql.unsafe`UPDATE users.realm SET url = ${realm_url} WHERE id = ${work.realmId} AND url IS DISTINCT FROM ${realm_url}`,
-        );
-        // Other services hold the URL with the realm's policy.
-        if (changed > 0) work.bump('realm');
-        return {};
-      }),
-    ),
   ];
 }
 
-/** Only the default realm answers under other hosts than its own. */
-function requireOwnHost(host: string, url: string | undefined): void {
+async function ownerAccount(owner: { email: string; full_name: string; password: string }): Promise<NewAccount> {
+  checkPassword(owner.password);
+  checkEmailForm(owner.email);
+  return {
+    email: owner.email,
+    full_name: checkedFullName(owner.full_name),
+    role: roles.owner,
+    password_hash: await hashPassword(owner.password),
+    can_create_users: true,
+    can_change_user_emails: true,
+  };
+}
+
+/** Only the default realm is served under other hosts than its own. */
+export function requireOwnHost(host: string, url: string | undefined): void {
   if (url !== undefined && new URL(url).host !== new URL(`${new URL(url).protocol}//${host}`).host)
     throw badRequest(`The URL of the realm must have its host, ${host}`);
 }

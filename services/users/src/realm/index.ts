@@ -1,41 +1,25 @@
 import type { Bus, Handlers, Owner } from '@natter/service-kit';
-import type { UsersConfig } from '../config.ts';
-import type { SnapshotPart } from '../snapshot-part.ts';
-import { callHandlers } from './calls.ts';
-import { realmCollectionSnapshots } from './collections-snapshot.ts';
+import type { UsersConfig } from '../model/config.ts';
+import { checkSubdomainHandlers } from './check-subdomain.ts';
 import { createRealmHandlers } from './create-realm.ts';
 import { deactivateRealmHandlers } from './deactivate-realm.ts';
-import { domainHandlers } from './domains.ts';
-import { emojiHandlers } from './emoji.ts';
-import { exportHandlers } from './exports.ts';
-import { linkifierHandlers } from './linkifiers.ts';
-import { pictureHandlers } from './pictures.ts';
-import { playgroundHandlers } from './playgrounds.ts';
-import { realmPictureHandlers } from './realm-pictures.ts';
-import { realmPolicyHandlers } from './realm-policy.ts';
-import { realmSnapshot } from './realm-snapshot.ts';
-import { serverSettingsHandlers } from './server-settings.ts';
+import { findRealmHandlers } from './find-realm.ts';
+import { realmPolicyHandlers } from './get-realm-policy.ts';
+import { serverSettingsHandlers } from './get-server-settings.ts';
+import { domainHandlers } from './realm-domains.ts';
+import { setRealmActiveHandlers } from './set-realm-active.ts';
+import { setRealmUrlHandlers } from './set-realm-url.ts';
 import { updateRealmHandlers } from './update-realm.ts';
-import { uploadEmojiHandlers } from './upload-emoji.ts';
 
 export const realmHandlers = (owner: Owner, bus: Bus, config: UsersConfig): Handlers => [
   ...createRealmHandlers(owner),
+  ...setRealmUrlHandlers(owner),
+  ...findRealmHandlers(owner),
   ...serverSettingsHandlers(owner, config),
   ...realmPolicyHandlers(owner, config),
   ...updateRealmHandlers(owner, bus, config),
-  ...deactivateRealmHandlers(owner),
+  ...deactivateRealmHandlers(),
+  ...setRealmActiveHandlers(owner),
+  ...checkSubdomainHandlers(),
   ...domainHandlers(owner),
-  ...emojiHandlers(owner),
-  ...linkifierHandlers(owner),
-  ...playgroundHandlers(owner),
-  ...exportHandlers(owner),
-  ...callHandlers(),
-  ...pictureHandlers(),
-  ...realmPictureHandlers(owner),
-  ...uploadEmojiHandlers(owner),
-];
-
-export const realmSnapshots = (config: UsersConfig): readonly SnapshotPart[] => [
-  realmSnapshot(config),
-  ...realmCollectionSnapshots,
 ];

@@ -1,14 +1,35 @@
 import type { GroupSetting, RealmSettingValues, SystemGroupName } from '@natter/contracts';
-import type { Realm } from './read-realm.ts';
+import type { Realm } from '../model/read-realm.ts';
 
-/** Older names for what a setting says; clients still read them. */
-export const settingMirrors = (settings: RealmSettingValues): Record<string, unknown> => ({
+/** Deprecated names of settings that clients still read. */
+export const settingMirrors = (settings: RealmSettingValues) => ({
   allow_edit_history: settings.message_edit_history_visibility_policy !== 'none',
   mandatory_topics: settings.topics_policy === 'disable_empty_topic',
 });
 
-/** Numbers that once named who has a permission; a group that has no number counts as the widest it may hold. */
-export function permissionMirrors({ permissions, systemGroups }: Realm): Record<string, number> {
+export const settingMirrorNames = ['allow_edit_history', 'mandatory_topics'] as const;
+
+type Mirrors = { [N in (typeof settingMirrorNames)[number]]?: boolean | undefined };
+
+/** The settings that deprecated names change; a mirror that already has the value changes nothing. */
+export function settingsOfMirrors(current: RealmSettingValues, given: Mirrors): Partial<RealmSettingValues> {
+  const before = settingMirrors(current);
+  const {
+    allow_edit_history: history = before.allow_edit_history,
+    mandatory_topics: topics = before.mandatory_topics,
+  } = given;
+  return {
+    ...(history === before.allow_edit_history
+      ? {}
+      : { message_edit_history_visibility_policy: history ? 'all' : 'none' }),
+    ...(topics === before.mandatory_topics
+      ? {}
+      : { topics_policy: topics ? 'disable_empty_topic' : 'allow_empty_topic' }),
+  };
+}
+
+/** Deprecated numeric values of permissions; a group without a number maps to the widest permitted one. */
+export function permissionMirrors({ permissions, systemGroups }: Realm) {
   const names = new Map(Object.entries(systemGroups).map(([name, id]) => [id, name as SystemGroupName]));
   const number = (value: GroupSetting, numbers: Partial<Record<SystemGroupName, number>>, otherwise: number): number =>
     numbers[(typeof value === 'number' && names.get(value)) || 'role:internet'] ?? otherwise;
@@ -39,3 +60,9 @@ export function permissionMirrors({ permissions, systemGroups }: Realm): Record<
     ),
   };
 }
+export const permissionMirrorNames = [
+  'create_public_stream_policy',
+  'create_private_stream_policy',
+  'create_web_public_stream_policy',
+  'wildcard_mention_policy',
+] as const;

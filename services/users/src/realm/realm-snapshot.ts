@@ -10,15 +10,14 @@ import {
 } from '@natter/contracts';
 import type { Executor } from '@natter/database';
 import { normalized } from '@natter/permissions';
-import type { UsersConfig } from '../config.ts';
-import type { SnapshotPart } from '../snapshot-part.ts';
+import type { UsersConfig } from '../model/config.ts';
+import { type Realm, readRealm } from '../model/read-realm.ts';
+import { emojiDataUrl, pictureKinds, readPictures } from '../model/realm-pictures.ts';
+import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { constantRealmFields } from './constant-realm-fields.ts';
 import { permissionMirrors, settingMirrors } from './legacy-mirrors.ts';
-import { emojiDataUrl } from './pictures.ts';
-import { type Realm, readRealm } from './read-realm.ts';
-import { pictureKinds, readPictures } from './realm-pictures.ts';
 
-/** The `realm` group of a register: what the realm is set to, and what the server is. */
+/** The `realm` group of a register: settings of the realm and properties of the server. */
 export const realmSnapshot = (config: UsersConfig): SnapshotPart => ({
   types: ['realm'],
   read: async (executor, { realmId }) => {

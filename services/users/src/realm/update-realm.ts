@@ -3,12 +3,15 @@ import {
   ChatError,
   channelOperations,
   type GroupSetting,
-  type GroupSettingUpdate,
   type ParamsOf,
+  type RealmData,
   type RealmPermission,
-  type RealmSetting,
+  type RealmProperty,
   type RealmSettingName,
+  type RealmSettingValues,
+  type RealmValue,
   type RequestMeta,
+  realmChange,
   realmOperations,
   realmPermissions,
   realmSettingNames,
@@ -16,32 +19,38 @@ import {
 } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { isSameSetting, normalized } from '@natter/permissions';
-import { type Bus, type Handlers, handle, type Owner, type UserContext } from '@natter/service-kit';
-import { changeOfGroups } from '../change.ts';
-import type { UsersConfig } from '../config.ts';
-import { recomputeFullMembers } from '../groups/full-members.ts';
-import { holderOf, requireAdministrator, requireOwner } from '../groups/holder.ts';
-import { checkedSetting } from '../groups/nameable.ts';
-import { beginLimit, endLimit, wantsLimit } from '../sight/limit-guests.ts';
-import { permissionMirrors, settingMirrors } from './legacy-mirrors.ts';
-import { lockRealm, type Realm, readRealm } from './read-realm.ts';
+import { type Bus, type Handlers, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
+import { changeOfGroups } from '../model/change.ts';
+import type { UsersConfig } from '../model/config.ts';
+import { expectOld } from '../model/expect-old.ts';
+import { recomputeFullMembers } from '../model/full-members.ts';
+import { holderOf, requireOwner } from '../model/holder.ts';
+import { beginLimit, endLimit, wantsLimit } from '../model/limit-guests.ts';
+import { checkedSetting } from '../model/nameable.ts';
+import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
+import {
+  permissionMirrorNames,
+  permissionMirrors,
+  settingMirrorNames,
+  settingMirrors,
+  settingsOfMirrors,
+} from './legacy-mirrors.ts';
 
 type Params = ParamsOf<typeof realmOperations.updateRealm>;
-type Values = Record<string, unknown>;
+type Settings = Partial<RealmSettingValues>;
+type Permissions = Partial<Record<RealmPermission, GroupSetting>>;
 
 const permissionNames = Object.keys(realmPermissions) as RealmPermission[];
 
 export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig): Handlers {
   return [
-    handle(realmOperations.updateRealm, async (context, params) => {
+    handleWrite(realmOperations.updateRealm, async (context, params) => {
       await checkChannels(bus, context.meta, params);
-      const answer = await changeOfGroups(owner, context, async (work) => {
+      const answer = await changeOfGroups(context, async (work) => {
         const realm = await lockRealm(work);
         const holder = await holderOf(work, context.actor.userId);
-        requireAdministrator(holder);
         const settings = changedSettings(realm, params);
-        if (Object.keys(settings).some((name) => realmSettings[name as RealmSettingName].isOwners))
-          requireOwner(holder);
+        if (realmSettingNames.some((name) => name in settings && realmSettings[name].isOwners)) requireOwner(holder);
         if (settings.enable_spectator_access === true && !config.WEB_PUBLIC_STREAMS_ENABLED)
           throw badRequest('Web-public channels are not enabled.');
         if (params.authentication_methods !== undefined) {
@@ -63,21 +72,27 @@ export function updateRealmHandlers(owner: Owner, bus: Bus, config: UsersConfig)
   ];
 }
 
-/** What cannot begin now, since a service is away, begins when it is back. */
+/** If a service is unavailable, the limit begins when it is back. */
 async function limitNow(owner: Owner, bus: Bus, { meta, log }: UserContext): Promise<void> {
   if (!wantsLimit(await readRealm(owner.database, meta.realmId))) return;
-  await beginLimit(owner, bus, meta).catch((error: unknown) => log.warn({ err: error }, 'guests not limited yet'));
-}
-
-function changedSettings(realm: Realm, params: Params): Values {
-  const changed = realmSettingNames.filter(
-    (name) => params[name] !== undefined && params[name] !== realm.settings[name],
+  await beginLimit(owner, bus, meta).catch((error: unknown) =>
+    log.warn({ err: error }, 'limiting the guests of a realm failed; it will be retried'),
   );
-  return Object.fromEntries(changed.map((name) => [name, params[name]]));
 }
 
-async function changedPermissions(work: Work, realm: Realm, params: Params): Promise<Record<string, GroupSetting>> {
-  const changed: Record<string, GroupSetting> = {};
+function changedSettings(realm: Realm, params: Params): Settings {
+  const changed = settingsOfMirrors(realm.settings, params);
+  for (const name of realmSettingNames) if (params[name] !== undefined) delete changed[name];
+  for (const name of realmSettingNames) if (params[name] !== realm.settings[name]) set(changed, name, params[name]);
+  return changed;
+}
+
+function set<N extends RealmSettingName>(settings: Settings, name: N, value: RealmSettingValues[N] | undefined): void {
+  if (value !== undefined) settings[name] = value;
+}
+
+async function changedPermissions(work: Work, realm: Realm, params: Params): Promise<Permissions> {
+  const changed: Permissions = {};
   for (const name of permissionNames) {
     const update = params[name];
     if (update === undefined) continue;
@@ -88,53 +103,50 @@ async function changedPermissions(work: Work, realm: Realm, params: Params): Pro
   return changed;
 }
 
-/** Who sends the old value wants to change nothing else. */
-export function expectOld(update: GroupSettingUpdate, stored: GroupSetting): void {
-  if (update.old !== undefined && !isSameSetting(update.old, stored))
-    throw new ChatError('EXPECTATION_MISMATCH', "'old' value does not match the expected value.");
-}
-
-async function store(work: Work, { name, description, ...settings }: Values, permissions: Values): Promise<void> {
+async function store(work: Work, { name, description, ...settings }: Settings, permissions: Permissions) {
   if (name === undefined && description === undefined && Object.keys({ ...settings, ...permissions }).length === 0)
     return;
   await work.run(sql.unsafe`
     UPDATE users.realm SET settings = settings || ${JSON.stringify(settings)}::jsonb, permissions = permissions || ${JSON.stringify(permissions)}::jsonb,
-      name = coalesce(${(name as string | undefined) ?? null}, name), description = coalesce(${(description as string | undefined) ?? null}, description)
+      name = coalesce(${name ?? null}, name), description = coalesce(${description ?? null}, description)
     WHERE id = ${work.realmId}`);
   work.bump('realm');
 }
 
-function announceSettings(work: Work, realm: Realm, changed: Values): void {
-  const linked: Values = {};
-  for (const [name, value] of Object.entries(changed)) {
-    if ((realmSettings as Record<string, RealmSetting>)[name]?.isLinked) linked[name] = value;
+function announceSettings(work: Work, realm: Realm, changed: Settings): void {
+  const linked: Settings = {};
+  for (const name of realmSettingNames) {
+    const value = changed[name];
+    if (value === undefined) continue;
+    if (realmSettings[name].isLinked) set(linked, name, value);
     else emitUpdate(work, name, value);
   }
   if (Object.keys(linked).length > 0) emitDict(work, linked);
-  const after = settingMirrors({ ...realm.settings, ...changed } as Realm['settings']);
-  for (const [name, value] of differing(settingMirrors(realm.settings), after)) emitUpdate(work, name, value);
+  const [before, after] = [settingMirrors(realm.settings), settingMirrors({ ...realm.settings, ...changed })];
+  for (const name of settingMirrorNames) if (after[name] !== before[name]) emitUpdate(work, name, after[name]);
 }
 
-function announcePermissions(work: Work, realm: Realm, changed: Record<string, GroupSetting>): void {
+function announcePermissions(work: Work, realm: Realm, changed: Permissions): void {
   if (Object.keys(changed).length === 0) return;
-  const after = { ...realm, permissions: { ...realm.permissions, ...changed } };
-  const mirrors = Object.fromEntries(differing(permissionMirrors(realm), permissionMirrors(after)));
-  const values = Object.fromEntries(Object.entries(changed).map(([name, value]) => [name, normalized(value)]));
-  emitDict(work, { ...values, ...mirrors });
+  const [before, after] = [
+    permissionMirrors(realm),
+    permissionMirrors({ ...realm, permissions: { ...realm.permissions, ...changed } }),
+  ];
+  const data: RealmData = {};
+  for (const name of permissionNames) if (changed[name] !== undefined) data[name] = normalized(changed[name]);
+  for (const name of permissionMirrorNames) if (after[name] !== before[name]) data[name] = after[name];
+  emitDict(work, data);
 }
 
-const differing = (before: Values, after: Values): [string, unknown][] =>
-  Object.entries(after).filter(([name, value]) => before[name] !== value);
-
-export function emitUpdate(work: Work, property: string, value: unknown): void {
-  work.emit({ type: 'realm', op: 'update', body: { property, value }, audience: 'realm' });
+export function emitUpdate<P extends RealmProperty>(work: Work, property: P, value: RealmValue<P>): void {
+  work.emit({ type: 'realm', op: 'update', body: realmChange(property, value), audience: 'realm' });
 }
 
-function emitDict(work: Work, data: Values): void {
+function emitDict(work: Work, data: RealmData): void {
   work.emit({ type: 'realm', op: 'update_dict', body: { property: 'default', data }, audience: 'realm' });
 }
 
-/** Channels are another service's; it is asked before the unit begins. */
+/** Channels belong to another service, which is queried before the unit begins. */
 async function checkChannels(bus: Bus, meta: RequestMeta, params: Params): Promise<void> {
   for (const name of realmSettingNames) {
     const id = params[name];

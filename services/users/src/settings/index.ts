@@ -1,15 +1,13 @@
 import type { Handlers, Owner } from '@natter/service-kit';
-import { commandHandlers } from './commands.ts';
-import { confirmPageHandlers } from './confirm-pages.ts';
-import type { SettingsTools } from './tools.ts';
-import { updateDefaultsHandlers } from './update-defaults.ts';
-import { updateSettingsHandlers } from './update-settings.ts';
-
-export { settingsSnapshots } from './settings-snapshot.ts';
+import type { SettingsTools } from '../model/settings-tools.ts';
+import { confirmPageHandlers } from './confirm-email.ts';
+import { commandHandlers } from './run-command.ts';
+import { updateSettingsHandlers } from './settings.ts';
+import { updateDefaultsHandlers } from './update-settings-defaults.ts';
 
 export const settingsHandlers = (owner: Owner, tools: SettingsTools): Handlers => [
   ...updateSettingsHandlers(owner, tools),
-  ...updateDefaultsHandlers(owner),
-  ...commandHandlers(owner),
+  ...updateDefaultsHandlers(),
+  ...commandHandlers(),
   ...confirmPageHandlers(owner, tools),
 ];

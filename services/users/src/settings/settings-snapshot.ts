@@ -1,6 +1,6 @@
 import { emojisets, notificationSounds, userSettingDefaults, userSettingNames, userSettings } from '@natter/contracts';
-import type { SnapshotPart } from '../snapshot-part.ts';
-import { readRealmDefaults, readSettings } from './stored-settings.ts';
+import type { SnapshotPart } from '../model/snapshot-part.ts';
+import { readRealmDefaults, readSettings } from '../model/stored-settings.ts';
 
 const emojiset_choices = Object.entries(emojisets).map(([key, text]) => ({ key, text }));
 const available_notification_sounds = notificationSounds;
@@ -8,7 +8,7 @@ const available_notification_sounds = notificationSounds;
 const own = async (executor: Parameters<SnapshotPart['read']>[0], userId: number | undefined) =>
   userId === undefined ? userSettingDefaults : readSettings(executor, userId);
 
-/** The flat keys of clients that know no `user_settings`. */
+/** The flat keys for clients that do not support `user_settings`. */
 const flat = (legacy: 'display' | 'notifications', more: Record<string, unknown>): SnapshotPart => ({
   types: [legacy === 'display' ? 'update_display_settings' : 'update_global_notifications'],
   read: async (executor, { userId, capabilities }) => {

@@ -4,13 +4,13 @@ import { operation } from '../../operation.ts';
 import { bool, idList, json, text } from '../../param.ts';
 
 const channelFolderSchema = z.object({
-  id: z.int(),
-  name: z.string(),
+  id: z.int().describe('The ID of the folder of channels.'),
+  name: z.string().describe('The name of the folder.'),
   description: z.string(),
   rendered_description: z.string(),
   date_created: z.int(),
   creator_id: z.int().nullable(),
-  order: z.int(),
+  order: z.int().describe('The position of the folder among the others.'),
   is_archived: z.boolean(),
 });
 
@@ -27,8 +27,12 @@ export const channelFolderOperations = {
     name: 'create-channel-folder',
     service: 'channels',
     http: { method: 'POST', path: '/channel_folders/create' },
+    role: 'administrator',
     summary: 'Create a folder of channels.',
-    params: { name: text(string(1_000)), description: text(string(5_000).default('')) },
+    params: {
+      name: text(string(1_000).describe('The name of the folder.')),
+      description: text(string(5_000).default('')),
+    },
     result: z.object({ channel_folder_id: z.int() }),
     errors: ['BAD_REQUEST'],
     events: ['channel_folder'],
@@ -37,8 +41,9 @@ export const channelFolderOperations = {
     name: 'reorder-channel-folders',
     service: 'channels',
     http: { method: 'PATCH', path: '/channel_folders' },
+    role: 'administrator',
     summary: 'Put the folders of channels in order.',
-    params: { order: json(idList(10_000)) },
+    params: { order: json(idList(10_000).describe('The IDs of all folders, in their new order.')) },
     errors: ['BAD_REQUEST'],
     events: ['channel_folder'],
   }),
@@ -46,10 +51,11 @@ export const channelFolderOperations = {
     name: 'update-channel-folder',
     service: 'channels',
     http: { method: 'PATCH', path: '/channel_folders/{channel_folder_id}' },
+    role: 'administrator',
     summary: 'Rename, describe or archive a folder of channels.',
     params: {
       channel_folder_id: json(id),
-      name: text(string(1_000).optional()),
+      name: text(string(1_000).describe('The new name of the folder.').optional()),
       description: text(string(5_000).optional()),
       is_archived: json(bool.optional()),
     },

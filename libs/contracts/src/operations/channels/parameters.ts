@@ -1,12 +1,8 @@
 import { z } from 'zod';
 import { type BoundedValue, id, union } from '../../bounded.ts';
 import { bool, json, type Param, textOrJson } from '../../param.ts';
-import {
-  type ChannelPermission,
-  channelPermissions,
-  groupSettingSchema,
-  groupSettingUpdateSchema,
-} from '../../permission-settings.ts';
+import { type ChannelPermission, groupSettingSchema, groupSettingUpdateSchema } from '../../permission-settings.ts';
+import { channelPermissionMeanings } from '../../vocabulary/permissions.ts';
 
 export const topicsPolicies = ['inherit', 'allow_empty_topic', 'disable_empty_topic', 'empty_topic_only'] as const;
 
@@ -15,10 +11,13 @@ export const retentionSchema = union([id, z.enum(['realm_default', 'unlimited'])
 
 const ofEveryPermission = <S extends BoundedValue>(schema: S): Record<ChannelPermission, Param<z.ZodOptional<S>>> =>
   Object.fromEntries(
-    Object.keys(channelPermissions).map((name) => [name, json(z.optional(schema))]),
+    Object.entries(channelPermissionMeanings).map(([name, meaning]) => [
+      name,
+      json(z.optional(schema.describe(meaning))),
+    ]),
   ) as unknown as Record<ChannelPermission, Param<z.ZodOptional<S>>>;
 
-/** What the initial configuration of a channel may name (specification 4.3, 4.5). */
+/** The initial configuration of a channel, for both operations that create channels. */
 export const creationParams = {
   announce: json(bool.default(false)),
   invite_only: json(bool.default(false)),

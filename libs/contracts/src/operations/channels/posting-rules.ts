@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { id, string, union } from '../../bounded.ts';
+import { channelPermissionsSchema } from '../../channel-permissions.ts';
 import { operation } from '../../operation.ts';
 import { textOrJson } from '../../param.ts';
-import { channelPermissionsSchema } from '../../permission-settings.ts';
 import { topicsPolicies } from './parameters.ts';
 
 /**
  * What others decide by of a channel; whoever does commits on `channel:<channel_id>@<version>`. The permissions are read with
  * `@natter/permissions` (`hasContentAccess`, `hasMetadataAccess`, `mayAdminister`, `isPermitted`).
  */
-export const postingRulesSchema = z.object({
+const postingRulesSchema = z.object({
   channel_id: z.int(),
   version: z.int(),
   name: z.string(),
@@ -32,7 +32,7 @@ export const postingRulesOperations = {
   getPostingRules: operation({
     name: 'get-posting-rules',
     service: 'channels',
-    caller: 'anyone',
+    caller: 'internal',
     callers: ['users', 'messaging', 'scheduler'],
     summary: 'What messaging caches of a channel, with its version. Bus only.',
     params: { channel: textOrJson(union([id, string(1_000)])) },

@@ -4,7 +4,9 @@ import { operation } from '../../operation.ts';
 import { bool, json, text, textOrJson } from '../../param.ts';
 import { permissionUpdateParams, retentionSchema, topicsPolicies } from './parameters.ts';
 
-const channel = z.looseObject({ stream_id: z.int(), name: z.string() });
+const channel = z
+  .looseObject({ stream_id: z.int(), name: z.string().describe('The name of the channel.') })
+  .describe('The channel.');
 const stream_id = json(id);
 
 export const channelSettingsOperations = {
@@ -42,7 +44,7 @@ export const channelSettingsOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/get_stream_id' },
     summary: "A channel's ID by its name.",
-    params: { stream: text(string(1_000)) },
+    params: { stream: text(string(1_000).describe('The name of the channel.')) },
     result: z.object({ stream_id: z.int() }),
     errors: ['BAD_REQUEST'],
   }),
@@ -51,8 +53,13 @@ export const channelSettingsOperations = {
     service: 'channels',
     http: { method: 'GET', path: '/streams/{stream_id}/email_address' },
     summary: "A channel's address for mail.",
-    params: { stream_id, sender_id: json(id.optional()) },
-    result: z.object({ email: z.string() }),
+    params: {
+      stream_id,
+      sender_id: json(
+        id.describe('The ID of the user or bot in whose name mail is posted. By default the caller.').optional(),
+      ),
+    },
+    result: z.object({ email: z.string().describe('The address to which mail for the channel is sent.') }),
     errors: ['BAD_REQUEST'],
   }),
   updateChannel: operation({
@@ -63,7 +70,9 @@ export const channelSettingsOperations = {
     summary: 'Change the settings of a channel, or bring it back from the archive.',
     params: {
       stream_id,
-      new_name: text(string(1_000).optional()),
+      new_name: text(
+        string(1_000).describe('The new name of the channel, at most `max_stream_name_length` characters.').optional(),
+      ),
       description: text(string(5_000).optional()),
       is_private: json(bool.optional()),
       is_web_public: json(bool.optional()),

@@ -7,13 +7,19 @@ import { creationParams } from './parameters.ts';
 const principals = union([idList(20_000), list(string(300), 20_000)]);
 const namesByUser = z.record(z.string(), z.array(z.string()));
 const wantedChannels = list(
-  object({ name: string(300), description: string(5_000).optional(), color: string(50).optional() }),
+  object({
+    name: string(300).describe('The name of the channel, at most `max_stream_name_length` characters.'),
+    description: string(5_000).describe('The description of the channel if it is new, in Markdown.').optional(),
+    color: string(50).optional(),
+  }),
   1_000,
 );
+const ownProperty =
+  'The name of the setting: `color`, `is_muted`, `pin_to_top`, `in_home_view`, `desktop_notifications`, `audible_notifications`, `push_notifications`, `email_notifications` or `wildcard_mentions_notify`.';
 const channelNames = list(string(300), 10_000);
 const subscribed = { subscribed: namesByUser, already_subscribed: namesByUser };
 const removed = { removed: z.array(z.string()), not_removed: z.array(z.string()) };
-const subscription = z.looseObject({ stream_id: z.int(), name: z.string() });
+const subscription = z.looseObject({ stream_id: z.int(), name: z.string().describe('The name of the channel.') });
 
 export const subscribersChoice = z.enum(['true', 'false', 'partial']).default('false');
 /** As clients write it: a word, a boolean, or the word as JSON. */
@@ -26,10 +32,13 @@ export const subscriptionOperations = {
     name: 'subscribe',
     service: 'channels',
     http: { method: 'POST', path: '/users/me/subscriptions' },
-    summary: 'Subscribe users to channels, creating those that do not exist (specification 4.3).',
+    role: 'member',
+    summary: 'Subscribe users to channels, creating those that do not exist.',
     cost: 5,
     params: {
-      subscriptions: json(wantedChannels),
+      subscriptions: json(
+        wantedChannels.describe('The channels to subscribe to. Those that do not exist are created.'),
+      ),
       principals: json(principals.optional()),
       authorization_errors_fatal: json(bool.default(true)),
       ...creationParams,
@@ -46,15 +55,19 @@ export const subscriptionOperations = {
     name: 'create-channel',
     service: 'channels',
     http: { method: 'POST', path: '/channels/create' },
-    summary: 'Create a channel (specification 4.5).',
+    role: 'member',
+    summary: 'Create a channel.',
     cost: 5,
     params: {
-      name: text(string(1_000)),
+      name: text(string(1_000).describe('The name of the channel, at most `max_stream_name_length` characters.')),
       description: text(string(5_000).default('')),
-      subscribers: json(idList(20_000)),
+      subscribers: json(idList(20_000).describe('The IDs of the users to subscribe.')),
       ...creationParams,
     },
-    result: z.object({ id: z.int(), new_subscription_messages_sent: z.boolean().optional() }),
+    result: z.object({
+      id: z.int().describe('The ID of the new channel.'),
+      new_subscription_messages_sent: z.boolean().optional(),
+    }),
     errors: ['CHANNEL_ALREADY_EXISTS', 'BAD_REQUEST'],
     events: ['stream', 'subscription', 'default_streams'],
   }),
@@ -64,7 +77,10 @@ export const subscriptionOperations = {
     http: { method: 'DELETE', path: '/users/me/subscriptions' },
     summary: 'Unsubscribe oneself or others from channels.',
     cost: 5,
-    params: { subscriptions: json(channelNames), principals: json(principals.optional()) },
+    params: {
+      subscriptions: json(channelNames.describe('The names of the channels to unsubscribe from.')),
+      principals: json(principals.optional()),
+    },
     result: z.object(removed),
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
     events: ['subscription', 'stream'],
@@ -75,7 +91,10 @@ export const subscriptionOperations = {
     http: { method: 'PATCH', path: '/users/me/subscriptions' },
     summary: 'Subscribe and unsubscribe oneself in one request.',
     cost: 5,
-    params: { add: json(wantedChannels.default([])), delete: json(channelNames.default([])) },
+    params: {
+      add: json(wantedChannels.default([]).describe('The channels to subscribe to.')),
+      delete: json(channelNames.default([]).describe('The names of the channels to unsubscribe from.')),
+    },
     result: z.object({ ...subscribed, ...removed }),
     errors: ['STREAM_DOES_NOT_EXIST', 'BAD_REQUEST'],
     events: ['subscription', 'stream'],
@@ -97,7 +116,14 @@ export const subscriptionOperations = {
     cost: 2,
     params: {
       subscription_data: json(
-        list(object({ stream_id: id, property: string(100), value: union([bool, string(100)]) }), 10_000),
+        list(
+          object({
+            stream_id: id,
+            property: string(100).describe(ownProperty),
+            value: union([bool, string(100)]).describe('The new value of the setting.'),
+          }),
+          10_000,
+        ),
       ),
     },
     errors: ['BAD_REQUEST'],
@@ -111,8 +137,8 @@ export const subscriptionOperations = {
     summary: "Change one of the caller's own settings of a channel.",
     params: {
       stream_id: json(id),
-      property: text(string(1_000)),
-      value: textOrJson(union([bool, string(1_000)])),
+      property: text(string(1_000).describe(ownProperty)),
+      value: textOrJson(union([bool, string(1_000)]).describe('The new value of the setting.')),
     },
     errors: ['BAD_REQUEST'],
     events: ['subscription'],

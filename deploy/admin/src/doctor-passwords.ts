@@ -1,0 +1,37 @@
+import { serviceSchemas, serviceUrl, sqlState } from '@natter/database';
+import pg from 'pg';
+import { type Finding, fail, ok, runbook, warn } from './finding.ts';
+import { adminUrl, postgresPassword } from './migrate.ts';
+
+const wrongPassword = '28P01';
+
+/** Whether each service can log in to Postgres with the password that it is given. Needs what `natter migrate` takes passwords from. */
+export async function checkPasswords(): Promise<Finding[]> {
+  const given = serviceSchemas.filter(
+    (schema) => process.env.NATTER_SECRET || process.env[`NATTER_POSTGRES_PASSWORD_${schema.toUpperCase()}`],
+  );
+  const findings = await Promise.all(given.map(checkPassword));
+  const wrong = findings.filter((finding) => finding !== undefined);
+  return wrong.length > 0 || given.length === 0
+    ? wrong
+    : [ok('passwords', `${given.length} services log in to Postgres`)];
+}
+
+async function checkPassword(schema: (typeof serviceSchemas)[number]): Promise<Finding | undefined> {
+  const client = new pg.Client({
+    connectionString: serviceUrl(adminUrl(), schema, postgresPassword(schema)),
+    connectionTimeoutMillis: 5_000,
+  });
+  try {
+    await client.connect();
+    return undefined;
+  } catch (error) {
+    const subject = `password of ${schema}`;
+    const page = runbook('NatterPostgresAway');
+    return sqlState(error) === wrongPassword
+      ? fail(subject, `Postgres refuses it for natter_${schema}: run \`natter migrate --set-passwords\``, page)
+      : warn(subject, `not checked: ${(error as Error).message}`, page);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

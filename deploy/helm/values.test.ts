@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { violations } from './kubernetes-schemas.ts';
+import { chart, currentApis, extensions, helm, helms, type KubernetesObject, refusal, render } from './render.ts';
+import { accepted, oneLine, page, pageFile, refused, type Values } from './values-page.ts';
+
+const inEach = <T>(table: Record<string, T[]>): [string, T][] =>
+  Object.entries(table).flatMap(([section, rows]) => rows.map((row): [string, T] => [section, row]));
+const bad = inEach(refused).map(([section, { values, refusal }]) => ({
+  name: `${section}: ${oneLine(values)}`,
+  values,
+  reason: refusal,
+}));
+const good = inEach(accepted).map(([section, values]) => ({ name: `${section}: ${oneLine(values)}`, values }));
+const apiVersions = [...currentApis, ...extensions];
+const rendered = new Map<unknown, KubernetesObject[]>();
+const renderOnce = (values: Values): KubernetesObject[] => {
+  const objects = rendered.get(values) ?? render({ values, apiVersions });
+  rendered.set(values, objects);
+  return objects;
+};
+
+test('the page of refused values is made from the table (node deploy/helm/values-page.ts)', () => {
+  expect(readFileSync(pageFile, 'utf8')).toBe(page());
+});
+
+describe.skipIf(helm === undefined)(`values${helm === undefined ? ': SKIPPED: there is no helm binary' : ''}`, () => {
+  test('at least 60 kinds of bad values are in the table, none of them twice', () => {
+    expect(new Set(bad.map(({ name }) => name)).size).toBe(bad.length);
+    expect(bad.length).toBeGreaterThanOrEqual(60);
+  });
+
+  test.each(bad)('refused: $name', ({ values, reason }) => {
+    expect(refusal(values)).toContain(reason);
+  });
+
+  test.each(good)('accepted: $name', ({ values }) => {
+    expect(refusal(values, { apiVersions })).toBe('');
+  });
+
+  test('what accepted values render, Kubernetes accepts', async () => {
+    const objects = good.flatMap(({ values }) => renderOnce(values));
+    const distinct = new Map(objects.map((object) => [JSON.stringify(object), object]));
+    expect(distinct.size).toBeGreaterThan(good.length);
+    expect(await violations([...distinct.values()])).toEqual([]);
+  });
+
+  test('a release whose name can name no Service is refused', () => {
+    expect(refusal({}, { release: 'natter.prod' })).toContain('set fullnameOverride');
+    expect(refusal({}, { release: '1natter' })).toContain('set fullnameOverride');
+    expect(refusal({ fullnameOverride: 'chat' }, { release: 'natter.prod' })).toBe('');
+  });
+
+  test('all faults are named at once', () => {
+    const text = refusal({
+      serviceAccount: { name: 'default' },
+      ingress: { enabled: true },
+      services: { users: { preStopSeconds: 60 }, gateway: { autoscaling: { maxReplicas: 1 } } },
+    });
+    for (const reason of [
+      'serviceAccount.name',
+      'ingress.hosts',
+      'services.users.termination',
+      'services.gateway.auto',
+    ])
+      expect(text).toContain(reason);
+  });
+});
+
+/** Versions that only the environment can give: see NATTER_HELMS in render.ts. */
+const others = helms.slice(1);
+describe.each(helms)('helm $version', ({ command }) => {
+  const values = [{}, { evaluation: { enabled: true } }, ...Object.values(accepted).map(([first = {}]) => first)];
+
+  test('lints values of each section', () => {
+    for (const given of values) {
+      const { status, stdout, stderr } = spawnSync(command, ['lint', '--strict', chart, '-f', '-'], {
+        input: JSON.stringify(given),
+        encoding: 'utf8',
+      });
+      expect([status, `${stdout}${stderr}`], oneLine(given)).toEqual([0, expect.stringContaining('0 chart(s) failed')]);
+    }
+  });
+});
+
+describe.skipIf(others.length === 0)(
+  `other versions of helm${others.length === 0 ? ': SKIPPED: NATTER_HELMS names none' : ''}`,
+  () => {
+    test.each(others)('$version refuses every bad value, and says where', ({ command }) => {
+      for (const { name, values, reason } of bad) {
+        const text = refusal(values, { command });
+        const place = /^(?:\(root\)|[\w.-]+)/.exec(reason)?.[0].split('.').at(-1) ?? '';
+        expect(text, name).toContain(place === '(root)' ? 'at' : place);
+      }
+    });
+
+    test.each(others)('$version renders the same objects', ({ command }) => {
+      for (const { name, values } of good)
+        expect(render({ values, apiVersions, command }), name).toEqual(renderOnce(values));
+    });
+  },
+);

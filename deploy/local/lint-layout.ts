@@ -1,0 +1,9 @@
+import { layoutFaults } from './layout.ts';
+import { largeSources, sizeFaults } from './sizes.ts';
+import { readSources } from './source-files.ts';
+
+/** A part of `npm run lint`. */
+const sources = readSources();
+const found = [...layoutFaults(sources), ...sizeFaults(sources, largeSources)];
+for (const one of found) console.error(one);
+if (found.length > 0) process.exitCode = 1;

@@ -1,0 +1,6 @@
+import { allUnregisteredLocks } from './unregistered-locks.ts';
+
+/** A part of `npm run lint`. */
+const found = allUnregisteredLocks();
+for (const one of found) console.error(`not in libs/contracts/src/locks.ts: ${one}`);
+if (found.length > 0) process.exitCode = 1;

@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Child, ServiceProgram } from './child.ts';
+import { restartChanged } from './restart-changed.ts';
+
+let root: string;
+let end: () => void;
+let killed: string[];
+let logged: string[];
+
+const addPackage = (folder: string, uses: string[] = []): void => {
+  mkdirSync(join(root, folder, 'src'), { recursive: true });
+  const dependencies = Object.fromEntries(uses.map((name) => [`@natter/${name}`, 'workspace:*']));
+  writeFileSync(
+    join(root, folder, 'package.json'),
+    JSON.stringify({ name: `@natter/${folder.split('/')[1]}`, dependencies }),
+  );
+};
+
+/** A process that runs again as soon as it is killed; with `starts: false` it ends before it is ready. */
+const child = (program: ServiceProgram, starts = true): Child => {
+  let pid = 1;
+  return {
+    program,
+    index: 0,
+    pid: () => pid,
+    ready: () => (starts ? Promise.resolve() : Promise.reject(new Error('ended'))),
+    operationsPort: () => undefined,
+    kill: () => {
+      killed.push(program);
+      pid++;
+    },
+    stop: async () => undefined,
+  };
+};
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'natter-watch-'));
+  killed = [];
+  logged = [];
+  addPackage('libs/contracts');
+  addPackage('libs/database', ['contracts']);
+  mkdirSync(join(root, 'libs/database/migrations'));
+  addPackage('services/users', ['database']);
+  addPackage('services/messaging', ['database']);
+  addPackage('services/presence', ['contracts']);
+  end = restartChanged({
+    children: [child('users'), child('messaging'), child('scheduler'), child('presence', false)],
+    root,
+    log: (line) => logged.push(line),
+  });
+});
+afterEach(() => end());
+
+const change = (file: string): void => writeFileSync(join(root, file), 'changed');
+
+test('a changed service restarts alone, with every program of its folder', async () => {
+  change('services/messaging/src/service.ts');
+  await vi.waitFor(() => expect(killed.toSorted()).toEqual(['messaging', 'scheduler']), 30_000);
+  await vi.waitFor(() =>
+    expect(logged.some((line) => line.startsWith('messaging 0 runs services/messaging/src'))).toBe(true),
+  );
+});
+
+test('a changed library restarts the services that use it, also through another library', async () => {
+  change('libs/contracts/src/index.ts');
+  await vi.waitFor(() => expect(killed.toSorted()).toEqual(['messaging', 'presence', 'scheduler', 'users']), 30_000);
+  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true));
+});
+
+test('tests do not restart anything, and migrations are named', async () => {
+  change('services/users/src/service.test.ts');
+  change('libs/database/migrations/001.sql');
+  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('a migration changed'))).toBe(true), 30_000);
+  change('services/presence/src/service.ts');
+  await vi.waitFor(() => expect(killed).toEqual(['presence']), 30_000);
+});

@@ -1,0 +1,20 @@
+export interface ClientOptions {
+  /** Address of the server, without `/api/v1`. */
+  url: string;
+  /** Absent for operations that need no authentication. */
+  email?: string;
+  apiKey?: string;
+  /** Sent as User-Agent; the text before a slash is the client's name on messages. */
+  userAgent?: string;
+  /** How long a repeatable request is repeated, in milliseconds. */
+  retryForMs?: number;
+  fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** A repeated request with the same key has its effect once, also from another process. */
+  idempotencyKey?: string;
+  /** How long this request is repeated, in milliseconds; instead of the client's `retryForMs`. */
+  retryForMs?: number;
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { eventsOf } from './declare.ts';
+import { int, ints } from './shapes.ts';
+
+const none = z.strictObject({});
+const every = eventsOf('every');
+const users = eventsOf('users');
+const messaging = eventsOf('messaging');
+
+/** What only services and gateways read. */
+export const internalEvents = {
+  tick: every('Nothing happened: it gives ephemeral events a number to stand behind.', {
+    audience: 'nobody',
+    isPublic: false,
+    body: none,
+  }),
+  credentials_changed: users('Credentials of a user ended, or are new. Gateways authenticate the user again.', {
+    audience: 'nobody',
+    isPublic: false,
+    body: z.strictObject({ user_id: int }),
+  }),
+  acquainted: messaging('People have a direct conversation, in a realm that limits its guests.', {
+    audience: 'nobody',
+    isPublic: false,
+    body: none,
+    note: z.strictObject({ user_ids: ints }),
+  }),
+  attachments_referenced: messaging('A message was sent that refers to files.', {
+    audience: 'nobody',
+    isPublic: false,
+    body: none,
+    note: z.strictObject({ attachment_ids: ints }),
+  }),
+  channel_begins: messaging('The first message of a channel is another one, since messages left it.', {
+    audience: 'nobody',
+    isPublic: false,
+    body: none,
+    note: z.strictObject({ channel_id: int, first_message_id: int.nullable() }),
+  }),
+  mutes_ended: messaging('A send made its sender follow or unmute a topic that was muted.', {
+    audience: 'nobody',
+    isPublic: false,
+    body: none,
+    note: z.strictObject({ user_ids: ints }),
+  }),
+};

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import {
+  type Language,
+  languageNames,
+  type UserSettingName,
+  type UserSettingValues,
+  userSettingNames,
+  userSettings,
+} from '../user-settings.ts';
+import { userSettingMeanings } from '../vocabulary/user-settings.ts';
+import { type ChangeOf, propertyOf, str, typed } from './shapes.ts';
+
+const settingValue = (name: UserSettingName): z.ZodType =>
+  userSettings[name].param.schema.unwrap().describe(userSettingMeanings[name]);
+const more = (name: string) => (name === 'default_language' ? { language_name: str } : {});
+
+type SettingChange = ChangeOf<UserSettingValues, { language_name?: string }>;
+// A property and a value of its own make one member of the union, which the compiler does not infer.
+export function settingChange<N extends UserSettingName>(name: N, value: UserSettingValues[N]): SettingChange;
+export function settingChange(property: UserSettingName, value: unknown): object {
+  return { property, value, ...languageOf(property, value) };
+}
+/** A change of the language carries its name too. */
+export const languageOf = (name: UserSettingName, value: unknown): { language_name?: string } =>
+  name === 'default_language' ? { language_name: languageNames[value as Language] ?? String(value) } : {};
+
+export const settingChanges = (names: readonly UserSettingName[]) =>
+  typed<SettingChange>(
+    z.discriminatedUnion(
+      'property',
+      names.map((name) => propertyOf(name, settingValue(name), more(name))) as unknown as [
+        ReturnType<typeof propertyOf>,
+        ...ReturnType<typeof propertyOf>[],
+      ],
+    ),
+  );
+
+type LegacyChange<K extends string> = Record<K, UserSettingName> & {
+  user: string;
+  setting: UserSettingValues[UserSettingName];
+  language_name?: string;
+};
+/** The forms of clients that know no `user_settings`. */
+export const legacyChanges = <K extends 'setting_name' | 'notification_name'>(
+  legacy: 'display' | 'notifications',
+  key: K,
+) =>
+  typed<LegacyChange<K>>(
+    z.union(
+      userSettingNames
+        .filter((name) => userSettings[name].legacy === legacy)
+        .map((name) =>
+          z.strictObject({
+            user: str.describe('The API email address of the user.'),
+            [key]: z.literal(name),
+            setting: settingValue(name),
+            ...more(name),
+          }),
+        ),
+    ),
+  );

@@ -1,0 +1,3 @@
+import { trimmed } from '../bounded.ts';
+
+export const emailAddress = trimmed(254).min(1);

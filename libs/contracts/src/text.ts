@@ -1,0 +1,9 @@
+/** The first UTF-16 units of a text, never with half of a surrogate pair: Postgres refuses such text. */
+export const cut = (text: string, maxUnits: number): string => text.slice(0, maxUnits).replace(/[\ud800-\udbff]$/, '');
+
+/**
+ * A name that a request gives outside its parameters, such as that of a client or a file: without control characters,
+ * because Postgres stores no NUL, and cut.
+ */
+export const shortName = (name: string, maxUnits: number): string =>
+  cut(name.replaceAll(/\p{Cc}/gu, '').trim(), maxUnits);

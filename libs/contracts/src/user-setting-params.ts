@@ -1,0 +1,24 @@
+import { described, type Param } from './param.ts';
+import {
+  realmDefaultNames,
+  type UserSetting,
+  type UserSettingName,
+  userSettingNames,
+  userSettings,
+} from './user-settings.ts';
+import { userSettingMeanings } from './vocabulary/user-settings.ts';
+
+type SettingParams = { [N in UserSettingName]: (typeof userSettings)[N]['param'] };
+const paramOf = (name: UserSettingName): Param => {
+  const { param, default: initial } = (userSettings as Record<UserSettingName, UserSetting>)[name];
+  return described(param, `${userSettingMeanings[name]} Initially \`${JSON.stringify(initial)}\`.`);
+};
+export const userSettingParams = Object.fromEntries(
+  userSettingNames.map((name) => [name, paramOf(name)]),
+) as unknown as SettingParams;
+export const realmDefaultParams = Object.fromEntries(
+  realmDefaultNames.map((name) => [name, paramOf(name)]),
+) as unknown as Omit<
+  SettingParams,
+  'default_language' | 'timezone' | 'enable_login_emails' | 'enable_marketing_emails' | 'allow_private_data_export'
+>;

@@ -1,0 +1,43 @@
+import { channelMeanings } from './channels.ts';
+import { eventMeanings } from './events.ts';
+import { messageMeanings } from './messages.ts';
+import { organizationMeanings } from './organization.ts';
+import { peopleMeanings } from './people.ts';
+
+export { realmPermissionMeanings } from './permissions.ts';
+export { realmSettingMeanings } from './realm-settings.ts';
+
+/**
+ * What a field means, by its name. A name is here if it means the same in every operation and event; all other fields are described
+ * where they are declared (`.describe` of the schema), which takes precedence.
+ */
+export const vocabularies: readonly Readonly<Record<string, string>>[] = [
+  messageMeanings,
+  channelMeanings,
+  peopleMeanings,
+  organizationMeanings,
+  eventMeanings,
+];
+const meanings: ReadonlyMap<string, string> = new Map(vocabularies.flatMap(Object.entries));
+
+export const meaningOf = (name: string): string | undefined => meanings.get(name);
+
+interface Schema {
+  description?: unknown;
+  properties?: Record<string, unknown>;
+  [keyword: string]: unknown;
+}
+
+/** Describes the fields of a JSON Schema that have no description of their own, at every depth. */
+export function describeFields(schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  const { properties = {}, items, additionalProperties, ...rest } = schema as Schema;
+  for (const [name, field] of Object.entries(properties as Record<string, Schema>)) {
+    const meaning = field.description ?? meaningOf(name);
+    if (meaning !== undefined) field.description = meaning;
+    describeFields(field);
+  }
+  for (const one of [items, additionalProperties]) describeFields(one);
+  for (const keyword of ['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+    for (const one of (rest[keyword] ?? []) as unknown[]) describeFields(one);
+}

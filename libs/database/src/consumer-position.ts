@@ -1,0 +1,132 @@
+import type { LogEvent, Predecessor } from '@natter/contracts';
+import { z } from 'zod';
+import { type Database, sql } from './database.ts';
+import type { Work } from './work.ts';
+
+const claimRow = z.object({
+  position: z.number(),
+  number: z.number(),
+  end_number: z.number().optional(),
+  dropped: z.number(),
+  events: z.array(z.object({ number: z.number(), event: z.custom<LogEvent>() })),
+});
+/** Events after a position. `number`: how far they may be read now; `end_number`: the end of the log, if there are predecessors. */
+export type Claim = z.infer<typeof claimRow>;
+const behindRow = z.object({ realm_id: z.number(), number: z.number(), is_new: z.boolean(), found: z.boolean() });
+
+export interface ConsumerPosition {
+  /** Locks the position against other processes, and reads the events after it; undefined if another process holds it. */
+  claim(work: Work, limit: number): Promise<Claim | undefined>;
+  /** Advances the position in the transaction of the effects. */
+  advance(work: Work, through: number): void;
+  /** A transaction has ended that found the position of the realm, or created it. */
+  exists(realmId: number): void;
+  /** A transaction advanced the position to this number. */
+  advanced(realmId: number, through: number): void;
+  /** The number up to which this process knows of no waiting events. */
+  through(realmId: number): number;
+  sawNothing(realmId: number, number: number): void;
+  /** Realms with waiting events, or new to this consumer, in one query over everything since the last one. */
+  realmsBehind(): Promise<number[]>;
+  /** Stores the positions that advanced over irrelevant events, from time to time. */
+  storeOccasionally(): Promise<void>;
+}
+
+const storeEveryMs = 10_000;
+
+/**
+ * The position of a consumer in each realm. The stored one advances with effects; over events without a handler this
+ * process remembers its own, and stores it for all realms in one step.
+ */
+export function createConsumerPosition(
+  database: Database,
+  schema: string,
+  name: string,
+  { types: typeNames, after }: { types: readonly string[]; after: readonly Predecessor[] },
+): ConsumerPosition {
+  const table = sql.identifier([schema, 'consumer']);
+  const types = sql.array([...typeNames], 'text');
+  const waitsFor = after.length === 0 ? undefined : JSON.stringify(after);
+  /** Per realm: the number up to which no relevant event waits. */
+  const looked = new Map<number, number>();
+  /** Those of `looked` that are not stored yet. */
+  const unstored = new Map<number, number>();
+  /** Realms where this consumer has a position. */
+  const begun = new Set<number>();
+  let storedAt = Date.now();
+
+  function sawNothing(realmId: number, number: number): void {
+    if (number <= (looked.get(realmId) ?? 0)) return;
+    looked.set(realmId, number);
+    unstored.set(realmId, number);
+  }
+
+  /** `number`: the end of the log, or the number before the first event that a predecessor has not handled. */
+  const readable = (realmId: number) =>
+    waitsFor === undefined
+      ? sql.fragment`log.position(${realmId})`
+      : sql.fragment`(
+          SELECT q.number AS end_number, least(q.number, (
+            SELECT min(e.number) - 1 FROM jsonb_to_recordset(${waitsFor}) AS k (name text, types text[]), log.read_types(${realmId},
+              coalesce((SELECT c.position FROM ${table} c WHERE c.realm_id = ${realmId} AND c.name = k.name), 0), q.number, k.types, 1) e
+          )) AS number FROM log.position(${realmId}) q)`;
+  const endNumber = waitsFor === undefined ? sql.fragment`` : sql.fragment`p.end_number, `;
+
+  const read = (work: Work, limit: number) =>
+    work.maybeOne(sql.type(claimRow)`
+      WITH mine AS (
+        SELECT position FROM ${table} WHERE realm_id = ${work.realmId} AND name = ${name} FOR UPDATE SKIP LOCKED)
+      SELECT mine.position, p.number, ${endNumber}log.dropped(${work.realmId}) AS dropped, coalesce((
+        SELECT json_agg(json_build_object('number', e.number, 'event', e.event) ORDER BY e.number)
+        FROM log.read_types(${work.realmId}, mine.position, p.number, ${types}, ${limit}) e), '[]') AS events
+      FROM mine, ${readable(work.realmId)} p`);
+
+  async function begin(work: Work, limit: number): Promise<Claim | undefined> {
+    const isNew = await work.run(
+      sql.unsafe`INSERT INTO ${table} (realm_id, name, position) VALUES (${work.realmId}, ${name}, 0) ON CONFLICT DO NOTHING`,
+    );
+    return isNew === 1 ? read(work, limit) : undefined;
+  }
+
+  return {
+    claim: async (work, limit) =>
+      (await read(work, limit)) ?? (begun.has(work.realmId) ? undefined : await begin(work, limit)),
+    advance: (work, through) =>
+      work.numbered(
+        sql.unsafe`UPDATE ${table} SET position = ${through} WHERE realm_id = ${work.realmId} AND name = ${name}`,
+      ),
+    exists: (realmId) => void begun.add(realmId),
+    advanced: (realmId, through) => {
+      looked.set(realmId, through);
+      unstored.delete(realmId);
+    },
+    through: (realmId) => looked.get(realmId) ?? 0,
+    sawNothing,
+    realmsBehind: async () => {
+      const rows = await database.any(sql.type(behindRow)`
+        SELECT r.realm_id, r.number, c.position IS NULL AS is_new, EXISTS (SELECT FROM log.read_types(
+          r.realm_id, greatest(coalesce(c.position, 0), coalesce(k.through, 0)), r.number, ${types}, 1)) AS found
+        FROM log.realms(NULL) r LEFT JOIN ${table} c ON c.realm_id = r.realm_id AND c.name = ${name}
+        LEFT JOIN ${sql.unnest([...unstored], ['int4', 'int8'])} AS k (realm_id, through) ON k.realm_id = r.realm_id
+        WHERE r.number > greatest(coalesce(c.position, 0), coalesce(k.through, 0))`);
+      for (const row of rows)
+        if (row.is_new) begun.delete(row.realm_id);
+        else if (!row.found) sawNothing(row.realm_id, row.number);
+      return rows.filter((row) => row.is_new || row.found).map((row) => row.realm_id);
+    },
+    storeOccasionally: async () => {
+      const all = [...unstored];
+      if (Date.now() - storedAt <= storeEveryMs) return;
+      storedAt = Date.now();
+      if (all.length === 0) return;
+      // A row that another process has locked is stored next time.
+      await database.run(sql.unsafe`
+        WITH mine AS (
+          SELECT c.realm_id, k.through FROM ${table} c
+          JOIN ${sql.unnest(all, ['int4', 'int8'])} AS k (realm_id, through) ON k.realm_id = c.realm_id
+          WHERE c.name = ${name} AND c.position < k.through ORDER BY c.realm_id FOR UPDATE OF c SKIP LOCKED)
+        UPDATE ${table} c SET position = mine.through FROM mine WHERE c.realm_id = mine.realm_id AND c.name = ${name}`);
+      for (const [realmId, number] of all) if (unstored.get(realmId) === number) unstored.delete(realmId);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { lock, lockFor } from './lock.ts';
+import type { Work } from './work.ts';
+
+/** A unit that records the statements it executes. */
+function noting(realmId: number): { work: Work; taken: string[] } {
+  const taken: string[] = [];
+  const run: Work['run'] = async ({ sql, values }) => {
+    taken.push(`${/advisory_\w+/.exec(sql)?.[0]} ${values.join(' ')}`);
+    return 1;
+  };
+  return { work: { realmId, run } as Partial<Work> as Work, taken };
+}
+
+test('a unit takes its locks in the order of the registry, and the same lock for several users', async () => {
+  const { work, taken } = noting(5);
+  await lock(work, 'directory', 'shared');
+  await lock(work, 'channel-folders');
+  await lockFor(work, 'flags', 11);
+  await lockFor(work, 'flags', 12);
+  expect(taken).toEqual([
+    'advisory_xact_lock_shared 7201 5',
+    'advisory_xact_lock 7202 5',
+    'advisory_xact_lock 7305 11',
+    'advisory_xact_lock 7305 12',
+  ]);
+  await expect(lock(work, 'directory')).rejects.toThrow('directory is taken after flags');
+});
+
+test('processes of the previous release, which lock the former number alone, wait for a lock that was renumbered', async () => {
+  const { work, taken } = noting(5);
+  await lock(work, 'linkifiers');
+  expect(taken).toEqual(['advisory_xact_lock_shared 7301 5', 'advisory_xact_lock 7311 5']);
+});

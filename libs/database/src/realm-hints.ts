@@ -1,0 +1,72 @@
+export interface RealmHints {
+  /** New events may exist in this realm; `isAwaited`: a request waits for their effect. */
+  hint(realmId: number, isAwaited?: boolean): void;
+  /** The hinted realms; begins to gather anew. */
+  take(): Set<number>;
+  /** Waits for hints, or for the next poll. */
+  wait(): Promise<void>;
+  /** Waits after a failure; ends early when the consumer stops. */
+  waitAfterFailure(ms: number): Promise<void>;
+  stop(): void;
+  readonly isStopped: boolean;
+}
+
+/** Gathers hints for `gatherMs`, so that many cause one query; one that a request waits for ends the wait at once. */
+export function createRealmHints(gatherMs: number, pollMs: number): RealmHints {
+  const hinted = new Set<number>();
+  let wake: (afterMs: number) => void = () => undefined;
+  let isAwaitedNow = false;
+  let isStopped = false;
+
+  async function wait(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const usual = hinted.size > 0 ? gatherMs : pollMs * (0.8 + Math.random() * 0.4);
+      let timer = setTimeout(resolve, isAwaitedNow ? 0 : usual);
+      let isGathering = hinted.size > 0;
+      wake = (afterMs) => {
+        if (isGathering && afterMs > 0) return;
+        isGathering = true;
+        clearTimeout(timer);
+        timer = setTimeout(resolve, afterMs);
+      };
+    });
+    wake = () => undefined;
+  }
+
+  return {
+    hint: (realmId, isAwaited = false) => {
+      if (isAwaited && !isAwaitedNow) {
+        isAwaitedNow = true;
+        hinted.add(realmId);
+        wake(0);
+        return;
+      }
+      if (hinted.has(realmId)) return;
+      hinted.add(realmId);
+      wake(gatherMs);
+    },
+    take: () => {
+      const realms = new Set(hinted);
+      hinted.clear();
+      isAwaitedNow = false;
+      return realms;
+    },
+    wait,
+    waitAfterFailure: (ms) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        wake = () => {
+          if (!isStopped) return;
+          clearTimeout(timer);
+          resolve();
+        };
+      }),
+    stop: () => {
+      isStopped = true;
+      wake(0);
+    },
+    get isStopped() {
+      return isStopped;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { ChatError, errorStatus } from '@natter/contracts';
+import { expect, test } from 'vitest';
+import { isConnectionFailure } from './sql-state.ts';
+
+const withCode = (code: string): Error => Object.assign(new Error('failed'), { code });
+
+test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EAI_AGAIN', '08006', '57P01'])(
+  '%s is a failed connection',
+  (code) => {
+    expect(isConnectionFailure(withCode(code))).toBe(true);
+  },
+);
+
+test('no error that a client is told is a failed connection', () => {
+  const codes = Object.keys(errorStatus) as (keyof typeof errorStatus)[];
+  expect(codes.filter((code) => isConnectionFailure(new ChatError(code, 'refused')))).toEqual([]);
+});

@@ -1,0 +1,78 @@
+import type { RenderRun } from './context.ts';
+import { type Node, raw, text, textOf } from './node.ts';
+import { MARK_END, MARK_START } from './preprocess.ts';
+import { spend } from './steps.ts';
+
+/**
+ * Replaces recognized markup in the content by marks that represent nodes (`inline.mark`). Text inside a node that
+ * later rules shall process is passed to `later`.
+ */
+export type InlineRule = (content: string, inline: Inline, later: (content: string) => Node[]) => string;
+
+const MARK = new RegExp(`${MARK_START}(\\d+)${MARK_END}`);
+const ALL_MARKS = new RegExp(MARK, 'g');
+const ONLY_MARK = new RegExp(`^${MARK.source}$`);
+
+/** Parses the inline markup of one rendering. Of the rules, later ones do not see what an earlier one replaced. */
+export class Inline {
+  readonly run: RenderRun;
+  readonly #rules: readonly InlineRule[];
+  readonly #marked: { nodes: Node[]; source: string; isBlock: boolean }[] = [];
+
+  constructor(run: RenderRun, rules: readonly InlineRule[]) {
+    this.run = run;
+    this.#rules = rules;
+  }
+
+  parse(content: string): Node[] {
+    return this.#from(0, content);
+  }
+
+  #from(first: number, content: string): Node[] {
+    if (content === '') return [];
+    let current = content;
+    for (let i = first; i < this.#rules.length; i++) {
+      spend(this.run, 1 + current.length);
+      current = this.#rules[i]?.(current, this, (inner) => this.#from(i + 1, inner)) ?? current;
+    }
+    return this.expand(current);
+  }
+
+  /** A mark that represents the nodes. `source` is shown where only text is possible. */
+  mark(nodes: Node[], source: string): string {
+    this.#marked.push({ nodes, source, isBlock: false });
+    return `${MARK_START}${this.#marked.length - 1}${MARK_END}`;
+  }
+
+  markBlock(html: string): string {
+    this.#marked.push({ nodes: [raw(html)], source: '', isBlock: true });
+    return `${MARK_START}${this.#marked.length - 1}${MARK_END}`;
+  }
+
+  /** The nodes of a paragraph that consists of one marked block. */
+  blockIn(content: string): Node[] | undefined {
+    const found = this.#marked[Number(ONLY_MARK.exec(content)?.[1] ?? -1)];
+    return found?.isBlock ? found.nodes : undefined;
+  }
+
+  expand(content: string): Node[] {
+    if (!content.includes(MARK_START)) return content === '' ? [] : [text(content)];
+    return content
+      .split(MARK)
+      .flatMap((part, i): Node[] =>
+        i % 2 === 1 ? (this.#marked[Number(part)]?.nodes ?? []) : part === '' ? [] : [text(part)],
+      );
+  }
+
+  /** The content as typed, as far as it is known. */
+  source(content: string): string {
+    return content.includes(MARK_START)
+      ? content.replace(ALL_MARKS, (_, number) => this.source(this.#marked[Number(number)]?.source ?? ''))
+      : content;
+  }
+
+  /** The visible text of the content. */
+  shown(content: string): string {
+    return textOf(this.expand(content));
+  }
+}

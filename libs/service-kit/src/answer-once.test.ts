@@ -1,0 +1,48 @@
+import { badRequest, ChatError } from '@natter/contracts';
+import type { Answer, Answers, Claim } from '@natter/database';
+import { expect, test } from 'vitest';
+import { answerOnce } from './answer-once.ts';
+
+const claim = (): Claim => ({ userId: 1, namedBy: 'call', key: 'call:1', fingerprint: '' });
+
+/** Stored answers that several processes of a service share. */
+function sharedAnswers(): Answers & { stored: Map<string, Answer> } {
+  const stored = new Map<string, Answer>();
+  return {
+    stored,
+    find: async (_, { key }) => stored.get(key),
+    store: async (_, { key }, answer) => {
+      const before = stored.get(key);
+      if (!before) stored.set(key, answer);
+      return before;
+    },
+  };
+}
+
+test('a call that another process did while this one worked on it is answered with what that one stored', async () => {
+  const answers = sharedAnswers();
+  let attempts = 1;
+  const once = { realmId: 1, claim: claim(), answers, isRetry: () => attempts > 1 };
+  const doneElsewhere = (): void => {
+    answers.stored.set('call:1', { result: { detached_uploads: [] } });
+    attempts++;
+  };
+  const refused = answerOnce(once, 'update-message', async () => {
+    doneElsewhere();
+    throw badRequest('Nothing to change');
+  });
+  await expect(refused).resolves.toEqual({ detached_uploads: [] });
+
+  answers.stored.clear();
+  const withoutChange = answerOnce({ ...once, claim: claim() }, 'add', async () => {
+    doneElsewhere();
+    return { added: 0 };
+  });
+  await expect(withoutChange).resolves.toEqual({ detached_uploads: [] });
+});
+
+test('a refusal of a call that was sent again stands when nobody did it', async () => {
+  const once = { realmId: 1, claim: claim(), answers: sharedAnswers(), isRetry: () => true };
+  const refused = answerOnce(once, 'update-message', () => Promise.reject(badRequest('Nothing to change')));
+  await expect(refused).rejects.toEqual(new ChatError('BAD_REQUEST', 'Nothing to change'));
+});

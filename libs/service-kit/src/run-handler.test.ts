@@ -1,0 +1,47 @@
+import { eventQueueOperations, unavailable } from '@natter/contracts';
+import { createLanes, type Deadline, withDeadline } from '@natter/database';
+import { expect, test } from 'vitest';
+import { handle } from './handlers.ts';
+import { createRecovery } from './recovery.ts';
+import type { Freshness } from './retry-on-changed-versions.ts';
+import { runHandler } from './run-handler.ts';
+
+const freshness: Freshness = {
+  catchUp: async () => ({ isStale: false, realmVersion: undefined, isComplete: true }),
+  refreshActor: async (actor) => actor,
+  permits: undefined,
+  units: undefined,
+  gates: { hold: (_, __, work) => work(), enter: (_, unit) => unit([]) },
+  inLane: createLanes(),
+};
+
+/** The answer of a read that fails with these errors before it succeeds. */
+function answerAfter(errors: Error[]): Promise<unknown> {
+  const handler = handle(eventQueueOperations.getLogKeys, async () => {
+    const error = errors.shift();
+    if (error) throw error;
+    return { keys: [] };
+  });
+  const meta = { requestId: 'test', realmId: 1, client: 'test' };
+  const request = { envelope: { meta, params: {} }, handler, call: undefined, isRetry: () => false };
+  return withDeadline(10_000, (deadline: Deadline) =>
+    runHandler(
+      request as never,
+      { freshness, kept: undefined, recovery: createRecovery() },
+      { deadline, log: () => undefined as never },
+    ),
+  );
+}
+
+test('a read whose connection to PostgreSQL breaks runs again', async () => {
+  const broken = unavailable(new Error('Connection terminated unexpectedly'));
+  const errors = [broken, broken];
+  expect(await answerAfter(errors)).toEqual({ keys: [] });
+  expect(errors).toEqual([]);
+});
+
+test('a read that is refused otherwise does not run again', async () => {
+  const errors = [unavailable(new Error('too busy')), unavailable()];
+  await expect(answerAfter(errors)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  expect(errors.length).toBe(1);
+});

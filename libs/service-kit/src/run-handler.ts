@@ -1,0 +1,44 @@
+import { type Answers, withOwner } from '@natter/database';
+import { answerOnce, type BusCall, claimOf, type Fingerprint } from './answer-once.ts';
+import type { Handlers } from './handlers.ts';
+import type { Recovery } from './recovery.ts';
+import { type Freshness, runOnCurrentVersions, type Serving } from './retry-on-changed-versions.ts';
+import type { Envelope } from './wire.ts';
+
+/** Where a process stores the answers of writes, and how it fingerprints requests with a key. */
+export interface Kept {
+  answers: Answers;
+  fingerprint: Fingerprint;
+}
+
+interface Request {
+  envelope: Envelope;
+  handler: Handlers[number];
+  /** Callers of the previous release send no request id. */
+  call: BusCall | undefined;
+  /** Whether this process has seen a repetition of the call so far. */
+  isRetry: () => boolean;
+}
+
+/**
+ * Answers one request: a write once under its key, and on current expected versions. While PostgreSQL cannot serve it,
+ * it runs again; a write only if its key shows whether an earlier attempt was committed, or if none was.
+ */
+export async function runHandler(
+  { envelope, handler, call, isRetry }: Request,
+  { freshness, kept, recovery }: { freshness: Freshness; kept: Kept | undefined; recovery: Recovery },
+  serving: Omit<Serving, 'claim'>,
+): Promise<unknown> {
+  const { operation, answerOf = (stored: unknown) => stored } = handler;
+  const claim = kept && claimOf(operation, envelope, call, kept.fingerprint);
+  const owner = { realmId: envelope.meta.realmId, userId: envelope.actor?.userId ?? 0 };
+  const outcome = operation.isReadOnly || operation.isIdempotent || claim ? 'known' : 'unknown';
+  const run = () => withOwner(owner, () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim }));
+  const attempt = (before: number): Promise<unknown> => {
+    if (operation.isReadOnly || !kept || !claim) return run();
+    const isRepeated = () => before > 0 || isRetry();
+    const once = { realmId: envelope.meta.realmId, claim, answers: kept.answers, isRetry: isRepeated };
+    return answerOnce(once, operation.name, run);
+  };
+  return answerOf(await recovery.run(attempt, { owner, outcome }));
+}

@@ -1,0 +1,36 @@
+import { Worker } from 'node:worker_threads';
+
+export interface WatchdogData {
+  service: string;
+  /** Incremented by a timer of the main thread. */
+  beats: Int32Array;
+  lookEveryMs: number;
+  /** Checks without a beat after which the process ends if it has computed for `minCpuMs` since the last beat. */
+  maxSilentLooks: number;
+  minCpuMs: number;
+  /** Checks without a beat after which the process ends in any case. */
+  mostSilentLooks: number;
+}
+
+const beatEveryMs = 500;
+const lookEveryMs = 1_000;
+const maxSilentLooks = 10;
+const minCpuMs = 5_000;
+const mostSilentLooks = 60;
+const memory = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
+
+/**
+ * Ends this process when its main thread has run no timer for ten seconds, after logging its stack: another process
+ * then completes its requests, and it is restarted. Time in which the whole process was stopped does not count. A
+ * process that uses almost no CPU, on a machine busy with others, has a minute.
+ */
+export function startWatchdog(service: string): void {
+  const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  setInterval(() => Atomics.add(beats, 0, 1), beatEveryMs).unref();
+  const workerData: WatchdogData = { service, beats, lookEveryMs, maxSilentLooks, minCpuMs, mostSilentLooks };
+  const file = import.meta.url.endsWith('.ts') ? './watchdog-thread.ts' : './watchdog-thread.mjs';
+  const thread = new Worker(new URL(file, import.meta.url), { workerData, resourceLimits: memory });
+  // Without the thread a hanging process is not ended.
+  thread.on('error', () => undefined);
+  thread.unref();
+}

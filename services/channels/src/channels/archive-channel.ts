@@ -1,0 +1,126 @@
+import { badRequest, channelOperations } from '@natter/contracts';
+import { sql, sqlState, type Work } from '@natter/database';
+import { type Handlers, handleWrite } from '@natter/service-kit';
+import { z } from 'zod';
+import { knowersOf, minus, to } from '../model/audience.ts';
+import type { Entered } from '../model/authorization.ts';
+import {
+  channelsGone,
+  channelUpdated,
+  onlyIfArchivedIsKnown,
+  onlyIfArchivedIsUnknown,
+  peersChanged,
+} from '../model/channel-events.ts';
+import { toChannel } from '../model/channel-object.ts';
+import type { ChannelRow } from '../model/channel-row.ts';
+import { type Decision, deciding, type Service } from '../model/deciding.ts';
+import { tellDefaultChannels, tellDefaultGroups } from '../model/default-events.ts';
+import { systemGroupsOf } from '../model/directory/directory.ts';
+import { personalParts } from '../model/join.ts';
+import { administeredChannel } from '../model/known-channel.ts';
+import { newPersonal, personalColumns, personalRow, toSubscription } from '../model/personal.ts';
+
+export function archiveHandlers(service: Service): Handlers {
+  return [
+    handleWrite(channelOperations.archiveChannel, (context, params) =>
+      deciding(service, context, async (decision) => {
+        await archive(decision, await administeredChannel(decision, params.stream_id));
+        return {};
+      }),
+    ),
+  ];
+}
+
+/**
+ * Archives a channel: subscriptions stay, and it is removed from the default channels. Clients that support archived
+ * channels get an update, all others a deletion.
+ */
+export async function archive(decision: Decision, { channel, subscribers }: Entered): Promise<void> {
+  const { work, directory } = decision;
+  if (channel.is_archived) throw badRequest('Channel is already deactivated');
+  await work.run(
+    sql.unsafe`UPDATE channels.channel SET is_archived = true, is_default = false WHERE id = ${channel.id}`,
+  );
+  channel.is_archived = true;
+  work.bump(`channel:${channel.id}`);
+  const knowers = knowersOf(channel, directory, subscribers);
+  tellArchived(decision, channel, knowers);
+  work.emit({
+    type: 'subscription',
+    op: 'remove',
+    body: { subscriptions: [{ stream_id: channel.id, name: channel.name }] },
+    audience: to(subscribers),
+    forms: onlyIfArchivedIsUnknown,
+  });
+  work.emit({ ...channelsGone([channel.id], knowers), forms: onlyIfArchivedIsUnknown });
+  if (channel.is_default) await tellDefaultChannels(work, directory);
+  channel.is_default = false;
+  const left = await work.run(sql.unsafe`DELETE FROM channels.default_group_channel WHERE channel_id = ${channel.id}`);
+  if (left > 0) await tellDefaultGroups(work, directory);
+}
+
+/** Restores a channel under its name, if the name is free. */
+export async function unarchive(decision: Decision, { channel, subscribers }: Entered): Promise<void> {
+  const { work, directory } = decision;
+  if (!channel.is_archived) throw badRequest('Channel is not currently deactivated');
+  await work
+    .run(sql.unsafe`UPDATE channels.channel SET is_archived = false WHERE id = ${channel.id}`)
+    .catch((error: unknown) => {
+      if (sqlState(error) === '23505') throw badRequest(`Channel named ${channel.name} already exists`);
+      throw error;
+    });
+  channel.is_archived = false;
+  work.bump(`channel:${channel.id}`);
+  const knowers = knowersOf(channel, directory, subscribers);
+  tellArchived(decision, channel, knowers);
+  const systemGroups = systemGroupsOf(directory);
+  work.emit({
+    type: 'stream',
+    op: 'create',
+    body: { streams: [toChannel(channel, systemGroups)] },
+    audience: to(knowers),
+    forms: onlyIfArchivedIsUnknown,
+  });
+  const active = [...subscribers].filter((id) => directory.isActive(id));
+  const others = minus(knowers, subscribers);
+  if (active.length > 0 && others.length > 0)
+    work.emit({ ...peersChanged('peer_add', [channel], active, others), forms: onlyIfArchivedIsUnknown });
+  await tellSubscribedAgain(work, decision, channel, subscribers);
+}
+
+function tellArchived({ work, actor }: Decision, channel: ChannelRow, knowers: ReadonlySet<number>): void {
+  work.emit({
+    ...channelUpdated(channel, 'is_archived', channel.is_archived, knowers),
+    forms: onlyIfArchivedIsKnown,
+    note: { by: actor.userId },
+  });
+}
+
+/** Clients that do not support archived channels get their subscription back too. */
+async function tellSubscribedAgain(
+  work: Work,
+  { directory }: Decision,
+  channel: ChannelRow,
+  subscribers: ReadonlySet<number>,
+): Promise<void> {
+  if (subscribers.size === 0) return;
+  const rows = await work.any(sql.type(personalRow.extend({ user_id: z.number() }))`
+    SELECT s.user_id, ${personalColumns} FROM channels.subscription s WHERE s.channel_id = ${channel.id} AND s.is_active`);
+  const personal = new Map(rows.map(({ user_id, ...own }) => [user_id, own]));
+  const active = [...subscribers].filter((id) => directory.isActive(id));
+  work.emit({
+    type: 'subscription',
+    op: 'add',
+    body: {
+      subscriptions: [toSubscription(channel, systemGroupsOf(directory), newPersonal(''), { subscribers: active })],
+    },
+    audience: to(subscribers),
+    parts: personalParts(
+      directory,
+      [channel.id],
+      [...subscribers],
+      (_, userId) => personal.get(userId) ?? newPersonal(''),
+    ),
+    forms: onlyIfArchivedIsUnknown,
+  });
+}

@@ -1,0 +1,32 @@
+import { ChatError, channelOperations } from '@natter/contracts';
+import { type Handlers, handleWrite } from '@natter/service-kit';
+import { deciding, type Service } from '../model/deciding.ts';
+import { enter } from '../model/enter.ts';
+import { checkedChannelName, checkedDescription } from '../model/names.ts';
+import { resolvePrincipals } from '../model/principals.ts';
+import { renderedDescriptions } from '../model/rendered-descriptions.ts';
+import { sentOrNot, subscribe } from '../model/subscribe.ts';
+
+export function createChannelHandlers(service: Service): Handlers {
+  return [
+    handleWrite(channelOperations.createChannel, async (context, params) => {
+      const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
+      return deciding(service, context, async (decision) => {
+        const name = checkedChannelName(params.name);
+        const description = checkedDescription(params.description);
+        const [taken] = await enter(decision.work, [name]);
+        if (taken)
+          throw new ChatError('CHANNEL_ALREADY_EXISTS', `Channel '${name}' already exists`, { channel_name: name });
+        const principals =
+          params.subscribers.length === 0
+            ? []
+            : resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
+        const wanted = [{ name, description, html: htmlOf(description), color: undefined }];
+        const answer = await subscribe(decision, wanted, principals, params, { refusesAll: true });
+        const [created] = await enter(decision.work, [name]);
+        if (!created) throw new Error('A channel vanished while it was created');
+        return { id: created.channel.id, ...sentOrNot(params, answer) };
+      });
+    }),
+  ];
+}

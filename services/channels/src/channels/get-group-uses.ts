@@ -1,0 +1,25 @@
+import { channelPermissionsSchema, groupOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { groupsNamed } from '@natter/permissions';
+import { type Handlers, handle } from '@natter/service-kit';
+import { z } from 'zod';
+import type { Service } from '../model/deciding.ts';
+
+const row = z.object({ id: z.number(), permissions: channelPermissionsSchema });
+
+/** The channels whose permissions name a group, without archived ones. */
+export function groupUsesHandlers({ owner: { database } }: Service): Handlers {
+  return [
+    handle(groupOperations.getGroupUses, async ({ meta }, { group_id }) => {
+      const channels = await database.any(sql.type(row)`
+        SELECT id, permissions FROM channels.channel WHERE realm_id = ${meta.realmId} AND NOT is_archived ORDER BY id`);
+      const objections = channels.flatMap(({ id, permissions }) => {
+        const settings = Object.entries(permissions)
+          .filter(([, value]) => groupsNamed(value).includes(group_id))
+          .map(([name]) => name);
+        return settings.length > 0 ? [{ type: 'channel' as const, channel_id: id, settings }] : [];
+      });
+      return { objections };
+    }),
+  ];
+}

@@ -1,0 +1,214 @@
+import {
+  badRequest,
+  type ChannelChange,
+  type ChannelValue,
+  channelChange,
+  channelOperations,
+  isAdministrator,
+  type ParamsOf,
+  type PlainChannelProperty,
+} from '@natter/contracts';
+import { sql, sqlState } from '@natter/database';
+import { hasContentAccess } from '@natter/permissions';
+import { type Handlers, handleWrite } from '@natter/service-kit';
+import { knowersOf, to } from '../model/audience.ts';
+import type { Entered } from '../model/authorization.ts';
+import { formsOf } from '../model/channel-events.ts';
+import { streamPostPolicy } from '../model/channel-object.ts';
+import { channelPermissionNames, checkedPermissions, updatedValue } from '../model/channel-permissions.ts';
+import type { ChannelRow } from '../model/channel-row.ts';
+import { type Decision, deciding, hasRealmPermission, type Service } from '../model/deciding.ts';
+import { tellDefaultChannels, tellDefaultGroups } from '../model/default-events.ts';
+import { systemGroupsOf } from '../model/directory/directory.ts';
+import { activeFolder } from '../model/folder-row.ts';
+import { administeredChannel } from '../model/known-channel.ts';
+import { checkedChannelName, checkedDescription } from '../model/names.ts';
+import { insufficientPermission, mustBeAdministrator } from '../model/refusals.ts';
+import { type HtmlOf, renderedDescriptions } from '../model/rendered-descriptions.ts';
+import { checkedRetention } from '../model/retention.ts';
+import { tellChangeOfChannel } from '../model/visibility.ts';
+import { archive, unarchive } from './archive-channel.ts';
+import { changedPrivacy } from './privacy.ts';
+import { hasNamedTopics, notOnlyEmptyTopic } from './topics-policy.ts';
+
+type Params = ParamsOf<typeof channelOperations.updateChannel> & { htmlOf: HtmlOf };
+
+export function updateChannelHandlers(service: Service): Handlers {
+  return [
+    handleWrite(channelOperations.updateChannel, async (context, params) => {
+      const isOnlyEmpty =
+        params.topics_policy !== 'empty_topic_only' || !(await hasNamedTopics(service, context.meta, params.stream_id));
+      const htmlOf = await renderedDescriptions(service, context.actor, [params.description]);
+      return deciding(service, context, async (decision) => {
+        const entered = await administeredChannel(decision, params.stream_id);
+        if (params.is_archived === false) await unarchive(decision, entered);
+        await change(decision, entered, { ...params, htmlOf }, isOnlyEmpty);
+        if (params.is_archived === true) await archive(decision, entered);
+        return {};
+      });
+    }),
+  ];
+}
+
+/** One property of an event; most have the name and value under which they are stored. */
+interface Told {
+  body: ChannelChange;
+  before: unknown;
+}
+
+async function change(
+  decision: Decision,
+  { channel, subscribers }: Entered,
+  params: Params,
+  isOnlyEmpty: boolean,
+): Promise<void> {
+  const { work, directory, actor } = decision;
+  const before = { ...channel };
+  const knewBefore = knowersOf(channel, directory, subscribers);
+  const after = await changed(decision, { channel, subscribers }, params, isOnlyEmpty);
+  if (JSON.stringify(after) === JSON.stringify(before)) return;
+  await store(work.realmId, decision, after);
+  work.bump(`channel:${channel.id}`);
+  const knowNow = knowersOf(after, directory, subscribers);
+  const knewAllAlong = to([...knowNow].filter((id) => knewBefore.has(id)));
+  for (const { body, before: old } of toldOf(before, after, decision))
+    work.emit({
+      type: 'stream',
+      op: 'update',
+      body,
+      audience: knewAllAlong,
+      note: { by: actor.userId, before: old },
+      ...formsOf(after),
+    });
+  await tellChangeOfChannel(work, directory, after, knewBefore, knowNow);
+  if (after.is_default !== before.is_default) await tellDefaultChannels(work, directory);
+  if (after.is_private && !before.is_private) await leaveDefaultGroups(decision, channel);
+  Object.assign(channel, after);
+}
+
+/** Everyone may read the channels of a default channel group, so a private channel is removed from all. */
+async function leaveDefaultGroups({ work, directory }: Decision, { id }: ChannelRow): Promise<void> {
+  const left = await work.run(sql.unsafe`DELETE FROM channels.default_group_channel WHERE channel_id = ${id}`);
+  if (left > 0) await tellDefaultGroups(work, directory);
+}
+
+/** The channel after the change; refuses invalid changes, and those that this actor may not make. */
+async function changed(
+  decision: Decision,
+  { channel, subscribers }: Entered,
+  params: Params,
+  isOnlyEmpty: boolean,
+): Promise<ChannelRow> {
+  const { work, actor } = decision;
+  const after: ChannelRow = { ...channel, permissions: { ...channel.permissions } };
+  const needsContent = (): void => {
+    if (!hasContentAccess(channel, actor, subscribers.has(actor.userId)))
+      throw badRequest('Channel content access is required.');
+  };
+  if (params.new_name !== undefined) {
+    after.name = checkedChannelName(params.new_name);
+    if (after.name === channel.name) throw badRequest('Channel already has that name.');
+  }
+  if (params.description !== undefined) {
+    after.description = checkedDescription(params.description);
+    after.rendered_description = params.htmlOf(after.description);
+  }
+  if (params.message_retention_days !== undefined)
+    after.message_retention_days = checkedRetention(decision, params.message_retention_days, true);
+  if (params.folder_id !== undefined && params.folder_id !== channel.folder_id)
+    after.folder_id = params.folder_id === null ? null : (await activeFolder(work, params.folder_id)).id;
+  if (params.topics_policy !== undefined && params.topics_policy !== channel.topics_policy) {
+    if (!hasRealmPermission(decision, 'can_set_topics_policy_group')) throw insufficientPermission();
+    if (!isOnlyEmpty) throw notOnlyEmptyTopic();
+    after.topics_policy = params.topics_policy;
+  }
+  Object.assign(after, changedPrivacy(decision, channel, params, needsContent));
+  if (params.is_default_stream !== undefined && params.is_default_stream !== channel.is_default) {
+    if (!isAdministrator(actor)) throw mustBeAdministrator();
+    after.is_default = params.is_default_stream;
+  }
+  if (after.is_default && after.is_private) throw badRequest('A default channel cannot be private.');
+  if (after.is_default && after.is_archived) throw badRequest('Channel is deactivated');
+  Object.assign(after.permissions, await changedPermissions(decision, channel, params, needsContent));
+  return after;
+}
+
+/** Permissions that give access to content may be changed only by actors who have that access. */
+const needContent = new Set<string>(
+  channelPermissionNames.filter(
+    (name) =>
+      !['can_remove_subscribers_group', 'can_administer_channel_group', 'can_send_message_group'].includes(name),
+  ),
+);
+
+async function changedPermissions(decision: Decision, channel: ChannelRow, params: Params, needsContent: () => void) {
+  const updates = channelPermissionNames.flatMap((name) => {
+    const value = updatedValue(channel.permissions[name], params[name]);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  for (const [name] of updates) if (needContent.has(name)) needsContent();
+  return checkedPermissions(decision, Object.fromEntries(updates));
+}
+
+async function store(realmId: number, { work }: Decision, row: ChannelRow): Promise<void> {
+  await work
+    .run(sql.unsafe`
+      UPDATE channels.channel SET name = ${row.name}, description = ${row.description}, rendered_description = ${row.rendered_description},
+        is_private = ${row.is_private}, is_web_public = ${row.is_web_public}, history_public = ${row.history_public}, is_default = ${row.is_default},
+        message_retention_days = ${row.message_retention_days}, topics_policy = ${row.topics_policy}, folder_id = ${row.folder_id},
+        permissions = ${JSON.stringify(row.permissions)}::jsonb
+      WHERE realm_id = ${realmId} AND id = ${row.id}`)
+    .catch((error: unknown) => {
+      if (sqlState(error) === '23505') throw badRequest('Channel name already in use.');
+      throw error;
+    });
+}
+
+function toldOf(before: ChannelRow, after: ChannelRow, { directory }: Decision): Told[] {
+  const told: Told[] = [];
+  // The name under which clients know the channel until they process this event.
+  const named = { stream_id: after.id, name: before.name };
+  const tell = <P extends PlainChannelProperty>(property: P, old: ChannelValue<P>, value: ChannelValue<P>): void => {
+    if (JSON.stringify(old) !== JSON.stringify(value))
+      told.push({ body: channelChange(named, property, value), before: old });
+  };
+  if (before.name !== after.name)
+    told.push({ body: { ...named, property: 'name', value: after.name }, before: before.name });
+  if (before.description !== after.description)
+    told.push({
+      body: {
+        ...named,
+        property: 'description',
+        value: after.description,
+        rendered_description: after.rendered_description,
+      },
+      before: before.description,
+    });
+  const isOpenedOrClosed = before.is_private !== after.is_private || before.is_web_public !== after.is_web_public;
+  if (isOpenedOrClosed || before.history_public !== after.history_public)
+    told.push({
+      body: {
+        ...named,
+        property: 'invite_only',
+        value: after.is_private,
+        history_public_to_subscribers: after.history_public,
+        is_web_public: after.is_web_public,
+      },
+      before: {
+        invite_only: before.is_private,
+        history_public_to_subscribers: before.history_public,
+        is_web_public: before.is_web_public,
+      },
+    });
+  // Many clients update this only as part of the event above.
+  if (!isOpenedOrClosed) tell('history_public_to_subscribers', before.history_public, after.history_public);
+  tell('message_retention_days', before.message_retention_days, after.message_retention_days);
+  tell('topics_policy', before.topics_policy, after.topics_policy);
+  tell('folder_id', before.folder_id, after.folder_id);
+  for (const name of channelPermissionNames) tell(name, before.permissions[name], after.permissions[name]);
+  const systemGroups = systemGroupsOf(directory);
+  const [was, is] = [streamPostPolicy(before, systemGroups), streamPostPolicy(after, systemGroups)];
+  tell('stream_post_policy', was, is);
+  tell('is_announcement_only', was === 2, is === 2);
+  return told;
+}

@@ -1,0 +1,101 @@
+import {
+  badRequest,
+  type ChannelPermission,
+  type ChannelPermissions,
+  ChatError,
+  channelPermissions,
+  type GroupSetting,
+  groupUsesKey,
+  type SystemGroupName,
+} from '@natter/contracts';
+import { BasisChanged, sql, type Work } from '@natter/database';
+import { groupsNamed, normalized, problemOf } from '@natter/permissions';
+import { z } from 'zod';
+import type { Decision } from './deciding.ts';
+import { hasRealmPermission } from './deciding.ts';
+import { isBehind } from './directory/behind.ts';
+import type { Directory } from './directory/directory.ts';
+import { insufficientPermission } from './refusals.ts';
+
+export const channelPermissionNames = Object.keys(channelPermissions) as ChannelPermission[];
+
+/** Setting these requires the realm's permission to set who may delete messages. */
+const deletePermissions: readonly ChannelPermission[] = [
+  'can_delete_any_message_group',
+  'can_delete_own_message_group',
+];
+
+export type GivenPermissions = Partial<Record<ChannelPermission, GroupSetting | undefined>>;
+
+/** The permissions of a new channel for which the creator names none. */
+export function defaultPermissions(
+  systemGroups: Readonly<Record<SystemGroupName, number>>,
+  creatorId: number,
+): ChannelPermissions {
+  const values = Object.entries(channelPermissions).map(([name, { default_group_name }]): [string, GroupSetting] => [
+    name,
+    default_group_name === 'stream_creator_or_nobody'
+      ? { direct_members: [creatorId], direct_subgroups: [] }
+      : systemGroups[default_group_name as SystemGroupName],
+  ]);
+  return Object.fromEntries(values) as Record<ChannelPermission, GroupSetting>;
+}
+
+/** The values to store; refuses values that a setting does not accept or the actor may not assign. */
+export async function checkedPermissions(decision: Decision, given: GivenPermissions): Promise<GivenPermissions> {
+  const values = channelPermissionNames.flatMap((name) => {
+    const value = given[name];
+    return value === undefined ? [] : [[name, normalized(value)] as const];
+  });
+  if (values.length === 0) return {};
+  await restOnGroups(decision.work);
+  for (const [name, value] of values) {
+    const problem = problemOf(name, channelPermissions[name], value, knownTo(decision.directory, decision));
+    if (problem) throw badRequest(problem);
+    if (deletePermissions.includes(name) && !hasRealmPermission(decision, 'can_set_delete_message_policy_group'))
+      throw insufficientPermission();
+  }
+  noteAssignment(decision, values);
+  return Object.fromEntries(values);
+}
+
+function noteAssignment(
+  { work, directory }: Decision,
+  values: readonly (readonly [ChannelPermission, GroupSetting])[],
+): void {
+  const named = values.flatMap(([, value]) => groupsNamed(value));
+  if (named.some((id) => directory.groups.get(id)?.isSystem === false)) work.bump(groupUsesKey);
+}
+
+/**
+ * Groups are looked up in this service's projection, so it must be as new as the version that the commit compares: a
+ * group that is deactivated meanwhile is never assigned to a channel.
+ */
+async function restOnGroups(work: Work): Promise<void> {
+  const { version } = await work.one(sql.type(z.object({ version: z.number() }))`
+    SELECT version FROM log.versions(${work.realmId}, ${sql.array(['groups'], 'text')})`);
+  if (await isBehind(work, work.realmId, ['user_group'])) throw new BasisChanged('groups');
+  work.restOn({ groups: version });
+}
+
+const knownTo = (directory: Directory, { actor, policy }: Decision) => ({
+  group: (id: number) => {
+    const group = directory.groups.get(id);
+    if (group) return { id, name: group.name, isSystem: group.isSystem, isDeactivated: !group.isActive };
+    const system = Object.entries(policy.system_groups).find(([, known]) => known === id);
+    return system && { id, name: system[0], isSystem: true, isDeactivated: false };
+  },
+  isActiveUser: (id: number) => id === actor.userId || directory.isActive(id),
+});
+
+/** The new value of an update, if it is one; `old` must equal the stored value. */
+export function updatedValue(
+  stored: GroupSetting,
+  update: { new: GroupSetting; old?: GroupSetting | undefined } | undefined,
+): GroupSetting | undefined {
+  if (!update) return undefined;
+  if (update.old !== undefined && JSON.stringify(normalized(update.old)) !== JSON.stringify(normalized(stored)))
+    throw new ChatError('EXPECTATION_MISMATCH', "'old' value does not match the expected value.");
+  const value = normalized(update.new);
+  return JSON.stringify(value) === JSON.stringify(normalized(stored)) ? undefined : value;
+}

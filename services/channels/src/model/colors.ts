@@ -1,0 +1,36 @@
+const palette = [
+  '#76ce90',
+  '#fae589',
+  '#a6c7e5',
+  '#e79ab5',
+  '#bfd56f',
+  '#f4ae55',
+  '#b0a5fd',
+  '#addfe5',
+  '#f5ce6e',
+  '#c2726a',
+  '#94c849',
+  '#bd86e5',
+  '#ee7e4a',
+  '#a6dcbf',
+  '#95a5fd',
+  '#53a063',
+  '#9987e1',
+  '#e4523d',
+  '#c2c2c2',
+  '#4f8de4',
+  '#c6a8ad',
+  '#e7cc4d',
+  '#c8bebf',
+  '#a47462',
+] as const;
+
+/** Takes the least used colour of the palette, and counts its use. */
+export function takeColor(used: Map<string, number>): string {
+  let best: string = palette[0];
+  for (const color of palette) if ((used.get(color) ?? 0) < (used.get(best) ?? 0)) best = color;
+  used.set(best, (used.get(best) ?? 0) + 1);
+  return best;
+}
+
+export const colorForm = /^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/;

@@ -1,0 +1,119 @@
+import {
+  badRequest,
+  type channelOperations,
+  isAdministrator,
+  isGuest,
+  type ParamsOf,
+  perRequest,
+  totals,
+} from '@natter/contracts';
+import { requireRoom, sql, sqlState } from '@natter/database';
+import { isSameSetting } from '@natter/permissions';
+import { knowersOf, to } from './audience.ts';
+import { toChannel } from './channel-object.ts';
+import { channelPermissionNames, checkedPermissions, defaultPermissions } from './channel-permissions.ts';
+import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
+import { type Decision, hasRealmPermission } from './deciding.ts';
+import { tellDefaultChannels } from './default-events.ts';
+import { systemGroupsOf } from './directory/directory.ts';
+import { activeFolder } from './folder-row.ts';
+import { grouped } from './grouped.ts';
+import { insufficientPermission } from './refusals.ts';
+import { checkedRetention } from './retention.ts';
+import { checkMayBeWebPublic } from './web-public.ts';
+
+/** The initial configuration, with the parameters shared by both ways to create a channel. */
+type CreationParams = Omit<ParamsOf<typeof channelOperations.createChannel>, 'name' | 'description' | 'subscribers'>;
+type Decided = 'announce' | 'invite_only' | 'is_web_public' | 'is_default_stream';
+export type Configuration = Pick<CreationParams, Decided> & Partial<Omit<CreationParams, Decided>>;
+
+export interface NewChannel {
+  name: string;
+  description: string;
+  /** The rendered description. */
+  html: string;
+}
+
+/** Creates channels with one configuration. Emits nothing: `announceChannels` does when the subscribers are known. */
+export async function createChannels(
+  decision: Decision,
+  wanted: readonly NewChannel[],
+  configuration: Configuration,
+): Promise<ChannelRow[]> {
+  if (wanted.length === 0) return [];
+  const { work, actor, policy } = decision;
+  checkMayCreate(decision, configuration);
+  const { invite_only, is_web_public, is_default_stream, topics_policy = 'inherit' } = configuration;
+  const retention = checkedRetention(decision, configuration.message_retention_days);
+  const folder = configuration.folder_id == null ? null : (await activeFolder(work, configuration.folder_id)).id;
+  const usual = defaultPermissions(policy.system_groups, actor.userId);
+  // Naming a default value requires no permission.
+  const named = channelPermissionNames.filter(
+    (name) => !isSameSetting(configuration[name] ?? usual[name], usual[name]),
+  );
+  const given = await checkedPermissions(
+    decision,
+    Object.fromEntries(named.map((name) => [name, configuration[name]])),
+  );
+  const permissions = { ...usual, ...given };
+  const historyPublic = !invite_only || (configuration.history_public_to_subscribers ?? false);
+  const texts = sql.join(
+    wanted.map(({ name, description, html }) => sql.fragment`(${name}, ${description}, ${html})`),
+    sql.fragment`, `,
+  );
+  if (wanted.length > perRequest.newChannels)
+    throw badRequest(`You can create at most ${perRequest.newChannels} channels at once.`);
+  const created = await work
+    .any(sql.type(channelRow)`
+      INSERT INTO channels.channel AS c (realm_id, name, description, rendered_description, creator_id, is_private, is_web_public,
+        history_public, is_default, message_retention_days, topics_policy, folder_id, permissions)
+      SELECT ${work.realmId}, t.name, t.description, t.rendered, ${actor.userId}, ${invite_only}, ${is_web_public},
+        ${historyPublic}, ${is_default_stream}, ${retention}, ${topics_policy}, ${folder}, ${JSON.stringify(permissions)}::jsonb
+      FROM (VALUES ${texts}) AS t (name, description, rendered)
+      RETURNING ${channelColumns}`)
+    .catch((error: unknown) => {
+      // Another transaction created it meanwhile: the unit runs again and finds it.
+      if (sqlState(error) === '23505')
+        throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
+      throw error;
+    });
+  await requireRoom(work, totals.channels, sql.fragment`channels.channel WHERE realm_id = ${work.realmId}`);
+  return created;
+}
+
+function checkMayCreate(decision: Decision, configuration: Configuration): void {
+  const { invite_only, is_web_public, is_default_stream, topics_policy = 'inherit' } = configuration;
+  if (isGuest(decision.actor)) throw badRequest('Not allowed for guest users');
+  if (is_web_public && invite_only) throw badRequest('Invalid parameters');
+  if (is_web_public) checkMayBeWebPublic(decision);
+  const permission = invite_only ? 'can_create_private_channel_group' : 'can_create_public_channel_group';
+  if (!is_web_public && !hasRealmPermission(decision, permission)) throw insufficientPermission();
+  if (is_default_stream && !isAdministrator(decision.actor)) throw insufficientPermission();
+  if (is_default_stream && invite_only) throw badRequest('A default channel cannot be private.');
+  if (topics_policy !== 'inherit' && !hasRealmPermission(decision, 'can_set_topics_policy_group'))
+    throw insufficientPermission();
+}
+
+/**
+ * Emits new channels to all users who can see them, and to their future subscribers. They have no subscribers at first;
+ * later events add them. The note is for the bot that announces channels.
+ */
+export async function announceChannels(
+  { work, directory, actor }: Decision,
+  created: readonly { channel: ChannelRow; willSubscribe: readonly number[] }[],
+  { announce, is_default_stream }: Configuration,
+): Promise<void> {
+  const told = created.map(({ channel, willSubscribe }) => ({
+    channel,
+    knowers: [...new Set([...knowersOf(channel, directory, new Set(willSubscribe)), ...willSubscribe])],
+  }));
+  for (const group of grouped(told, ({ knowers }) => knowers.join()))
+    work.emit({
+      type: 'stream',
+      op: 'create',
+      body: { streams: group.map(({ channel }) => toChannel(channel, systemGroupsOf(directory), 0)) },
+      audience: to(group[0]?.knowers ?? []),
+      note: { is_new: true, announce, creator_id: actor.userId, channel_ids: group.map(({ channel }) => channel.id) },
+    });
+  if (is_default_stream && created.length > 0) await tellDefaultChannels(work, directory);
+}

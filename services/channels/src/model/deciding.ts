@@ -1,0 +1,113 @@
+import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
+import { ChatError, type RealmPermission, realmPermissions } from '@natter/contracts';
+import { BasisChanged, type Database, type Executor, sql, sqlState, type Work } from '@natter/database';
+import { isPermitted } from '@natter/permissions';
+import {
+  type Bus,
+  type Owner,
+  type RealmPolicies,
+  realmBasis,
+  type Sight,
+  type UserContext,
+  type WriteContext,
+  type Writing,
+} from '@natter/service-kit';
+import { z } from 'zod';
+import { isBehind } from './directory/behind.ts';
+import type { Directory } from './directory/directory.ts';
+import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
+import type { NoteSeen } from './seen.ts';
+
+/** The tools of every operation of this service. */
+export interface Service {
+  owner: Owner;
+  directories: DirectoryCache;
+  policies: RealmPolicies;
+  sight: Sight;
+  bus: Bus;
+  noteSeen: NoteSeen;
+  /** Whether this server permits web-public channels. */
+  webPublicStreamsEnabled: boolean;
+}
+
+/**
+ * The data for deciding a change. The actor's role and groups decide; the directory determines the effects on others.
+ */
+export interface Decision {
+  service: Service;
+  work: Work;
+  actor: Actor;
+  meta: RequestMeta;
+  policy: RealmPolicy;
+  directory: Directory;
+}
+
+/**
+ * Runs a change in one unit of work. It expects the versions of the actor and the realm. A refusal is valid only if
+ * these versions are still current; otherwise the change is decided again with current data.
+ */
+export async function deciding<R>(
+  service: Service,
+  context: Pick<WriteContext, 'actor' | 'meta' | 'attempt' | 'hasCaughtUp'> & Pick<Writing, 'write'>,
+  decide: (decision: Decision) => Promise<R>,
+): Promise<R> {
+  const { actor, meta } = context;
+  service.noteSeen(actor.realmId, actor.userId);
+  const policy = await service.policies.get(meta, context.attempt > 0);
+  const basis = { ...actor.basis, ...realmBasis(policy) };
+  return context.write(async (work) => {
+    work.restOn(basis);
+    await holdDirectory(work, 'shared');
+    const directory = await service.directories.read(work, actor.realmId);
+    return refusingOn({ executor: work, realmId: actor.realmId, basis, hasCaughtUp: context.hasCaughtUp }, () =>
+      decide({ service, work, actor, meta, policy, directory }),
+    );
+  });
+}
+
+/** Answers a read; a refusal is valid only if the actor's versions are still current. */
+export function reading<R>(
+  { owner, noteSeen }: Service,
+  { actor, hasCaughtUp }: UserContext,
+  read: (database: Database) => Promise<R>,
+): Promise<R> {
+  noteSeen(actor.realmId, actor.userId);
+  const { database } = owner;
+  return refusingOn({ executor: database, realmId: actor.realmId, basis: actor.basis, hasCaughtUp }, () =>
+    read(database),
+  );
+}
+
+interface Refusing {
+  executor: Executor;
+  realmId: number;
+  basis: Record<string, number>;
+  hasCaughtUp: boolean;
+}
+
+async function refusingOn<R>(refusing: Refusing, decide: () => Promise<R>): Promise<R> {
+  try {
+    return await decide();
+  } catch (error) {
+    if (error instanceof ChatError && error.status < 500)
+      await mustHold(refusing).catch((failure: unknown) => {
+        // A unique violation aborted the transaction. That refusal depends on the table alone, so versions are not
+        // compared.
+        if (sqlState(failure) !== '25P02') throw failure;
+      });
+    throw error;
+  }
+}
+
+async function mustHold({ executor, realmId, basis, hasCaughtUp }: Refusing): Promise<void> {
+  const rows = await executor.any(sql.type(z.object({ key: z.string(), version: z.number() }))`
+    SELECT key, version FROM log.versions(${realmId}, ${sql.array(Object.keys(basis), 'text')})`);
+  const changed = rows.find(({ key, version }) => basis[key] !== version);
+  if (changed) throw new BasisChanged(changed.key);
+  // The user may exist but not have been replicated yet.
+  if (!hasCaughtUp && (await isBehind(executor, realmId, ['realm_user', 'user_group'])))
+    throw new BasisChanged('people', 'row');
+}
+
+export const hasRealmPermission = ({ policy, actor }: Pick<Decision, 'policy' | 'actor'>, name: RealmPermission) =>
+  isPermitted(realmPermissions[name], policy.permissions[name], actor);

@@ -1,0 +1,44 @@
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { to } from './audience.ts';
+import type { Directory } from './directory/directory.ts';
+
+export async function defaultChannels(executor: Executor, realmId: number): Promise<number[]> {
+  const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM channels.channel WHERE realm_id = ${realmId} AND is_default AND NOT is_archived ORDER BY id`);
+  return rows.map(({ id }) => id);
+}
+
+const groupRow = z.object({ id: z.number(), name: z.string(), description: z.string(), streams: z.array(z.number()) });
+
+export const defaultGroups = (executor: Executor, realmId: number): Promise<z.infer<typeof groupRow>[]> =>
+  executor.any(sql.type(groupRow)`
+    SELECT g.id, g.name, g.description, ARRAY(SELECT channel_id FROM channels.default_group_channel WHERE group_id = g.id ORDER BY channel_id) AS streams
+    FROM channels.default_group g WHERE g.realm_id = ${realmId} ORDER BY g.name`);
+
+/** Emits the complete list of default channels to all users except guests. */
+export async function tellDefaultChannels(work: Work, directory: Directory): Promise<void> {
+  const default_streams = await defaultChannels(work, work.realmId);
+  work.emit({ type: 'default_streams', body: { default_streams }, audience: to(directory.nonGuests()) });
+}
+
+export async function tellDefaultGroups(work: Work, directory: Directory): Promise<void> {
+  const default_stream_groups = await defaultGroups(work, work.realmId);
+  work.emit({ type: 'default_stream_groups', body: { default_stream_groups }, audience: to(directory.nonGuests()) });
+}
+
+/** Guests see no default channels; emits the change to a user who becomes a guest, or ceases to be one. */
+export async function tellDefaultsTo(work: Work, userId: number, was: boolean, is: boolean): Promise<void> {
+  if (was === is) return;
+  const default_streams = await defaultChannels(work, work.realmId);
+  const default_stream_groups = await defaultGroups(work, work.realmId);
+  const audience = to([userId]);
+  if (default_streams.length > 0)
+    work.emit({ type: 'default_streams', body: { default_streams: is ? default_streams : [] }, audience });
+  if (default_stream_groups.length > 0)
+    work.emit({
+      type: 'default_stream_groups',
+      body: { default_stream_groups: is ? default_stream_groups : [] },
+      audience,
+    });
+}

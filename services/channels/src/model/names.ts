@@ -1,0 +1,21 @@
+import { badRequest, limits } from '@natter/contracts';
+
+/** The name to store; refuses invalid names. */
+export function checkedChannelName(name: string): string {
+  const stripped = name.trim();
+  if (stripped === '') throw badRequest("Channel name can't be empty.");
+  if ([...stripped].length > limits.channelNameLength)
+    throw badRequest(`Channel name too long (limit: ${limits.channelNameLength} characters).`);
+  const position = [...stripped].findIndex((char) => /[\p{Cc}\p{Cn}\p{Cs}]/u.test(char));
+  if (position >= 0) throw badRequest(`Invalid character in channel name, at position ${position + 1}.`);
+  return stripped;
+}
+
+export function checkedDescription(description: string): string {
+  const text = oneLine(description);
+  if ([...text].length > limits.channelDescriptionLength)
+    throw badRequest(`description is too long (limit: ${limits.channelDescriptionLength} characters)`);
+  return text;
+}
+
+export const oneLine = (description: string): string => description.trim().replaceAll(/\r?\n/g, ' ');

@@ -1,0 +1,45 @@
+import { sql, type Work } from '@natter/database';
+import { knowersOf } from './audience.ts';
+import { subscribersOf } from './channel-events.ts';
+import { channelColumns, channelRow } from './channel-row.ts';
+import type { Directory } from './directory/directory.ts';
+import { addToCounts } from './join.ts';
+import { tellPeers } from './tell-peers.ts';
+
+/**
+ * A deactivated user is removed from the lists of subscribers, keeps the subscriptions, and receives no more messages.
+ */
+export const leaveLists = (work: Work, directory: Directory, userId: number): Promise<void> =>
+  change(work, directory, userId, 'peer_remove', -1);
+
+/** A reactivated user is listed again. */
+export const enterLists = (work: Work, directory: Directory, userId: number): Promise<void> =>
+  change(work, directory, userId, 'peer_add', 1);
+
+async function change(
+  work: Work,
+  directory: Directory,
+  userId: number,
+  op: 'peer_add' | 'peer_remove',
+  by: number,
+): Promise<void> {
+  const channels = await work.any(sql.type(channelRow)`
+    SELECT ${channelColumns} FROM channels.channel c JOIN channels.subscription s ON s.channel_id = c.id
+    WHERE s.realm_id = ${work.realmId} AND s.user_id = ${userId} AND s.is_active ORDER BY c.id FOR UPDATE OF c`);
+  if (channels.length === 0) return;
+  await addToCounts(
+    work,
+    channels.map((channel) => ({ channel, by })),
+  );
+  for (const { id } of channels) work.bump(`channel:${id}`);
+  const subscribers = await subscribersOf(
+    work,
+    channels.map(({ id }) => id),
+  );
+  const changes = channels.map((channel) => ({
+    channel,
+    userIds: [userId],
+    knowers: knowersOf(channel, directory, subscribers.get(channel.id) ?? new Set()),
+  }));
+  tellPeers(work, op, changes);
+}

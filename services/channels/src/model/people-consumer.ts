@@ -1,0 +1,159 @@
+import { idsOf, type LogEvent, type NewcomerNote } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { type Directory, type NotificationSetting, notificationSettings, type Person } from './directory/directory.ts';
+import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
+import { applyGroupEvent, type GroupEvent } from './group-events.ts';
+import { subscribeNewcomer } from './newcomer.ts';
+import { enterLists, leaveLists } from './peer-lists.ts';
+import { tellChangeOfGroups, tellChangeOfPerson } from './visibility.ts';
+
+/**
+ * Maintains the projection of users and groups, and emits the consequences of a change in the same transaction:
+ * channels that users can see now or no longer, changes of subscriber lists, and a new user's first channels.
+ */
+export function peopleConsumer(owner: Owner, directories: DirectoryCache): void {
+  const taken = new WeakMap<Work, Directory>();
+  /**
+   * Names, avatars and most settings are irrelevant here: no request waits for them, and cached directories stay valid.
+   */
+  const follow =
+    <E>(apply: Apply<E>, isRelevant: (event: E) => boolean = () => true) =>
+    async (work: Work, event: E, number: number): Promise<void> => {
+      if (!isRelevant(event)) return;
+      let directory = taken.get(work);
+      if (!directory) {
+        await holdDirectory(work, 'alone');
+        directory = await directories.take(work);
+        taken.set(work, directory);
+      }
+      await apply(work, directory, event);
+      directory.stamp = `${number}.${Math.random().toString(36).slice(2)}`;
+    };
+  const group = follow(applyGroup);
+  owner.consume({
+    name: 'people',
+    // Every change of channels waits while the projection is locked exclusively.
+    batchSize: 25,
+    on: {
+      'realm_user/add': follow(personAdded),
+      'realm_user/update': follow(personChanged, ({ body }) => keptOfPerson.some((name) => name in body.person)),
+      'user_group/add': group,
+      'user_group/update': group,
+      'user_group/remove': group,
+      'user_group/add_members': group,
+      'user_group/remove_members': group,
+      'user_group/add_subgroups': group,
+      'user_group/remove_subgroups': group,
+      'user_settings/update': follow(settingChanged, isKept),
+      'realm_user_settings_defaults/update': follow(defaultChanged, isKept),
+    },
+    finish: async (work) => {
+      const directory = taken.get(work);
+      if (!directory) return;
+      await work.run(sql.unsafe`
+        INSERT INTO channels.directory (realm_id, stamp) VALUES (${work.realmId}, ${directory.stamp})
+        ON CONFLICT (realm_id) DO UPDATE SET stamp = excluded.stamp`);
+      directories.keep(work.realmId, directory);
+    },
+  });
+}
+
+type Apply<E> = (work: Work, directory: Directory, event: E) => Promise<void>;
+type SettingEvent = LogEvent<'user_settings/update' | 'realm_user_settings_defaults/update'>;
+
+const isKept = ({ body }: SettingEvent): boolean => settingNames.has(body.property);
+const keptOfPerson = ['email', 'new_email', 'role', 'is_active', 'bot_owner_id'];
+
+const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, directory, { body: { person: changes } }) => {
+  const before = directory.people.get(changes.user_id);
+  if (!before) return;
+  const after: Person = {
+    ...before,
+    email: changes.new_email ?? changes.email ?? before.email,
+    role: changes.role ?? before.role,
+    isActive: changes.is_active ?? before.isActive,
+    botOwnerId: changes.bot_owner_id ?? before.botOwnerId,
+  };
+  if (!isChanged(before, after)) return;
+  await storePerson(work, after);
+  const known = directory.holder(after.userId);
+  directory.setPerson(after);
+  if (after.role !== before.role && known) await tellChangeOfPerson(work, directory, known);
+  if (after.isActive && !before.isActive) await enterLists(work, directory, after.userId);
+  if (before.isActive && !after.isActive) await leaveLists(work, directory, after.userId);
+};
+
+const defaultsRow = z.object({ notifications: z.record(z.string(), z.boolean()) });
+
+const isChanged = (before: Person, after: Person): boolean =>
+  (Object.keys(after) as (keyof Person)[]).some((key) => before[key] !== after[key]);
+
+const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, directory, { body: { person: user }, note }) => {
+  if (directory.people.has(user.user_id)) return;
+  const defaults = await work.maybeOne(
+    sql.type(defaultsRow)`SELECT notifications FROM channels.directory WHERE realm_id = ${work.realmId}`,
+  );
+  const person: Person = {
+    userId: user.user_id,
+    email: user.email,
+    role: user.role,
+    isActive: user.is_active,
+    isBot: user.is_bot,
+    botOwnerId: user.bot_owner_id ?? null,
+    notifications: { ...defaults?.notifications, ...notedSettings(note?.settings) },
+  };
+  await storePerson(work, person);
+  directory.setPerson(person);
+  await tellChangeOfPerson(work, directory, { userId: person.userId, role: undefined, groupIds: [] });
+  await subscribeNewcomer(work, directory, person, note ?? {});
+};
+
+async function storePerson(work: Work, person: Person): Promise<void> {
+  await work.run(sql.unsafe`
+    INSERT INTO channels.person (realm_id, user_id, email, role, is_active, is_bot, bot_owner_id, notifications)
+    VALUES (${work.realmId}, ${person.userId}, ${person.email}, ${person.role}, ${person.isActive}, ${person.isBot},
+      ${person.botOwnerId}, ${JSON.stringify(person.notifications)}::jsonb)
+    ON CONFLICT (realm_id, user_id) DO UPDATE SET email = excluded.email, role = excluded.role,
+      is_active = excluded.is_active, bot_owner_id = excluded.bot_owner_id, notifications = excluded.notifications`);
+}
+
+async function applyGroup(work: Work, directory: Directory, event: GroupEvent): Promise<void> {
+  const change = await applyGroupEvent(work, directory, event);
+  if (change) await tellChangeOfGroups(work, directory, change);
+}
+
+/** Names of the settings in users that are the defaults of a channel's own settings. */
+const settingNames = new Map<string, NotificationSetting>(
+  notificationSettings.map((name) => [name === 'wildcard_mentions_notify' ? name : `enable_stream_${name}`, name]),
+);
+
+/** The realm's defaults at the time when the user was created, if the event contains them. */
+function notedSettings(settings: NewcomerNote['settings'] = {}): Person['notifications'] {
+  const given = Object.entries(settings).map(([name, value]) => [settingNames.get(name), value] as const);
+  return Object.fromEntries(given.filter(([name, value]) => name !== undefined && typeof value === 'boolean'));
+}
+
+const defaultChanged: Apply<LogEvent<'realm_user_settings_defaults/update'>> = async (work, directory, event) => {
+  const { property, value } = event.body;
+  const setting = settingNames.get(property);
+  if (!setting || typeof value !== 'boolean') return;
+  const added = JSON.stringify({ [setting]: value });
+  await work.run(sql.unsafe`
+    INSERT INTO channels.directory AS d (realm_id, stamp, notifications) VALUES (${work.realmId}, ${directory.stamp}, ${added}::jsonb)
+    ON CONFLICT (realm_id) DO UPDATE SET notifications = d.notifications || excluded.notifications`);
+};
+
+const settingChanged: Apply<LogEvent<'user_settings/update'>> = async (work, directory, event) => {
+  const { property, value } = event.body;
+  const setting = settingNames.get(property);
+  if (!setting || typeof value !== 'boolean') return;
+  for (const userId of idsOf(event.audience.users)) {
+    const person = directory.people.get(userId);
+    if (!person) continue;
+    const after = { ...person, notifications: { ...person.notifications, [setting]: value } };
+    await storePerson(work, after);
+    directory.setPerson(after);
+  }
+};

@@ -1,0 +1,126 @@
+import { badRequest, isGuest, limits } from '@natter/contracts';
+import { type Entered, mayAdd, mayAddOthers } from './authorization.ts';
+import { colorForm } from './colors.ts';
+import { announceChannels, type Configuration, createChannels, type NewChannel } from './create-channels.ts';
+import type { Decision } from './deciding.ts';
+import { enter } from './enter.ts';
+import { join } from './join.ts';
+import { checkedChannelName, checkedDescription } from './names.ts';
+import { requireFewSubscriptions } from './principals.ts';
+import { insufficientPermission, unableToAccess } from './refusals.ts';
+import type { HtmlOf } from './rendered-descriptions.ts';
+
+interface Wanted extends NewChannel {
+  color: string | undefined;
+}
+
+interface Asked {
+  name: string;
+  description?: string | undefined;
+  color?: string | undefined;
+}
+
+export interface Answer {
+  subscribed: Record<string, string[]>;
+  already_subscribed: Record<string, string[]>;
+  unauthorized: string[];
+  messagesSent: boolean;
+}
+
+/** Texts to render before `wantedOf` needs them. */
+export const descriptionsOf = (subscriptions: readonly Asked[]): string[] =>
+  subscriptions.map(({ description }) => description ?? '');
+
+/** Merges equal names, case-insensitively. */
+export function wantedOf(subscriptions: readonly Asked[], htmlOf: HtmlOf): Wanted[] {
+  const wanted = new Map<string, Wanted>();
+  for (const { name, description, color } of subscriptions) {
+    const checked = checkedChannelName(name);
+    if (color !== undefined && !colorForm.test(color)) throw badRequest('color is not a valid hex color code');
+    const text = checkedDescription(description ?? '');
+    wanted.set(checked.toLowerCase(), { name: checked, description: text, html: htmlOf(text), color });
+  }
+  return [...wanted.values()];
+}
+
+/** Subscribes users to channels by name, and creates missing channels. All or nothing if `refusesAll` is set. */
+export async function subscribe(
+  decision: Decision,
+  wanted: readonly Wanted[],
+  principals: readonly number[],
+  configuration: Configuration,
+  { refusesAll }: { refusesAll: boolean },
+): Promise<Answer> {
+  const { work, directory, actor } = decision;
+  if (isGuest(actor)) throw badRequest('Not allowed for guest users');
+  requireFewSubscriptions(wanted.length, principals.length);
+  const existing = await enter(
+    work,
+    wanted.map(({ name }) => name),
+  );
+  const known = new Set(existing.flatMap(({ asked }) => asked));
+  const allowed = existing.filter((entered) => mayAdd(decision, entered, principals) === 'allowed');
+  const refused = existing.filter((entered) => !allowed.includes(entered));
+  if (refusesAll && refused.length > 0) {
+    const hidden = refused.filter((entered) => mayAdd(decision, entered, principals) === 'no access');
+    throw hidden.length > 0 ? unableToAccess(hidden.map(({ channel }) => channel.name)) : insufficientPermission();
+  }
+  const created = await createChannels(
+    decision,
+    // Always in the same order: two requests that create the same channels wait for each other only once.
+    wanted
+      .filter(({ name }) => !known.has(name))
+      .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1)),
+    configuration,
+  );
+  const others = principals.filter((id) => id !== actor.userId);
+  if (others.length > 0 && created.some((channel) => !mayAddOthers(decision, channel, true)))
+    throw insufficientPermission();
+  await announceChannels(
+    decision,
+    created.map((channel) => ({ channel, willSubscribe: principals })),
+    configuration,
+  );
+  const isNew = true;
+  const fresh = created.map((channel) => ({ channel, asked: [channel.name], subscribers: new Set<number>(), isNew }));
+  const entered = [...allowed, ...fresh];
+  const joinings = entered.map((one) => {
+    const { asked, subscribers } = one;
+    return {
+      ...one,
+      added: principals.filter((id) => !subscribers.has(id)),
+      color: wanted.find(({ name }) => asked.includes(name))?.color,
+    };
+  });
+  const count = joinings.reduce((sum, { added }) => sum + added.length, 0);
+  const messagesSent =
+    (configuration.send_new_subscription_messages ?? true) && count <= limits.bulkNewSubscriptionMessages;
+  const notify = messagesSent ? others.filter((id) => !directory.people.get(id)?.isBot) : [];
+  await join(work, directory, joinings, { by: actor.userId, notify });
+  return {
+    ...namesByUser(joinings, principals),
+    unauthorized: refused.map(({ channel }) => channel.name),
+    messagesSent,
+  };
+}
+
+function namesByUser(
+  joinings: readonly (Entered & { added: readonly number[] })[],
+  principals: readonly number[],
+): Pick<Answer, 'subscribed' | 'already_subscribed'> {
+  const answer: Pick<Answer, 'subscribed' | 'already_subscribed'> = { subscribed: {}, already_subscribed: {} };
+  for (const { channel, subscribers } of joinings)
+    for (const id of principals) {
+      const kind = subscribers.has(id) ? answer.already_subscribed : answer.subscribed;
+      const names = kind[String(id)];
+      if (names) names.push(channel.name);
+      else kind[String(id)] = [channel.name];
+    }
+  return answer;
+}
+
+export const sentOrNot = (
+  { send_new_subscription_messages }: Configuration,
+  { messagesSent }: Answer,
+): { new_subscription_messages_sent?: boolean } =>
+  send_new_subscription_messages === undefined ? {} : { new_subscription_messages_sent: messagesSent };

@@ -1,0 +1,34 @@
+import type { Work } from '@natter/database';
+import { minus } from './audience.ts';
+import { countChanged, peersChanged } from './channel-events.ts';
+import type { ChannelRow } from './channel-row.ts';
+import { grouped } from './grouped.ts';
+
+/** Users who joined or left a channel's list of subscribers, and all users who can see the channel now. */
+export interface PeerChange {
+  channel: ChannelRow;
+  userIds: readonly number[];
+  knowers: ReadonlySet<number>;
+}
+
+/**
+ * Notifies others of a change, with one event for channels with the same users and receivers; then notifies all of the
+ * number of subscribers. Of several users who leave together, each is notified of the others.
+ */
+export function tellPeers(work: Work, op: 'peer_add' | 'peer_remove', changes: readonly PeerChange[]): void {
+  const told = changes.map(({ channel, userIds, knowers }) => ({
+    channel,
+    userIds,
+    others: op === 'peer_remove' && userIds.length > 1 ? [...knowers] : minus(knowers, new Set(userIds)),
+  }));
+  const keyOf = ({ channel, userIds, others }: (typeof told)[number]): string =>
+    `${channel.is_archived} ${userIds.join()} ${others.join()}`;
+  for (const group of grouped(
+    told.filter(({ others }) => others.length > 0),
+    keyOf,
+  )) {
+    const channels = group.map(({ channel }) => channel);
+    work.emit(peersChanged(op, channels, group[0]?.userIds ?? [], group[0]?.others ?? []));
+  }
+  for (const { channel, knowers } of changes) if (knowers.size > 0) work.emit(countChanged(channel, knowers));
+}

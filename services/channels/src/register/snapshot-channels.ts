@@ -1,0 +1,61 @@
+import { eventQueueOperations } from '@natter/contracts';
+import { inSnapshot } from '@natter/database';
+import { Block, type Handlers, handle, listOf, toJson } from '@natter/service-kit';
+import { channelTexts } from '../model/channel-object.ts';
+import type { Service } from '../model/deciding.ts';
+import { defaultChannels, defaultGroups } from '../model/default-events.ts';
+import { systemGroupsOf } from '../model/directory/directory.ts';
+import { foldersOf, toFolder } from '../model/folder-row.ts';
+import { subscriptionKinds } from '../model/subscription-kinds.ts';
+import { visibleChannels } from '../model/visible-channels.ts';
+
+/** This service's section of a register, from its own tables at one point in time. The user may be a spectator. */
+export function snapshotHandlers({ owner, directories, noteSeen }: Service): Handlers {
+  return [
+    handle(eventQueueOperations.snapshotChannels, ({ meta }, asked) =>
+      inSnapshot(owner.database, asked.snapshot, async (executor) => {
+        const { realmId } = meta;
+        const { user_id: userId, types } = asked;
+        const wants = (type: string): boolean => types === null || types.includes(type);
+        const directory = await directories.read(executor, realmId);
+        if (directory.people.has(userId)) noteSeen(realmId, userId);
+        // Read before other statements, because the directory may change meanwhile.
+        const holder = directory.holder(userId);
+        const isNonGuest = holder !== undefined && holder.role !== 600;
+        const state: Record<string, unknown> = {};
+        if (wants('subscription') || wants('stream')) {
+          const visible = await visibleChannels(
+            executor,
+            realmId,
+            userId,
+            holder,
+            asked.capabilities.archived_channels ?? false,
+          );
+          const textOf = channelTexts(systemGroupsOf(directory));
+          if (wants('stream')) state.streams = listOf(blocksOf(visible.map(({ channel }) => textOf(channel))));
+          if (wants('subscription'))
+            Object.assign(
+              state,
+              await subscriptionKinds(executor, realmId, userId, directory, visible, asked.include_subscribers, {
+                withNulls: asked.capabilities.notification_settings_null ?? false,
+              }),
+            );
+        }
+        if (wants('default_streams'))
+          state.realm_default_streams = isNonGuest ? await defaultChannels(executor, realmId) : [];
+        if (wants('default_stream_groups'))
+          state.realm_default_stream_groups = isNonGuest ? await defaultGroups(executor, realmId) : [];
+        if (wants('channel_folders')) state.channel_folders = (await foldersOf(executor, realmId, true)).map(toFolder);
+        return toJson(state);
+      }),
+    ),
+  ];
+}
+
+/** Most users see the same channels, so gateways have these blocks already. */
+const blocksOf = (texts: readonly string[]): Block[] =>
+  Array.from(
+    { length: Math.ceil(texts.length / blockSize) },
+    (_, index) => new Block(texts.slice(index * blockSize, (index + 1) * blockSize).join(',')),
+  );
+const blockSize = 128;

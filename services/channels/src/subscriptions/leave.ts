@@ -1,0 +1,61 @@
+import { sql, type Work } from '@natter/database';
+import { knowersOf, knows, minus, to } from '../model/audience.ts';
+import { channelsVanish, formsOf } from '../model/channel-events.ts';
+import type { ChannelRow } from '../model/channel-row.ts';
+import type { Directory } from '../model/directory/directory.ts';
+import { grouped } from '../model/grouped.ts';
+import { addToCounts, isCounted } from '../model/join.ts';
+import { tellPeers } from '../model/tell-peers.ts';
+
+/** Users who leave a locked channel; `subscribers` are those before. */
+export interface Leaving {
+  channel: ChannelRow;
+  subscribers: ReadonlySet<number>;
+  gone: readonly number[];
+}
+
+/** Unsubscribes users from channels and emits the events. */
+export async function leave(work: Work, directory: Directory, leavings: readonly Leaving[], by: number): Promise<void> {
+  const real = leavings.filter(({ gone }) => gone.length > 0);
+  if (real.length === 0) return;
+  const rows = real.flatMap(({ channel, gone }) => gone.map((user) => ({ channel: channel.id, user })));
+  await work.run(sql.unsafe`
+    UPDATE channels.subscription s SET is_active = false
+    FROM unnest(${sql.array(
+      rows.map(({ channel }) => channel),
+      'int4',
+    )}, ${sql.array(
+      rows.map(({ user }) => user),
+      'int4',
+    )}) AS r (channel, "user")
+    WHERE s.channel_id = r.channel AND s.user_id = r."user"`);
+  await addToCounts(
+    work,
+    real.map(({ channel, gone }) => ({ channel, by: -gone.filter((id) => isCounted(directory, id)).length })),
+  );
+  for (const { channel } of real) work.bump(`channel:${channel.id}`);
+  for (const group of grouped(real, ({ channel, gone }) => `${channel.is_archived} ${gone.join()}`)) {
+    const [first] = group;
+    if (!first) continue;
+    work.emit({
+      type: 'subscription',
+      op: 'remove',
+      body: { subscriptions: group.map(({ channel }) => ({ stream_id: channel.id, name: channel.name })) },
+      audience: to(first.gone),
+      note: { by, channel_ids: group.map(({ channel }) => channel.id), user_ids: first.gone },
+      ...formsOf(first.channel),
+    });
+  }
+  const changes = real.map(({ channel, subscribers, gone }) => ({
+    channel,
+    userIds: gone,
+    knowers: knowersOf(channel, directory, new Set(minus(subscribers, new Set(gone)))),
+  }));
+  tellPeers(work, 'peer_remove', changes);
+  channelsVanish(
+    work,
+    real
+      .map(({ channel, gone }) => ({ channel, to: gone.filter((id) => !knows(channel, directory, id, false)) }))
+      .filter(({ to }) => to.length > 0),
+  );
+}

@@ -1,0 +1,81 @@
+import { badRequest, channelOperations, isGuest } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { type Handlers, handle, toJson, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { reading, type Service } from '../model/deciding.ts';
+import { knownChannel } from '../model/known-channel.ts';
+import { subscriberLists } from '../model/subscriber-lists.ts';
+import { subscriptionKinds } from '../model/subscription-kinds.ts';
+import { visibleChannels } from '../model/visible-channels.ts';
+
+export function subscriptionHandlers(service: Service): Handlers {
+  const { directories } = service;
+  return [
+    handle(channelOperations.getSubscriptions, (context, { include_subscribers }) =>
+      reading(service, context, async (database) => {
+        const { actor } = context;
+        const visible = await visibleChannels(database, actor.realmId, actor.userId, actor, false);
+        const directory = await directories.read(database, actor.realmId);
+        const subscribed = visible.filter(({ isSubscribed }) => isSubscribed);
+        const { subscriptions } = await subscriptionKinds(
+          database,
+          actor.realmId,
+          actor.userId,
+          directory,
+          subscribed,
+          include_subscribers,
+          { withNulls: true },
+        );
+        return toJson({ subscriptions });
+      }),
+    ),
+
+    handle(channelOperations.getSubscribers, (context, { stream_id }) =>
+      reading(service, context, async (database) => {
+        const channel = await knownChannel(database, context.actor, stream_id);
+        const lists = await subscriberLists(database, context.actor.realmId, [channel], 'true', context.actor.userId);
+        return { subscribers: lists(channel.id).subscribers ?? [] };
+      }),
+    ),
+
+    handle(channelOperations.getSubscriptionStatus, (context, { user_id, stream_id }) =>
+      reading(service, context, async (database) => {
+        await mustBeKnown(service, database, context, user_id);
+        const channel = await knownChannel(database, context.actor, stream_id);
+        const subscribed = await channelsOf(database, context.actor.realmId, user_id);
+        return { is_subscribed: subscribed.has(channel.id) };
+      }),
+    ),
+
+    handle(channelOperations.getUserChannels, (context, { user_id }) =>
+      reading(service, context, async (database) => {
+        const { actor } = context;
+        await mustBeKnown(service, database, context, user_id);
+        const subscribed = await channelsOf(database, actor.realmId, user_id);
+        const visible = await visibleChannels(database, actor.realmId, actor.userId, actor, false);
+        const ids = visible.map(({ channel }) => channel.id);
+        return { subscribed_channel_ids: ids.filter((id) => subscribed.has(id)) };
+      }),
+    ),
+  ];
+}
+
+async function channelsOf(executor: Executor, realmId: number, userId: number): Promise<Set<number>> {
+  const rows = await executor.any(sql.type(z.object({ channel_id: z.number() }))`
+    SELECT channel_id FROM channels.subscription WHERE realm_id = ${realmId} AND user_id = ${userId} AND is_active`);
+  return new Set(rows.map(({ channel_id }) => channel_id));
+}
+
+/** A user whom a guest may not see is answered like one who does not exist. */
+async function mustBeKnown(
+  { directories, policies, sight }: Service,
+  executor: Executor,
+  { actor, meta }: UserContext,
+  userId: number,
+): Promise<void> {
+  if (userId === actor.userId) return;
+  const directory = await directories.read(executor, actor.realmId);
+  const isHidden = async (): Promise<boolean> =>
+    isGuest(actor) && (await sight.hiddenFrom(actor, meta, await policies.get(meta, true))).has(userId);
+  if (!directory.people.has(userId) || (await isHidden())) throw badRequest('No such user');
+}

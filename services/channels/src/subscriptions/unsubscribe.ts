@@ -1,0 +1,61 @@
+import { channelOperations } from '@natter/contracts';
+import { hasMetadataAccess } from '@natter/permissions';
+import { type Handlers, handleWrite } from '@natter/service-kit';
+import { type Entered, mayRemove } from '../model/authorization.ts';
+import { type Decision, deciding, type Service } from '../model/deciding.ts';
+import { enter, type Named } from '../model/enter.ts';
+import { requireFewSubscriptions, resolvePrincipals } from '../model/principals.ts';
+import { insufficientPermission, unknownChannelName } from '../model/refusals.ts';
+import { type Leaving, leave } from './leave.ts';
+
+export function unsubscribeHandlers(service: Service): Handlers {
+  return [
+    handleWrite(channelOperations.unsubscribe, (context, params) =>
+      deciding(service, context, (decision) => {
+        const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, false);
+        return unsubscribe(decision, params.subscriptions, principals);
+      }),
+    ),
+  ];
+}
+
+export async function unsubscribe(
+  decision: Decision,
+  names: readonly string[],
+  principals: readonly number[],
+): Promise<{ removed: string[]; not_removed: string[] }> {
+  const { work, directory, actor } = decision;
+  const wanted = [...new Map(names.map((name) => [name.trim().toLowerCase(), name.trim()])).values()];
+  requireFewSubscriptions(wanted.length, principals.length);
+  const isKnown = ({ channel, subscribers }: Entered): boolean =>
+    hasMetadataAccess(channel, actor, subscribers.has(actor.userId));
+  const known = (await enter(work, wanted)).filter(isKnown);
+  // Users can unsubscribe from archived channels too.
+  const archived = (await enter(work, namesOutside(wanted, known), true)).filter(isKnown);
+  known.push(...oneOfEachName(archived, principals));
+  for (const name of namesOutside(wanted, known)) throw unknownChannelName(name);
+  if (known.some((channel) => !mayRemove(decision, channel, principals))) throw insufficientPermission();
+  const leavings = known.map(({ channel, subscribers }) => ({
+    channel,
+    subscribers,
+    gone: principals.filter((id) => subscribers.has(id)),
+  }));
+  await leave(work, directory, leavings, actor.userId);
+  const namesOf = (fits: (leaving: Leaving) => boolean): string[] =>
+    leavings.filter(fits).map(({ channel }) => channel.name);
+  return {
+    removed: namesOf(({ gone }) => gone.length > 0),
+    // Of several users only some may have been subscribed.
+    not_removed: namesOf(({ gone }) => gone.length < principals.length),
+  };
+}
+
+const namesOutside = (wanted: readonly string[], known: readonly Named[]): string[] =>
+  wanted.filter((name) => !known.some(({ asked }) => asked.includes(name)));
+
+/** Of archived channels with the same name: the latest that any of the users is subscribed to, otherwise the latest. */
+function oneOfEachName(archived: readonly Named[], principals: readonly number[]): Named[] {
+  const isLeft = ({ subscribers }: Entered): boolean => principals.some((id) => subscribers.has(id));
+  const inOrder = [...archived.filter((one) => !isLeft(one)), ...archived.filter(isLeft)];
+  return [...new Map(inOrder.map((one) => [one.asked.join(), one])).values()];
+}

@@ -1,0 +1,89 @@
+import { type BodyOf, badRequest, channelOperations, ownChange } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handleWrite } from '@natter/service-kit';
+import { z } from 'zod';
+import { to } from '../model/audience.ts';
+import { formsOf } from '../model/channel-events.ts';
+import { colorForm } from '../model/colors.ts';
+import { type Decision, deciding, type Service } from '../model/deciding.ts';
+import { type Personal, personalColumns, personalRow } from '../model/personal.ts';
+
+interface Setting {
+  stream_id: number;
+  property: string;
+  value: boolean | string;
+}
+
+export function ownSettingsHandlers(service: Service): Handlers {
+  return [
+    handleWrite(channelOperations.updateSubscriptions, (context, params) =>
+      deciding(service, context, (decision) => change(decision, params.subscription_data)),
+    ),
+    handleWrite(channelOperations.updateSubscription, (context, params) =>
+      deciding(service, context, (decision) => change(decision, [params])),
+    ),
+  ];
+}
+
+const ownRow = personalRow.extend({ channel_id: z.number(), is_archived: z.boolean() });
+
+/** Changes the caller's own settings of channels, including archived ones: all of them, or none if one is invalid. */
+async function change({ work, actor }: Decision, settings: readonly Setting[]): Promise<Record<string, never>> {
+  const checked = settings.map(checkedSetting);
+  const ids = sql.array(
+    checked.map(({ stream_id }) => stream_id),
+    'int4',
+  );
+  const rows = await work.any(sql.type(ownRow)`
+    SELECT s.channel_id, c.is_archived, ${personalColumns} FROM channels.subscription s JOIN channels.channel c ON c.id = s.channel_id
+    WHERE s.realm_id = ${work.realmId} AND s.user_id = ${actor.userId} AND s.is_active AND s.channel_id = ANY(${ids})
+    ORDER BY s.channel_id FOR UPDATE OF s`);
+  const byId = new Map(rows.map((row) => [row.channel_id, row]));
+  const touched = new Set<z.infer<typeof ownRow>>();
+  for (const { stream_id, property, value } of checked) {
+    const row = byId.get(stream_id);
+    if (!row) throw badRequest(`Not subscribed to channel ID ${stream_id}`);
+    if (row[property] === value) continue;
+    Object.assign(row, { [property]: value });
+    touched.add(row);
+    const tell = (body: BodyOf<'subscription/update'>): void =>
+      void work.emit({ type: 'subscription', op: 'update', body, audience: to([actor.userId]), ...formsOf(row) });
+    tell(ownChange(stream_id, property, value));
+    if (property === 'is_muted') tell(ownChange(stream_id, 'in_home_view', !value));
+  }
+  for (const row of touched)
+    await work.run(sql.unsafe`
+      UPDATE channels.subscription SET color = ${row.color}, is_muted = ${row.is_muted}, pin_to_top = ${row.pin_to_top},
+        desktop_notifications = ${row.desktop_notifications}, email_notifications = ${row.email_notifications},
+        push_notifications = ${row.push_notifications}, audible_notifications = ${row.audible_notifications},
+        wildcard_mentions_notify = ${row.wildcard_mentions_notify}
+      WHERE channel_id = ${row.channel_id} AND user_id = ${actor.userId}`);
+  return {};
+}
+
+const booleans = new Set<string>([
+  'is_muted',
+  'pin_to_top',
+  'desktop_notifications',
+  'email_notifications',
+  'push_notifications',
+  'audible_notifications',
+  'wildcard_mentions_notify',
+]);
+
+function checkedSetting({ stream_id, property, value }: Setting): {
+  stream_id: number;
+  property: keyof Personal;
+  value: boolean | string;
+} {
+  if (property === 'color') {
+    if (typeof value !== 'string') throw badRequest('color is not a string');
+    if (!colorForm.test(value)) throw badRequest('color is not a valid hex color code');
+    return { stream_id, property, value };
+  }
+  const isInverse = property === 'in_home_view';
+  if (!isInverse && !booleans.has(property)) throw badRequest(`Unknown subscription property: ${property}`);
+  if (typeof value !== 'boolean') throw badRequest(`${property} is not a boolean`);
+  if (isInverse) return { stream_id, property: 'is_muted', value: !value };
+  return { stream_id, property: property as keyof Personal, value };
+}

@@ -1,0 +1,33 @@
+import type { QueueRecord } from '@natter/contracts';
+import { type LogRedis, queueKey } from '@natter/event-log';
+
+/** Longer than the longest deadline of an operation. */
+const cacheSeconds = 60;
+/** Has no user id, so no gateway accepts it as the record of a queue. */
+const noRecord = '{}';
+
+/**
+ * Only a cache: without Redis the next poll reads the record again. A look-up that began before the queue ended caches
+ * nothing afterwards.
+ */
+export async function remember({ redis }: LogRedis, record: QueueRecord): Promise<void> {
+  const key = queueKey(record.realm_id, record.queue_id);
+  await redis.set(key, JSON.stringify(record), 'EX', cacheSeconds, 'NX').catch(() => undefined);
+}
+
+/**
+ * Marks ended or changed queues as uncacheable for longer than any look-up takes, so each poll reads the record. Redis
+ * may be unavailable.
+ */
+export async function forget({ redis }: LogRedis, realmId: number, queueIds: readonly string[]): Promise<void> {
+  const keys = queueIds.map((queueId) => queueKey(realmId, queueId));
+  await Promise.all(
+    keys.map((key) =>
+      redis
+        .set(key, noRecord, 'EX', 2 * cacheSeconds)
+        // A full Redis refuses a write, but deletes.
+        .catch(() => redis.del(key))
+        .catch(() => undefined),
+    ),
+  );
+}

@@ -1,0 +1,27 @@
+import type { FastifyInstance } from 'fastify';
+import { noScripts } from '../http/send-page.ts';
+import { asyncApi } from './async-api.ts';
+import { docsPage } from './docs-page.ts';
+import { openApi } from './open-api.ts';
+import { serverEmojiImage } from './server-emoji-image.ts';
+
+const success = JSON.stringify({ result: 'success', msg: '' });
+
+/** The API's documents, and what clients ask outside the API. They do not depend on the caller, so each is generated once. */
+export function serveDocuments(app: FastifyInstance): void {
+  const documents = [
+    ['/openapi.json', 'application/json; charset=utf-8', JSON.stringify(openApi())],
+    ['/asyncapi.json', 'application/json; charset=utf-8', JSON.stringify(asyncApi())],
+    ['/docs', 'text/html; charset=utf-8', docsPage()],
+    // The gateway accepts requests; probes of dependencies are not public.
+    ['/health', 'application/json; charset=utf-8', success],
+    // No client is too old.
+    ['/compatibility', 'application/json; charset=utf-8', success],
+    // Clients know this path of the server's own emoji.
+    ['/static/generated/emoji/images/emoji/unicode/zulip.png', 'image/png', serverEmojiImage()],
+  ] as const;
+  for (const [url, type, text] of documents) {
+    const bytes = Buffer.from(text);
+    app.get(url, async (_, reply) => reply.type(type).header('content-security-policy', noScripts).send(bytes));
+  }
+}

@@ -1,0 +1,64 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import spectralCore from '@stoplight/spectral-core';
+import spectralRulesets from '@stoplight/spectral-rulesets';
+import { expect, test } from 'vitest';
+import { openApi } from './open-api.ts';
+
+type Json = Record<string, unknown>;
+
+const document = openApi();
+const operations = Object.entries(document.paths as Record<string, Record<string, Json>>).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+);
+
+test('Redocly finds nothing in the description of the API', async () => {
+  const config = await createConfig({
+    extends: ['recommended'],
+    // Existing clients use these paths: a literal segment takes precedence over a parameter.
+    // A login and a logout answer with a redirect; the last test of this file asserts a success of every operation.
+    rules: { 'no-ambiguous-paths': 'off', 'operation-2xx-response': 'off' },
+  });
+  const problems = await lintFromString({ source: JSON.stringify(document), config });
+  expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+});
+
+test('Spectral finds nothing in the description of the API', async () => {
+  const spectral = new spectralCore.Spectral();
+  spectral.setRuleset(new spectralCore.Ruleset({ extends: [spectralRulesets.oas] }));
+  const problems = await spectral.run(structuredClone(document));
+  expect(problems.map(({ code, message, path }) => [code, message, path.join('/')])).toEqual([]);
+});
+
+test('no error is lost because it shares its status with another', () => {
+  const editing = operations.find(({ operation }) => operation.operationId === 'update-message')?.operation;
+  const response = (editing?.responses as Record<string, Json> | undefined)?.[400];
+  for (const code of ['BAD_REQUEST', 'EXPECTATION_MISMATCH', 'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED'])
+    expect(response?.description).toContain(`\`${code}\``);
+});
+
+test('parameters of the path are not repeated in the body, and are named as in the path', () => {
+  for (const { path, operation } of operations) {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+    const parameters = operation.parameters as { name: string; in: string }[];
+    expect(
+      parameters
+        .filter((one) => one.in === 'path')
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(named.sort());
+    const body = operation.requestBody as { content: Record<string, { schema: { properties: Json } }> } | undefined;
+    const fields = Object.keys(Object.values(body?.content ?? {})[0]?.schema.properties ?? {});
+    expect(fields.filter((name) => named.includes(name))).toEqual([]);
+  }
+});
+
+test('every operation has one topic, a description and its errors', () => {
+  const topics = (document.tags as { name: string }[]).map(({ name }) => name);
+  for (const { operation } of operations) {
+    expect(operation.tags).toHaveLength(1);
+    expect(topics).toContain((operation.tags as string[])[0]);
+    expect(operation.description).not.toBe('');
+    const success = ['login', 'logout'].includes(operation.operationId as string) ? '303' : '200';
+    expect(Object.keys(operation.responses as Json)).toEqual(expect.arrayContaining([success, '400', '429', '503']));
+  }
+});

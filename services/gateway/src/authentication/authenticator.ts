@@ -1,0 +1,144 @@
+import {
+  type Actor,
+  ChatError,
+  type LogEvent,
+  type NamesOf,
+  type RequestMeta,
+  userOperations,
+} from '@natter/contracts';
+import type { Bus } from '@natter/service-kit';
+import { LRUCache } from 'lru-cache';
+
+/** A request authenticates itself by the Basic header or by the session in its cookie. */
+export type Credential = { header: string | undefined } | { session: string | undefined };
+
+export interface Authenticator {
+  /**
+   * The actor of a credential. Throws 401 codes, or SERVICE_UNAVAILABLE while the users service is unavailable. A poll
+   * may use the cached actor for a minute longer.
+   */
+  authenticate(credential: Credential, meta: RequestMeta, isPoll: boolean): Promise<Actor>;
+  /** The actor of a key without an address, as browsers send it when they open a file. Not cached. */
+  authenticateKey(key: string, meta: RequestMeta): Promise<Actor>;
+  /** Processes an event of a realm whose log is followed: the actors that it changes are no longer cached. */
+  follow(realmId: number, event: LogEvent): void;
+  /** Entries of a realm's log were lost: none of its actors are cached any more. */
+  lost(realmId: number): void;
+}
+
+const maxEntries = 50_000;
+const keepMs = 60_000;
+const bridgeMs = 60_000;
+
+/**
+ * Caches actors of realms whose log this process follows and has read recently (`isCurrent`); writes still state their
+ * expected versions. Only valid keys have entries, so wrong keys evict none; the least recently used entry is evicted
+ * first.
+ */
+export function createAuthenticator(
+  bus: Bus,
+  isCurrent: (realmId: number, meta: RequestMeta) => boolean,
+): Authenticator {
+  const cache = new LRUCache<string, { actor: Actor; until: number }>({ max: maxEntries });
+  /** Incremented with every change, so that an answer that was requested before the change is not cached. */
+  const changes = new Map<number, number>();
+  const forget = (realmId: number, changed: readonly number[] | 'all'): void => {
+    changes.set(realmId, (changes.get(realmId) ?? 0) + 1);
+    for (const [key, { actor }] of cache)
+      if (actor.realmId === realmId && (changed === 'all' || changed.includes(actor.userId))) cache.delete(key);
+  };
+  return {
+    async authenticate(credential, meta, isPoll) {
+      const { cacheKey, ask } = lookUpOf(bus, credential, meta);
+      const cached = cache.get(cacheKey);
+      const isTold = isCurrent(meta.realmId, meta);
+      if (cached && isTold && cached.until > Date.now()) return cached.actor;
+      const before = changes.get(meta.realmId) ?? 0;
+      try {
+        const { actor, validMs } = await ask();
+        if (isTold && before === (changes.get(meta.realmId) ?? 0))
+          cache.set(cacheKey, { actor, until: Date.now() + Math.min(keepMs, validMs) });
+        return actor;
+      } catch (error) {
+        const isOutage = error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
+        if (isOutage && isPoll && cached && cached.until + bridgeMs > Date.now()) return cached.actor;
+        if (!isOutage) cache.delete(cacheKey);
+        throw error;
+      }
+    },
+    async authenticateKey(key, meta) {
+      if (!isKey(key)) throw invalidKey();
+      return bus.call(userOperations.authenticate, { email: undefined, api_key: key }, { meta });
+    },
+    follow(realmId, event) {
+      const changed = usersChangedBy(event);
+      if (changed !== undefined) forget(realmId, changed);
+    },
+    lost: (realmId) => forget(realmId, 'all'),
+  };
+}
+
+interface LookUp {
+  cacheKey: string;
+  /** `validMs` is the time that the credential lasts at least. */
+  ask(): Promise<{ actor: Actor; validMs: number }>;
+}
+
+function lookUpOf(bus: Bus, credential: Credential, meta: RequestMeta): LookUp {
+  if ('session' in credential) {
+    const { session } = credential;
+    if (session === undefined) throw notLoggedIn();
+    return {
+      cacheKey: `${meta.realmId}\nsession\n${session}`,
+      ask: async () => {
+        const answer = await bus.call(userOperations.authenticateSession, { session }, { meta }).catch(asSession);
+        return { actor: answer.actor, validMs: answer.seconds_left * 1_000 };
+      },
+    };
+  }
+  const { email, key } = credentials(credential.header);
+  return {
+    cacheKey: `${meta.realmId}\n${email.toLowerCase()}\n${key}`,
+    ask: async () => {
+      const actor = await bus.call(userOperations.authenticate, { email, api_key: key }, { meta });
+      return { actor, validMs: Number.POSITIVE_INFINITY };
+    },
+  };
+}
+
+function asSession(error: unknown): never {
+  throw error instanceof ChatError && error.code === 'INVALID_API_KEY' ? notLoggedIn() : error;
+}
+
+/** The users whose actor an event changes: role, credentials, or group membership. */
+function usersChangedBy(event: LogEvent): readonly number[] | 'all' | undefined {
+  if (event.type === 'credentials_changed') return [event.body.user_id];
+  if (event.type === 'realm_user' && event.op === 'update') return [event.body.person.user_id];
+  if (event.type === 'realm' && event.op === 'deactivated') return 'all';
+  return event.type === 'user_group' ? usersOfGroupChange(event) : undefined;
+}
+
+function usersOfGroupChange(event: LogEvent<NamesOf<'user_group'>>): readonly number[] | 'all' | undefined {
+  if (event.op === 'add_members' || event.op === 'remove_members') return event.body.user_ids;
+  if (event.op === 'add') {
+    const { members, direct_subgroup_ids } = event.body.group;
+    return direct_subgroup_ids.length > 0 ? 'all' : members;
+  }
+  // Changes of a group's name and permissions affect no user's membership.
+  return event.op === 'update' && event.body.data.deactivated === undefined ? undefined : 'all';
+}
+
+function credentials(header: string | undefined): { email: string; key: string } {
+  const [scheme, encoded] = (header ?? '').split(' ');
+  if (scheme?.toLowerCase() !== 'basic' || !encoded) throw notLoggedIn();
+  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = decoded.lastIndexOf(':');
+  const key = decoded.slice(colon + 1);
+  if (colon < 1 || decoded.includes('\0') || !isKey(key)) throw invalidKey();
+  return { email: decoded.slice(0, colon), key };
+}
+
+const notLoggedIn = (): ChatError =>
+  new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+const isKey = (key: string): boolean => /^[A-Za-z0-9]{32}$/.test(key);
+const invalidKey = (): ChatError => new ChatError('INVALID_API_KEY', 'Invalid API key');

@@ -1,0 +1,172 @@
+import {
+  type Actor,
+  ChatError,
+  eventQueueOperations,
+  needsActor,
+  type Operation,
+  type RequestMeta,
+  uploadOperations,
+} from '@natter/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GatewayConfig } from '../http/config.ts';
+import { networkOf } from '../http/network.ts';
+import { type Budget, type Rate, type RateLimiter, type RateState, rateLimitHit } from '../rate-limit/rate-limit.ts';
+import type { Authenticator, Credential } from './authenticator.ts';
+
+/** A request and the reply to it. */
+export interface Exchange {
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+export type Rates = Record<'user' | 'bots' | 'anonymous' | 'anonymousFiles' | 'realm', Rate>;
+
+/** All bots of an owner together may send as many requests as this number of users. */
+const botsPerOwner = 5;
+
+export const ratesOf = (config: GatewayConfig): Rates => ({
+  user: { limit: config.NATTER_RATE_LIMIT, windowSeconds: 60 },
+  bots: { limit: botsPerOwner * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
+  anonymous: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS, windowSeconds: 60 },
+  anonymousFiles: { limit: config.NATTER_RATE_LIMIT_ANONYMOUS_FILES, windowSeconds: 60 },
+  realm: { limit: config.NATTER_RATE_LIMIT_REALM ?? 500 * config.NATTER_RATE_LIMIT, windowSeconds: 60 },
+});
+
+/** Credentials in a request. */
+export interface Shown {
+  credential: Credential;
+  /** An API key in the query of a page, which browsers open without a header. */
+  keyInQuery?: string | undefined;
+  /** A session without which the caller is anonymous, if it is valid: the page is for everybody else too. */
+  optionalSession?: string | undefined;
+}
+
+/** Identifies the sender of a request, and counts requests against rate limits. */
+export interface Callers {
+  /** The actor of an operation that requires or permits one. */
+  identify(operation: Operation, exchange: Exchange, meta: RequestMeta, shown: Shown): Promise<Actor | undefined>;
+  authenticate(exchange: Exchange, meta: RequestMeta, credential: Credential, isPoll?: boolean): Promise<Actor>;
+  /**
+   * Counts a request by its weight: against its actor, the bots of its owner and the realm or, without an actor, against its network. Polls
+   * have their own budget.
+   */
+  countCall(
+    operation: Operation | undefined,
+    exchange: Exchange,
+    meta: RequestMeta,
+    actor: Actor | undefined,
+  ): Promise<void>;
+  /** Counts the size of a file before it is sent without authentication: one for each further MiB. */
+  countFile(operation: Operation, exchange: Exchange, meta: RequestMeta, bytes: number): Promise<void>;
+  /**
+   * Counts costs that were unknown before the body was read: the weight of the parameters, and the additional cost if a
+   * form selects another operation.
+   */
+  countMore(
+    cost: number,
+    operation: Operation,
+    exchange: Exchange,
+    by: { meta: RequestMeta; actor: Actor | undefined },
+  ): Promise<void>;
+}
+
+const isShown = (credential: Credential): boolean =>
+  ('session' in credential ? credential.session : credential.header) !== undefined;
+
+export const isPollOf = (operation: Operation): boolean => operation.name === eventQueueOperations.getEvents.name;
+
+/** Operations that return files that messages show, the largest responses. */
+const { getFile, getTemporaryFile, getExternalContent } = uploadOperations;
+const fileOperationNames = new Set<string>([getFile.name, getTemporaryFile.name, getExternalContent.name]);
+const isFileOf = ({ name }: Operation): boolean => fileOperationNames.has(name);
+
+const fileUnitBytes = 1024 * 1024;
+
+export const costOf = (operation: Operation | undefined): number => operation?.cost ?? 1;
+
+export function createCallers(authenticator: Authenticator, limiter: RateLimiter, rates: Rates): Callers {
+  return {
+    async identify(operation, exchange, meta, { credential, keyInQuery, optionalSession }) {
+      if (needsActor(operation) || (operation.caller === 'spectator' && isShown(credential)))
+        return authenticate(exchange, meta, credential, isPollOf(operation));
+      // Browsers open files of pages without a header.
+      if (!operation.page || operation.caller !== 'spectator') return undefined;
+      if (keyInQuery !== undefined)
+        return guarded(exchange, meta, true, () => authenticator.authenticateKey(keyInQuery, meta));
+      if (optionalSession === undefined) return undefined;
+      return authenticate(exchange, meta, { session: optionalSession }).catch((error: unknown) => {
+        if (error instanceof ChatError && error.status === 401) return undefined;
+        throw error;
+      });
+    },
+    authenticate,
+    countCall: (operation, { request, reply }, meta, actor) =>
+      spend(reply, meta, budgetsOf(operation, request, actor), costOf(operation)),
+    countFile: async (operation, { request, reply }, meta, bytes) => {
+      const more = Math.ceil(bytes / fileUnitBytes) - costOf(operation);
+      if (more > 0) await spend(reply, meta, budgetsOf(operation, request, undefined), more);
+    },
+    countMore: async (cost, operation, { request, reply }, { meta, actor }) => {
+      if (cost > 0) await spend(reply, meta, budgetsOf(operation, request, actor), cost);
+    },
+  };
+
+  function budgetsOf(
+    operation: Operation | undefined,
+    request: FastifyRequest,
+    actor: Actor | undefined,
+  ): [Budget, ...Budget[]] {
+    // A page shows many files, so they do not use the budget for logins.
+    if (!actor && operation && isFileOf(operation))
+      return [{ who: `file:${networkOf(request.ip)}`, rate: rates.anonymousFiles }];
+    if (!actor) return [{ who: `ip:${networkOf(request.ip)}`, rate: rates.anonymous }];
+    const isPoll = operation !== undefined && isPollOf(operation);
+    const { userId, botOwnerId } = actor;
+    const ofBots =
+      botOwnerId === undefined ? [] : [{ who: `${isPoll ? 'bot-polls' : 'bots'}:${botOwnerId}`, rate: rates.bots }];
+    if (isPoll) return [{ who: `poll:${userId}`, rate: rates.user }, ...ofBots];
+    return [{ who: `user:${userId}`, rate: rates.user }, ...ofBots, { who: 'realm', rate: rates.realm }];
+  }
+
+  function authenticate(exchange: Exchange, meta: RequestMeta, credential: Credential, isPoll = false): Promise<Actor> {
+    return guarded(exchange, meta, isShown(credential), () => authenticator.authenticate(credential, meta, isPoll));
+  }
+
+  /** A wrong key counts against its network; a valid one is never refused because of wrong ones. */
+  async function guarded(
+    { request, reply }: Exchange,
+    meta: RequestMeta,
+    isGuess: boolean,
+    attempt: () => Promise<Actor>,
+  ): Promise<Actor> {
+    try {
+      return await attempt();
+    } catch (error) {
+      // A missing key is not a guess; the server counts it as a refusal. Wrong keys do not use the budget for logins.
+      if (isGuess && error instanceof ChatError && (error.status === 401 || error.code === 'RATE_LIMIT_HIT')) {
+        const budget = { who: `wrong-key:${networkOf(request.ip)}`, rate: rates.anonymous };
+        await spend(reply, meta, [budget], 1);
+      }
+      throw error;
+    }
+  }
+
+  async function spend(
+    reply: FastifyReply,
+    meta: RequestMeta,
+    budgets: [Budget, ...Budget[]],
+    cost: number,
+  ): Promise<void> {
+    reply.request.isCounted = true;
+    const state = await limiter.spend(meta.realmId, budgets, cost);
+    setRateHeaders(reply, state);
+    if (state.isOver) throw rateLimitHit(state);
+  }
+}
+
+function setRateHeaders(reply: FastifyReply, rate: RateState): void {
+  reply
+    .header('x-ratelimit-limit', rate.limit)
+    .header('x-ratelimit-remaining', rate.remaining)
+    .header('x-ratelimit-reset', rate.reset);
+}

@@ -1,0 +1,199 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { unavailable } from '@natter/contracts';
+import type { GatewayConfig } from './config.ts';
+import type { CutReason } from './gateway-metrics.ts';
+import { networkOf, type Proxies } from './network.ts';
+
+/** Maximum number of concurrent requests on one connection. */
+const maxPipelined = 64;
+/** How long the rest of a refused body is discarded, so that its sender can read the response. */
+const lingerMs = 30_000;
+
+/** A chunk of a response may take the time of one stall, plus one more for this many bytes. */
+const stallBytes = 256 * 1024;
+/** Maximum size of a chunk in which a response is written. */
+const maxChunkBytes = 1024 * 1024;
+
+interface Transfer {
+  /** Bytes transferred at the last progress. */
+  bytes: number;
+  at: number;
+}
+
+interface Connection {
+  responses: Set<ServerResponse>;
+  /** The body being received. */
+  body: (Transfer & { request: IncomingMessage; startBytes: number; startedAt: number }) | undefined;
+  answer: Transfer;
+}
+
+export interface Connections {
+  /** A request has begun. Returns false if it will not be answered, because the connection is about to be closed. */
+  begin(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Called before the body of a request is read: requests it from the client, and watches its progress. */
+  onBody(request: IncomingMessage, response: ServerResponse): void;
+  onClientError(error: NodeJS.ErrnoException, socket: Duplex): void;
+  stop(): void;
+}
+
+/**
+ * Limits the cost of connections: their number, requests in flight on each, and the time of transfers without progress.
+ * Node limits the time of headers, of whole requests and of idle connections.
+ */
+export function guardConnections(
+  server: Server,
+  config: GatewayConfig,
+  proxies: Proxies,
+  onCut: (reason: CutReason) => void,
+): Connections {
+  const connections = new Map<Duplex, Connection>();
+  const expecting = new WeakSet<IncomingMessage>();
+  const stallMs = config.NATTER_STALL_SECONDS * 1_000;
+  const bytesPerMs = config.NATTER_MIN_BYTES_PER_SECOND / 1_000;
+  const byNetwork = new Map<string, number>();
+  server.maxConnections = config.NATTER_MAX_CONNECTIONS;
+
+  server.on('connection', (socket: Socket) => {
+    socket.on('error', () => socket.destroy());
+    const network = networkOf(socket.remoteAddress ?? '');
+    const count = (byNetwork.get(network) ?? 0) + 1;
+    if (count > config.NATTER_MAX_CONNECTIONS_PER_ADDRESS && !proxies.has(socket.remoteAddress ?? '')) {
+      onCut('address');
+      socket.destroy();
+      return;
+    }
+    byNetwork.set(network, count);
+    connections.set(socket, { responses: new Set(), body: undefined, answer: { bytes: 0, at: Date.now() } });
+    socket.once('close', () => {
+      connections.delete(socket);
+      const left = (byNetwork.get(network) ?? 1) - 1;
+      if (left > 0) byNetwork.set(network, left);
+      else byNetwork.delete(network);
+    });
+  });
+  // `100 Continue` is sent only after the request was admitted.
+  server.on('checkContinue', (request, response) => {
+    expecting.add(request);
+    server.emit('request', request, response);
+  });
+  server.on('checkExpectation', (request, response) => {
+    server.emit('request', request, response);
+  });
+  const timer = setInterval(sweep, Math.min(5_000, stallMs / 2));
+  timer.unref();
+
+  function sweep(): void {
+    const now = Date.now();
+    for (const [duplex, connection] of connections) {
+      const socket = duplex as Socket;
+      if (isAnswerStalled(socket, connection, now)) cut(socket);
+      else if (connection.body && isBodyStalled(socket, connection.body, now)) {
+        connection.body = undefined;
+        refuse(socket, connection, 408, 'The request was sent too slowly');
+        onCut('stalled');
+      }
+    }
+  }
+
+  function cut(socket: Socket): void {
+    onCut('stalled');
+    socket.destroy();
+  }
+
+  /** Progress is visible only when a whole chunk was accepted, so a large chunk has more time. */
+  function isAnswerStalled(socket: Socket, { answer }: Connection, now: number): boolean {
+    const pending = socket.writableLength;
+    const sent = socket.bytesWritten - pending;
+    if (pending === 0 || sent !== answer.bytes) {
+      answer.bytes = sent;
+      answer.at = now;
+      return false;
+    }
+    return now - answer.at > stallMs * (1 + Math.min(pending, maxChunkBytes) / stallBytes);
+  }
+
+  function isBodyStalled(socket: Socket, body: NonNullable<Connection['body']>, now: number): boolean {
+    if (body.request.complete) return false;
+    const isIdle = socket.bytesRead === body.bytes && now - body.at > stallMs;
+    if (socket.bytesRead !== body.bytes) {
+      body.bytes = socket.bytesRead;
+      body.at = now;
+    }
+    return isIdle || body.bytes - body.startBytes < (now - body.startedAt - stallMs) * bytesPerMs;
+  }
+
+  return {
+    begin(request, response) {
+      const connection = connections.get(request.socket);
+      if (!connection) return true;
+      connection.responses.add(response);
+      response.once('close', () => {
+        connection.responses.delete(response);
+        if (connection.body?.request === request) connection.body = undefined;
+        linger(request);
+      });
+      if (connection.responses.size <= maxPipelined) return true;
+      if (connection.responses.size > maxPipelined + 1) return false;
+      onCut('pipelined');
+      response.setHeader('connection', 'close');
+      throw unavailable();
+    },
+    onBody(request, response) {
+      const connection = connections.get(request.socket);
+      const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+      if (!connection || (encoding === undefined && Number(length ?? 0) === 0)) return;
+      const now = Date.now();
+      const bytes = request.socket.bytesRead;
+      connection.body = { request, startBytes: bytes, startedAt: now, bytes, at: now };
+      if (expecting.has(request)) response.writeContinue();
+    },
+    onClientError(error, duplex) {
+      const connection = connections.get(duplex);
+      if (error.code === 'ECONNRESET' || !connection) return void duplex.destroy();
+      onCut('malformed');
+      const [status, text] = parserErrors[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
+      refuse(duplex as Socket, connection, status, text);
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+const parserErrors: Record<string, [status: number, text: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'The headers are too large'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The chunk extensions are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request was sent too slowly'],
+};
+
+/** Responds without the framework and closes the connection. If another response is in progress, it only closes. */
+function refuse(socket: Socket, { responses }: Connection, status: number, msg: string): void {
+  const isAnswering = responses.size > 1 || [...responses].some((response) => response.headersSent);
+  if (isAnswering || !socket.writable) return void socket.destroy();
+  const code = status === 431 || status === 413 ? 'REQUEST_TOO_LARGE' : 'BAD_REQUEST';
+  const body = JSON.stringify({ result: 'error', msg, code });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'cache-control: no-store',
+    'x-content-type-options: nosniff',
+    'connection: close',
+  ].join('\r\n');
+  socket.end(`${head}\r\n\r\n${body}`);
+  // If it were closed at once with unread bytes, the connection would be reset before the client reads the response.
+  setTimeout(() => socket.destroy(), 1_000).unref();
+}
+
+/** Discards the rest of an unread body for a while, then closes the connection. */
+function linger(request: IncomingMessage): void {
+  const { socket } = request;
+  if (request.complete || socket.destroyed) return;
+  request.resume();
+  const timer = setTimeout(() => {
+    if (!request.complete) socket.destroy();
+  }, lingerMs);
+  timer.unref();
+  socket.once('close', () => clearTimeout(timer));
+  request.once('end', () => clearTimeout(timer));
+}

@@ -1,0 +1,34 @@
+import { ChatError, type Operation, uploadOperations } from '@natter/contracts';
+import type { Bus } from '@natter/service-kit';
+import { expect, test } from 'vitest';
+import { handOver } from './files.ts';
+
+const meta = { requestId: 'r', realmId: 1, client: 'test' };
+const file = { name: 'a.bin', contentType: 'application/octet-stream', bytes: Buffer.alloc(2 * 1024 * 1024, 7) };
+const limit = 10 * 1024 * 1024;
+
+/** A bus that keeps the chunks it is given, or refuses all of them. */
+function busThat(answer: () => Promise<object>) {
+  const chunks: { ordinal: number; size?: number; bytes: string }[] = [];
+  const call = (_: Operation, chunk: (typeof chunks)[number]) => {
+    chunks.push(chunk);
+    return answer();
+  };
+  return { bus: { call } as unknown as Bus, chunks };
+}
+
+test('of a file for which its organization has no room one chunk is sent', async () => {
+  const { bus, chunks } = busThat(async () => {
+    throw new ChatError('REALM_UPLOAD_QUOTA', 'full');
+  });
+  await expect(handOver(bus, uploadOperations.uploadFile, [file], meta, limit)).rejects.toThrow('full');
+  expect(chunks.map(({ ordinal, size }) => [ordinal, size])).toEqual([[0, file.bytes.length]]);
+});
+
+test('a file is sent whole, each chunk once', async () => {
+  const { bus, chunks } = busThat(async () => ({}));
+  const sent = await handOver(bus, uploadOperations.uploadFile, [file], meta, limit);
+  const inOrder = [...chunks].sort((a, b) => a.ordinal - b.ordinal);
+  expect(Buffer.concat(inOrder.map(({ bytes }) => Buffer.from(bytes, 'base64'))).equals(file.bytes)).toBe(true);
+  expect([sent.size, new Set(chunks.map(({ ordinal }) => ordinal)).size]).toEqual([file.bytes.length, chunks.length]);
+});

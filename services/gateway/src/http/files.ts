@@ -1,0 +1,123 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  badRequest,
+  fileChunkBytes,
+  fileOperations,
+  type Operation,
+  type Page,
+  type RequestMeta,
+  shortName,
+  type UploadedFile,
+} from '@natter/contracts';
+import type { Bus } from '@natter/service-kit';
+import type { FastifyReply } from 'fastify';
+import { streamOf } from './answer-memory.ts';
+import type { FilePart } from './request-fields.ts';
+
+/** Chunks of one file transferred in parallel. */
+const abreast = 4;
+/** Chunks of a file in memory while a client reads it: one is fetched, one is buffered, and one is sent. */
+const heldChunks = 3;
+
+/** Maximum length of a file's name, and of its content type. */
+const maxName = 255;
+
+/** The name of the parameter that takes the form's file, if the operation has one. */
+export const fileParamOf = (operation: Operation): string | undefined =>
+  Object.entries(operation.params).find(([, param]) => param.encoding === 'file')?.[0];
+
+/** Whether a form of the operation contains a file, sent in chunks or as a parameter. */
+export const takesFile = (operation: Operation): boolean =>
+  operation.params.file !== undefined || fileParamOf(operation) !== undefined;
+
+const chunksOf = (operation: Operation) => {
+  const found = fileOperations[operation.service as keyof typeof fileOperations];
+  if (!found) throw new Error(`${operation.service} stores no files`);
+  return found;
+};
+
+/** What files weigh beside their operation: one for each further MiB. */
+export const weightOf = (files: readonly FilePart[]): number =>
+  Math.floor(files.reduce((sum, { bytes }) => sum + bytes.length, 0) / 1024 / 1024);
+
+/** Passes the form's file to the owner of the operation chunk by chunk, so that it does not delay other messages. */
+export async function handOver(
+  bus: Bus,
+  operation: Operation,
+  files: readonly FilePart[],
+  meta: RequestMeta,
+  maxBytes: number,
+): Promise<UploadedFile> {
+  const [file, ...more] = files;
+  if (!file) throw badRequest('You must specify a file to upload');
+  if (more.length > 0) throw badRequest('You may only upload one file at a time');
+  if (file.bytes.length > maxBytes) throw tooLarge(maxBytes);
+  const { put } = chunksOf(operation);
+  const key = randomUUID();
+  const hash = createHash('sha256');
+  const count = Math.ceil(file.bytes.length / fileChunkBytes);
+  let next = 0;
+  const sendOne = async (): Promise<void> => {
+    const ordinal = next++;
+    const bytes = file.bytes.subarray(ordinal * fileChunkBytes, (ordinal + 1) * fileChunkBytes);
+    hash.update(bytes);
+    const size = ordinal === 0 ? file.bytes.length : undefined;
+    await bus.call(put, { file_key: key, ordinal, bytes: bytes.toString('base64'), size }, { meta });
+  };
+  const sendOn = async (): Promise<void> => {
+    while (next < count) await sendOne();
+  };
+  // Alone: where the realm has no room for the file, nothing of it is stored.
+  if (count > 0) await sendOne();
+  await Promise.all(Array.from({ length: Math.min(abreast, count) }, sendOn));
+  return {
+    key,
+    name: shortName(file.name, maxName),
+    content_type: shortName(file.contentType, maxName),
+    size: file.bytes.length,
+    sha256: hash.digest('hex'),
+  };
+}
+
+export const tooLarge = (maxBytes: number) =>
+  badRequest(`Uploaded file is larger than the allowed limit of ${Math.floor(maxBytes / 1024 / 1024)} MiB`);
+
+/** Sends a stored file, or the requested range of it, at the speed of its reader. */
+export function sendFile(
+  bus: Bus,
+  operation: Operation,
+  { key, size }: NonNullable<Page['file']>,
+  meta: RequestMeta,
+  { reply, range, isHead }: { reply: FastifyReply; range: string | undefined; isHead: boolean },
+): FastifyReply {
+  const { read } = chunksOf(operation);
+  const asked = rangeOf(range, size);
+  reply.header('accept-ranges', 'bytes');
+  if (asked === 'none') return reply.code(416).header('content-range', `bytes */${size}`).send('');
+  const [from, to] = asked ?? [0, size - 1];
+  if (asked) reply.code(206).header('content-range', `bytes ${from}-${to}/${size}`);
+  reply.header('content-length', to - from + 1);
+  if (isHead || size === 0) return reply.send('');
+  return reply.send(streamOf(chunks(), Math.min(size, heldChunks * fileChunkBytes)));
+
+  async function* chunks(): AsyncGenerator<Buffer> {
+    for (let ordinal = Math.floor(from / fileChunkBytes); ordinal * fileChunkBytes <= to; ordinal++) {
+      const answer = await bus.call(read, { file_key: key, ordinal }, { meta });
+      const bytes = Buffer.from(answer.bytes, 'base64');
+      const start = ordinal * fileChunkBytes;
+      // The file was deleted during the transfer: the incomplete response shows it.
+      if (bytes.length === 0) throw new Error(`chunk ${ordinal} of a file is gone`);
+      yield bytes.subarray(Math.max(from - start, 0), to - start + 1);
+    }
+  }
+}
+
+/** A single byte range, as browsers request when they seek in a video; other headers get the whole file. */
+function rangeOf(header: string | undefined, size: number): [number, number] | 'none' | undefined {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
+  const [, first, last] = match ?? [];
+  if (!match || (first === '' && last === '')) return undefined;
+  const from = first === '' ? Math.max(size - Number(last), 0) : Number(first);
+  const to = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  return from > to || from >= size ? 'none' : [from, to];
+}

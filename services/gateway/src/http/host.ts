@@ -1,0 +1,48 @@
+import { isIPv6 } from 'node:net';
+import { badRequest } from '@natter/contracts';
+import type { FastifyRequest } from 'fastify';
+
+const hostName = /^[a-z0-9_](?:[a-z0-9._-]{0,253})?$/i;
+
+/**
+ * Whether the text is exactly `host` or `host:port`, where the host is a name, an IPv4 address or an IPv6 address in
+ * brackets.
+ */
+export function isHost(text: string): boolean {
+  const [, literal, name, port] = /^(?:\[([0-9a-f:.]{2,45})\]|([^:[\]]{1,254}))(?::(\d{1,5}))?$/i.exec(text) ?? [];
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return false;
+  return literal === undefined ? name !== undefined && hostName.test(name) : isIPv6(literal);
+}
+
+/**
+ * Requires one host, and a path as the target: a proxy and this process must never read different hosts from a request.
+ */
+export function checkHost(request: FastifyRequest): void {
+  const { rawHeaders, url } = request.raw;
+  if (!url?.startsWith('/')) throw badRequest('The request target must be a path');
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;
+  if (hosts !== 1 || !isHost(request.headers.host ?? '') || !isHost(request.host))
+    throw badRequest('The Host header must be one host, with or without a port');
+}
+
+/**
+ * The target that the framework routes. It would answer a path that it cannot decode without running any hook, so
+ * without the limits of a connection: such a path is replaced, and `checkPath` refuses the request.
+ */
+export const decodablePath = (url: string): string => (isDecodable(url) ? url : '/');
+
+export function checkPath({ originalUrl }: FastifyRequest): void {
+  if (!isDecodable(originalUrl)) throw badRequest('The path is not valid');
+}
+
+function isDecodable(url: string): boolean {
+  const [path = ''] = url.split('?', 1);
+  if (!path.includes('%')) return true;
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,117 @@
+import { badRequest, ChatError, maxUnits, type Operation, type Param } from '@natter/contracts';
+import type { Fields } from './request-fields.ts';
+import { typeError } from './type-error.ts';
+
+export interface Parsed {
+  params: Record<string, unknown>;
+  ignored: string[];
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** Levels beyond those of the schema, so that a wrong type gets its own error, and ignored keys may contain lists. */
+const ignoredLevels = 2;
+/** Parts beyond those of the schema, so that a list that is a little too long is named as such. */
+const moreParts = (parts: number): number => Math.ceil(parts * 1.125) + 500;
+
+/**
+ * Parses form fields into the operation's declared parameters; reports unknown fields in
+ * `ignored_parameters_unsupported`.
+ */
+export function parseParams(operation: Operation, fields: Fields, path: Record<string, string>): Parsed {
+  const params: Record<string, unknown> = {};
+  const known = new Set<string>();
+  for (const [name, param] of Object.entries(operation.params)) {
+    // Its value comes from the form's file.
+    if (param.encoding === 'file') continue;
+    const names = [name, ...param.aliases];
+    const given = names.filter((candidate) => fields[candidate] !== undefined || path[candidate] !== undefined);
+    for (const candidate of names) known.add(candidate);
+    if (given.length > 1 && !given.some((candidate) => path[candidate] !== undefined))
+      throw new ChatError('REQUEST_CONFUSING_VAR', `Can't decide between '${given[0]}' and '${given[1]}' arguments`, {
+        var_name1: given[0],
+        var_name2: given[1],
+      });
+    const from = given.find((candidate) => path[candidate] !== undefined) ?? given[0];
+    if (from === undefined && param.required)
+      throw new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
+    const inPath = from === undefined ? undefined : path[from];
+    const raw = inPath ?? (from === undefined ? undefined : fields[from]);
+    const value = parseValue(from ?? name, param, raw, inPath !== undefined);
+    if (value !== undefined) params[name] = value;
+  }
+  return { params, ignored: Object.keys(fields).filter((name) => !known.has(name)) };
+}
+
+function parseValue(name: string, param: Param, raw: unknown, isPath: boolean): unknown {
+  const decoded = raw === undefined ? undefined : decode(name, param, raw, isPath);
+  const result = param.schema.safeParse(decoded);
+  if (result.success) return result.data;
+  throw typeError(name, decoded, result.error.issues);
+}
+
+function decode(name: string, param: Param, raw: unknown, isPath: boolean): unknown {
+  if (typeof raw !== 'string') throw badRequest(`${name} is not a string`);
+  const max = maxUnits(param);
+  if (raw.length > max)
+    throw badRequest(
+      `${name} is too long (limit: ${param.encoding === 'text' ? param.bound.characters : max} characters)`,
+    );
+  if (raw.includes('\0')) throw badRequest(`${name} contains a NUL character`);
+  if (param.encoding === 'text') return raw;
+  const levels = param.bound.depth + ignoredLevels;
+  const parts = moreParts(param.bound.parts);
+  const excess = excessOf(raw, levels, parts);
+  if (excess) {
+    if (param.encoding === 'textOrJson') return raw;
+    throw badRequest(
+      excess === 'levels'
+        ? `${name} is nested too deeply (limit: ${levels} levels)`
+        : `${name} has too many items (limit: ${parts} in all)`,
+    );
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(raw) as unknown;
+  } catch {
+    if (param.encoding === 'textOrJson' || isPath) return raw;
+    throw badRequest(`${name} is not valid JSON`);
+  }
+  // Only JSON escapes can contain what Postgres cannot store: the raw text is valid UTF-8 without NUL.
+  if (!raw.includes('\\u')) return value;
+  if (holds(value, (text) => text.includes('\0'))) throw badRequest(`${name} contains a NUL character`);
+  if (holds(value, (text) => !text.isWellFormed())) throw badRequest(`${name} contains half a surrogate pair`);
+  return value;
+}
+
+/**
+ * Whether JSON has more lists and objects in each other than this, or more items and keys in all. Reads it from the text, before memory
+ * and time are spent on the value: checking each of a million wrong items takes seconds.
+ */
+function excessOf(json: string, levels: number, parts: number): 'levels' | 'parts' | undefined {
+  let [depth, count] = [0, 0];
+  let isText = false;
+  for (let at = 0; at < json.length; at++) {
+    const unit = json.charCodeAt(at);
+    if (isText) {
+      if (unit === backslash) at++;
+      else if (unit === quote) isText = false;
+    } else if (unit === quote) isText = true;
+    else if (unit === comma) count++;
+    else if (unit === openList || unit === openObject) {
+      if (++depth > levels) return 'levels';
+      count++;
+    } else if (unit === closeList || unit === closeObject) depth--;
+    if (count > parts) return 'parts';
+  }
+  return undefined;
+}
+
+/** Whether a text of the value is like this. Recursive: `excessOf` bounds its depth. */
+function holds(value: unknown, isBad: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isBad(value);
+  if (Array.isArray(value)) return value.some((item) => holds(item, isBad));
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).some(([key, item]) => isBad(key) || holds(item, isBad));
+  return false;
+}

@@ -1,0 +1,45 @@
+import { expect, test, vi } from 'vitest';
+import { parseMultipart } from './request-fields.ts';
+
+const part = (name: string, value: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(`--XX\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`),
+    value,
+    Buffer.from('\r\n'),
+  ]);
+const bodyOf = (...values: Buffer[]): Buffer =>
+  Buffer.concat([...values.map((value, index) => part(`f${index}`, value)), Buffer.from('--XX--\r\n')]);
+
+test('a body is searched once, however many of its fields are not UTF-8', async () => {
+  const body = bodyOf(...Array.from({ length: 250 }, () => Buffer.from([0xff])));
+  const search = vi.spyOn(body, 'includes');
+  await expect(parseMultipart('multipart/form-data; boundary=XX', body)).rejects.toThrow('not valid UTF-8');
+  expect(search).toHaveBeenCalledTimes(1);
+});
+
+test('nothing more of a body is read after it was refused', async () => {
+  const large = Buffer.alloc(8 * 1024 * 1024, 'a');
+  const body = bodyOf(Buffer.from([0xff]), large);
+  const slices = vi.spyOn(body, 'subarray');
+  await expect(parseMultipart('multipart/form-data; boundary=XX', body)).rejects.toThrow('not valid UTF-8');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(slices.mock.calls.length).toBeLessThan(8);
+});
+
+test('a field may hold the character that replaces invalid UTF-8', async () => {
+  const { fields } = await parseMultipart(
+    'multipart/form-data; boundary=XX',
+    bodyOf(Buffer.from('a\ufffdb'), Buffer.from('c')),
+  );
+  expect({ ...fields }).toEqual({ f0: 'a\ufffdb', f1: 'c' });
+});
+
+test.each([
+  ['fields', 'XX', '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n'],
+  ['empty parts', '"XX"', '--XX\r\n\r\n\r\n'],
+])('a body with very many %s is refused before it is parsed', async (_, boundary, one) => {
+  const body = Buffer.from(one.repeat(1_000));
+  const slices = vi.spyOn(body, 'subarray');
+  await expect(parseMultipart(`multipart/form-data; boundary=${boundary}`, body)).rejects.toThrow('Too many fields');
+  expect(slices).not.toHaveBeenCalled();
+});

@@ -1,0 +1,30 @@
+import { type KeyObject, randomUUID } from 'node:crypto';
+import { eventQueueOperations } from '@natter/contracts';
+import { createVerifier, signingKey, type Verifier } from '@natter/event-log';
+import type { Bus, Logger } from '@natter/service-kit';
+
+/** Interval for reading the keys again after a signature did not match: a key may be new, or none were read yet. */
+const askAgainMs = 5_000;
+
+/**
+ * Verifies entries of the log with the keys of the services, which event-queue provides. Without keys no entry is
+ * genuine.
+ */
+export function createLogVerifier(bus: Bus, logger: Logger): Verifier {
+  let keys = new Map<string, KeyObject>();
+  let askedAt = 0;
+  const ask = (): void => {
+    if (Date.now() - askedAt < askAgainMs) return;
+    askedAt = Date.now();
+    const meta = { requestId: randomUUID(), realmId: 0, client: 'gateway', realmUrl: '' };
+    bus.call(eventQueueOperations.getLogKeys, {}, { meta }).then(
+      (told) => {
+        keys = new Map(told.keys.map(({ source, key }) => [source, signingKey(Buffer.from(key, 'base64'))]));
+      },
+      (error: unknown) =>
+        logger.warn({ err: error }, 'reading the signing keys failed; entries are read from the record'),
+    );
+  };
+  ask();
+  return createVerifier((source) => keys.get(source), ask);
+}

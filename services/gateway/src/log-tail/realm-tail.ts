@@ -1,0 +1,266 @@
+import { eventQueueOperations, type LogEntry, type RequestMeta } from '@natter/contracts';
+import { type LogRedis, logSubject, readStream, type Verifier } from '@natter/event-log';
+import type { Bus, Logger } from '@natter/service-kit';
+
+export interface Position {
+  number: number;
+  n: number;
+}
+
+export interface RealmTail {
+  /** Everything after `floor` up to `position` is in memory. */
+  readonly position: Position;
+  readonly floor: Position;
+  /** Entries after a position; undefined if they are no longer in memory. */
+  after(position: Position): LogEntry[] | undefined;
+  /** Called after every growth, until the returned function is called. */
+  onGrowth(listener: () => void): () => void;
+  /** When this tail last knew that it had read to the end; UNIX milliseconds. */
+  readonly currentAt: number;
+  readonly epoch: number;
+  /** Size of the entries in memory, as JSON. */
+  readonly bytes: number;
+  readonly hasListeners: boolean;
+  /** Drops the oldest entries until at most this many bytes are left. */
+  shrinkTo(bytes: number): void;
+  catchUp(): Promise<void>;
+  stop(): void;
+}
+
+interface TailOptions {
+  bus: Bus;
+  log: LogRedis;
+  verifier: Verifier;
+  realmId: number;
+  meta: RequestMeta;
+  logger: Logger;
+  onEntry: (entry: LogEntry) => void;
+  /** Entries were skipped, so their effects are unknown. */
+  onSkip: () => void;
+  onBytes: () => void;
+}
+
+const backstopMs = 3_000;
+const maxEarly = 100;
+const earlyMs = 15;
+export const isAfter = (a: Position, b: Position): boolean =>
+  a.number > b.number || (a.number === b.number && a.n > b.n);
+
+/**
+ * Follows one realm's log: subscribes, then reads, then checks each entry against its predecessor. Missed entries are
+ * read from Redis, and those that Redis lacks, or that their owner did not sign, from the record. Never skips a durable
+ * entry.
+ */
+export async function startTail(options: TailOptions): Promise<RealmTail> {
+  const { bus, log, verifier, realmId, meta, logger } = options;
+  const listeners = new Set<() => void>();
+  let entries: LogEntry[] = [];
+  let sizes: number[] = [];
+  let bytes = 0;
+  let mark: number | undefined;
+  let reading: Promise<void> | undefined;
+  let isAgainWanted = false;
+  let isStopped = false;
+
+  /** Hints that arrived before their predecessors. */
+  let early: { entries: LogEntry[]; bytes: number }[] = [];
+  /** The last number that a service announced. The stream ends before it while Redis refuses writes. */
+  let announced = 0;
+  let isStarted = false;
+  const unsubscribe = bus.subscribe(logSubject(realmId), (payload) => {
+    if (!isStarted) return;
+    const hint = hintOf(payload);
+    if (!hint || !verifier.isGenuineHint(realmId, hint, payload)) return void catchUp();
+    announced = Math.max(announced, hint.upTo ?? hint.entries?.at(-1)?.number ?? 0);
+    if (!hint.entries) return void catchUp();
+    if (take(hint.entries, payload.byteLength)) return takeEarly();
+    // If several processes commit, the later entries may be announced first.
+    if (early.length < maxEarly) early.push({ entries: hint.entries, bytes: payload.byteLength });
+    setTimeout(() => {
+      if (early.length > 0) void catchUp();
+    }, earlyMs);
+  });
+  const clock = await readClock().catch((error: unknown) => {
+    unsubscribe();
+    throw error;
+  });
+  let position: Position = { number: clock.clock, n: 0 };
+  let floor: Position = position;
+  let epoch = clock.epoch;
+  let currentAt = Date.now();
+  isStarted = true;
+  // In a NATS cluster a subscription takes a moment to spread: read once more shortly after.
+  setTimeout(() => void catchUp(), 250);
+  const backstop = setInterval(() => void catchUp(), backstopMs * (0.8 + Math.random() * 0.4));
+  const again = (): void => void catchUp();
+  const stopReconnect = bus.onReconnect(again);
+  log.redis.on('ready', again);
+
+  return {
+    get position() {
+      return position;
+    },
+    get floor() {
+      return floor;
+    },
+    after(from) {
+      if (isAfter(floor, from)) return undefined;
+      return entriesAfter(entries, from);
+    },
+    onGrowth(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    get currentAt() {
+      return currentAt;
+    },
+    get epoch() {
+      return epoch;
+    },
+    get bytes() {
+      return bytes;
+    },
+    get hasListeners() {
+      return listeners.size > 0;
+    },
+    shrinkTo(most) {
+      let count = 0;
+      while (bytes > most && count < entries.length) bytes -= sizes[count++] ?? 0;
+      const last = entries[count - 1];
+      if (!last) return;
+      floor = { number: last.number, n: last.n };
+      entries = entries.slice(count);
+      sizes = sizes.slice(count);
+    },
+    catchUp,
+    stop() {
+      isStopped = true;
+      clearInterval(backstop);
+      log.redis.off('ready', again);
+      stopReconnect();
+      unsubscribe();
+    },
+  };
+
+  async function readClock() {
+    await bus.flush();
+    return bus.call(eventQueueOperations.readLog, { after: Number.MAX_SAFE_INTEGER, limit: 1 }, { meta });
+  }
+
+  /** Adds entries that follow the tail; returns false if one before them is missing. */
+  function take(batch: readonly LogEntry[], batchBytes: number): boolean {
+    const size = batchBytes / Math.max(1, batch.length);
+    const before = entries.length;
+    let isComplete = true;
+    for (const entry of batch) {
+      if (!isAfter(entry, position)) continue;
+      const isNext = entry.n === 0 ? entry.number === position.number + 1 : entry.number === position.number;
+      if (!isNext || (entry.n === 0 && mark !== undefined && entry.previousMark !== mark)) {
+        isComplete = false;
+        break;
+      }
+      entries.push(entry);
+      sizes.push(size);
+      bytes += size;
+      position = { number: entry.number, n: entry.n };
+      if (entry.n === 0) mark = entry.mark;
+      options.onEntry(entry);
+    }
+    if (entries.length > before) {
+      options.onBytes();
+      for (const listener of [...listeners]) listener();
+    }
+    return isComplete;
+  }
+
+  /** Adds early hints that now follow, and drops those that were read meanwhile. */
+  function takeEarly(): void {
+    while (early.length > 0) {
+      const left = early.filter(({ entries, bytes }) => !take(entries, bytes));
+      if (left.length === early.length) return;
+      early = left;
+    }
+  }
+
+  function catchUp(): Promise<void> {
+    if (reading) {
+      isAgainWanted = true;
+      return reading;
+    }
+    reading = readOn()
+      .catch((error: unknown) => logger.debug({ err: error, realm: realmId }, 'reading the log for a tail failed'))
+      .finally(() => {
+        reading = undefined;
+        if (isAgainWanted && !isStopped) {
+          isAgainWanted = false;
+          void catchUp();
+        }
+      });
+    return reading;
+  }
+
+  async function readOn(): Promise<void> {
+    let through = position;
+    for (let round = 0; round < 1_000 && !isStopped; round++) {
+      const askedAt = Date.now();
+      const from = isAfter(through, position) ? through : position;
+      const read = await readStream(log, verifier, realmId, from).catch(() => undefined);
+      through = read?.through ?? position;
+      if (read && take(read.entries, read.bytes) && !read.isDoubtful) {
+        if (!read.isAtEnd) continue;
+        takeEarly();
+        if (position.number >= announced) {
+          currentAt = askedAt;
+          return;
+        }
+      }
+      const awaited = announced;
+      const record = await bus.call(eventQueueOperations.readLog, { after: position.number, limit: 500 }, { meta });
+      const missing = record.entries as LogEntry[];
+      epoch = record.epoch;
+      // A number that was announced meanwhile may be newer than the answer.
+      if (announced === awaited) announced = Math.min(announced, record.clock);
+      if (!take(missing, missing.length > 0 ? JSON.stringify(missing).length : 0)) {
+        // Another history: this tail cannot continue. Queues of the old epoch end with it.
+        logger.error({ realm: realmId, position }, 'the log has another history than this tail');
+        entries = [];
+        early = [];
+        sizes = [];
+        bytes = 0;
+        mark = undefined;
+        position = { number: record.clock, n: 0 };
+        floor = position;
+        options.onSkip();
+        for (const listener of [...listeners]) listener();
+        return;
+      }
+      if (missing.length < 500) {
+        takeEarly();
+        currentAt = askedAt;
+        return;
+      }
+    }
+  }
+}
+
+/** Undefined for a payload that no service can have published. */
+function hintOf(payload: Uint8Array): { signature?: string; entries?: LogEntry[]; upTo?: number } | undefined {
+  try {
+    return JSON.parse(Buffer.from(payload).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The entries after a position, found by halves. */
+function entriesAfter(entries: readonly LogEntry[], from: Position): LogEntry[] {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const entry = entries[middle];
+    if (entry && isAfter(entry, from)) high = middle;
+    else low = middle + 1;
+  }
+  return entries.slice(low);
+}

@@ -1,0 +1,99 @@
+import type { LogEntry, RequestMeta } from '@natter/contracts';
+import type { LogRedis, Verifier } from '@natter/event-log';
+import type { Bus, Logger } from '@natter/service-kit';
+import { type RealmTail, startTail } from './realm-tail.ts';
+
+export interface RealmTails {
+  /** The realm's tail; started if there is none. */
+  get(meta: RequestMeta): Promise<RealmTail>;
+  /** Whether this gateway has read the realm's log up to a moment ago. Starts to follow the realm otherwise. */
+  isCurrent(realmId: number, meta: RequestMeta): boolean;
+  /** Size of all logs in memory, as JSON. */
+  readonly bytes: number;
+  stop(): Promise<void>;
+}
+
+const currentMs = 60_000;
+/** Restarting a tail costs one request; following an unused realm costs three reads in ten seconds. */
+const idleMs = 60_000;
+
+/** One tail per realm in use here; together they are limited to `maxBytes`, and the largest is shrunk first. */
+export function createRealmTails(options: {
+  bus: Bus;
+  log: LogRedis;
+  verifier: Verifier;
+  logger: Logger;
+  maxBytes: number;
+  onEntry: (realmId: number, entry: LogEntry) => void;
+  onSkip: (realmId: number) => void;
+}): RealmTails {
+  const { maxBytes, onEntry, onSkip, ...rest } = options;
+  const tails = new Map<number, { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number }>();
+  const sweeper = setInterval(stopIdle, 15_000);
+  sweeper.unref();
+
+  const running = (): RealmTail[] => [...tails.values()].flatMap(({ tail }) => (tail ? [tail] : []));
+  const total = (): number => running().reduce((sum, tail) => sum + tail.bytes, 0);
+
+  function keepToBudget(): void {
+    for (let bytes = total(); bytes > maxBytes; bytes = total()) {
+      const biggest = running().reduce((a, b) => (b.bytes > a.bytes ? b : a));
+      if (biggest.bytes === 0) return;
+      biggest.shrinkTo(biggest.bytes * 0.75 - 1);
+    }
+  }
+
+  function stopIdle(): void {
+    for (const [realmId, { tail, usedAt }] of tails)
+      if (tail && !tail.hasListeners && Date.now() - usedAt > idleMs) {
+        tail.stop();
+        tails.delete(realmId);
+      }
+  }
+
+  function get(meta: RequestMeta): Promise<RealmTail> {
+    const { realmId } = meta;
+    const known = tails.get(realmId);
+    if (known) {
+      known.usedAt = Date.now();
+      return known.starting;
+    }
+    const starting = startTail({
+      ...rest,
+      realmId,
+      meta,
+      onEntry: (entry) => onEntry(realmId, entry),
+      onSkip: () => onSkip(realmId),
+      onBytes: keepToBudget,
+    });
+    const made: { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number } = { starting, usedAt: Date.now() };
+    tails.set(realmId, made);
+    starting.then(
+      (tail) => {
+        made.tail = tail;
+      },
+      () => tails.delete(realmId),
+    );
+    return starting;
+  }
+
+  return {
+    get,
+    isCurrent(realmId, meta) {
+      get(meta).catch(() => undefined);
+      const tail = tails.get(realmId)?.tail;
+      return tail !== undefined && Date.now() - tail.currentAt < currentMs;
+    },
+    get bytes() {
+      return total();
+    },
+    async stop() {
+      clearInterval(sweeper);
+      for (const { starting } of tails.values())
+        await starting.then(
+          (tail) => tail.stop(),
+          () => undefined,
+        );
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import { type Actor, badRequest, ChatError, cut, isGuest, type LogEntry, type RequestMeta } from '@natter/contracts';
+import { type LogRedis, queueSubject, type Verifier } from '@natter/event-log';
+import type { Bus } from '@natter/service-kit';
+import type { RealmTails } from '../log-tail/realm-tails.ts';
+import { type Arrival, createArrivals } from './poll-arrivals.ts';
+import { badQueue, createQueueLife } from './queue-life.ts';
+import { createQueueOpening } from './queue-opening.ts';
+import { createQueueScans } from './queue-scan.ts';
+
+export interface PollRequest {
+  queueId: string;
+  lastEventId: number;
+  dontBlock: boolean;
+}
+
+/** The client's end of the connection. */
+export interface Hangup {
+  readonly isOver: boolean;
+  /** Calls `listener` once, unless the returned function was called before. */
+  onOver(listener: () => void): () => void;
+}
+
+/** The sender of a poll. */
+interface Poller {
+  actor: Actor;
+  meta: RequestMeta;
+  /** Checks the credentials of the request again; throws if they ended. */
+  identify(): Promise<Actor>;
+  hangup: Hangup;
+}
+
+export interface PollAnswer {
+  /** Each as JSON. */
+  events: string[];
+  /** The cursor after the last of them. */
+  lastEventId: number;
+  /** The poll was ended by a newer poll, the end of the credentials, of this process, or of the queue. */
+  wasEnded: boolean;
+  /** The queue ended while the poll was held. */
+  isGone: boolean;
+}
+
+export interface Polls {
+  poll(poller: Poller, request: PollRequest): Promise<PollAnswer>;
+  /** An entry of a realm's log has arrived. */
+  follow(realmId: number, entry: LogEntry): void;
+  /** Entries of a realm's log were lost. */
+  lost(realmId: number): void;
+  readonly held: number;
+  stop(): Promise<void>;
+}
+
+interface Held {
+  realmId: number;
+  generation: number;
+  order: number;
+  end: (reason: 'replaced' | 'gone') => void;
+}
+
+const drainMs = 300;
+
+/** Serves `GET /events` for any queue: a queue is a cursor over its realm's log. */
+export function createPolls(options: {
+  bus: Bus;
+  log: LogRedis;
+  verifier: Verifier;
+  tails: RealmTails;
+  /** The entry was added to the response of a client that follows. */
+  onDelivered: (entry: LogEntry) => void;
+  /** Number of cached queues; the next poll of an evicted queue costs a few more requests. */
+  maxQueues: number;
+}): Polls {
+  const { bus, log, tails, maxQueues } = options;
+  const life = createQueueLife(bus, maxQueues);
+  const opening = createQueueOpening({ bus, log, life, maxQueues });
+  const scans = createQueueScans(options);
+  const arrivals = createArrivals();
+  const held = new Map<string, Held>();
+  let isStopping = false;
+
+  bus.subscribe(queueSubject('*'), (payload, subject) => {
+    const realmId = Number(subject.split('.').at(-1));
+    const message = JSON.parse(Buffer.from(payload).toString('utf8')) as {
+      queueId?: string;
+      gone?: boolean;
+      generation?: number;
+      epoch?: number;
+    };
+    if (message.epoch !== undefined) {
+      opening.begunEpoch(realmId, message.epoch);
+      for (const poll of held.values()) if (poll.realmId === realmId) poll.end('replaced');
+    }
+    if (message.queueId === undefined) return;
+    if (message.gone) opening.ended(message.queueId);
+    arrivals.heard(message.queueId, message);
+    const poll = held.get(message.queueId);
+    if (message.gone) poll?.end('gone');
+    else if (poll && (message.generation ?? 0) > poll.generation) poll.end('replaced');
+  });
+
+  async function poll(poller: Poller, request: PollRequest): Promise<PollAnswer> {
+    const { queueId } = request;
+    if (queueId.length > 100) throw badQueue(cut(queueId, 100));
+    // Registered before it is numbered: a newer poll elsewhere may be announced before this one is held.
+    const { arrival, leave } = arrivals.add(queueId, poller.actor);
+    try {
+      return await serve(poller, request, arrival);
+    } finally {
+      leave();
+    }
+  }
+
+  /** From here on the end of the credentials reaches this poll: the tail runs, and the poll is registered. */
+  async function identifyAgain({ identify }: Poller, arrival: Arrival): Promise<void> {
+    arrival.revokedAt = undefined;
+    const actor = await identify();
+    arrival.isGuest ||= isGuest(actor);
+  }
+
+  async function serve(poller: Poller, request: PollRequest, arrival: Arrival): Promise<PollAnswer> {
+    const { actor, meta, hangup } = poller;
+    const { queueId, lastEventId, dontBlock } = request;
+    const [[queue, generation], tail] = await Promise.all([opening.open(actor, meta, queueId), tails.get(meta)]);
+    // If the queue ended during this poll, the poll ends; only the next one gets the error.
+    if (arrival.isGone) throw badQueue(queueId);
+    await identifyAgain(poller, arrival);
+    const scan = await scans.start({ tail, queue, meta, arrival, lastEventId });
+    const other = held.get(queueId);
+    // Of two polls the later one stays. Those of this gateway are compared by arrival: numbers of a clock that was set
+    // back, or of another server's clock, would end the later one at once, and its client would poll again without a
+    // pause.
+    const isOlder = (other?.order ?? 0) > arrival.order || arrival.newest > generation;
+    if (!isOlder) other?.end('replaced');
+
+    let isHeld = false;
+    let ended: 'gone' | 'replaced' | undefined = arrival.isGone ? 'gone' : isOlder ? 'replaced' : undefined;
+    const answer = (events: string[]): PollAnswer => ({
+      events,
+      lastEventId: events.length > 0 ? scan.lastId : lastEventId,
+      wasEnded: events.length === 0 && (ended !== undefined || arrival.revokedAt !== undefined || isStopping),
+      isGone: ended === 'gone',
+    });
+
+    // Registered before reading, so that no entry is missed in between.
+    let wake: () => void = () => undefined;
+    arrival.wake = () => wake();
+    const disarm = tail.onGrowth(() => wake());
+    const me: Held = {
+      realmId: actor.realmId,
+      generation,
+      order: arrival.order,
+      end: (reason) => {
+        ended = ended === 'gone' ? ended : reason;
+        wake();
+      },
+    };
+    if (!isOlder) held.set(queueId, me);
+    const stopListening = hangup.onOver(() => me.end('replaced'));
+    if (hangup.isOver) me.end('replaced');
+    const until = Date.now() + 45_000 + Math.random() * 10_000;
+    try {
+      for (;;) {
+        const events = await scan.next(isHeld);
+        if (events.length > 0 || arrival.revokedAt !== undefined) return answer(events);
+        if (dontBlock || ended !== undefined || isStopping) return answer([]);
+        const left = until - Date.now();
+        isHeld = true;
+        if (left <= 0) return answer([JSON.stringify({ type: 'heartbeat', id: scan.lastId })]);
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, Math.max(50, Math.min(left, life.dueIn(queue))));
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+          if (ended !== undefined || scan.hasMore) wake();
+        });
+        wake = () => undefined;
+        if (ended === undefined && arrival.revokedAt === undefined) await life.keep(queue, meta).catch(ignoreOutage);
+      }
+    } finally {
+      disarm();
+      stopListening();
+      if (held.get(queueId) === me) held.delete(queueId);
+    }
+  }
+
+  return {
+    poll,
+    follow: (realmId, entry) => arrivals.follow(realmId, entry),
+    lost: (realmId) => arrivals.revokeAll(realmId),
+    get held() {
+      return held.size;
+    },
+    stop: async () => {
+      // Spread over time, because the clients reconnect to the other gateways.
+      setTimeout(() => {
+        isStopping = true;
+      }, drainMs);
+      const end = Date.now() + drainMs * 10;
+      for (const one of held.values()) setTimeout(() => one.end('replaced'), Math.random() * drainMs);
+      while (held.size > 0 && Date.now() < end) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        if (isStopping) for (const one of held.values()) one.end('replaced');
+      }
+    },
+  };
+}
+
+/** A poll without a cursor cannot continue. */
+export const pollRequestOf = (queueId: string | undefined, lastEventId: number | undefined): PollRequest => {
+  if (queueId === undefined) throw badRequest("Missing 'queue_id' argument");
+  if (lastEventId === undefined) throw badRequest("Missing 'last_event_id' argument");
+  return { queueId, lastEventId, dontBlock: false };
+};
+
+/** A held poll survives an outage; only the end of its queue matters. */
+function ignoreOutage(error: unknown): void {
+  if (error instanceof ChatError && error.code === 'BAD_EVENT_QUEUE_ID') throw error;
+}

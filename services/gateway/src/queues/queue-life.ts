@@ -1,0 +1,71 @@
+import { ChatError, eventQueueOperations, type QueueRecord, type RequestMeta } from '@natter/contracts';
+import type { Bus } from '@natter/service-kit';
+import { LRUCache } from 'lru-cache';
+
+export interface QueueLife {
+  /** Extends the queue's life when a quarter of it has passed; throws BAD_EVENT_QUEUE_ID if it has ended. */
+  keep(queue: QueueRecord, meta: RequestMeta): Promise<void>;
+  /** Time until `keep` must be called again, in milliseconds. */
+  dueIn(queue: QueueRecord): number;
+}
+
+const gatherMs = 20;
+const maxBatch = 1_000;
+
+interface Batch {
+  meta: RequestMeta;
+  waiting: Map<string, { resolve: (isAlive: boolean) => void; reject: (error: unknown) => void }[]>;
+}
+
+/** Postgres alone decides on expiry. Queues of a realm that are due together are extended in one statement. */
+export function createQueueLife(bus: Bus, maxQueues: number): QueueLife {
+  const extended = new LRUCache<string, number>({ max: maxQueues });
+  const batches = new Map<number, Batch>();
+
+  async function flush(realmId: number): Promise<void> {
+    const batch = batches.get(realmId);
+    batches.delete(realmId);
+    if (!batch) return;
+    const ids = [...batch.waiting.keys()];
+    for (let from = 0; from < ids.length; from += maxBatch) {
+      const some = ids.slice(from, from + maxBatch);
+      const waiters = (id: string) => batch.waiting.get(id) ?? [];
+      try {
+        const { gone } = await bus.call(eventQueueOperations.touchQueues, { queue_ids: some }, { meta: batch.meta });
+        const ended = new Set(gone);
+        for (const id of some) for (const { resolve } of waiters(id)) resolve(!ended.has(id));
+      } catch (error) {
+        for (const id of some) for (const { reject } of waiters(id)) reject(error);
+      }
+    }
+  }
+
+  const isAlive = (queue: QueueRecord, meta: RequestMeta): Promise<boolean> =>
+    new Promise((resolve, reject) => {
+      let batch = batches.get(queue.realm_id);
+      if (!batch) {
+        batch = { meta, waiting: new Map() };
+        batches.set(queue.realm_id, batch);
+        setTimeout(() => void flush(queue.realm_id), gatherMs);
+      }
+      const waiting = batch.waiting.get(queue.queue_id) ?? [];
+      waiting.push({ resolve, reject });
+      batch.waiting.set(queue.queue_id, waiting);
+    });
+
+  const dueIn = (queue: QueueRecord): number =>
+    (extended.get(queue.queue_id) ?? 0) + queue.idle_timeout_seconds * 250 - Date.now();
+
+  return {
+    dueIn,
+    async keep(queue, meta) {
+      if (dueIn(queue) > 0) return;
+      const at = Date.now();
+      if (!(await isAlive(queue, meta))) throw badQueue(queue.queue_id);
+      extended.set(queue.queue_id, at);
+    },
+  };
+}
+
+export const badQueue = (queueId: string): ChatError =>
+  new ChatError('BAD_EVENT_QUEUE_ID', `Bad event queue ID: ${queueId}`, { queue_id: queueId });

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createFairShare, type FairShare } from './fair-share.ts';
+
+/** A system with one processor: each request takes a while, and the lag grows with the number in flight. */
+let share: FairShare;
+let foreignLagMs = 0;
+const lagPerRequestMs = 5;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  foreignLagMs = 0;
+  share = createFairShare(
+    () => {
+      const ms = foreignLagMs + share.inFlight * lagPerRequestMs;
+      return { ms, longMs: ms };
+    },
+    () => Date.now(),
+  );
+});
+afterEach(() => vi.useRealTimers());
+
+const takes = (ms: number) => () => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Sends the next request when the last is answered, until the given time; returns the longest wait and the number of
+ * answers.
+ */
+async function client(
+  tenant: { realmId: number; userId: number },
+  untilMs: number,
+  options: { ms?: number; pauseMs?: number } = {},
+) {
+  const { ms = 20, pauseMs = 0 } = options;
+  const seen = { longestMs: 0, answers: 0, refused: 0 };
+  while (Date.now() < untilMs) {
+    const began = Date.now();
+    try {
+      await share.run(tenant, takes(ms));
+      seen.answers++;
+      seen.longestMs = Math.max(seen.longestMs, Date.now() - began - ms);
+    } catch {
+      seen.refused++;
+      await takes(100)();
+    }
+    if (pauseMs > 0) await takes(pauseMs)();
+  }
+  return seen;
+}
+
+const after = async <T>(ms: number, work: Promise<T>): Promise<T> => {
+  await vi.advanceTimersByTimeAsync(ms);
+  return work;
+};
+
+test('nothing waits while the system keeps up', async () => {
+  const started: number[] = [];
+  for (let i = 0; i < 500; i++) void share.run({ realmId: 1, userId: i }, async () => void started.push(i));
+  await Promise.resolve();
+  expect(started).toHaveLength(500);
+});
+
+test('a realm that is alone is not held back below what the system bears', async () => {
+  const end = Date.now() + 5_000;
+  for (let user = 1; user <= 8; user++) void client({ realmId: 1, userId: user }, end);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(share.inFlight).toBe(8);
+});
+
+test('in a realm that must wait, a person who used little goes before those who used much', async () => {
+  const end = Date.now() + 20_000;
+  for (let user = 1; user <= 64; user++) void client({ realmId: 66, userId: user }, end);
+  void client({ realmId: 1, userId: 1 }, end, { ms: 2, pauseMs: 50 });
+  await vi.advanceTimersByTimeAsync(5_000);
+  const rare = client({ realmId: 66, userId: 1_000 }, end, { pauseMs: 2_000 });
+  const seen = await after(20_000, rare);
+  expect(seen.refused).toBe(0);
+  expect(seen.longestMs).toBeLessThanOrEqual(60);
+});
+
+test('where more comes than the system bears, some is refused at once and the rest does not wait long', async () => {
+  const end = Date.now() + 12_000;
+  const all = Array.from({ length: 400 }, (_, user) => client({ realmId: 1, userId: user }, end, { ms: 50 }));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(share.inFlight).toBeLessThanOrEqual(40);
+  await vi.advanceTimersByTimeAsync(30_000);
+  const seen = await Promise.all(all);
+  expect(seen.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(0);
+  expect(seen.reduce((sum, { answers }) => sum + answers, 0)).toBeGreaterThan(1_000);
+});
+
+test('a lag that others cause holds back no one who asks little at a time', async () => {
+  foreignLagMs = 100;
+  const end = Date.now() + 30_000;
+  for (let user = 1; user <= 3; user++) void client({ realmId: 1, userId: user }, end);
+  void client({ realmId: 2, userId: 1 }, end, { ms: 2, pauseMs: 100 });
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(share.inFlight).toBeGreaterThanOrEqual(3);
+});

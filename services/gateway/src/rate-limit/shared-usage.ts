@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { type Bus, usageSubject } from '@natter/service-kit';
+import { LRUCache } from 'lru-cache';
+
+/** The recent cost of a realm's requests. */
+export interface RealmUsage {
+  /** CPU milliseconds beyond those of cheap requests. */
+  ms: number;
+  /** Whether the realm is at its minimum cap. */
+  isAtFloor: boolean;
+}
+
+export type Usages = ReadonlyMap<number, RealmUsage>;
+
+/**
+ * Exchanges the costs of realms between gateways, because one gateway may serve the realm that delays others, and
+ * another gateway those others.
+ */
+export interface SharedUsage {
+  tell(usages: Usages): void;
+  /** The sum over other gateways. */
+  ofOthers(): Usages;
+}
+
+type Told = [realmId: number, ms: number, isAtFloor: 0 | 1];
+
+const freshMs = 1_500;
+/** A message contains the realms with the highest costs. */
+const maxTold = 100;
+const maxGateways = 200;
+
+export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>): SharedUsage {
+  const self = randomUUID();
+  const told = new LRUCache<string, Told[]>({ max: maxGateways, ttl: freshMs });
+  bus.subscribe(usageSubject, (payload) => {
+    const { gateway, usages } = JSON.parse(Buffer.from(payload).toString()) as { gateway: string; usages: Told[] };
+    if (gateway !== self) told.set(gateway, usages);
+  });
+  return {
+    tell(usages) {
+      const most = [...usages].sort(([, a], [, b]) => b.ms - a.ms).slice(0, maxTold);
+      const tuples = most.map(([id, { ms, isAtFloor }]): Told => [id, Math.round(ms), isAtFloor ? 1 : 0]);
+      bus.publish(usageSubject, JSON.stringify({ gateway: self, usages: tuples }));
+    },
+    ofOthers() {
+      const sum = new Map<number, RealmUsage>();
+      for (const usages of told.values())
+        for (const [id, ms, isAtFloor] of usages) add(sum, id, { ms, isAtFloor: isAtFloor === 1 });
+      return sum;
+    },
+  };
+}
+
+/** A realm is at the floor if it is so at all gateways. */
+export function add(sum: Map<number, RealmUsage>, id: number, { ms, isAtFloor }: RealmUsage): void {
+  const known = sum.get(id);
+  sum.set(id, { ms: ms + (known?.ms ?? 0), isAtFloor: isAtFloor && (known?.isAtFloor ?? true) });
+}

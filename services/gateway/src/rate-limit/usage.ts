@@ -1,0 +1,91 @@
+const halfLifeMs = 5_000;
+
+/** Milliseconds of recent requests in flight, including those still in flight. */
+export class Usage {
+  #ms = 0;
+  #inFlight = 0;
+  #at: number;
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#at = now();
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get ms(): number {
+    const passedMs = this.#now() - this.#at;
+    this.#ms = this.#ms * 0.5 ** (passedMs / halfLifeMs) + this.#inFlight * passedMs;
+    this.#at += passedMs;
+    return this.#ms;
+  }
+
+  begin(): void {
+    this.#ms = this.ms;
+    this.#inFlight++;
+  }
+
+  end(): void {
+    this.#ms = this.ms;
+    this.#inFlight--;
+  }
+}
+
+/** A sum that is halved at regular intervals. */
+export class Decaying {
+  #sum = 0;
+  #at: number;
+  readonly #now: () => number;
+  readonly #halfLifeMs: number;
+
+  constructor(now: () => number, halfLifeMs: number) {
+    this.#now = now;
+    this.#at = now();
+    this.#halfLifeMs = halfLifeMs;
+  }
+
+  get sum(): number {
+    const at = this.#now();
+    this.#sum *= 0.5 ** ((at - this.#at) / this.#halfLifeMs);
+    this.#at = at;
+    return this.#sum;
+  }
+
+  add(amount: number): void {
+    this.#sum = this.sum + amount;
+  }
+}
+
+const watchFloorMs = 2_000;
+
+/**
+ * Decides whether the lag is too high. Lag that persists at the minimum number of requests in flight has another cause
+ * than these requests, so it raises the threshold for a while.
+ */
+export class Threshold {
+  readonly #usualMs: number;
+  #foreignMs = 0;
+  #floor: { since: number; lowestMs: number } | undefined;
+
+  constructor(usualMs: number) {
+    this.#usualMs = usualMs;
+  }
+
+  /** Call it at regular intervals; `at` is in milliseconds. */
+  isExceeded(lagMs: number, isAtFloor: boolean, at: number): boolean {
+    this.#foreignMs *= 0.998;
+    if (!isAtFloor) this.#floor = undefined;
+    else {
+      this.#floor ??= { since: at, lowestMs: lagMs };
+      this.#floor.lowestMs = Math.min(this.#floor.lowestMs, lagMs);
+      if (at - this.#floor.since >= watchFloorMs) {
+        this.#foreignMs = this.#floor.lowestMs;
+        this.#floor = undefined;
+      }
+    }
+    return lagMs > Math.max(this.#usualMs, this.#foreignMs * 2);
+  }
+}

@@ -1,0 +1,201 @@
+import {
+  type Actor,
+  ChatError,
+  maxBodyBytes,
+  needsActor,
+  type Operation,
+  type RequestMeta,
+  refusalOf,
+} from '@natter/contracts';
+import { withDeadline } from '@natter/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Callers, type Exchange, isPollOf, type Shown } from '../authentication/caller.ts';
+import { checkOrigin } from '../authentication/cross-site.ts';
+import { sessionOf } from '../authentication/session-cookies.ts';
+import { type AnswerMemory, networkSender } from '../http/answer-memory.ts';
+import type { BodyBudget, BodyLease, Sender } from '../http/body-budget.ts';
+import { takesFile } from '../http/files.ts';
+import { networkOf } from '../http/network.ts';
+import { bodyTooLarge } from '../http/read-body.ts';
+import { queryFieldsOf } from '../http/request-fields.ts';
+import type { Refusals } from '../rate-limit/refusals.ts';
+import { personOf } from '../rate-limit/tenant.ts';
+import type { FoundRealm } from './realm-of-host.ts';
+import { browserClient, metaOf, type RealmMeta } from './request-meta.ts';
+import type { Place, Router, Surface } from './router.ts';
+
+/** The result of the checks before the body is read. */
+export interface Admitted {
+  place: Place;
+  /** The operation of the request's own method. A form may name another one. */
+  operation: Operation | undefined;
+  actor: Actor | undefined;
+  shown: Shown;
+  meta: RealmMeta;
+  maxBodyBytes: number;
+  /** Whose memory the bodies of the request and of its answer use. */
+  sender: Sender;
+  lease: BodyLease;
+  /** Time that the admission took of the request's deadline; receiving the body does not count. */
+  spentMs: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    admitted: Admitted | undefined;
+  }
+}
+
+const mebibyte = 1024 * 1024;
+/** Used if the request's method names no operation: a form may name one. */
+export const usualDeadlineMs = 15_000;
+/** Maximum size of a form with a file, beyond the largest file. */
+export const besideFileBytes = mebibyte;
+const maxFormBytes = 4 * mebibyte;
+const maxAnonymousFormBytes = mebibyte;
+
+export interface AdmissionContext {
+  router: Router;
+  callers: Callers;
+  budget: BodyBudget;
+  answers: AnswerMemory;
+  maxUploadBytes: number;
+  findRealm: (host: string, meta: RequestMeta) => Promise<FoundRealm>;
+  refusals: Refusals;
+}
+
+/**
+ * Decides before the body is read: whether the path exists, who sends the request, whether the rate is exceeded,
+ * whether the caller may call the operation, and how large the body may be. Answers requests that need no body itself.
+ */
+export async function admit(
+  context: AdmissionContext,
+  { request, reply }: Exchange,
+): Promise<FastifyReply | undefined> {
+  const { router, budget, answers } = context;
+  const place = router.find(request.url.split('?', 1)[0] ?? '');
+  if (!place) throw new ChatError('NOT_FOUND', 'Not found');
+  const operations = place.methods.flatMap((method) => place.operation(method)?.operation ?? []);
+  const isCrossOrigin = place.surface !== 'json' && operations.some((operation) => operation.isCrossOrigin);
+  if (isCrossOrigin) reply.header('access-control-allow-origin', '*');
+  if (request.method === 'OPTIONS') {
+    limitRefusals(context, request);
+    return answerOptions(reply, place, isCrossOrigin);
+  }
+  const operation = place.operation(request.method === 'HEAD' ? 'GET' : request.method)?.operation;
+  if (!operation && request.method !== 'POST') return refuseMethod(context, { request, reply }, place);
+  // HEAD must have no effect: link checkers send it.
+  if (operation && request.method === 'HEAD' && (!operation.isReadOnly || isPollOf(operation)))
+    return refuseMethod(context, { request, reply }, place);
+
+  const begunAt = performance.now();
+  const { meta, actor, shown } = await withDeadline(operation?.deadlineMs ?? usualDeadlineMs, () =>
+    identify(context, { request, reply }, { place, operation, operations }),
+  );
+  if (operation) checkWriteOnly(operation, actor);
+
+  const maxBodyBytes = maxBodyOf(
+    request.method === 'POST' || !operation ? operations : [operation],
+    actor,
+    context.maxUploadBytes,
+  );
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
+  const sender = actor
+    ? { group: `realm:${actor.realmId}`, owner: `user:${actor.realmId}:${personOf(actor)}` }
+    : networkSender(request);
+  answers.check(sender);
+  const lease = budget.open(sender);
+  reply.raw.once('close', () => lease.release());
+  const spentMs = performance.now() - begunAt;
+  request.admitted = { place, operation, actor, shown, meta, maxBodyBytes, sender, lease, spentMs };
+  return undefined;
+}
+
+interface Target {
+  place: Place;
+  operation: Operation | undefined;
+  operations: readonly Operation[];
+}
+
+/** Identifies the sender of a request, and counts the request. */
+async function identify(
+  { callers, findRealm }: AdmissionContext,
+  { request, reply }: Exchange,
+  { place, operation, operations }: Target,
+): Promise<{ meta: RealmMeta; actor: Actor | undefined; shown: Shown }> {
+  const meta = await metaOf(request, findRealm);
+  const { surface } = place;
+  checkOrigin(request, { surface, operation, realmUrl: meta.realmUrl });
+  const shown = shownBy(request, { surface, operation, realmUrl: meta.realmUrl });
+  if (surface === 'json' && meta.client === 'Mozilla') meta.client = browserClient;
+  const isForUsers = operations.every(needsActor);
+  const actor = operation
+    ? await callers.identify(operation, { request, reply }, meta, shown)
+    : isForUsers
+      ? await callers.authenticate({ request, reply }, meta, shown.credential)
+      : undefined;
+  await callers.countCall(operation, { request, reply }, meta, actor);
+  return { meta, actor, shown };
+}
+
+/**
+ * The API ignores cookies, and `/json` everything else: a page of another site cannot make a browser send the header, and
+ * a cookie is accepted only where requests of other sites are refused. Files are opened with either.
+ */
+function shownBy(
+  request: FastifyRequest,
+  { surface, operation, realmUrl }: { surface: Surface; operation: Operation | undefined; realmUrl: string },
+): Shown {
+  const { authorization: header } = request.headers;
+  if (surface === 'api') return { credential: { header } };
+  const session = sessionOf(request, realmUrl);
+  if (surface === 'json' || operation?.session !== undefined) return { credential: { session } };
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  return {
+    credential: { header },
+    // Browsers open the files of a page without a header, so the key is in the query.
+    keyInQuery: queryFieldsOf(request.raw.url).api_key,
+    optionalSession: isRead ? session : undefined,
+  };
+}
+
+/** The service checks the rest on current data. This property of a bot never changes. */
+export function checkWriteOnly(operation: Operation, actor: Actor | undefined): void {
+  const refusal = actor?.isWriteOnly && refusalOf(operation, actor);
+  if (refusal) throw refusal;
+}
+
+/** Before the sender is known. */
+function refuseMethod(context: AdmissionContext, { request, reply }: Exchange, place: Place): FastifyReply {
+  limitRefusals(context, request);
+  return answerMethodNotAllowed(reply, place);
+}
+
+/** Counts a request that is answered without another rate limit. Those that end in an error are counted there. */
+function limitRefusals({ refusals }: AdmissionContext, request: FastifyRequest): void {
+  const tooMany = refusals.count(networkOf(request.ip));
+  if (tooMany) throw tooMany;
+}
+
+export function answerMethodNotAllowed(reply: FastifyReply, { methods }: Place): FastifyReply {
+  return reply
+    .code(405)
+    .header('allow', methods.join(', '))
+    .send({ result: 'error', msg: 'Method Not Allowed', allowed_methods: methods });
+}
+
+function answerOptions(reply: FastifyReply, { methods }: Place, isCrossOrigin: boolean): FastifyReply {
+  if (isCrossOrigin)
+    reply
+      .header('access-control-allow-methods', methods.join(', '))
+      .header('access-control-allow-headers', 'authorization, content-type')
+      .header('access-control-max-age', 86_400);
+  return reply.code(204).header('allow', methods.join(', ')).send();
+}
+
+/** Large bodies are permitted only for operations with a file, and only for authenticated callers. */
+function maxBodyOf(operations: readonly Operation[], actor: Actor | undefined, maxUploadBytes: number): number {
+  if (actor && operations.some(takesFile)) return maxUploadBytes + besideFileBytes;
+  const longest = Math.max(...operations.map(maxBodyBytes));
+  return Math.min(longest, actor ? maxFormBytes : maxAnonymousFormBytes);
+}

@@ -1,0 +1,106 @@
+import type { Actor, Operation, Page, RequestMeta } from '@natter/contracts';
+import { type Bus, withDeadline } from '@natter/service-kit';
+import type { Authenticator } from '../authentication/authenticator.ts';
+import { type Callers, costOf, type Exchange, isPollOf } from '../authentication/caller.ts';
+import { ensureCsrfCookie, setSession } from '../authentication/session-cookies.ts';
+import type { AnswerMemory } from '../http/answer-memory.ts';
+import { fileParamOf, handOver, sendFile, weightOf } from '../http/files.ts';
+import { headerOf, nameOf } from '../http/headers.ts';
+import { type Parsed, parseParams } from '../http/parse-params.ts';
+import type { Fields, FilePart } from '../http/request-fields.ts';
+import { sendPage, setPageHeaders } from '../http/send-page.ts';
+import { sendSuccess } from '../http/success.ts';
+import { whileConnected } from '../http/while-connected.ts';
+import type { Polls } from '../queues/polls.ts';
+import { tenantOf } from '../rate-limit/tenant.ts';
+import { answerPoll, type PollParams } from '../transports/answer-poll.ts';
+import { type Admitted, checkWriteOnly } from './admission.ts';
+import type { InTurn } from './in-turn.ts';
+
+/** A request whose operation is known. */
+export interface Call extends Exchange {
+  operation: Operation;
+  fields: Fields;
+  files: readonly FilePart[];
+  path: Fields;
+  admitted: Admitted;
+}
+
+export interface AnswerContext {
+  bus: Bus;
+  polls: Polls;
+  answers: AnswerMemory;
+  authenticator: Authenticator;
+  callers: Callers;
+  inTurn: InTurn;
+  maxUploadBytes: number;
+}
+
+/** Checks the parameters by the contract, calls the owner of the operation and sends its answer. */
+export async function answerOperation(context: AnswerContext, call: Call): Promise<unknown> {
+  const { bus, callers } = context;
+  const { operation, request, reply, fields, path, admitted } = call;
+  const { meta } = admitted;
+  // Old clients send their name in a field instead of a header.
+  if (fields.client !== undefined && operation.params.client === undefined) {
+    meta.client = nameOf(fields.client);
+    delete fields.client;
+  }
+  // A form may name another operation than the one that was admitted.
+  const actor =
+    operation === admitted.operation ? admitted.actor : await callers.identify(operation, call, meta, admitted.shown);
+  checkWriteOnly(operation, actor);
+  if (isPollOf(operation) && actor) {
+    const { params, ignored } = parseParams(operation, fields, path);
+    const { credential } = admitted.shown;
+    return answerPoll(context, { request, reply, actor, credential, meta, params: params as PollParams, ignored });
+  }
+  const answer = async (): Promise<{ bytes: readonly Uint8Array[]; ignored: string[] }> => {
+    const { params, ignored } = await paramsOf(context, call, actor);
+    return { bytes: await bus.callBytes(operation, params as never, { actor, meta }), ignored };
+  };
+  const inTurn = () => context.inTurn(tenantOf({ meta, actor }), answer);
+  // A write continues after its client disconnects, because the client cannot know how far it has come.
+  const leftMs = Math.max(operation.deadlineMs - admitted.spentMs, 1);
+  const done = await (operation.isReadOnly ? whileConnected(reply.raw, leftMs, inTurn) : withDeadline(leftMs, inTurn));
+  return operation.page
+    ? answerPage(context, call, { meta, actor, bytes: done.bytes })
+    : sendSuccess(reply, done.bytes, done.ignored);
+}
+
+/** The parameters of a call. Counts their weight, and stores the form's file. */
+async function paramsOf(
+  { bus, callers, maxUploadBytes }: AnswerContext,
+  call: Call,
+  actor: Actor | undefined,
+): Promise<Parsed> {
+  const { operation, fields, files, path, admitted } = call;
+  const { meta } = admitted;
+  // Small files are passed with the other parameters.
+  const small = operation.params.file?.encoding === 'text' ? files.at(-1) : undefined;
+  if (small) fields.file = small.bytes.toString('base64');
+  const { params, ignored } = parseParams(operation, fields, path);
+  const fileParam = fileParamOf(operation);
+  const weight = fileParam ? weightOf(files) : Math.floor(operation.weigh?.(params as never) ?? 0);
+  const more = costOf(operation) - costOf(admitted.operation) + weight;
+  await callers.countMore(more, operation, call, { meta, actor });
+  if (fileParam) params[fileParam] = await handOver(bus, operation, files, meta, maxUploadBytes);
+  return { params, ignored };
+}
+
+async function answerPage(
+  { bus, callers }: AnswerContext,
+  call: Call,
+  { meta, actor, bytes }: { meta: RequestMeta; actor: Actor | undefined; bytes: readonly Uint8Array[] },
+): Promise<unknown> {
+  const { operation, request, reply } = call;
+  const page = JSON.parse(Buffer.concat(bytes).toString()) as Page;
+  const { realmUrl } = call.admitted.meta;
+  if (page.session !== undefined) setSession(reply, realmUrl, page.session);
+  else if (operation.session === 'form') ensureCsrfCookie(request, reply, realmUrl);
+  if (!page.file) return sendPage(reply, page, operation.session !== undefined);
+  if (!actor && request.method !== 'HEAD') await callers.countFile(operation, call, meta, page.file.size);
+  setPageHeaders(reply, page);
+  const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
+  return sendFile(bus, operation, page.file, meta, { reply, range, isHead });
+}

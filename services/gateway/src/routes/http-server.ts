@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { ChatError } from '@natter/contracts';
+import type { Logger } from '@natter/service-kit';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { AnswerBudget } from '../http/answer-budget.ts';
+import { type AnswerMemory, createAnswerMemory } from '../http/answer-memory.ts';
+import type { GatewayConfig } from '../http/config.ts';
+import { guardConnections } from '../http/connections.ts';
+import type { GatewayMetrics } from '../http/gateway-metrics.ts';
+import { checkHost, checkPath, decodablePath } from '../http/host.ts';
+import { networkOf, trustedProxies } from '../http/network.ts';
+import { createPort } from '../http/port.ts';
+import { acceptForms } from '../http/request-fields.ts';
+import type { Refusals } from '../rate-limit/refusals.ts';
+import { errorBody, sendError } from './send-error.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The operation that the request was routed to. */
+    operationName: string | undefined;
+    /** Whether a rate limit counted the request. */
+    isCounted: boolean;
+  }
+}
+
+/** Limit per request, including its target. */
+const maxHeaderBytes = 16_384;
+/** How long a slow request delays a stopping gateway. */
+const closeMs = 8_000;
+
+export interface HttpServer {
+  app: FastifyInstance;
+  answers: AnswerMemory;
+  listen(): Promise<void>;
+  /** Asks clients to connect elsewhere; requests are still served. */
+  leave(): void;
+  /** Resolves when every connection has ended. */
+  stop(): Promise<void>;
+}
+
+/** Accepts connections and requests; the caller adds the routes. */
+export function createHttpServer(options: {
+  config: GatewayConfig;
+  log: Logger;
+  metrics: GatewayMetrics;
+  answerBudget: AnswerBudget;
+  refusals: Refusals;
+  toChatError: (error: unknown, request: FastifyRequest) => ChatError;
+}): HttpServer {
+  const { config, log, metrics, answerBudget, refusals, toChatError } = options;
+  const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const refusal = toChatError(error, request);
+    const isUncounted = !request.isCounted && refusal.status < 500;
+    const tooMany = isUncounted ? refusals.count(networkOf(request.ip)) : undefined;
+    // The next request needs another connection.
+    if (tooMany) reply.header('connection', 'close');
+    return sendError(reply, tooMany ?? refusal);
+  };
+  const proxies = trustedProxies(config.NATTER_TRUSTED_PROXIES);
+  let isLeaving = false;
+  const app = fastify({
+    trustProxy: proxies.has,
+    keepAliveTimeout: config.NATTER_KEEP_ALIVE_SECONDS * 1_000,
+    requestTimeout: config.NATTER_REQUEST_TIMEOUT_SECONDS * 1_000,
+    http: {
+      headersTimeout: config.NATTER_HEADERS_TIMEOUT_SECONDS * 1_000,
+      connectionsCheckingInterval: Math.min(5_000, config.NATTER_HEADERS_TIMEOUT_SECONDS * 500),
+      maxHeaderSize: maxHeaderBytes,
+      // Node would respond without the JSON envelope; `checkHost` requires the header.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: (error, socket) => connections.onClientError(error, socket),
+    genReqId: () => randomUUID(),
+    routerOptions: { ignoreTrailingSlash: true },
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    rewriteUrl: ({ url = '' }) => decodablePath(url),
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+  });
+  app.decorateRequest('operationName', undefined);
+  app.decorateRequest('admitted', undefined);
+  app.decorateRequest('isCounted', false);
+  const connections = guardConnections(app.server, config, proxies, metrics.cut);
+  const answers = createAnswerMemory(answerBudget, () => metrics.cut('unread'), errorBody);
+  acceptForms(app);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) metrics.answered(nameOf(request), 'cancelled', reply.elapsedTime);
+    });
+    if (!connections.begin(request.raw, reply.raw)) return reply.hijack();
+    checkHost(request);
+    checkPath(request);
+  });
+  app.addHook('preParsing', async (request, reply) => connections.onBody(request.raw, reply.raw));
+  app.addHook('onSend', async (request, reply, sent) => {
+    const body = answers.count(request, reply, sent);
+    if (!reply.hasHeader('cache-control'))
+      reply.header('cache-control', 'no-cache, no-store, must-revalidate, private');
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+    if (isLeaving) reply.header('connection', 'close');
+    return body;
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    if (reply.raw.writableFinished) metrics.answered(nameOf(request), reply.statusCode, reply.elapsedTime);
+  });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request, reply) => answerError(new ChatError('NOT_FOUND', 'Not found'), request, reply));
+
+  const port = createPort(app.server);
+  const isPortShared = config.NATTER_REUSE_PORT === 'true';
+  return {
+    app,
+    answers,
+    async listen() {
+      await app.listen({
+        host: config.NATTER_HTTP_HOST,
+        port: config.NATTER_HTTP_PORT,
+        ...(isPortShared ? { reusePort: true } : {}),
+      });
+      log.info({ port: (app.server.address() as AddressInfo).port }, 'listening');
+    },
+    // Responses ask clients to open another connection, which reaches another gateway. A shared port is closed before
+    // that, while few clients connect; on its own port this gateway still serves clients that use its address.
+    leave() {
+      if (isPortShared) void port.close();
+      setImmediate(() => {
+        isLeaving = true;
+      });
+    },
+    async stop() {
+      connections.stop();
+      const timer = setTimeout(() => app.server.closeAllConnections(), closeMs);
+      const closed = port.close();
+      setImmediate(() => app.server.closeIdleConnections());
+      await closed;
+      clearTimeout(timer);
+      // Fastify closes the server a second time, which fails.
+      await app.close().catch(() => undefined);
+    },
+  };
+}
+
+const nameOf = (request: FastifyRequest): string =>
+  request.operationName ?? request.admitted?.operation?.name ?? 'none';

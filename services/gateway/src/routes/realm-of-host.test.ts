@@ -1,0 +1,86 @@
+import { ChatError } from '@natter/contracts';
+import type { Bus } from '@natter/service-kit';
+import { expect, test } from 'vitest';
+import { createRealmFinder } from './realm-of-host.ts';
+
+/** Finds realms on a bus that knows one host, and counts the calls. `now` is in milliseconds. */
+function finder(limit: number, defaultHost?: string) {
+  const asked: string[] = [];
+  const clock = { now: 0 };
+  const hosts = new Map([['chat.example', 1]]);
+  const bus = {
+    call: async (_: unknown, { host }: { host: string }) => {
+      asked.push(host);
+      const found = hosts.has(host) ? host : defaultHost;
+      if (found) return { realm_id: hosts.get(found), realm_url: `https://${found}`, host: found };
+      throw new ChatError('NONEXISTENT_SUBDOMAIN', 'There is no organization here');
+    },
+  } as unknown as Bus;
+  const find = createRealmFinder(bus, { limit, windowSeconds: 60 }, () => clock.now);
+  const codeOf = (host: string, network: string): Promise<string> =>
+    find(host, { requestId: '', realmId: 0, client: '', network }).then(
+      ({ realmId }) => (realmId === 1 ? 'found' : `realm ${realmId}`),
+      (error: ChatError) => error.code,
+    );
+  return { asked, codeOf, clock, hosts };
+}
+
+test('a network that asks for unknown hosts is refused before users is called', async () => {
+  const { asked, codeOf } = finder(3);
+  expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+  for (let count = 0; count < 3; count++)
+    expect(await codeOf(`${count}.example`, '192.0.2.1')).toBe('NONEXISTENT_SUBDOMAIN');
+  expect(await codeOf('3.example', '192.0.2.1')).toBe('RATE_LIMIT_HIT');
+  expect(asked).not.toContain('3.example');
+});
+
+test('it is still served by a host that is known, and other networks are not affected', async () => {
+  const { codeOf } = finder(1);
+  expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+  expect(await codeOf('no.example', '192.0.2.1')).toBe('NONEXISTENT_SUBDOMAIN');
+  expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+  expect(await codeOf('no.example', '192.0.2.2')).toBe('NONEXISTENT_SUBDOMAIN');
+});
+
+test('with a default realm, hosts that no realm has are limited too, and those that are known are served', async () => {
+  const { asked, codeOf } = finder(3, 'chat.example');
+  await codeOf('chat.example', '192.0.2.1');
+  for (let count = 0; count < 3; count++) expect(await codeOf(`${count}.example`, '192.0.2.1')).toBe('found');
+  for (let count = 3; count < 100; count++)
+    expect(await codeOf(`${count}.example`, '192.0.2.1')).toBe('RATE_LIMIT_HIT');
+  expect(asked).toEqual(['chat.example', '0.example', '1.example', '2.example']);
+  for (const host of ['chat.example', '0.example']) expect(await codeOf(host, '192.0.2.1')).toBe('found');
+  expect(await codeOf('100.example', '192.0.2.2')).toBe('found');
+});
+
+test('many networks together cause no more calls for unknown hosts per second than allowed', async () => {
+  const { asked, codeOf, clock } = finder(100, 'chat.example');
+  await codeOf('chat.example', '192.0.2.1');
+  for (let count = 0; count < 1_000; count++) await codeOf(`${count}.example`, `192.0.2.${count}`);
+  expect(asked.length).toBeLessThanOrEqual(51);
+  // During the flood results of unknown hosts stay valid for longer, and those of realms do not.
+  clock.now = 30_000;
+  for (let count = 0; count < 50; count++) await codeOf(`more-${count}.example`, '192.0.2.1');
+  asked.length = 0;
+  for (const host of ['0.example', '1.example', 'chat.example']) expect(await codeOf(host, '192.0.2.1')).toBe('found');
+  expect(asked).toEqual(['chat.example']);
+  clock.now = 60_500;
+  for (let count = 50; count < 100; count++) await codeOf(`more-${count}.example`, '192.0.2.2');
+  asked.length = 0;
+  await codeOf('0.example', '192.0.2.1');
+  expect(asked).toEqual(['0.example']);
+});
+
+test.each([undefined, 'chat.example'])(
+  'a new realm is found at once, or after two seconds (default: %s)',
+  async (main) => {
+    const { codeOf, clock, hosts } = finder(100, main);
+    const before = await codeOf('new.example', '192.0.2.1');
+    expect(before).toBe(main ? 'found' : 'NONEXISTENT_SUBDOMAIN');
+    hosts.set('new.example', 2).set('other.example', 3);
+    expect(await codeOf('other.example', '192.0.2.1')).toBe('realm 3');
+    expect(await codeOf('new.example', '192.0.2.1')).toBe(before);
+    clock.now = 2_000;
+    expect(await codeOf('new.example', '192.0.2.1')).toBe('realm 2');
+  },
+);

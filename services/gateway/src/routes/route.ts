@@ -1,0 +1,51 @@
+import { inSpan, withDeadline } from '@natter/service-kit';
+import type { Exchange } from '../authentication/caller.ts';
+import { checkCsrfToken } from '../authentication/cross-site.ts';
+import { headerOf } from '../http/headers.ts';
+import { fieldsOf, readForm } from '../http/request-fields.ts';
+import { tenantOf } from '../rate-limit/tenant.ts';
+import { type Admitted, answerMethodNotAllowed, usualDeadlineMs } from './admission.ts';
+import type { Call } from './answer-operation.ts';
+import type { InTurn } from './in-turn.ts';
+
+/** Parses the body of an admitted request and answers it by its operation. */
+export async function route(
+  { answer, inTurn }: { answer: (call: Call) => Promise<unknown>; inTurn: InTurn },
+  { request, reply }: Exchange,
+): Promise<unknown> {
+  const { admitted } = request;
+  if (!admitted) throw new Error('a request was routed before it was admitted');
+  // The body stays in memory until the response is known, even if the client disconnects.
+  admitted.lease.retain();
+  try {
+    return await routeForm({ answer, inTurn }, { request, reply }, admitted);
+  } finally {
+    admitted.lease.release();
+  }
+}
+
+async function routeForm(
+  { answer, inTurn }: { answer: (call: Call) => Promise<unknown>; inTurn: InTurn },
+  { request, reply }: Exchange,
+  admitted: Admitted,
+): Promise<unknown> {
+  const begunAt = performance.now();
+  const form = await readForm(request, (parse) =>
+    withDeadline(admitted.operation?.deadlineMs ?? usualDeadlineMs, () => inTurn(tenantOf(admitted), parse)),
+  );
+  admitted.spentMs += performance.now() - begunAt;
+  const fields = fieldsOf(request, form);
+  // A form may name another method than its request.
+  const override = request.method === 'POST' ? form.fields.method?.toUpperCase() : undefined;
+  const found = admitted.place.operation(override ?? (request.method === 'HEAD' ? 'GET' : request.method));
+  if (!found) return answerMethodNotAllowed(reply, admitted.place);
+  const { operation, path } = found;
+  if (override !== undefined && operation.params.method === undefined) delete fields.method;
+  const { surface } = admitted.place;
+  checkCsrfToken(request, { surface, operation, realmUrl: admitted.meta.realmUrl }, form.fields, fields);
+  request.operationName = operation.name;
+  const parent = headerOf(request, 'traceparent');
+  return inSpan(`gateway ${operation.name}`, { kind: 'server', parent }, () =>
+    answer({ operation, request, reply, fields, files: form.files, path, admitted }),
+  );
+}

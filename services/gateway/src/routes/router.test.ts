@@ -1,0 +1,25 @@
+import { operations } from '@natter/contracts';
+import { expect, test } from 'vitest';
+import { createRouter } from './router.ts';
+
+const router = createRouter(operations);
+const found = (method: string, path: string) => {
+  const at = router.find(`/api/v1${path}`)?.operation(method);
+  return at && [at.operation.name, at.path];
+};
+
+test('a fragment of a navigation view may have its slashes as they are, or escaped', () => {
+  const [, inOne] = found('PATCH', '/navigation_views/inbox') ?? [];
+  expect(inOne).toEqual({ fragment: 'inbox' });
+  const operation = found('PATCH', '/navigation_views/inbox')?.[0];
+  for (const path of ['narrow%2Fis%2Fstarred', 'narrow/is/starred'])
+    expect(found('PATCH', `/navigation_views/${path}`)).toEqual([operation, { fragment: 'narrow/is/starred' }]);
+  expect(found('DELETE', '/navigation_views/narrow/has/reaction/sender/me')?.[1]).toEqual({
+    fragment: 'narrow/has/reaction/sender/me',
+  });
+});
+
+test('other paths end where their template ends', () => {
+  expect(found('GET', '/messages/1/2/3')).toBeUndefined();
+  expect(found('GET', '/users/me/nothing/here')).toBeUndefined();
+});

@@ -1,0 +1,47 @@
+import { ChatError } from '@natter/contracts';
+import type { Logger } from '@natter/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { fileParamOf, tooLarge } from '../http/files.ts';
+import type { Router } from './router.ts';
+
+export const sendError = (reply: FastifyReply, error: ChatError): FastifyReply => reply.send(errorBody(reply, error));
+
+/** Sets the status and the headers of an error, and returns its body. */
+export function errorBody(reply: FastifyReply, error: ChatError): object {
+  // For `Basic`, browsers would ask for a name and a password themselves.
+  const scheme = reply.request.url.startsWith('/json/') ? 'Session' : 'Basic';
+  if (error.status === 401) reply.header('www-authenticate', `${scheme} realm="zulip"`);
+  if (error.code === 'RATE_LIMIT_HIT') reply.header('retry-after', Math.ceil(Number(error.extra['retry-after'] ?? 1)));
+  if (error.status === 503) reply.header('retry-after', 1);
+  reply.code(error.status);
+  return { result: 'error', msg: error.message, code: error.code, ...error.extra };
+}
+
+/** Maps errors of the framework to errors of the API. Unknown errors are logged and answered as INTERNAL_ERROR. */
+export function createErrorMapper(options: {
+  log: Logger;
+  router: Router;
+  maxUploadBytes: number;
+}): (error: unknown, request: FastifyRequest) => ChatError {
+  const { log, router, maxUploadBytes } = options;
+
+  const isForFile = (request: FastifyRequest): boolean => {
+    const found = router.find(request.url.split('?', 1)[0] ?? '')?.operation(request.method);
+    return found !== undefined && fileParamOf(found.operation) !== undefined;
+  };
+
+  return (error, request) => {
+    if (error instanceof ChatError) return error;
+    // The client closed the connection inside its body: no one reads the response, and the server is not at fault.
+    if (error === request.raw.errored) return new ChatError('BAD_REQUEST', 'The request ended early');
+    const code = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (code === 413 && isForFile(request)) return tooLarge(maxUploadBytes);
+    if (code === 413) return new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+    if (code >= 400 && code < 500)
+      return new ChatError('BAD_REQUEST', error instanceof Error ? error.message : 'Bad request');
+    // The path is not logged: it may contain the key of a mailed link.
+    const operation = request.operationName ?? request.admitted?.operation?.name;
+    log.error({ err: error, requestId: request.id, operation }, 'request failed');
+    return new ChatError('INTERNAL_ERROR', 'Internal server error');
+  };
+}

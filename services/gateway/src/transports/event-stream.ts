@@ -1,0 +1,64 @@
+import type { ServerResponse } from 'node:http';
+import { ChatError } from '@natter/contracts';
+import type { FastifyReply } from 'fastify';
+import type { Hangup, PollAnswer } from '../queues/polls.ts';
+import { badQueue } from '../queues/queue-life.ts';
+
+/**
+ * The same queue as server-sent events: each has the event's id, so that `Last-Event-ID` resumes where a connection
+ * broke. Ends when the queue ends, when a newer poll takes over, or when this process stops.
+ */
+export async function streamEvents(
+  { reply, hold, hangup }: { reply: FastifyReply; hold: (bytes: number) => boolean; hangup: Hangup },
+  queueId: string,
+  lastEventId: number,
+  next: (lastEventId: number) => Promise<PollAnswer>,
+): Promise<void> {
+  let answer = await withoutWait(next, lastEventId);
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    'x-content-type-options': 'nosniff',
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-store',
+    'x-accel-buffering': 'no',
+    'x-request-id': reply.request.id,
+  });
+  reply.raw.write('retry: 1000\n\n');
+  try {
+    for (;;) {
+      const frames = answer.events.map((event) => `id: ${idOf(event)}\ndata: ${event}\n\n`).join('');
+      // The client connects again and resumes.
+      if (!hold(Buffer.byteLength(frames))) return;
+      if (frames !== '' && !reply.raw.write(frames) && !hangup.isOver) await drained(reply.raw);
+      hold(0);
+      if (answer.isGone) throw badQueue(queueId);
+      if (answer.wasEnded || hangup.isOver) break;
+      answer = await next(answer.lastEventId);
+    }
+  } catch (error) {
+    const { code, message, extra } =
+      error instanceof ChatError ? error : new ChatError('INTERNAL_ERROR', 'Internal server error');
+    reply.raw.write(`event: error\ndata: ${JSON.stringify({ result: 'error', msg: message, code, ...extra })}\n\n`);
+  }
+  reply.raw.end();
+}
+
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+
+/** The first poll fails like a normal request, with an HTTP status. */
+async function withoutWait(
+  next: (lastEventId: number, dontBlock?: boolean) => Promise<PollAnswer>,
+  lastEventId: number,
+): Promise<PollAnswer> {
+  const answer = await next(lastEventId, true);
+  return { ...answer, wasEnded: false };
+}
+
+const idOf = (event: string): string => event.slice(event.lastIndexOf('"id":') + 5, -1);

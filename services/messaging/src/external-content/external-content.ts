@@ -1,0 +1,50 @@
+import { type Page, uploadOperations } from '@natter/contracts';
+import { externalContentAddress } from '@natter/markdown';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import type { MessagingConfig } from '../model/config.ts';
+import { externalContentKey } from '../model/external-content-key.ts';
+import { createBoundedFetches } from './bounded-fetches.ts';
+import { fetchMedia } from './fetch-media.ts';
+import { isPublicAddress, networksOf } from './public-address.ts';
+
+const mib = 1024 * 1024;
+/** Below the deadline of the request. */
+const timeoutMs = 8_000;
+const browserCacheSeconds = 86_400;
+
+/** Images and videos of other sites, fetched for the readers of messages, so that the sites do not learn who reads. */
+export function externalContentHandlers({ database }: Owner, config: MessagingConfig): Handlers {
+  const allowed = networksOf(config.NATTER_EXTERNAL_CONTENT_NETWORKS.split(',').filter(Boolean));
+  const mayReach = (address: string): boolean =>
+    isPublicAddress(address) || allowed.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  const maxBytes = config.NATTER_EXTERNAL_CONTENT_MAX_MIB * mib;
+  const fetch = createBoundedFetches(
+    (address) => fetchMedia(address, { mayReach, maxBytes, timeoutMs }),
+    config.NATTER_EXTERNAL_CONTENT_CACHE_MIB * mib,
+  );
+  return [
+    handle(uploadOperations.getExternalContent, async ({ meta }, { signature, address }) => {
+      const url = externalContentAddress(signature, address, await externalContentKey(database, meta.realmId));
+      if (url === undefined) return notFound;
+      // What a site answers is no fault of this server: nothing is logged, and readers learn no more than that it is missing.
+      const media = await fetch(meta.realmId, url).catch(() => undefined);
+      return media === undefined ? notFound : pageOf(media);
+    }),
+  ];
+}
+
+const pageOf = ({ type, content }: { type: string; content: Buffer }): Page => ({
+  status: 200,
+  content_type: type,
+  body: content.toString('base64'),
+  is_base64: true,
+  cache_seconds: browserCacheSeconds,
+});
+
+const notFound: Page = {
+  status: 404,
+  content_type: 'text/plain; charset=utf-8',
+  body: 'Not found.\n',
+  is_base64: false,
+  cache_seconds: 0,
+};

@@ -1,0 +1,46 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Networks of IPv4 that are no part of the public internet (IANA special-purpose registry), with multicast and what is reserved. */
+const SPECIAL_IPV4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+/** Of IPv6 only global unicast is public, without the networks that hold IPv4 addresses or are for documentation. */
+const GLOBAL_IPV6 = ['2000::/3'];
+const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+/** Networks in CIDR notation, or single addresses. Throws for anything else. */
+export function networksOf(list: readonly string[]): BlockList {
+  const networks = new BlockList();
+  for (const network of list) {
+    const [address = '', bits] = network.split('/');
+    const family = isIP(address);
+    if (family === 0) throw new Error(`no network: ${network}`);
+    networks.addSubnet(address, Number(bits ?? (family === 4 ? 32 : 128)), family === 4 ? 'ipv4' : 'ipv6');
+  }
+  return networks;
+}
+
+const special4 = networksOf(SPECIAL_IPV4);
+const global6 = networksOf(GLOBAL_IPV6);
+const special6 = networksOf(SPECIAL_IPV6);
+
+/** An IPv4 address that is written as one of IPv6 (`::ffff:10.0.0.1`) is not public, whatever it is. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !special4.check(address, 'ipv4');
+  return family === 6 && global6.check(address, 'ipv6') && !special6.check(address, 'ipv6');
+}

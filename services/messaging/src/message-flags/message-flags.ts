@@ -1,0 +1,175 @@
+import { type Actor, badRequest, messageReadingOperations } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from '../model/mark-read.ts';
+import { hasFlag, isRead, unreadSource } from '../model/read-state.ts';
+import { emptyIfNamedSo, parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
+import { all, pageOf, select } from '../model/reading/page.ts';
+import { type Reading, readerOf } from '../model/reading/reader.ts';
+import { type Scope, scopeOf } from '../model/reading/scope.ts';
+import { messageDetails } from './message-details.ts';
+import { pointerHandlers } from './pointer.ts';
+
+type Op = 'add' | 'remove';
+const editable = ['read', 'starred', 'collapsed'] as const;
+type Editable = (typeof editable)[number];
+const known = [
+  'mentioned',
+  'stream_wildcard_mentioned',
+  'topic_wildcard_mentioned',
+  'wildcard_mentioned',
+  'has_alert_word',
+  'historical',
+];
+const maxAtOnce = 5_000;
+const idRow = z.object({ id: z.number() });
+
+export function flagHandlers(owner: Owner, reading: Reading): Handlers {
+  const { database } = owner;
+
+  function readAll<R>({ actor, write }: WriteContext, scope: Scope | undefined, answer: R): Promise<R> {
+    return write(async (work) => {
+      await lockFlags(work, actor.userId);
+      const ids = await unreadIds(work, actor, scope);
+      await markRead(work, actor.userId, ids);
+      return answer;
+    });
+  }
+
+  return [
+    ...pointerHandlers(owner),
+
+    handleWrite(messageReadingOperations.updateFlags, async (context, { messages, op, flag }) => {
+      const { actor, meta } = context;
+      const name = checkedFlag(flag);
+      const reader = await readerOf(owner, reading, actor, meta);
+      const wanted = [...new Set(messages)];
+      const scope = await scopeOf(reader, [], wanted);
+      const found = await select(
+        database,
+        scope,
+        sql.fragment`m.id = ANY(${sql.array(wanted, 'int8')})`,
+        'ASC',
+        wanted.length + 1,
+      );
+      if (found.length < wanted.length) throw badRequest('Invalid message(s)');
+      return context.write(async (work) => {
+        const { changed, skippedChannels } = await change(work, actor, op, name, found);
+        return { messages: changed, ignored_because_not_subscribed_channels: skippedChannels };
+      });
+    }),
+
+    handleWrite(messageReadingOperations.updateFlagsForNarrow, async ({ actor, meta, write }, params) => {
+      const name = checkedFlag(params.flag);
+      const reader = await readerOf(owner, reading, actor, meta);
+      const terms = parseNarrow(params.narrow);
+      const scope = await scopeOf(reader, terms);
+      const page = await pageOf(reader, scope, {
+        anchor: params.anchor,
+        includeAnchor: params.include_anchor,
+        before: Math.min(params.num_before, maxAtOnce),
+        after: Math.min(params.num_after, maxAtOnce - Math.min(params.num_before, maxAtOnce)),
+      });
+      return write(async (work) => {
+        const { changed, skippedChannels } = await change(work, actor, params.op, name, page.ids);
+        return {
+          processed_count: page.ids.length,
+          updated_count: changed.length,
+          first_processed_id: page.ids[0] ?? null,
+          last_processed_id: page.ids.at(-1) ?? null,
+          found_oldest: page.foundOldest,
+          found_newest: page.foundNewest,
+          ignored_because_not_subscribed_channels: skippedChannels,
+        };
+      });
+    }),
+
+    handleWrite(messageReadingOperations.markAllRead, (context) => readAll(context, undefined, { complete: true })),
+
+    handleWrite(messageReadingOperations.markChannelRead, async (context, { stream_id }) => {
+      const { actor, meta } = context;
+      await reading.reach.readable(actor, meta, stream_id);
+      const conditions = [sql.fragment`m.channel_id = ${stream_id}`];
+      const scope = { conditions, narrowing: conditions, isPlain: true, isFeed: false, search: undefined };
+      return readAll(context, scope, {});
+    }),
+
+    handleWrite(messageReadingOperations.markTopicRead, async (context, { stream_id, topic_name }) => {
+      const { actor, meta } = context;
+      await reading.reach.readable(actor, meta, stream_id);
+      const topic = emptyIfNamedSo(topic_name.trim());
+      const terms: Term[] = [
+        { operator: 'channel', operand: stream_id, negated: false },
+        { operator: 'topic', operand: topic, negated: false },
+      ];
+      const scope = await scopeOf(await readerOf(owner, reading, actor, meta), terms);
+      const [any] = await select(database, scope, sql.fragment`true`, 'DESC', 1);
+      if (any === undefined) throw badRequest(`No such topic '${topic_name}'`);
+      return readAll(context, scope, {});
+    }),
+  ];
+}
+
+function checkedFlag(flag: string): Editable {
+  if (editable.some((name) => name === flag)) return flag as Editable;
+  throw badRequest(known.includes(flag) ? `Flag not editable: '${flag}'` : `Invalid message flag: '${flag}'`);
+}
+
+async function unreadIds(executor: Executor, actor: Actor, scope: Scope | undefined): Promise<number[]> {
+  const conditions = scope ? all(scope.conditions) : sql.fragment`true`;
+  const rows = await executor.any(sql.type(idRow)`
+    SELECT m.id FROM ${unreadSource(actor.realmId, actor.userId)} m WHERE ${conditions} AND NOT ${isRead(actor.userId)} ORDER BY m.id`);
+  return rows.map((row) => row.id);
+}
+
+const subscribedRow = z.object({
+  id: z.number(),
+  channel_id: z.number().nullable(),
+  is_subscribed: z.boolean(),
+  has: z.boolean(),
+});
+
+/**
+ * Changes flags that differ, and notifies the user's clients. Messages of channels that the user is not subscribed to
+ * are never unread.
+ */
+async function change(
+  work: Work,
+  actor: Actor,
+  op: Op,
+  flag: Editable,
+  messageIds: readonly number[],
+): Promise<{ changed: number[]; skippedChannels: number[] }> {
+  const { userId } = actor;
+  await lockFlags(work, userId);
+  const rows = await work.any(sql.type(subscribedRow)`
+    SELECT m.id, m.channel_id, ${flag === 'read' ? isRead(userId) : hasFlag(userId, flag)} AS has,
+      (m.channel_id IS NULL OR EXISTS (SELECT FROM messaging.subscription_period sp WHERE sp.realm_id = m.realm_id AND sp.user_id = ${userId}
+        AND sp.channel_id = m.channel_id AND sp.to_id IS NULL)) AS is_subscribed
+    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
+  const isUnreading = flag === 'read' && op === 'remove';
+  const skipped = isUnreading ? rows.filter((row) => !row.is_subscribed) : [];
+  const changed = rows.filter((row) => row.has !== (op === 'add') && !skipped.includes(row)).map((row) => row.id);
+  const skippedChannels = [
+    ...new Set(skipped.flatMap((row) => (row.channel_id === null ? [] : [row.channel_id]))),
+  ].sort((a, b) => a - b);
+  if (changed.length === 0) return { changed, skippedChannels };
+  if (flag === 'read' && op === 'add') await markRead(work, userId, changed);
+  else if (flag === 'read') {
+    const details = await messageDetails(work, userId, changed);
+    await setUnread(work, userId, changed);
+    emitUnread(work, userId, changed, details);
+  } else {
+    const ids = sql.array(changed, 'int8');
+    if (op === 'add')
+      await work.run(sql.unsafe`
+        INSERT INTO messaging.flag (realm_id, user_id, flag, message_id) SELECT ${work.realmId}, ${userId}, ${flag}, id FROM unnest(${ids}) id ON CONFLICT DO NOTHING`);
+    else
+      await work.run(
+        sql.unsafe`DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND flag = ${flag} AND message_id = ANY(${ids})`,
+      );
+    emitFlags(work, userId, op, flag, changed);
+  }
+  return { changed, skippedChannels };
+}

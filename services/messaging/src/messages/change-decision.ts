@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import {
+  type Actor,
+  badRequest,
+  ChatError,
+  channelPermissions,
+  emptyTopicDisplayName,
+  hasId,
+  type messageChangeOperations,
+  type ParamsOf,
+  type RealmPermission,
+  type RealmPolicy,
+  realmPermissions,
+  roles,
+} from '@natter/contracts';
+import { isPermitted, mayAdminister } from '@natter/permissions';
+import type { PostingRules } from '../model/channel-cache.ts';
+import { mayRead } from '../model/channel-reach.ts';
+import { isResolveToggle } from '../model/topic-resolution.ts';
+import { truncatedContent, truncatedTopic } from '../model/truncated.ts';
+
+export type Params = ParamsOf<typeof messageChangeOperations.updateMessage>;
+
+/** The data on which a change of a message is decided. */
+export interface Situation {
+  actor: Actor;
+  message: { sender_id: number; topic: string; content: string; sent: number; has_widget: boolean };
+  /** The current channel; undefined for a direct message. */
+  channel: PostingRules | undefined;
+  /** The target channel of a move; undefined if the channel does not change. */
+  target: PostingRules | undefined;
+  policy: RealmPolicy;
+  /** Seconds since 1970. */
+  now: number;
+}
+
+/** The changes; undefined values stay unchanged. */
+export interface Change {
+  content: string | undefined;
+  topic: string | undefined;
+  target: PostingRules | undefined;
+  mode: Params['propagate_mode'];
+  isResolveToggle: boolean;
+  /** Messages of the topic that were sent before this time (seconds) may not be moved with it. */
+  movableSince: number | undefined;
+}
+
+/** Clients measure the time limit from the moment the editor was opened. */
+const graceSeconds = 20;
+
+/** Decides a change of content, topic or channel, or refuses it. Pure. */
+export function decideChange(params: Params, situation: Situation): Change {
+  const { message, channel } = situation;
+  const isTopicGiven = params.topic !== undefined;
+  const target = situation.target?.channel_id === channel?.channel_id ? undefined : situation.target;
+  if (!channel && isTopicGiven) throw badRequest('Direct messages cannot have topics.');
+  if (!channel && params.stream_id !== undefined) throw badRequest('Direct messages cannot be moved to channels.');
+  if (params.propagate_mode !== 'change_one' && !isTopicGiven && params.stream_id === undefined)
+    throw badRequest('Invalid propagate_mode without topic edit');
+  if (params.content !== undefined && target) throw badRequest('Cannot change message content while changing channel');
+  if (params.content !== undefined && params.propagate_mode !== 'change_one')
+    throw badRequest('Cannot change message content while moving other messages');
+  requireExpected(params.prev_content_sha256, message.content);
+  const content = params.content === undefined ? undefined : contentOf(params.content);
+  const topic = isTopicGiven ? topicOf(params.topic ?? '') : message.topic;
+  const change: Change = {
+    content: content === message.content ? undefined : content,
+    topic: topic === message.topic ? undefined : topic,
+    target,
+    mode: params.propagate_mode,
+    isResolveToggle: !target && isResolveToggle(message.topic, topic),
+    movableSince: undefined,
+  };
+  if (change.content === undefined && change.topic === undefined && !target) throw badRequest('Nothing to change');
+  if (change.content !== undefined) requireContentRight(situation);
+  if (!channel) return change;
+  if (change.topic !== undefined || target) requireTopicAllowed(topic, target ?? channel, situation.policy);
+  const limits = [
+    ...(change.topic === undefined ? [] : [topicLimit(situation, channel, change)]),
+    ...(target ? [channelLimit(situation, channel, target)] : []),
+  ].filter((limit) => limit !== undefined);
+  if (limits.length === 0) return change;
+  const movableSince = situation.now - Math.min(...limits) - graceSeconds;
+  if (change.mode === 'change_all') return { ...change, movableSince };
+  if (message.sent < movableSince) throw badRequest("The time limit for editing this message's topic has passed");
+  return change;
+}
+
+function requireExpected(sha256: string | undefined, content: string): void {
+  if (sha256 === undefined) return;
+  if (createHash('sha256').update(content).digest('hex') !== sha256.toLowerCase())
+    throw new ChatError('EXPECTATION_MISMATCH', "'prev_content_sha256' value does not match the expected value.");
+}
+
+function contentOf(given: string): string {
+  const content = given.trimEnd();
+  if (content.trim() === '') return '(deleted)';
+  return truncatedContent(content);
+}
+
+function topicOf(given: string): string {
+  const topic = given.trim();
+  if (topic === '(no topic)' || topic === emptyTopicDisplayName) return '';
+  if (/[\p{Cc}\p{Cs}]/u.test(topic)) throw badRequest('Invalid character in topic');
+  return truncatedTopic(topic);
+}
+
+function requireContentRight({ actor, message, policy, now }: Situation): void {
+  const { allow_message_editing, message_content_edit_limit_seconds: limit } = policy.settings;
+  if (message.sender_id !== actor.userId) throw noRight();
+  if (!allow_message_editing) throw badRequest('Your organization has turned off message editing');
+  if (message.has_widget) throw badRequest('Widgets cannot be edited.');
+  if (limit !== null && now - message.sent > limit + graceSeconds)
+    throw badRequest('The time limit for editing this message has passed');
+}
+
+function requireTopicAllowed(topic: string, channel: PostingRules, policy: RealmPolicy): void {
+  const own = channel.topics_policy === 'inherit' ? policy.settings.topics_policy : channel.topics_policy;
+  if (topic === '' && own === 'disable_empty_topic')
+    throw badRequest('Sending messages to the general chat is not allowed in this channel.');
+  if (topic !== '' && own === 'empty_topic_only')
+    throw badRequest('Only the general chat topic is allowed in this channel.');
+}
+
+/** How long ago a message may have been sent for its topic to be changed; undefined: no limit. */
+function topicLimit(situation: Situation, channel: PostingRules, change: Change): number | undefined {
+  const { policy } = situation;
+  if (channel.is_archived) throw noRight();
+  if (change.isResolveToggle) {
+    if (!mayInRealmOrChannel(situation, 'can_resolve_topics_group', channel, 'can_resolve_topics_group'))
+      throw badRequest("You don't have permission to resolve topics.");
+    return undefined;
+  }
+  const may = mayInRealmOrChannel(
+    situation,
+    'can_move_messages_between_topics_group',
+    channel,
+    'can_move_messages_within_channel_group',
+  );
+  if (!may && !administers(situation.actor, channel)) throw noRight();
+  return exempt(situation.actor) ? undefined : (policy.settings.move_messages_within_stream_limit_seconds ?? undefined);
+}
+
+function channelLimit(situation: Situation, channel: PostingRules, target: PostingRules): number | undefined {
+  const { actor, policy } = situation;
+  const may = mayInRealmOrChannel(
+    situation,
+    'can_move_messages_between_channels_group',
+    channel,
+    'can_move_messages_out_of_channel_group',
+  );
+  if (channel.is_archived || (!may && !administers(actor, channel)))
+    throw badRequest("You don't have permission to move this message");
+  const maySend = isPermitted(
+    channelPermissions.can_send_message_group,
+    target.permissions.can_send_message_group,
+    actor,
+  );
+  if (target.is_archived || !mayRead(target, actor) || !maySend)
+    throw badRequest("You don't have permission to move messages to this channel");
+  return exempt(actor) ? undefined : (policy.settings.move_messages_between_streams_limit_seconds ?? undefined);
+}
+
+function mayInRealmOrChannel(
+  { actor, policy }: Situation,
+  realmPermission: RealmPermission,
+  channel: PostingRules,
+  channelPermission: keyof typeof channelPermissions,
+): boolean {
+  return (
+    isPermitted(realmPermissions[realmPermission], policy.permissions[realmPermission], actor) ||
+    isPermitted(channelPermissions[channelPermission], channel.permissions[channelPermission], actor)
+  );
+}
+
+const administers = (actor: Actor, channel: PostingRules): boolean =>
+  mayAdminister(channel, actor, hasId(channel.subscribers, actor.userId));
+
+/** Moderators and higher roles are exempt from the time limits of moves. */
+const exempt = (actor: Actor): boolean => actor.role <= roles.moderator;
+
+const noRight = () => badRequest("You don't have permission to edit this message");

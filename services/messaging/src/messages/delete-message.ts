@@ -1,0 +1,56 @@
+import { type Audience, badRequest, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
+import { BasisChanged, sql } from '@natter/database';
+import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
+import { z } from 'zod';
+import { removeMessages } from '../model/changes/remove-messages.ts';
+import { type ChannelReach, channelBasis } from '../model/channel-reach.ts';
+import { audienceOf } from '../model/message-audience.ts';
+import type { MessageReach } from '../model/message-reach.ts';
+import { isBotOf } from '../model/standing.ts';
+import { requireDeletionRight } from './delete-decision.ts';
+
+export interface Sources {
+  channels: ChannelReach;
+  messages: MessageReach;
+  policies: RealmPolicies;
+}
+
+const heldRow = z.object({ topic: z.string(), channel_id: z.number().nullable() });
+
+export function deleteMessageHandlers({ database }: Owner, sources: Sources): Handlers {
+  return [
+    handleWrite(messageChangeOperations.deleteMessage, async (context, params) => {
+      const { actor, meta } = context;
+      const message = await sources.messages.readable(database, actor, meta, params.message_id);
+      const isOwn =
+        message.sender_id === actor.userId || (await isBotOf(database, actor.realmId, message.sender_id, actor.userId));
+      const decide = async (fresh: boolean) => {
+        const policy = await sources.policies.get(meta, fresh);
+        const channel =
+          message.channel && fresh
+            ? await sources.channels.readable(actor, meta, message.channel.channel_id, true)
+            : message.channel;
+        requireDeletionRight({ actor, message, isOwn, channel, policy, now: Date.now() / 1000 });
+        return { channel, basis: { ...realmBasis(policy), ...(channel ? channelBasis(channel) : {}) } };
+      };
+      const { channel, basis } = await (context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true)));
+      return context.write(async (work) => {
+        work.restOn(basis);
+        const held = await work.maybeOne(sql.type(heldRow)`
+          SELECT topic, channel_id FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ${message.id} FOR UPDATE`);
+        if (!held) throw badRequest('Invalid message(s)');
+        if (held.channel_id !== message.channel_id) throw new BasisChanged(`message ${message.id}`, 'row');
+        const where = channel ? { channelId: channel.channel_id, topic: held.topic } : undefined;
+        const told = await audienceOf(work, { ...message, ...(channel ? { channel } : {}) }, [message.id]);
+        const audience = withActor(told, actor.userId);
+        await removeMessages(work, where, [message.id], audience);
+        return {};
+      });
+    }),
+  ];
+}
+
+/** The user who deletes receives the event even without a subscription. */
+export function withActor(audience: Audience, userId: number): Audience {
+  return audience === 'realm' ? audience : { users: idSet([...idsOf(audience.users), userId]) };
+}

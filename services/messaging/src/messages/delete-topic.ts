@@ -1,0 +1,53 @@
+import { badRequest, messageChangeOperations } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handleWrite, type Owner, realmBasis } from '@natter/service-kit';
+import { z } from 'zod';
+import { removeMessages } from '../model/changes/remove-messages.ts';
+import { channelBasis } from '../model/channel-reach.ts';
+import { audienceOf } from '../model/message-audience.ts';
+import { emptyIfNamedSo } from '../model/reading/narrow/narrow.ts';
+import { isOpenTo } from '../model/subscription-periods.ts';
+import { mayDeleteAny } from './delete-decision.ts';
+import { type Sources, withActor } from './delete-message.ts';
+
+export function deleteTopicHandlers({ database }: Owner, sources: Sources): Handlers {
+  return [
+    handleWrite(messageChangeOperations.deleteTopic, async (context, { stream_id, topic_name }) => {
+      const { actor, meta } = context;
+      const decide = async (fresh: boolean) => {
+        const policy = await sources.policies.get(meta, fresh);
+        const channel = await sources.channels.readable(actor, meta, stream_id, fresh);
+        if (!mayDeleteAny(actor, channel, policy)) throw badRequest('Must be an organization administrator');
+        return { channel, basis: { ...realmBasis(policy), ...channelBasis(channel) } };
+      };
+      const { channel, basis } = await (context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true)));
+      const topic = emptyIfNamedSo(topic_name.trim());
+      const deletable = sql.fragment`m.realm_id = ${actor.realmId} AND m.channel_id = ${stream_id} AND lower(m.topic) = lower(${topic})
+        AND ${isOpenTo(actor.userId, channel)}`;
+      const removeSome = (isPart: boolean): Promise<{ complete: boolean }> => {
+        const remove = async (work: Work) => {
+          work.restOn(basis);
+          const rows = await work.any(sql.type(z.object({ id: z.number(), topic: z.string() }))`
+            SELECT m.id, m.topic FROM messaging.message m WHERE ${deletable} ORDER BY m.id DESC LIMIT ${batchSize} FOR UPDATE OF m`);
+          const ids = rows.map(({ id }) => id).reverse();
+          const audience = withActor(await audienceOf(work, { channel, recipient_ids: null }, ids), actor.userId);
+          await removeMessages(work, { channelId: stream_id, topic: rows[0]?.topic ?? topic }, ids, audience);
+          return { complete: ids.length < batchSize };
+        };
+        return context.write(remove, { isPart });
+      };
+      for (const end = Date.now() + longestMs; Date.now() < end; ) {
+        const { left } = await database.one(sql.type(z.object({ left: z.number() }))`
+          SELECT count(*) AS left FROM (SELECT FROM messaging.message m WHERE ${deletable} LIMIT ${batchSize}) found`);
+        // The last batch stores the answer. A repeated request continues with the remaining messages.
+        if (left < batchSize) return removeSome(false);
+        await removeSome(true);
+      }
+      return { complete: false };
+    }),
+  ];
+}
+
+const batchSize = 100;
+/** A request ends after this time; the next request deletes the rest. */
+const longestMs = 20_000;

@@ -1,0 +1,25 @@
+import { badRequest, messageChangeOperations } from '@natter/contracts';
+import { type Handlers, handle, type Owner, type RealmPolicies } from '@natter/service-kit';
+import type { MessageReach } from '../model/message-reach.ts';
+import { findPeople } from '../model/people.ts';
+import { whoTurnedOff } from '../model/personal-settings.ts';
+import { readersOf } from '../model/readers.ts';
+
+/**
+ * The users who have read a message, except its sender, deactivated users, users who disabled read receipts, and users
+ * muted in either direction.
+ */
+export function readReceiptHandlers({ database }: Owner, reach: MessageReach, policies: RealmPolicies): Handlers {
+  return [
+    handle(messageChangeOperations.getReadReceipts, async ({ actor, meta }, { message_id }) => {
+      const message = await reach.readable(database, actor, meta, message_id);
+      const { settings } = await policies.get(meta, true);
+      if (!settings.enable_read_receipts) throw badRequest('Read receipts are disabled in this organization.');
+      const readers = await readersOf(database, actor.realmId, message.id, actor.userId);
+      const people = await findPeople(database, actor.realmId, readers);
+      const silent = await whoTurnedOff(database, actor.realmId, 'send_read_receipts', readers);
+      const shown = people.filter((person) => person.is_active && !silent.has(person.user_id));
+      return { user_ids: shown.map((person) => person.user_id) };
+    }),
+  ];
+}

@@ -1,0 +1,51 @@
+import { messageReadingOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { messageObjects } from '../model/reading/message-object.ts';
+import { parseNarrow } from '../model/reading/narrow/narrow.ts';
+import { select } from '../model/reading/page.ts';
+import { type Reading, readerOf } from '../model/reading/reader.ts';
+import { scopeOf } from '../model/reading/scope.ts';
+import { maxPage } from './get-messages.ts';
+import { requireWithinBytes } from './page-bytes.ts';
+
+export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
+  const { database } = owner;
+  return [
+    handle(messageReadingOperations.matchNarrow, async ({ actor, meta }, { msg_ids, narrow }) => {
+      const reader = await readerOf(owner, reading, actor, meta);
+      const scope = await scopeOf(reader, parseNarrow(narrow), msg_ids);
+      const ids = await select(
+        database,
+        scope,
+        sql.fragment`m.id = ANY(${sql.array(msg_ids, 'int8')})`,
+        'ASC',
+        maxPage,
+      );
+      const isSearch = scope.search !== undefined;
+      await requireWithinBytes(database, meta.realmId, ids, { applyMarkdown: true, isSearch });
+      const policy = await reading.policies.get(meta, false);
+      const shown = {
+        renderer: owner.renderer,
+        applyMarkdown: true,
+        clientGravatar: false as const,
+        allowEmptyTopic: true,
+        search: scope.search,
+      };
+      const messages = await messageObjects(database, meta.realmId, actor.userId, ids, reader.channels, policy, shown);
+      return {
+        messages: Object.fromEntries(
+          messages.map((message) => [
+            String(message.id),
+            {
+              match_content: String(message.match_content ?? message.content),
+              match_subject: String(message.match_subject ?? escaped(String(message.subject))),
+            },
+          ]),
+        ),
+      };
+    }),
+  ];
+}
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,0 +1,118 @@
+import { ChatError, totals } from '@natter/contracts';
+import { BasisChanged, requireRoom, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import type { RenderedContent } from '../model/sending/render-content.ts';
+import { isSeenBy } from '../model/subscription-periods.ts';
+import type { Change } from './change-decision.ts';
+
+export const anchorRow = z.object({
+  id: z.number(),
+  sender_id: z.number(),
+  channel_id: z.number().nullable(),
+  topic: z.string(),
+  content: z.string(),
+  rendered_content: z.string(),
+  sent: z.number(),
+  has_widget: z.boolean(),
+});
+export type Anchor = z.infer<typeof anchorRow>;
+
+export const anchorColumns = sql.fragment`m.id, m.sender_id, m.channel_id, m.topic, m.content, m.rendered_content, extract(epoch FROM m.sent_at)::float8 AS sent,
+  EXISTS (SELECT FROM messaging.submessage s WHERE s.realm_id = m.realm_id AND s.message_id = m.id) AS has_widget`;
+
+/** Locks the message in the state on which the change was decided. */
+export async function lockAnchor(work: Work, decided: Anchor): Promise<void> {
+  const now = await work.maybeOne(sql.type(anchorRow.omit({ has_widget: true }))`
+    SELECT m.id, m.sender_id, m.channel_id, m.topic, m.content, m.rendered_content, extract(epoch FROM m.sent_at)::float8 AS sent
+    FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ${decided.id} FOR UPDATE`);
+  if (!now || now.channel_id !== decided.channel_id || now.topic !== decided.topic || now.content !== decided.content)
+    throw new BasisChanged(`message ${decided.id}`, 'row');
+}
+
+/**
+ * The messages that a change moves, ascending; all must be recent enough if there is a limit. If history is protected,
+ * only messages that the mover can see are moved.
+ */
+export async function lockMoved(
+  work: Work,
+  anchor: Anchor,
+  change: Change,
+  onlySeenBy: number | undefined,
+): Promise<number[]> {
+  if (change.mode === 'change_one') return [anchor.id];
+  const from = change.mode === 'change_later' ? anchor.id : 0;
+  const rows = await work.any(sql.type(z.object({ id: z.number(), sent: z.number() }))`
+    SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM messaging.message m
+    WHERE m.realm_id = ${work.realmId} AND m.channel_id = ${anchor.channel_id} AND lower(m.topic) = lower(${anchor.topic}) AND m.id >= ${from}
+      ${onlySeenBy === undefined ? sql.fragment`` : sql.fragment`AND ${isSeenBy(onlySeenBy)}`}
+    ORDER BY m.id FOR UPDATE OF m`);
+  const { movableSince } = change;
+  const allowed = movableSince === undefined ? rows : rows.filter(({ sent }) => sent >= movableSince);
+  if (allowed.length < rows.length)
+    throw new ChatError(
+      'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
+      `You only have permission to move the ${allowed.length}/${rows.length} most recent messages in this topic.`,
+      {
+        first_message_id_allowed_to_move: allowed[0]?.id ?? null,
+        total_messages_in_topic: rows.length,
+        total_messages_allowed_to_move: allowed.length,
+      },
+    );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Writes the change and the previous values; returns its time in seconds. A message that is moved with others, and
+ * already has the maximum number of edits, is moved without a history entry, so that frequent edits of it do not
+ * prevent the move of its topic.
+ */
+export async function writeChange(
+  work: Work,
+  userId: number,
+  anchor: Anchor,
+  movedIds: readonly number[],
+  change: Change,
+  rendered: RenderedContent | undefined,
+): Promise<number> {
+  const { now } = await work.one(
+    sql.type(z.object({ now: z.number() }))`SELECT floor(extract(epoch FROM clock_timestamp()))::float8 AS now`,
+  );
+  const channelId = change.target?.channel_id ?? null;
+  const isMove = change.topic !== undefined || change.target !== undefined;
+  const ids = sql.array([...movedIds], 'int8');
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.message_edit (realm_id, message_id, user_id, edited_at, prev_content, prev_rendered_content, prev_topic, topic, prev_channel_id, channel_id)
+    SELECT realm_id, id, ${userId}, to_timestamp(${now}), CASE WHEN id = ${anchor.id} AND ${change.content !== undefined} THEN content END,
+      CASE WHEN id = ${anchor.id} AND ${change.content !== undefined} THEN rendered_content END,
+      CASE WHEN ${change.topic !== undefined} THEN topic END, ${change.topic ?? null}::text,
+      CASE WHEN ${channelId !== null} THEN channel_id END, ${channelId}::int
+    FROM messaging.message m WHERE realm_id = ${work.realmId} AND id = ANY(${ids})
+      AND (id = ${anchor.id} OR (SELECT count(*) FROM (SELECT FROM messaging.message_edit e
+        WHERE e.realm_id = m.realm_id AND e.message_id = m.id LIMIT ${totals.edits.limit}) counted) < ${totals.edits.limit})`);
+  await requireRoom(
+    work,
+    totals.edits,
+    sql.fragment`messaging.message_edit WHERE realm_id = ${work.realmId} AND message_id = ${anchor.id}`,
+    sql.fragment`coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0)`,
+  );
+  if (isMove)
+    await work.run(sql.unsafe`
+      UPDATE messaging.message SET topic = coalesce(${change.topic ?? null}, topic), channel_id = coalesce(${channelId}::int, channel_id)
+      WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
+  // Present subscribers can see messages that were moved in; later subscribers of a protected history cannot.
+  if (channelId !== null)
+    work.numbered(sql.unsafe`
+      INSERT INTO messaging.arrival (realm_id, message_id, number)
+      SELECT ${work.realmId}, id, log.last_number(${work.realmId}) FROM unnest(${ids}) id
+      ON CONFLICT (realm_id, message_id) DO UPDATE SET number = excluded.number`);
+  if (change.content !== undefined && rendered) {
+    const { mentioned, alertedIds } = rendered;
+    const listed = (list: readonly number[]) => (list.length === 0 ? sql.fragment`NULL` : sql.array([...list], 'int4'));
+    await work.run(sql.unsafe`
+      UPDATE messaging.message SET content = ${change.content}, rendered_content = ${rendered.html},
+        has_link = ${rendered.hasLink}, has_image = ${rendered.hasImage}, mentioned_ids = ${listed(mentioned.userIds)},
+        topic_mentioned_ids = ${listed(mentioned.topicUserIds)}, alerted_ids = ${listed(alertedIds)}, mentions_channel = ${mentioned.mentionsChannel}
+      WHERE realm_id = ${work.realmId} AND id = ${anchor.id}`);
+  }
+  return now;
+}

@@ -1,0 +1,86 @@
+import { badRequest, limits, messageChangeOperations } from '@natter/contracts';
+import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
+import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
+import { placeLink } from '../model/names-in-notices.ts';
+import { queueNotice } from '../model/notice.ts';
+import { nameOf } from '../model/people.ts';
+import { quoteBlock } from '../model/quote-block.ts';
+
+const reasons: Record<string, string> = {
+  spam: 'Spam',
+  harassment: 'Harassment',
+  inappropriate: 'Inappropriate content',
+  norms: 'Violates community norms',
+  other: 'Other reason',
+};
+const maxDescription = 1_000;
+
+interface Sources {
+  messages: MessageReach;
+  policies: RealmPolicies;
+  hint: (dueSeconds: number) => void;
+}
+
+/** Reports a message to the moderators, in the realm's channel for reports. */
+export function reportHandlers({ database }: Owner, { messages, policies, hint }: Sources): Handlers {
+  return [
+    handleWrite(messageChangeOperations.reportMessage, async (context, params) => {
+      const { actor, meta } = context;
+      const description = params.description?.trim() ?? '';
+      if ([...description].length > maxDescription)
+        throw badRequest(`description is too long (limit: ${maxDescription} characters)`);
+      if (params.report_type === 'other' && description === '')
+        throw badRequest('For reports of type "other" a description is required.');
+      const message = await messages.readable(database, actor, meta, params.message_id);
+      const channelOf = async (fresh: boolean) => {
+        const policy = await policies.get(meta, fresh);
+        const channelId = policy.settings.moderation_request_channel_id;
+        if (channelId < 0)
+          throw badRequest('Moderation request channel must be specified to enable message reporting.');
+        return { channelId, policy };
+      };
+      const { channelId, policy } = await channelOf(context.attempt > 0).catch(() => channelOf(true));
+      const content = contentOf({
+        reporter: `@_**${(await nameOf(database, actor.realmId, actor.userId)) ?? ''}|${actor.userId}**`,
+        reported: `@_**${message.sender_name}|${message.sender_id}**`,
+        message,
+        reason: reasons[params.report_type] ?? params.report_type,
+        description,
+      });
+      const topic = `${[...message.sender_name].slice(0, limits.topicLength - 22).join('')}'s moderation requests`;
+      const answer = await context.write(async (work) => {
+        work.restOn(realmBasis(policy));
+        await queueNotice(work, {
+          from: 'Notification Bot',
+          to: { channelId, topic },
+          content,
+        });
+        return {};
+      });
+      hint(Date.now() / 1000);
+      return answer;
+    }),
+  ];
+}
+
+interface Report {
+  reporter: string;
+  reported: string;
+  message: ReadableMessage;
+  reason: string;
+  description: string;
+}
+
+/** The content is quoted, because it may be deleted before the moderators see it. */
+function contentOf({ reporter, reported, message, reason, description }: Report): string {
+  const where = message.channel
+    ? message.topic === ''
+      ? `in ${placeLink(message.channel.name)}`
+      : `in ${placeLink(message.channel.name, message.topic, message.id)}`
+    : 'in a direct message';
+  const notes = description === '' ? '' : `\n- Notes:\n${quoteBlock(description)}`;
+  const head = `${reporter} reported a message of ${reported} ${where}.\n- Reason: **${reason}**${notes}\n\n`;
+  const room = limits.messageLength - [...head].length - 200;
+  const shown = [...message.content].slice(0, Math.max(room, 0)).join('');
+  return `${head}${quoteBlock(shown)}`;
+}

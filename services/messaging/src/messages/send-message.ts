@@ -1,0 +1,19 @@
+import { messagingOperations } from '@natter/contracts';
+import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
+import { checkedContent } from '../model/checked-content.ts';
+import { decideSend, type Sending } from '../model/sending/decide-send.ts';
+
+export function sendHandlers(owner: Owner, sending: Sending): Handlers {
+  return [
+    handleWrite(messagingOperations.sendMessage, async (context, params) => {
+      const { actor, meta } = context;
+      const content = checkedContent(params.content);
+      // Names are looked up in projections, which may be slightly behind.
+      if (/[@#]_?\*/.test(content)) await owner.catchUp(actor.realmId);
+      const decided = await decideSend(sending, actor, meta, params, content, context.attempt > 0);
+      const { newVisibilityPolicy: automatic_new_visibility_policy } = decided;
+      const rest = automatic_new_visibility_policy === undefined ? {} : { automatic_new_visibility_policy };
+      return context.commit({ ...decided, answer: { named: 'id', rest } });
+    }),
+  ];
+}

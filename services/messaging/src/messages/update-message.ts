@@ -1,0 +1,216 @@
+import { type Audience, badRequest, hasId, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
+import { type Database, sql, type Work } from '@natter/database';
+import {
+  type Handlers,
+  handleWrite,
+  type Owner,
+  oneByOne,
+  type RealmPolicies,
+  realmBasis,
+  type UserContext,
+} from '@natter/service-kit';
+import { z } from 'zod';
+import { tellWhereChannelBegins } from '../model/changes/channel-begins.ts';
+import { deletionEvents } from '../model/changes/delete-event.ts';
+import type { PostingRules } from '../model/channel-cache.ts';
+import { type ChannelReach, channelBasis } from '../model/channel-reach.ts';
+import { filesReferredBy, referencesOfEdit } from '../model/files/references.ts';
+import { groupBasis } from '../model/group-basis.ts';
+import { linkifiersOf } from '../model/linkifiers.ts';
+import { forgetFor } from '../model/mark-read.ts';
+import { audienceOf } from '../model/message-audience.ts';
+import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
+import { nameOf } from '../model/people.ts';
+import { flagsOfReceivers } from '../model/readers.ts';
+import { holdersAmong } from '../model/sending/group-closure.ts';
+import type { RenderContent } from '../model/sending/render-content.ts';
+import { guestsAmong } from '../model/standing.ts';
+import { hasProtectedHistory } from '../model/subscription-periods.ts';
+import { moveTopicPreferences } from '../model/user-topics.ts';
+import { type Change, decideChange, type Params } from './change-decision.ts';
+import { queueMoveNotices } from './move-notices.ts';
+import { type Anchor, anchorColumns, anchorRow, lockAnchor, lockMoved, writeChange } from './moved-messages.ts';
+import { updateEvent } from './update-event.ts';
+
+interface Sources {
+  channels: ChannelReach;
+  messages: MessageReach;
+  policies: RealmPolicies;
+  renderContent: RenderContent;
+}
+
+/** Edits of content, and moves between topics and channels. */
+export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers {
+  const { database } = owner;
+  return [
+    handleWrite(messageChangeOperations.updateMessage, async (context, params) => {
+      const { actor, meta } = context;
+      const message = await sources.messages.readable(database, actor, meta, params.message_id);
+      const anchor = await readAnchor(database, actor.realmId, message.id);
+      const { change, basis } = await decide(context, params, message, anchor);
+      const rendered =
+        change.content === undefined
+          ? undefined
+          : await sources.renderContent(context, change.content, message, change.topic ?? anchor.topic);
+      const referred = change.content === undefined ? [] : await filesReferredBy(database, actor, meta, change.content);
+      const isMove = change.topic !== undefined || change.target !== undefined;
+      const topic = change.topic ?? anchor.topic;
+      const [links = []] =
+        isMove && topic !== ''
+          ? await owner.renderer.topicLinks(actor, [topic], await linkifiersOf(database, actor.realmId))
+          : [];
+      return context.write(async (work) => {
+        work.restOn(basis);
+        await lockAnchor(work, anchor);
+        const onlySeenBy = message.channel && hasProtectedHistory(message.channel) ? actor.userId : undefined;
+        const messageIds = isMove ? await lockMoved(work, anchor, change, onlySeenBy) : [anchor.id];
+        // Before the move: the users who could see it at the old place.
+        const { told, losers } = await receivers(work, message, change, messageIds);
+        const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered);
+        const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
+        const event = {
+          flags,
+          topicLinks: links,
+          userId: actor.userId,
+          anchor,
+          change,
+          messageIds,
+          channel: message.channel,
+          rendered,
+          at,
+        };
+        work.emit(updateEvent({ ...event, audience: told }));
+        if (message.channel && losers.length > 0) {
+          const where = { channelId: message.channel.channel_id, topic: anchor.topic };
+          for (const lost of deletionEvents(where, messageIds, { users: idSet(losers) })) work.emit(lost);
+          await forgetFor(work, losers, messageIds);
+        }
+        if (message.channel && change.target)
+          await tellWhereChannelBegins(work, message.channel.channel_id, messageIds);
+        const isWhole =
+          isMove &&
+          message.channel !== undefined &&
+          !(await hasOthers(work, message.channel.channel_id, anchor.topic, messageIds));
+        if (message.channel && isWhole)
+          await takePreferencesAlong(work, message.channel, anchor.topic, change, messageIds);
+        if (message.channel && isMove)
+          await queueMoveNotices(work, {
+            mover: { id: actor.userId, name: (await nameOf(work, work.realmId, actor.userId)) ?? '' },
+            anchor,
+            channel: message.channel,
+            change,
+            movedCount: messageIds.length,
+            isWhole,
+            params,
+          });
+        const { content } = change;
+        return {
+          detached_uploads:
+            content === undefined ? [] : await referencesOfEdit(work, actor, anchor.id, content, referred),
+        };
+      });
+    }),
+  ].map((handler) => oneByOne(handler, (params) => `message ${params.message_id}`));
+
+  /** Outdated copies may accept, but never refuse: the commit checks versions only for accepted changes. */
+  async function decide(
+    { actor, meta, attempt }: UserContext,
+    params: Params,
+    message: ReadableMessage,
+    anchor: Anchor,
+  ): Promise<{ change: Change; basis: Record<string, number> }> {
+    const attemptWith = async (fresh: boolean) => {
+      const policy = await sources.policies.get(meta, fresh);
+      const channel =
+        message.channel && fresh
+          ? await sources.channels.readable(actor, meta, message.channel.channel_id, true)
+          : message.channel;
+      const target =
+        params.stream_id === undefined || !channel
+          ? undefined
+          : await sources.channels.readable(actor, meta, params.stream_id, fresh);
+      const now = Date.now() / 1000;
+      const change = decideChange(params, { actor, message: anchor, channel, target, policy, now });
+      const basis = {
+        ...realmBasis(policy),
+        ...(channel ? channelBasis(channel) : {}),
+        ...(target ? channelBasis(target) : {}),
+      };
+      return { change, basis };
+    };
+    if (attempt > 0) return attemptWith(true);
+    return attemptWith(false).catch(() => attemptWith(true));
+  }
+}
+
+async function readAnchor(database: Database, realmId: number, id: number): Promise<Anchor> {
+  const anchor = await database.maybeOne(sql.type(anchorRow)`
+    SELECT ${anchorColumns} FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ${id}`);
+  if (!anchor) throw badRequest('Invalid message(s)');
+  return anchor;
+}
+
+/** The users who receive the change, and those who lose access because they may not read the target. */
+async function receivers(
+  work: Work,
+  message: ReadableMessage,
+  { target }: Change,
+  messageIds: readonly number[],
+): Promise<{ told: Audience; losers: number[] }> {
+  const told = await audienceOf(work, message, messageIds);
+  if (!message.channel || !target || told === 'realm') return { told, losers: [] };
+  const before = idsOf(told.users);
+  const readers = await readersAmong(work, target, before);
+  return {
+    told: { users: idSet([...before.filter((id) => readers.has(id)), ...idsOf(target.subscribers)]) },
+    losers: before.filter((id) => !readers.has(id)),
+  };
+}
+
+/** The subset of users who may read the channel. */
+async function readersAmong(work: Work, channel: PostingRules, userIds: readonly number[]): Promise<Set<number>> {
+  const others = userIds.filter((id) => !hasId(channel.subscribers, id));
+  const subscribed = userIds.filter((id) => hasId(channel.subscribers, id));
+  if (others.length === 0 || channel.is_web_public) return new Set(userIds);
+  work.restOn(await groupBasis(work, work.realmId));
+  const guests = await guestsAmong(work, work.realmId, others);
+  const members = others.filter((id) => !guests.has(id));
+  if (!channel.is_private) return new Set([...subscribed, ...members]);
+  const { can_subscribe_group, can_add_subscribers_group } = channel.permissions;
+  const allowed = [
+    ...(await holdersAmong(work, work.realmId, can_subscribe_group, members)),
+    ...(await holdersAmong(work, work.realmId, can_add_subscribers_group, members)),
+  ];
+  return new Set([...subscribed, ...allowed]);
+}
+
+async function hasOthers(
+  work: Work,
+  channelId: number,
+  topic: string,
+  messageIds: readonly number[],
+): Promise<boolean> {
+  const { found } = await work.one(sql.type(z.object({ found: z.boolean() }))`
+    SELECT EXISTS (SELECT FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND lower(topic) = lower(${topic})
+        AND id <> ALL(${sql.array([...messageIds], 'int8')})) AS found`);
+  return found;
+}
+
+/** Topic preferences of users who can follow are moved with the topic. */
+async function takePreferencesAlong(
+  work: Work,
+  from: PostingRules,
+  topic: string,
+  change: Change,
+  messageIds: readonly number[],
+): Promise<void> {
+  const to = change.target ?? from;
+  const newTopic = change.topic ?? topic;
+  return moveTopicPreferences(
+    work,
+    { channelId: from.channel_id, topic },
+    { channelId: to.channel_id, topic: newTopic },
+    await hasOthers(work, to.channel_id, newTopic, messageIds),
+    (userIds) => readersAmong(work, to, userIds),
+  );
+}

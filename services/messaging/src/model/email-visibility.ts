@@ -1,0 +1,34 @@
+import { type Actor, type IdSet, idSet, idsOf, roles } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+
+/** The lowest role that sees real addresses, by the owner's setting; 0 if the owner alone sees it. */
+const leastRole = sql.fragment`CASE v.value::text WHEN '2' THEN ${roles.member} WHEN '3' THEN ${roles.administrator}
+  WHEN '5' THEN ${roles.moderator} WHEN '4' THEN 0 ELSE ${roles.guest} END`;
+const choice = (realmId: number) =>
+  sql.fragment`FROM messaging.personal_setting v WHERE v.realm_id = ${realmId} AND v.name = 'email_address_visibility'`;
+
+/** Among these users, those whose real address the viewer may not see; addresses of bots are visible to all. */
+export const whoHidesEmail = (realmId: number, userIds: readonly number[], viewer: Pick<Actor, 'userId' | 'role'>) =>
+  sql.type(z.object({ user_id: z.number() }))`
+    SELECT v.user_id ${choice(realmId)} AND v.user_id = ANY(${sql.array([...userIds], 'int4')})
+      AND v.user_id <> ${viewer.userId} AND ${viewer.role} > ${leastRole}`;
+
+/**
+ * The receivers (or all users, if an open channel is read by others too) who may not see the sender's real address;
+ * undefined if everyone may. No look-up is needed if the address in the event is not a real one.
+ */
+export async function emailHiddenFrom(
+  executor: Executor,
+  { realmId, userId, isBot }: Pick<Actor, 'realmId' | 'userId' | 'isBot'>,
+  email: string,
+  receivers: IdSet | 'realm',
+): Promise<IdSet | undefined> {
+  if (isBot || !email.startsWith(`user${userId}@`)) return undefined;
+  const among =
+    receivers === 'realm' ? sql.fragment`true` : sql.fragment`s.user_id = ANY(${sql.array(idsOf(receivers), 'int4')})`;
+  const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
+    SELECT s.user_id FROM messaging.standing s, (SELECT ${leastRole} AS least ${choice(realmId)} AND v.user_id = ${userId}) l
+    WHERE s.realm_id = ${realmId} AND s.role > l.least AND s.user_id <> ${userId} AND ${among}`);
+  return rows.length === 0 ? undefined : idSet(rows.map((row) => row.user_id));
+}

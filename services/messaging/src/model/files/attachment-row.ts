@@ -1,0 +1,79 @@
+import { type Attachment, ChatError, eventForUsers, type LogEvent } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+const attachmentRow = z.object({
+  id: z.number(),
+  owner_id: z.number(),
+  name: z.string(),
+  path_id: z.string(),
+  size: z.number(),
+  created: z.number(),
+  messages: z.array(z.object({ id: z.number(), date_sent: z.number() })),
+});
+type AttachmentRow = z.infer<typeof attachmentRow>;
+type Fragment = ReturnType<typeof sql.fragment>;
+
+/**
+ * Each new reference is announced with earlier ones. Listing all would make the thousandth message a thousand times as
+ * expensive.
+ */
+const shownMessages = 50;
+
+/** Attachments `a`, newest first, with the newest messages that refer to them. */
+export const attachmentsWhere = (executor: Executor, condition: Fragment): Promise<AttachmentRow[]> =>
+  executor.any(sql.type(attachmentRow)`
+    SELECT a.id, a.owner_id, a.name, a.path_id, a.size, floor(extract(epoch FROM a.created_at) * 1000)::float8 AS created,
+      coalesce((SELECT json_agg(json_build_object('id', r.id, 'date_sent', floor(extract(epoch FROM r.sent_at) * 1000)::bigint) ORDER BY r.id)
+        FROM (SELECT m.id, coalesce(m.stated_at, m.sent_at) AS sent_at FROM messaging.attachment_message am JOIN messaging.message m ON m.realm_id = am.realm_id AND m.id = am.message_id
+          WHERE am.realm_id = a.realm_id AND am.attachment_id = a.id ORDER BY am.message_id DESC LIMIT ${shownMessages}) r), '[]') AS messages
+    FROM messaging.attachment a WHERE ${condition} ORDER BY a.id DESC`);
+
+export const toAttachment = ({ id, name, path_id, size, created, messages }: AttachmentRow): Attachment => ({
+  id,
+  name,
+  path_id,
+  size,
+  create_time: created,
+  messages,
+});
+
+/** Total size of all files of the realm, in bytes. */
+export async function spaceUsed(executor: Executor, realmId: number): Promise<number> {
+  const row = await executor.maybeOne(sql.type(z.object({ bytes: z.number() }))`
+    SELECT bytes FROM messaging.upload_space WHERE realm_id = ${realmId}`);
+  return row?.bytes ?? 0;
+}
+
+/** Refuses what would make the files of a realm take so many bytes. */
+export function requireSpace(bytes: number, quotaMib: number): void {
+  if (bytes > quotaMib * 1024 * 1024)
+    throw new ChatError('REALM_UPLOAD_QUOTA', "Upload would exceed your organization's upload quota.");
+}
+
+export const attachmentEvent = (
+  op: 'add' | 'update',
+  ownerId: number,
+  attachment: Attachment,
+  upload_space_used: number,
+): LogEvent => ({
+  type: 'attachment',
+  op,
+  body: { attachment, upload_space_used },
+  audience: { users: { ids: [ownerId] } },
+});
+
+export const attachmentRemoved = (ownerId: number, id: number, upload_space_used: number): LogEvent =>
+  eventForUsers('attachment/remove', { attachment: { id }, upload_space_used }, [ownerId]);
+
+/** Emits to the owners of these attachments which messages refer to them now; returns the attachments. */
+export async function announceReferences(work: Work, attachmentIds: readonly number[]): Promise<AttachmentRow[]> {
+  if (attachmentIds.length === 0) return [];
+  const rows = await attachmentsWhere(
+    work,
+    sql.fragment`a.realm_id = ${work.realmId} AND a.id = ANY(${sql.array([...attachmentIds], 'int4')})`,
+  );
+  const used = await spaceUsed(work, work.realmId);
+  for (const row of rows) work.emit(attachmentEvent('update', row.owner_id, toAttachment(row), used));
+  return rows;
+}

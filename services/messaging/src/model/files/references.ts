@@ -1,0 +1,102 @@
+import type { Actor, LogEvent } from '@natter/contracts';
+import { type Executor, type InsertNumbered, type Numbered, sql, type Work } from '@natter/database';
+import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { announceReferences, toAttachment } from './attachment-row.ts';
+import { visibleOf } from './file-access.ts';
+
+const maxReferences = 100;
+const referenceRow = z.object({ id: z.number(), owner_id: z.number() });
+const idRow = z.object({ id: z.number() });
+
+/** The random path components of the files that a text links. */
+function tokensIn(realmId: number, content: string): string[] {
+  if (!content.includes('/user_uploads/')) return [];
+  const found = [...content.matchAll(/\/user_uploads\/(\d{1,10})\/[\w-]{1,4}\/([\w-]{16,40})\//g)];
+  return [...new Set(found.flatMap(([, realm, token]) => (Number(realm) === realmId && token ? [token] : [])))].slice(
+    0,
+    maxReferences,
+  );
+}
+
+/**
+ * The files that a text of this author shares with its readers: only those that the author may see, because a message
+ * gives its readers access to its files.
+ */
+export async function filesReferredBy(
+  executor: Executor,
+  actor: Actor,
+  meta: Parameters<typeof visibleOf>[2],
+  content: string,
+): Promise<number[]> {
+  const tokens = tokensIn(actor.realmId, content);
+  if (tokens.length === 0) return [];
+  const files = await executor.any(sql.type(referenceRow)`
+    SELECT id, owner_id FROM messaging.attachment WHERE realm_id = ${actor.realmId} AND token = ANY(${sql.array(tokens, 'text')}) ORDER BY id`);
+  if (files.length === 0) return [];
+  const visible = await visibleOf(executor, actor, meta, files);
+  return files.filter(({ id }) => visible.has(id)).map(({ id }) => id);
+}
+
+const intoReferences: InsertNumbered = (realmId, rows) => sql.unsafe`
+  INSERT INTO messaging.attachment_message (realm_id, attachment_id, message_id)
+  SELECT ${realmId}, a, n.last - m.from_end
+  FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, attachment_ids int[]), unnest(m.attachment_ids) a`;
+
+/** Rows and events that a send with files adds to its unit; the owners are notified when the message has its id. */
+export function referencesOfSend(attachmentIds: readonly number[]): {
+  events: LogEvent[];
+  rows: (fromEnd: number) => Numbered[];
+} {
+  if (attachmentIds.length === 0) return { events: [], rows: () => [] };
+  const note = { attachment_ids: attachmentIds };
+  return {
+    events: [{ type: 'attachments_referenced', body: {}, audience: { users: { ids: [] } }, note }],
+    rows: (from_end) => [{ into: intoReferences, row: { from_end, attachment_ids: attachmentIds } }],
+  };
+}
+
+/** Notifies owners of files about messages that refer to them, after sends. */
+export function referencesConsumer(owner: Owner): void {
+  owner.consume({
+    name: 'attachment-references',
+    on: {
+      attachments_referenced: async (work, { note }) => void (await announceReferences(work, note.attachment_ids)),
+    },
+  });
+}
+
+/** Updates the references of an edited message. Returns the editor's files to which no message refers any more. */
+export async function referencesOfEdit(
+  work: Work,
+  actor: Actor,
+  messageId: number,
+  content: string,
+  referred: readonly number[],
+): Promise<ReturnType<typeof toAttachment>[]> {
+  const tokens = tokensIn(work.realmId, content);
+  const ofMessage = sql.fragment`realm_id = ${work.realmId} AND message_id = ${messageId}`;
+  const removed = await work.any(sql.type(idRow)`
+    DELETE FROM messaging.attachment_message WHERE ${ofMessage}
+      AND attachment_id NOT IN (SELECT id FROM messaging.attachment WHERE realm_id = ${work.realmId} AND token = ANY(${sql.array(tokens, 'text')}))
+    RETURNING attachment_id AS id`);
+  const added = await work.any(sql.type(idRow)`
+    INSERT INTO messaging.attachment_message (realm_id, attachment_id, message_id)
+    SELECT ${work.realmId}, a, ${messageId} FROM unnest(${sql.array([...referred], 'int4')}) a ON CONFLICT DO NOTHING RETURNING attachment_id AS id`);
+  const changed = await announceReferences(
+    work,
+    [...removed, ...added].map(({ id }) => id),
+  );
+  const removedIds = new Set(removed.map(({ id }) => id));
+  return changed
+    .filter((row) => removedIds.has(row.id) && row.owner_id === actor.userId && row.messages.length === 0)
+    .map(toAttachment);
+}
+
+/** Removes the references of deleted messages. */
+export async function forgetReferences(work: Work, messageIds: readonly number[]): Promise<void> {
+  const removed = await work.any(sql.type(idRow)`
+    DELETE FROM messaging.attachment_message WHERE realm_id = ${work.realmId} AND message_id = ANY(${sql.array([...messageIds], 'int8')})
+    RETURNING attachment_id AS id`);
+  await announceReferences(work, [...new Set(removed.map(({ id }) => id))]);
+}

@@ -1,0 +1,126 @@
+import { emptyTopicDisplayName, eventForUsers, idSet, type UnreadDetails } from '@natter/contracts';
+import { lockFor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { blockSize, isRead, unreadSource } from './read-state.ts';
+
+const idRow = z.object({ id: z.number() });
+/** Maximum number of messages in an event. */
+const perEvent = 10_000;
+
+/** Sets the read bits of these messages, and clears their unread flags. */
+async function setRead(work: Work, userId: number, messageIds: readonly number[]): Promise<void> {
+  for (const { block, bits } of blocksOf(messageIds))
+    await work.run(sql.unsafe`
+      INSERT INTO messaging.read_block AS b (realm_id, user_id, block, bits) VALUES (${work.realmId}, ${userId}, ${block}, ${bits}::bit(4096))
+      ON CONFLICT (realm_id, user_id, block) DO UPDATE SET bits = b.bits | excluded.bits`);
+  await work.run(sql.unsafe`
+    DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND flag = 'unread' AND message_id = ANY(${sql.array([...messageIds], 'int8')})`);
+}
+
+/** Clears flags and unread state of users who lost access to these messages in a move. */
+export async function forgetFor(work: Work, userIds: readonly number[], messageIds: readonly number[]): Promise<void> {
+  const users = sql.array([...userIds], 'int4');
+  await work.run(sql.unsafe`
+    DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ANY(${users}) AND message_id = ANY(${sql.array([...messageIds], 'int8')})`);
+  for (const { block, bits } of blocksOf(messageIds))
+    await work.run(sql.unsafe`
+      INSERT INTO messaging.read_block AS b (realm_id, user_id, block, bits)
+      SELECT ${work.realmId}, u, ${block}, ${bits}::bit(4096) FROM unnest(${users}) u ORDER BY u
+      ON CONFLICT (realm_id, user_id, block) DO UPDATE SET bits = b.bits | excluded.bits`);
+}
+
+/**
+ * Clears the read bits, and flags messages as unread that other rules would count as read: own ones, muted ones, those
+ * below the floor.
+ */
+export async function setUnread(work: Work, userId: number, messageIds: readonly number[]): Promise<void> {
+  for (const { block, bits } of blocksOf(messageIds))
+    await work.run(sql.unsafe`
+      UPDATE messaging.read_block SET bits = bits & ~(${bits}::bit(4096)) WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND block = ${block}`);
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.flag (realm_id, user_id, flag, message_id)
+    SELECT ${work.realmId}, ${userId}, 'unread', id FROM unnest(${sql.array([...messageIds], 'int8')}) id ON CONFLICT DO NOTHING`);
+}
+
+/** In ascending order, which is the order of locks. */
+function blocksOf(messageIds: readonly number[]): { block: number; bits: string }[] {
+  const blocks = new Map<number, Uint8Array>();
+  for (const id of messageIds) {
+    const block = Math.floor(id / blockSize);
+    const bits = blocks.get(block) ?? new Uint8Array(blockSize).fill(48);
+    bits[id % blockSize] = 49;
+    blocks.set(block, bits);
+  }
+  return [...blocks]
+    .sort(([a], [b]) => a - b)
+    .map(([block, bits]) => ({ block, bits: Buffer.from(bits).toString('latin1') }));
+}
+
+/** Marks messages as read and notifies the user's clients. */
+export async function markRead(work: Work, userId: number, messageIds: readonly number[]): Promise<void> {
+  if (messageIds.length === 0) return;
+  await setRead(work, userId, messageIds);
+  for (let from = 0; from < messageIds.length; from += perEvent)
+    emitFlags(work, userId, 'add', 'read', messageIds.slice(from, from + perEvent));
+}
+
+export function emitFlags(
+  work: Work,
+  userId: number,
+  op: 'add' | 'remove',
+  flag: string,
+  messages: readonly number[],
+): void {
+  const body = { flag, messages, all: false } as const;
+  if (op === 'add') work.emit(eventForUsers('update_message_flags/add', { operation: op, ...body }, [userId]));
+  else work.emit(eventForUsers('update_message_flags/remove', { operation: op, ...body }, [userId]));
+}
+
+/** Announces messages that became unread, with the data that a client needs to count messages it has not loaded. */
+export function emitUnread(
+  work: Work,
+  userId: number,
+  messages: readonly number[],
+  details: Record<string, UnreadDetails>,
+): void {
+  const named = Object.fromEntries(
+    Object.entries(details).map(([id, one]) => [
+      id,
+      one.type === 'stream' && one.topic === '' ? { ...one, topic: emptyTopicDisplayName } : one,
+    ]),
+  );
+  work.emit({
+    type: 'update_message_flags',
+    op: 'remove',
+    body: { operation: 'remove', flag: 'read', messages, all: false, message_details: details },
+    audience: { users: idSet([userId]) },
+    forms: [{ capability: 'empty_topic_name', is: false, patch: { message_details: named } }],
+  });
+}
+
+/** Serializes flag changes of a user, so that events match the order of the changes. */
+export const lockFlags = (work: Work, userId: number): Promise<void> => lockFor(work, 'flags', userId);
+
+/** Messages of a channel that the user left are no longer unread. */
+export async function readWhatIsLeft(work: Work, userId: number, channelIds: readonly number[]): Promise<void> {
+  await lockFlags(work, userId);
+  const rows = await work.any(sql.type(idRow)`
+    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m
+    WHERE m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND NOT ${isRead(userId)} ORDER BY m.id`);
+  await markRead(
+    work,
+    userId,
+    rows.map((row) => row.id),
+  );
+}
+
+export async function readWhatIsMuted(work: Work, userId: number, mutedId: number): Promise<void> {
+  await lockFlags(work, userId);
+  const rows = await work.any(sql.type(idRow)`
+    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m WHERE m.sender_id = ${mutedId} AND NOT ${isRead(userId)} ORDER BY m.id`);
+  await markRead(
+    work,
+    userId,
+    rows.map((row) => row.id),
+  );
+}

@@ -1,0 +1,55 @@
+import { type Audience, hasId, type IdSet, idSet, idsOf, type PostingRules } from '@natter/contracts';
+import { BasisChanged, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { channelBasis } from './channel-reach.ts';
+import { groupBasis } from './group-basis.ts';
+import type { ReadableMessage } from './message-reach.ts';
+import { guestsAmong } from './standing.ts';
+import { hasProtectedHistory, whoSees } from './subscription-periods.ts';
+
+/**
+ * The receivers of changes to a message and to others changed with it: its participants, or the subscribers of its
+ * channel who can see it there. In an open channel also users who have flags on them without a subscription.
+ */
+export async function audienceOf(
+  work: Work,
+  { channel, recipient_ids }: Pick<ReadableMessage, 'channel' | 'recipient_ids'>,
+  messageIds: readonly number[],
+): Promise<Audience> {
+  if (!channel) return { users: idSet(recipient_ids ?? []) };
+  if (!hasProtectedHistory(channel)) return { users: await withHolders(work, channel, messageIds) };
+  const present = await whoSees(work, work.realmId, messageIds);
+  return { users: idSet(present.filter((id) => hasId(channel.subscribers, id))) };
+}
+
+/**
+ * The subscribers of a channel and, if it is open, users who flagged one of these messages or received one before it
+ * was moved: they can read it, and their clients count it as unread. This includes former subscribers of a channel to
+ * which a message was moved back.
+ */
+async function withHolders(work: Work, channel: PostingRules, messageIds: readonly number[]): Promise<IdSet> {
+  const { realmId } = work;
+  if (channel.is_private) return channel.subscribers;
+  const ids = sql.array([...messageIds], 'int8');
+  const rows = await work.any(sql.type(z.object({ user_id: z.number() }))`
+    SELECT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
+    UNION
+    SELECT p.user_id FROM messaging.message m JOIN messaging.arrival a ON a.realm_id = m.realm_id AND a.message_id = m.id
+    JOIN messaging.subscription_period p ON p.realm_id = m.realm_id AND p.channel_id = m.sent_channel_id
+      AND p.from_id < m.id AND (p.to_id IS NULL OR p.to_id > m.id)
+    WHERE m.realm_id = ${realmId} AND m.id = ANY(${ids})`);
+  const others = rows.map((row) => row.user_id).filter((id) => !hasId(channel.subscribers, id));
+  if (others.length === 0) return channel.subscribers;
+  if (channel.is_web_public) return idSet([...idsOf(channel.subscribers), ...others]);
+  work.restOn(await groupBasis(work, realmId));
+  const shutOut = await guestsAmong(work, realmId, others);
+  return idSet([...idsOf(channel.subscribers), ...others.filter((id) => !shutOut.has(id))]);
+}
+
+/** Locks the message in the state on which the decision was made: neither deleted nor moved. */
+export async function holdMessage(work: Work, message: ReadableMessage): Promise<void> {
+  if (message.channel) work.restOn(channelBasis(message.channel));
+  const row = await work.maybeOne(sql.type(z.object({ channel_id: z.number().nullable() }))`
+    SELECT channel_id FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ${message.id} FOR SHARE`);
+  if (!row || row.channel_id !== message.channel_id) throw new BasisChanged(`message ${message.id}`, 'row');
+}

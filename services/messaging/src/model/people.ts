@@ -1,0 +1,63 @@
+import { type Executor, sql } from '@natter/database';
+import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
+
+const personRow = z.object({
+  user_id: z.number(),
+  email: z.string(),
+  full_name: z.string(),
+  is_active: z.boolean(),
+  is_bot: z.boolean(),
+  avatar_url: z.string(),
+});
+export type Person = z.infer<typeof personRow>;
+
+/** Maintains the projection of names and addresses. */
+export function peopleConsumer(owner: Owner): void {
+  owner.consume({
+    name: 'people',
+    on: {
+      'realm_user/add': async (work, { body: { person } }) => {
+        await work.run(sql.unsafe`
+          INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot, avatar_url)
+          VALUES (${work.realmId}, ${person.user_id}, ${person.email}, ${person.full_name}, ${person.is_active}, ${person.is_bot},
+            ${person.avatar_url ?? ''}) ON CONFLICT DO NOTHING`);
+      },
+      'realm_user/update': async (work, { body: { person } }) => {
+        await work.run(sql.unsafe`
+          UPDATE messaging.person SET full_name = coalesce(${person.full_name ?? null}, full_name), is_active = coalesce(${person.is_active ?? null}::boolean, is_active),
+            email = coalesce(${person.new_email ?? null}, email), avatar_url = coalesce(${person.avatar_url ?? null}, avatar_url)
+          WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
+      },
+    },
+  });
+}
+
+/** The name of a user or bot; undefined if the projection does not have them. */
+export async function nameOf(executor: Executor, realmId: number, userId: number): Promise<string | undefined> {
+  const person = await executor.maybeOne(sql.type(personRow.pick({ full_name: true }))`
+    SELECT full_name FROM messaging.person WHERE realm_id = ${realmId} AND user_id = ${userId}`);
+  return person?.full_name;
+}
+
+/** Maximum id of a user. */
+const maxId = 2 ** 31 - 1;
+
+export const peopleById = (realmId: number, userIds: readonly number[]) =>
+  sql.type(personRow)`
+    SELECT user_id, email, full_name, is_active, is_bot, avatar_url FROM messaging.person
+    WHERE realm_id = ${realmId} AND user_id = ANY(${sql.array(
+      userIds.filter((id) => Math.abs(id) <= maxId),
+      'int4',
+    )}) ORDER BY user_id`;
+
+export const findPeople = (executor: Executor, realmId: number, userIds: readonly number[]): Promise<Person[]> =>
+  executor.any(peopleById(realmId, userIds));
+
+export const findPeopleByEmail = (executor: Executor, realmId: number, emails: readonly string[]): Promise<Person[]> =>
+  executor.any(sql.type(personRow)`
+    SELECT user_id, email, full_name, is_active, is_bot, avatar_url FROM messaging.person
+    WHERE realm_id = ${realmId} AND lower(email) = ANY(${sql.array(
+      emails.map((email) => email.toLowerCase()),
+      'text',
+    )}) ORDER BY user_id`);

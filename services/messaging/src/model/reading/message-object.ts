@@ -1,0 +1,189 @@
+import {
+  emptyTopicDisplayName,
+  isUploadedAvatar,
+  nominalEmail,
+  type RealmPolicy,
+  roles,
+  type UnknownUser,
+} from '@natter/contracts';
+import { type Executor, readAtOnce, sql } from '@natter/database';
+import type { Renderer } from '@natter/renderer';
+import { z } from 'zod';
+import { whoHidesEmail } from '../email-visibility.ts';
+import { linkifiers } from '../linkifiers.ts';
+import { type Person, peopleById } from '../people.ts';
+import { hasFlag, isAlerted, isRead, wasReceived } from '../read-state.ts';
+import { recipientIdOf } from '../recipient-id.ts';
+import type { ChannelCopy } from './channel-copy.ts';
+import { extrasOf, messageExtras } from './message-extras.ts';
+import { searchQuery } from './narrow/search-query.ts';
+
+export interface ShownAs {
+  renderer: Renderer;
+  applyMarkdown: boolean;
+  /** For a reader of this role whose client computes avatar URLs from emails. */
+  clientGravatar: { role: number } | false;
+  allowEmptyTopic: boolean;
+  search?: string | undefined;
+  /** Placeholders for users whom the reader may not see. */
+  unknown?: ReadonlyMap<number, UnknownUser>;
+}
+
+/** Reads only the beginning of the form that is not requested, to detect messages that begin with /me. */
+const rendered = sql.fragment`left(m.content, 4) AS content, m.rendered_content`;
+const source = sql.fragment`m.content, '' AS rendered_content`;
+
+const fullRow = z.object({
+  id: z.number(),
+  sender_id: z.number(),
+  channel_id: z.number().nullable(),
+  recipient_ids: z.array(z.number()).nullable(),
+  topic: z.string(),
+  content: z.string(),
+  rendered_content: z.string(),
+  client: z.string(),
+  sent: z.number(),
+  is_read: z.boolean(),
+  is_starred: z.boolean(),
+  is_collapsed: z.boolean(),
+  is_mentioned: z.boolean(),
+  is_topic_mentioned: z.boolean(),
+  mentions_channel: z.boolean(),
+  is_alerted: z.boolean(),
+  was_received: z.boolean(),
+  match_content: z.string().nullable(),
+  match_subject: z.string().nullable(),
+});
+type FullRow = z.infer<typeof fullRow>;
+
+/** Message objects in ascending order, as the reader sees them. `userId` 0 is a reader without an account. */
+export async function messageObjects(
+  executor: Executor,
+  realmId: number,
+  userId: number,
+  messageIds: readonly number[],
+  channels: readonly ChannelCopy[],
+  policy: RealmPolicy,
+  shown: ShownAs,
+): Promise<(Record<string, unknown> & { id: number })[]> {
+  if (messageIds.length === 0) return [];
+  const query = searchQuery(shown.search ?? '');
+  const escapedTopic = sql.fragment`replace(replace(replace(m.topic, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')`;
+  const matches =
+    shown.search === undefined
+      ? sql.fragment`NULL::text AS match_content, NULL::text AS match_subject`
+      : sql.fragment`ts_headline('english'::regconfig, translate(m.rendered_content, ${marks}, ''), ${query}, ${headline}) AS match_content,
+          ts_headline('english'::regconfig, translate(${escapedTopic}, ${marks}, ''), ${query}, ${headline}) AS match_subject`;
+  const rows = await executor.any(sql.type(fullRow)`
+    SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
+      extract(epoch FROM coalesce(m.stated_at, m.sent_at))::float8 AS sent, m.mentions_channel,
+      ${isRead(userId)} AS is_read, ${hasFlag(userId, 'starred')} AS is_starred, ${hasFlag(userId, 'collapsed')} AS is_collapsed,
+      coalesce(m.mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_mentioned,
+      coalesce(m.topic_mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_topic_mentioned,
+      ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${matches}
+    FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
+  const ids = new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]));
+  const unknown = shown.unknown ?? new Map<number, UnknownUser>();
+  const beside = await readAtOnce(executor, {
+    people: peopleById(realmId, [...ids]),
+    hidden: whoHidesEmail(realmId, [...ids], { userId, role: roles.guest, ...shown.clientGravatar }),
+    linkifiers: linkifiers(realmId),
+    ...extrasOf(realmId, messageIds),
+  });
+  const people = new Map(
+    beside.people.map((person) => [
+      person.user_id,
+      {
+        ...person,
+        ...(userId === 0 && !person.is_bot ? { email: nominalEmail(person.user_id, policy.host) } : {}),
+        ...unknown.get(person.user_id),
+      },
+    ]),
+  );
+  const hidden = shown.clientGravatar ? new Set(beside.hidden.map((row) => row.user_id)) : undefined;
+  // Readers who may see an email compute the avatar URL from it, unless an avatar was uploaded.
+  const isPictureless = (id: number): boolean =>
+    hidden !== undefined && !hidden.has(id) && !unknown.has(id) && !isUploadedAvatar(people.get(id)?.avatar_url);
+  const historyPolicy = policy.settings.message_edit_history_visibility_policy;
+  const extras = messageExtras(beside, historyPolicy, {
+    unknown,
+    allowEmptyTopic: shown.allowEmptyTopic,
+    spectator: userId === 0 ? { host: policy.host } : undefined,
+  });
+  const topics = [...new Set(rows.flatMap(({ topic }) => (topic === '' ? [] : [topic])))];
+  const linksOf = await shown.renderer.topicLinks({ realmId, userId }, topics, beside.linkifiers);
+  const links = new Map(topics.map((topic, i) => [topic, linksOf[i] ?? []]));
+  const names = new Map(channels.map((channel) => [channel.channel_id, channel.name]));
+  return rows.map((row) => {
+    const sender = people.get(row.sender_id);
+    return {
+      id: row.id,
+      avatar_url: isPictureless(row.sender_id) ? null : (sender?.avatar_url ?? ''),
+      client: row.client,
+      content: shown.applyMarkdown ? row.rendered_content : row.content,
+      content_type: shown.applyMarkdown ? 'text/html' : 'text/x-markdown',
+      is_me_message: row.content.startsWith('/me '),
+      sender_id: row.sender_id,
+      sender_email: sender?.email ?? '',
+      sender_full_name: sender?.full_name ?? '',
+      sender_realm_str: '',
+      subject:
+        row.topic === '' && row.channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : row.topic,
+      timestamp: Math.floor(row.sent),
+      topic_links: links.get(row.topic) ?? [],
+      ...recipientOf(row, names, people),
+      ...extras(row.id),
+      flags: flagsOf(row),
+      ...(row.match_content === null
+        ? {}
+        : { match_content: highlighted(row.match_content), match_subject: highlighted(row.match_subject ?? '') }),
+    };
+  });
+}
+
+function recipientOf(row: FullRow, names: ReadonlyMap<number, string>, people: ReadonlyMap<number, Person>) {
+  if (row.channel_id !== null)
+    return {
+      type: 'stream',
+      stream_id: row.channel_id,
+      display_recipient: names.get(row.channel_id) ?? '',
+      recipient_id: row.channel_id,
+    };
+  const participants = (row.recipient_ids ?? []).map((id) => ({
+    id,
+    email: people.get(id)?.email ?? '',
+    full_name: people.get(id)?.full_name ?? '',
+    is_mirror_dummy: false,
+  }));
+  return { type: 'private', display_recipient: participants, recipient_id: recipientIdOf(row.recipient_ids ?? []) };
+}
+
+function flagsOf(row: Omit<FullRow, 'id'>): string[] {
+  const wildcard = row.mentions_channel && row.was_received;
+  return [
+    ...(row.is_read ? ['read'] : []),
+    ...(row.is_starred ? ['starred'] : []),
+    ...(row.is_collapsed ? ['collapsed'] : []),
+    ...(row.is_mentioned ? ['mentioned'] : []),
+    ...(wildcard ? ['stream_wildcard_mentioned'] : []),
+    ...(row.is_topic_mentioned ? ['topic_wildcard_mentioned'] : []),
+    ...(wildcard || row.is_topic_mentioned ? ['wildcard_mentioned'] : []),
+    ...(row.is_alerted ? ['has_alert_word'] : []),
+    ...(row.was_received ? [] : ['historical']),
+  ];
+}
+
+/**
+ * Private-use characters mark the matches, because Postgres accepts no quoted markup there. They are removed from the
+ * text first.
+ */
+const [matchBegins, matchEnds] = ['\ue000', '\ue001'];
+const marks = matchBegins + matchEnds;
+const headline = `HighlightAll=true, StartSel=${matchBegins}, StopSel=${matchEnds}`;
+const marked = new RegExp(`[${marks}]`, 'g');
+/** A match inside a tag is ignored: an attribute cannot contain markup. */
+const highlighted = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, (tag) => tag.replace(marked, ''))
+    .replaceAll(matchBegins, '<span class="highlight">')
+    .replaceAll(matchEnds, '</span>');

@@ -1,0 +1,147 @@
+import { badRequest } from '@natter/contracts';
+import { type Executor, plannedEachTime, sql } from '@natter/database';
+import { z } from 'zod';
+import { isRead, unreadSource } from '../read-state.ts';
+import type { ChannelCopy } from './channel-copy.ts';
+import type { Reader } from './reader.ts';
+import { type Fragment, isReceived, ownChannels, type Scope } from './scope.ts';
+
+/** Larger than the id of any message: the anchor of "newest". */
+export const largerThanAnyId = 10_000_000_000_000_000;
+const idRow = z.object({ id: z.number() });
+
+export interface PageWanted {
+  anchor: number | string;
+  /** For the anchor `date`, in seconds since 1970. */
+  date?: number | undefined;
+  includeAnchor: boolean;
+  before: number;
+  after: number;
+}
+
+export interface Page {
+  anchor: number;
+  ids: number[];
+  /** Number of ids before the anchor. */
+  before: number;
+  foundAnchor: boolean;
+  foundOldest: boolean;
+  foundNewest: boolean;
+}
+
+/**
+ * The ids around an anchor, ascending. Every page is read from an index: a feed is merged from the newest messages of
+ * each conversation.
+ */
+export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): Promise<Page> {
+  const { executor } = reader;
+  const anchor = await anchorOf(reader, scope, wanted);
+  const isOldest = anchor <= 0;
+  const isNewest = anchor >= largerThanAnyId;
+  const before = isOldest ? [] : await idsBeside(reader, scope, sql.fragment`m.id < ${anchor}`, 'DESC', wanted.before);
+  const after = isNewest ? [] : await idsBeside(reader, scope, sql.fragment`m.id > ${anchor}`, 'ASC', wanted.after);
+  const at =
+    isOldest || isNewest || !wanted.includeAnchor
+      ? []
+      : await select(executor, scope, sql.fragment`m.id = ${anchor}`, 'ASC', 1);
+  return {
+    anchor,
+    ids: [...before.reverse(), ...at, ...after],
+    before: before.length,
+    foundAnchor: at.length > 0,
+    foundOldest: isOldest || before.length < wanted.before,
+    foundNewest: isNewest || after.length < wanted.after,
+  };
+}
+
+async function anchorOf(
+  reader: Reader,
+  scope: Scope,
+  { anchor: given, date }: Pick<PageWanted, 'anchor' | 'date'>,
+): Promise<number> {
+  if (date !== undefined) return (await firstSince(reader, scope, date)) ?? largerThanAnyId;
+  if (given === 'newest') return largerThanAnyId;
+  if (given === 'oldest') return 0;
+  if (given === 'first_unread') return (await firstUnread(reader, scope)) ?? largerThanAnyId;
+  const number = typeof given === 'number' ? given : /^-?\d+$/.test(given) ? Number(given) : Number.NaN;
+  if (Number.isNaN(number)) throw badRequest('Invalid anchor');
+  return Math.min(Math.max(number, 0), largerThanAnyId);
+}
+
+const sentRow = z.object({ id: z.number(), sent: z.number() });
+
+/** The first message of the scope sent at or after a time. Ids increase with time, so it is found by binary search. */
+async function firstSince(reader: Reader, scope: Scope, seconds: number): Promise<number | undefined> {
+  const { executor, meta } = reader;
+  const beyond = (condition: Fragment) =>
+    executor.maybeOne(sql.type(sentRow)`
+      SELECT id, extract(epoch FROM sent_at)::float8 AS sent FROM messaging.message
+      WHERE realm_id = ${meta.realmId} AND ${condition} LIMIT 1`);
+  const newest = await beyond(sql.fragment`true ORDER BY id DESC`);
+  if (!newest || newest.sent < seconds) return undefined;
+  let [early, late] = [0, newest.id];
+  while (early < late) {
+    const middle = Math.floor((early + late) / 2);
+    const found = await beyond(sql.fragment`id >= ${middle} ORDER BY id`);
+    if (!found || found.sent >= seconds) late = middle;
+    else early = found.id + 1;
+  }
+  const [first] = await idsBeside(reader, scope, sql.fragment`m.id >= ${early}`, 'ASC', 1);
+  return first;
+}
+
+async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Promise<number | undefined> {
+  if (!actor) return undefined;
+  const row = await executor.maybeOne(sql.type(idRow)`
+    SELECT ${plannedEachTime} m.id FROM ${unreadSource(meta.realmId, actor.userId)} m
+    WHERE ${all(scope.conditions)} AND NOT ${isRead(actor.userId)} ORDER BY m.id LIMIT 1`);
+  return row?.id;
+}
+
+async function idsBeside(
+  reader: Reader,
+  scope: Scope,
+  side: Fragment,
+  order: 'ASC' | 'DESC',
+  limit: number,
+): Promise<number[]> {
+  const { executor, meta, actor } = reader;
+  if (limit === 0) return [];
+  if (!scope.isFeed || !actor) return select(executor, scope, side, order, limit);
+  const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
+  const { whole, received } = ownChannels(reader.channels, actor);
+  // Messages moved to channels that the reader never was in are found through the channel, not through the feed.
+  const known = received.filter((channel) => channel.is_in !== null);
+  const ofChannels = (channels: readonly ChannelCopy[], condition: Fragment): Fragment => sql.fragment`
+    SELECT f.id FROM unnest(${sql.array(
+      channels.map((channel) => channel.channel_id),
+      'int4',
+    )}) p (channel_id), LATERAL (SELECT m.id FROM messaging.message m
+      WHERE m.channel_id = p.channel_id AND ${all(scope.narrowing)} AND ${condition} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}) f`;
+  const rows = await executor.any(sql.type(idRow)`
+    SELECT ${plan(scope)} m.id FROM (
+      ${ofChannels(whole, sql.fragment`true`)}
+      UNION ALL ${ofChannels(known, isReceived(reader.channels, actor))}
+      UNION ALL (SELECT d.message_id AS id FROM messaging.direct_message d JOIN messaging.message m ON m.realm_id = d.realm_id AND m.id = d.message_id
+        WHERE d.realm_id = ${meta.realmId} AND d.user_id = ${actor.userId} AND ${all(scope.narrowing)} AND ${side} ORDER BY d.message_id ${direction} LIMIT ${limit})
+    ) m ORDER BY m.id ${direction} LIMIT ${limit}`);
+  return rows.map((row) => row.id);
+}
+
+export async function select(
+  executor: Executor,
+  scope: Scope,
+  side: Fragment,
+  order: 'ASC' | 'DESC',
+  limit: number,
+): Promise<number[]> {
+  const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
+  const rows = await executor.any(sql.type(idRow)`
+    SELECT ${plan(scope)} m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}`);
+  return rows.map((row) => row.id);
+}
+
+const plan = (scope: Scope): Fragment => (scope.isPlain ? sql.fragment`` : plannedEachTime);
+
+export const all = (conditions: readonly Fragment[]): Fragment =>
+  sql.fragment`${sql.join([...conditions], sql.fragment` AND `)}`;

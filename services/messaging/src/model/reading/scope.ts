@@ -1,0 +1,297 @@
+import { type Actor, ChatError, roles } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { z } from 'zod';
+import { findPeople, findPeopleByEmail } from '../people.ts';
+import { hasFlag, isAlerted, isMentioned, isRead } from '../read-state.ts';
+import { isSeenBy } from '../subscription-periods.ts';
+import type { ChannelCopy } from './channel-copy.ts';
+import { badNarrow, type Term } from './narrow/narrow.ts';
+import { holdsPhrases, searchQuery } from './narrow/search-query.ts';
+import type { Reader } from './reader.ts';
+import { inConversation } from './with-message.ts';
+
+export type Fragment = ReturnType<typeof sql.fragment>;
+
+/** The requested messages: conditions over `m`, and whether they are the user's whole feed. */
+export interface Scope {
+  conditions: Fragment[];
+  /** The conditions of the narrow; the others are access conditions. */
+  narrowing: Fragment[];
+  /** Whether one index serves it, for any values. */
+  isPlain: boolean;
+  /** Whether the conditions apply to the feed as a whole: its pages are merged from pages of each conversation. */
+  isFeed: boolean;
+  search: string | undefined;
+}
+
+/** The scope of a narrow for a reader, limited to messages that they may read. `among`: limits it to these messages. */
+export async function scopeOf(reader: Reader, given: readonly Term[], among?: readonly number[]): Promise<Scope> {
+  const terms = await inConversation(reader, given);
+  const channels = new Map<Term, ChannelCopy>();
+  for (const term of terms)
+    if (term.operator === 'channel') channels.set(term, await readableChannel(reader, term.operand));
+  const conditions = [sql.fragment`m.realm_id = ${reader.meta.realmId}`];
+  for (const term of terms) {
+    const condition = await conditionOf(reader, term, channels);
+    if (condition) conditions.push(term.negated ? sql.fragment`NOT coalesce(${condition}, false)` : condition);
+  }
+  const narrowing = [...conditions];
+  // If a narrow is limited to a channel.
+  const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
+  conditions.push(among && !named ? await accessibleAmong(reader, among) : accessOf(reader, named, terms));
+  const search = terms
+    .filter((term) => term.operator === 'search' && !term.negated)
+    .map((term) => String(term.operand));
+  const isNarrow = terms.some((term) => !term.negated && !['in', 'near', 'channels'].includes(term.operator));
+  return {
+    conditions,
+    narrowing,
+    isPlain: terms.every((term) => !term.negated && ['channel', 'topic', 'dm', 'near', 'id'].includes(term.operator)),
+    isFeed: !isNarrow && reader.actor !== undefined && !terms.some(isPublicTerm),
+    search: search.join(' ') || undefined,
+  };
+}
+
+const isPublicTerm = (term: Term): boolean => term.operator === 'channels' && !term.negated;
+
+/** A channel that a narrow includes or excludes; one that the reader may not read is treated as nonexistent. */
+async function readableChannel(reader: Reader, operand: string | number): Promise<ChannelCopy> {
+  const unknown = () => badNarrow(`unknown channel ${String(operand)}`);
+  const channel = find(reader.channels, operand);
+  if (!channel) throw unknown();
+  if (channel.is_web_public) return channel;
+  if (!reader.actor) throw unknown();
+  await reader.reach.readable(reader.actor, reader.meta, channel.channel_id).catch(() => {
+    throw unknown();
+  });
+  return channel;
+}
+
+const find = (channels: readonly ChannelCopy[], operand: string | number): ChannelCopy | undefined =>
+  channels.find((channel) =>
+    typeof operand === 'number'
+      ? channel.channel_id === operand
+      : !channel.is_archived && channel.name.toLowerCase() === operand.toLowerCase(),
+  ) ??
+  channels.find((channel) =>
+    typeof operand === 'string'
+      ? channel.name.toLowerCase() === operand.toLowerCase() || String(channel.channel_id) === operand
+      : false,
+  );
+
+/** The access condition for the channels that a narrow names. */
+function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonly Term[]): Fragment {
+  const { actor } = reader;
+  if (!actor) return openToTheWeb(reader.channels);
+  if (named) {
+    const isOpen = !named.is_private || named.history_public;
+    return isOpen
+      ? sql.fragment`m.channel_id = ${named.channel_id}`
+      : sql.fragment`m.channel_id = ${named.channel_id} AND ${isSeenBy(actor.userId)}`;
+  }
+  const wanted = terms.filter(isPublicTerm).map((term) => term.operand);
+  if (wanted.length > 0 && actor.role !== roles.guest)
+    return sql.fragment`m.channel_id = ANY(${idsOf(reader.channels.filter((channel) => !channel.is_private))})`;
+  if (wanted.includes('web-public')) return openToTheWeb(reader.channels);
+  return mine(reader, actor);
+}
+
+const openToTheWeb = (channels: readonly ChannelCopy[]): Fragment =>
+  sql.fragment`coalesce(m.channel_id = ANY(${idsOf(channels.filter((channel) => channel.is_web_public))}), false)`;
+
+/** All messages that may be read: the user's own, and those open to all users of the realm. */
+export function accessible(reader: Pick<Reader, 'actor' | 'channels'>): Fragment {
+  const { actor, channels } = reader;
+  if (!actor) return openToTheWeb(channels);
+  const open = channels.filter(
+    (channel) => channel.is_web_public || (!channel.is_private && actor.role !== roles.guest),
+  );
+  return sql.fragment`(m.channel_id = ANY(${idsOf(open)}) OR ${mine(reader, actor)})`;
+}
+
+const channelIdRow = z.object({ channel_id: z.number() });
+
+/** Like `accessible`, plus channels that only a group permission opens: checked for the channels of these messages. */
+async function accessibleAmong(reader: Reader, messageIds: readonly number[]): Promise<Fragment> {
+  const { executor, meta, actor, channels, reach } = reader;
+  const shut = channels.filter((channel) => channel.is_private && channel.is_in !== true);
+  if (!actor || shut.length === 0) return accessible(reader);
+  const rows = await executor.any(sql.type(channelIdRow)`
+    SELECT DISTINCT channel_id FROM messaging.message
+    WHERE realm_id = ${meta.realmId} AND id = ANY(${sql.array([...messageIds], 'int8')}) AND channel_id = ANY(${idsOf(shut)})`);
+  const opened = new Set<number>();
+  for (const { channel_id } of rows)
+    await reach.readable(actor, meta, channel_id).then(
+      () => opened.add(channel_id),
+      () => undefined,
+    );
+  if (opened.size === 0) return accessible(reader);
+  const those = shut.filter((channel) => opened.has(channel.channel_id));
+  return sql.fragment`(${accessible(reader)} OR m.channel_id = ANY(${idsOf(those.filter((one) => one.history_public))})
+    OR (m.channel_id = ANY(${idsOf(those)}) AND ${isSeenBy(actor.userId)}))`;
+}
+
+const idsOf = (channels: readonly ChannelCopy[]) =>
+  sql.array(
+    channels.map((channel) => channel.channel_id),
+    'int4',
+  );
+
+const isOpenTo = (actor: Actor, channel: ChannelCopy): boolean =>
+  actor.role === roles.guest ? channel.is_web_public : !channel.is_private;
+
+/**
+ * Channels in which the reader may read every message, and those in which they may read received messages only:
+ * subscribed ones with a protected history, and others that are still open to them, or to which received messages were
+ * moved.
+ */
+export function ownChannels(channels: readonly ChannelCopy[], actor: Actor) {
+  const whole = channels.filter((channel) => channel.is_in === true && channel.history_public);
+  const received = channels.filter(
+    (channel) => !whole.includes(channel) && (channel.is_in === true || isOpenTo(actor, channel)),
+  );
+  return { whole, received };
+}
+
+/**
+ * Received messages that may still be read: direct messages, messages of subscribed channels, and of public channels
+ * that the reader was in. In open channels also messages that the reader flagged or that mention them (bots are
+ * notified of mentions without a subscription).
+ */
+function mine({ channels }: Pick<Reader, 'channels'>, actor: Actor): Fragment {
+  const { whole, received } = ownChannels(channels, actor);
+  return sql.fragment`(m.channel_id = ANY(${idsOf(whole)})
+    OR (m.channel_id = ANY(${idsOf(received)}) AND ${isReceived(channels, actor)})
+    OR (m.channel_id IS NULL AND EXISTS (SELECT FROM messaging.direct_message dm
+      WHERE dm.realm_id = m.realm_id AND dm.user_id = ${actor.userId} AND dm.message_id = m.id)))`;
+}
+
+/**
+ * For a message in a partly readable channel: whether the reader received it, or the channel is open and the message
+ * mentions or is flagged by them.
+ */
+export const isReceived = (channels: readonly ChannelCopy[], actor: Actor): Fragment =>
+  sql.fragment`(${isSeenBy(actor.userId)} OR (m.channel_id = ANY(${idsOf(channels.filter((channel) => isOpenTo(actor, channel)))})
+    AND (coalesce(m.mentioned_ids @> ARRAY[${actor.userId}]::int[], false)
+      OR EXISTS (SELECT FROM messaging.flag mf WHERE mf.realm_id = m.realm_id AND mf.user_id = ${actor.userId} AND mf.message_id = m.id))))`;
+
+async function conditionOf(
+  reader: Reader,
+  term: Term,
+  channels: ReadonlyMap<Term, ChannelCopy>,
+): Promise<Fragment | undefined> {
+  const { actor } = reader;
+  const userId = actor?.userId ?? 0;
+  const needsActor =
+    ['is', 'dm', 'dm-including', 'group-pm-with', 'in'].includes(term.operator) &&
+    !(term.operator === 'is' && term.operand === 'resolved');
+  if (!actor && needsActor)
+    throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+  switch (term.operator) {
+    case 'channel':
+      return sql.fragment`m.channel_id = ${channels.get(term)?.channel_id ?? 0}`;
+    case 'channels': {
+      const ids = reader.channels
+        .filter((channel) => (term.operand === 'public' ? !channel.is_private : channel.is_web_public))
+        .map((channel) => channel.channel_id);
+      return sql.fragment`m.channel_id = ANY(${sql.array(ids, 'int4')})`;
+    }
+    case 'topic':
+      return sql.fragment`(m.channel_id IS NOT NULL AND lower(m.topic) = lower(${term.operand}))`;
+    case 'sender': {
+      const [person] = await peopleOf(reader, [term.operand]);
+      return sql.fragment`m.sender_id = ${person?.user_id ?? 0}`;
+    }
+    case 'dm': {
+      if (term.operand.length === 0) return sql.fragment`false`;
+      return isConversation([...(await peopleOf(reader, term.operand)).map((person) => person.user_id), userId]);
+    }
+    case 'dm-including':
+    case 'group-pm-with': {
+      const ids = (await peopleOf(reader, term.operand)).map((person) => person.user_id);
+      const isGroup =
+        term.operator === 'group-pm-with' ? sql.fragment`cardinality(m.recipient_ids) > 2` : sql.fragment`true`;
+      return sql.fragment`(m.recipient_ids @> ${sql.array(ids, 'int4')} AND ${isGroup} AND EXISTS (SELECT FROM messaging.direct_message di
+        WHERE di.realm_id = m.realm_id AND di.user_id = ${userId} AND di.message_id = m.id))`;
+    }
+    case 'is':
+      return isCondition(term.operand, userId);
+    case 'has':
+      return hasCondition(term.operand);
+    case 'in':
+      return term.operand === 'all' ? undefined : inHome(userId);
+    case 'id':
+      return sql.fragment`m.id = ${term.operand}`;
+    // Evaluated elsewhere.
+    case 'with':
+    case 'near':
+      return undefined;
+    case 'mentions': {
+      const [person] = await peopleOf(reader, [term.operand]);
+      return sql.fragment`coalesce(m.mentioned_ids @> ARRAY[${person?.user_id ?? 0}]::int[], false)`;
+    }
+    case 'search':
+      return sql.fragment`(m.search @@ ${searchQuery(term.operand)} AND ${holdsPhrases(term.operand)})`;
+  }
+}
+
+function isConversation(userIds: readonly number[]): Fragment {
+  const participants = [...new Set(userIds)].sort((a, b) => a - b);
+  return sql.fragment`m.conversation = ${participants.join(',')}`;
+}
+
+function hasCondition(operand: string): Fragment {
+  if (operand === 'link') return sql.fragment`m.has_link`;
+  if (operand === 'image') return sql.fragment`m.has_image`;
+  if (operand === 'attachment')
+    return sql.fragment`EXISTS (SELECT FROM messaging.attachment_message am WHERE am.realm_id = m.realm_id AND am.message_id = m.id)`;
+  return sql.fragment`EXISTS (SELECT FROM messaging.reaction re WHERE re.realm_id = m.realm_id AND re.message_id = m.id)`;
+}
+
+function isCondition(operand: string, userId: number): Fragment {
+  switch (operand) {
+    case 'dm':
+      return sql.fragment`m.conversation IS NOT NULL`;
+    case 'starred':
+      return hasFlag(userId, 'starred');
+    case 'unread':
+      return sql.fragment`NOT ${isRead(userId)}`;
+    case 'mentioned':
+      return isMentioned(userId);
+    case 'alerted':
+      return isAlerted(userId);
+    case 'resolved':
+      return sql.fragment`starts_with(m.topic, '✔ ')`;
+    case 'followed':
+      return hasPolicy(userId, 3);
+    default:
+      return sql.fragment`NOT ${inHome(userId)}`;
+  }
+}
+
+const hasPolicy = (userId: number, policy: number): Fragment => sql.fragment`EXISTS (SELECT FROM messaging.user_topic ut
+  WHERE ut.realm_id = m.realm_id AND ut.user_id = ${userId} AND ut.channel_id = m.channel_id AND ut.topic_key = lower(m.topic) AND ut.policy = ${policy})`;
+
+/** Neither in a muted topic, nor in a muted channel unless the topic is unmuted or followed. */
+export const inHome = (
+  userId: number,
+): Fragment => sql.fragment`(m.channel_id IS NULL OR (NOT ${hasPolicy(userId, 1)} AND (
+  NOT EXISTS (SELECT FROM messaging.muted_channel mc WHERE mc.realm_id = m.realm_id AND mc.user_id = ${userId} AND mc.channel_id = m.channel_id)
+  OR ${hasPolicy(userId, 2)} OR ${hasPolicy(userId, 3)})))`;
+
+/** Invisible users are not found by address. */
+async function peopleOf({ executor, meta, hidden, actor }: Reader, given: readonly (string | number)[]) {
+  // A spectator identifies users by `user12@host` only, and finds none by a real address.
+  const operand = actor ? given : given.map((one) => /^user(\d{1,9})@/.exec(String(one))?.[1] ?? one);
+  const ids = operand.flatMap((one) => (typeof one === 'number' ? [one] : /^\d+$/.test(one) ? [Number(one)] : []));
+  const emails = operand.filter((one): one is string => typeof one === 'string' && !/^\d+$/.test(one));
+  const unknown = emails.length > 0 ? await hidden() : new Set<number>();
+  const addressed = emails.length > 0 ? await findPeopleByEmail(executor, meta.realmId, emails) : [];
+  const found = [
+    ...(ids.length > 0 ? await findPeople(executor, meta.realmId, ids) : []),
+    ...addressed.filter(({ user_id, is_bot }) => !unknown.has(user_id) && (actor || is_bot)),
+  ];
+  if (found.length < new Set(operand.map((one) => String(one).toLowerCase())).size)
+    throw badNarrow(`unknown user in ${operand.join(', ')}`);
+  return found;
+}

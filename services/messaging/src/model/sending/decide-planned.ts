@@ -1,0 +1,28 @@
+import { type Actor, ChatError, type RequestMeta } from '@natter/contracts';
+import type { Decided } from '@natter/database';
+import { checkedContent } from '../checked-content.ts';
+import { decideSend, type Sending } from './decide-send.ts';
+
+/** A message to send, with the parameters of `POST /messages`. */
+export interface Sendable {
+  type: 'channel' | 'direct';
+  to: number | number[];
+  topic: string | undefined;
+  content: string;
+  read_by_sender: boolean | undefined;
+  isResolution?: boolean;
+  readBy?: number;
+}
+
+/** Decides a send exactly like `POST /messages`, with the same refusals. `fresh`: without possibly outdated copies. */
+export type DecideSend = (actor: Actor, meta: RequestMeta, message: Sendable, fresh: boolean) => Promise<Decided>;
+
+export const createDecideSend =
+  (sending: Sending): DecideSend =>
+  async (actor, meta, message, fresh) => {
+    if (message.type === 'channel' && message.topic === undefined)
+      throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
+    const unset = { queue_id: undefined, local_id: undefined, widget_content: undefined };
+    const params = { ...message, ...unset, sender: undefined, forged: undefined, time: undefined };
+    return decideSend(sending, actor, meta, params, checkedContent(message.content), fresh);
+  };

@@ -1,0 +1,118 @@
+import type { Actor, IdSet, RequestMeta } from '@natter/contracts';
+import type { Database, Decided } from '@natter/database';
+import type { Renderer } from '@natter/renderer';
+import { type RealmPolicies, realmBasis, type Sight } from '@natter/service-kit';
+import { acquainted, requireKnown } from '../acquaintance.ts';
+import type { Authors } from '../authors.ts';
+import type { ChannelCache } from '../channel-cache.ts';
+import { emailHiddenFrom } from '../email-visibility.ts';
+import { filesReferredBy, referencesOfSend } from '../files/references.ts';
+import { groupBasis } from '../group-basis.ts';
+import { unknownActor } from '../unknown-actor.ts';
+import { type Destination, findDestination } from './destination.ts';
+import { calledBots, mentionedBy } from './mention-rights.ts';
+import { messageOf } from './message-event.ts';
+import { authorOf, invalidMirrored } from './mirrored.ts';
+import { limitsDirect, requireDirectAllowed } from './posting-rights.ts';
+import { namesGroup, referredBy } from './render-context.ts';
+import { unreadForOf } from './resolution-notice.ts';
+import type { Params } from './send-params.ts';
+import { senderFacts } from './sender-facts.ts';
+import { topicPreferencesAfter } from './topic-preferences.ts';
+import { widgetOfSend } from './widget-of-send.ts';
+
+export interface Sending {
+  database: Database;
+  channels: ChannelCache;
+  policies: RealmPolicies;
+  sight: Sight;
+  renderer: Renderer;
+  /** Users in whose name a mirroring bot sends. */
+  authors: Authors;
+}
+
+export interface DecidedSend extends Decided {
+  /** The topic preference that the sender's settings set. */
+  newVisibilityPolicy: number | undefined;
+}
+
+/**
+ * Decides a send completely: destination, permission, mentions, rendering. Pure except for a constant number of
+ * look-ups, however many users receive it. `fresh`: without possibly outdated copies.
+ */
+export async function decideSend(
+  { database, channels, policies, sight, renderer, authors }: Sending,
+  actor: Actor,
+  meta: RequestMeta,
+  params: Params,
+  content: string,
+  fresh: boolean,
+): Promise<DecidedSend> {
+  const policy = await policies.get(meta, fresh);
+  const { actor: author, ...mirrored } = await authorOf({ database, authors }, actor, meta, params, fresh);
+  const as = { authorId: author.userId, fresh };
+  const destination = await findDestination({ database, channels }, actor, meta, params, policy, as);
+  const usesGroups = namesGroup(content) || (destination.kind === 'direct' && limitsDirect(policy));
+  const groupVersions = usesGroups ? await groupBasis(database, actor.realmId) : {};
+  const facts = await senderFacts(database, actor.realmId, author.userId, content, conversationOf(destination));
+  const isNew = facts.is_new_conversation;
+  const hidden = await sight.hiddenFrom(actor, meta, policy);
+  if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
+  if (destination.kind === 'direct') {
+    if (isNew) requireKnown(destination.people, hidden, params.to);
+    await requireDirectAllowed(database, actor, destination.people, policy, isNew);
+  }
+  const { context, groups, botIds } = await referredBy(database, actor, content, policy, facts.linkifiers, hidden);
+  const topic = destination.kind === 'channel' ? destination.topic : '';
+  const rendered = await renderer.render(actor, content, context, topic);
+  const mentioned = await mentionedBy(database, actor, rendered, groups, destination, policy);
+  const called = await calledBots(database, actor.realmId, destination, rendered.mentions.userIds, botIds);
+  const preferences = await topicPreferencesAfter(database, actor, destination, facts, rendered.mentions.userIds);
+  const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
+  const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
+  const unreadFor = await unreadForOf(database, actor.realmId, destination, params);
+  const message = messageOf({
+    author,
+    statedAt: mirrored.statedAt,
+    meta,
+    params,
+    content,
+    destination,
+    facts,
+    rendered,
+    mentioned,
+    submessages: widget.submessages,
+    emailHiddenFrom: await emailHiddenFrom(database, author, author.email, readersOf(destination)),
+    unknownSender: await unknownActor({ sight, policies }, author, meta, destination.audience),
+    unreadFor,
+    called,
+  });
+  return {
+    basis: { ...actor.basis, ...mirrored.basis, ...realmBasis(policy), ...destination.basis, ...groupVersions },
+    events: [
+      message.event,
+      ...references.events,
+      ...preferences.events,
+      ...(destination.kind === 'direct' ? acquainted(policy, destination.people, isNew) : []),
+    ],
+    numbered: (fromEnd) => [
+      ...message.rows(fromEnd),
+      ...references.rows(fromEnd),
+      ...widget.rows(fromEnd),
+      ...preferences.rows,
+    ],
+    newVisibilityPolicy: preferences.own,
+  };
+}
+
+const conversationOf = (destination: Destination) =>
+  destination.kind === 'channel'
+    ? { channelId: destination.channel.channel_id, topic: destination.topic }
+    : { key: destination.people.map((person) => person.user_id).join(',') };
+
+/**
+ * Users who may read the message: in an open channel everyone, including users who follow all public channels, and
+ * mentioned bots.
+ */
+const readersOf = (destination: Destination): IdSet | 'realm' =>
+  destination.kind === 'channel' && !destination.channel.is_private ? 'realm' : destination.audience;

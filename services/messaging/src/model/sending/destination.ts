@@ -1,0 +1,114 @@
+import {
+  type Actor,
+  badRequest,
+  ChatError,
+  emptyTopicDisplayName,
+  type IdSet,
+  idSet,
+  type messagingOperations,
+  type ParamsOf,
+  type RealmPolicy,
+  type RequestMeta,
+} from '@natter/contracts';
+import type { Database } from '@natter/database';
+import type { ChannelCache, PostingRules } from '../channel-cache.ts';
+import { findPeople, findPeopleByEmail, type Person } from '../people.ts';
+import { truncatedTopic } from '../truncated.ts';
+import { notAuthorized } from './mirrored.ts';
+import { postingRight, requireTopicAllowed } from './posting-rights.ts';
+
+type Params = ParamsOf<typeof messagingOperations.sendMessage>;
+/** Maximum id of a channel. */
+const maxId = 2 ** 31 - 1;
+
+/** The destination of a message, and the expected versions of that decision. */
+export type Destination =
+  | { kind: 'channel'; channel: PostingRules; topic: string; audience: IdSet; basis: Record<string, number> }
+  | { kind: 'direct'; people: Person[]; audience: IdSet; basis: Record<string, number> };
+
+export async function findDestination(
+  { database, channels }: { database: Database; channels: ChannelCache },
+  actor: Actor,
+  meta: RequestMeta,
+  params: Pick<Params, 'type' | 'to' | 'topic'>,
+  policy: RealmPolicy,
+  { authorId, fresh }: { authorId: number; fresh: boolean },
+): Promise<Destination> {
+  if (params.type === 'channel' || params.type === 'stream') {
+    const to = singleChannel(params.to);
+    if (typeof to === 'number' && to > maxId) throw unknown(to);
+    let channel = await channels.get(to, meta, fresh);
+    let { right, basis: rightBasis } = await postingRight(database, channel, actor);
+    if (right !== 'granted' && !fresh) {
+      // A refusal is not committed, so its versions would not be checked: read the current channel first.
+      channel = await channels.get(to, meta, true);
+      ({ right, basis: rightBasis } = await postingRight(database, channel, actor));
+    }
+    // A private channel is answered like one that does not exist.
+    if (right === 'unknown') throw unknown(to);
+    if (right === 'refused') throw badRequest(`Not authorized to send to channel '${channel.name}'`);
+    const given = checkedTopic(params.topic, channel, policy);
+    // System bots are exempt from the topic policy; in a channel with only the empty topic they use that.
+    const topic = actor.isSystemBot && channel.topics_policy === 'empty_topic_only' ? '' : given;
+    if (!actor.isSystemBot) requireTopicAllowed(topic, channel, policy);
+    const basis = { [`channel:${channel.channel_id}`]: channel.version, ...rightBasis };
+    return { kind: 'channel', channel, topic, audience: channel.subscribers, basis };
+  }
+  const people = await findRecipients(database, actor.realmId, authorId, params.to);
+  if (!people.some((person) => person.user_id === actor.userId)) throw notAuthorized();
+  return { kind: 'direct', people, audience: idSet(people.map((person) => person.user_id)), basis: {} };
+}
+
+function singleChannel(to: Params['to']): number | string {
+  if (!Array.isArray(to)) return to;
+  const [only, ...more] = to;
+  if (only === undefined || more.length > 0) throw badRequest('Expected exactly one channel');
+  return only;
+}
+
+/** The topic may be omitted if the channel has only the empty topic. */
+function checkedTopic(topic: string | undefined, channel: PostingRules, policy: RealmPolicy): string {
+  if (topic === undefined) {
+    const own = channel.topics_policy === 'inherit' ? policy.settings.topics_policy : channel.topics_policy;
+    if (own !== 'disable_empty_topic') return '';
+    throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
+  }
+  const stripped = topic.trim();
+  if (stripped === '(no topic)' || stripped === emptyTopicDisplayName) return '';
+  if (/[\p{Cc}\p{Cs}]/u.test(stripped)) throw badRequest('Invalid character in topic');
+  return truncatedTopic(stripped);
+}
+
+/** The sender is one of the people of a conversation, also unnamed. */
+async function findRecipients(
+  database: Database,
+  realmId: number,
+  senderId: number,
+  to: Params['to'],
+): Promise<Person[]> {
+  const given: (string | number)[] = typeof to === 'string' ? to.split(',') : Array.isArray(to) ? to : [to];
+  const list = given.map((item) => (typeof item === 'string' ? item.trim() : item)).filter((item) => item !== '');
+  if (list.length === 0) throw badRequest('Message must have recipients');
+  const ids = list.filter((item): item is number => typeof item === 'number');
+  const emails = list.filter((item): item is string => typeof item === 'string');
+  const found =
+    ids.length > 0 ? await findPeople(database, realmId, ids) : await findPeopleByEmail(database, realmId, emails);
+  for (const item of list) {
+    const person = found.find(
+      (candidate) =>
+        candidate.user_id === item ||
+        (typeof item === 'string' && candidate.email.toLowerCase() === item.toLowerCase()),
+    );
+    if (!person) throw badRequest(typeof item === 'number' ? `Invalid user ID ${item}` : `Invalid email '${item}'`);
+    if (!person.is_active && person.user_id !== senderId)
+      throw badRequest(`'${person.email}' is no longer using this server.`);
+  }
+  if (!found.some((person) => person.user_id === senderId))
+    found.push(...(await findPeople(database, realmId, [senderId])));
+  return found.sort((a, b) => a.user_id - b.user_id);
+}
+
+const unknown = (channel: number | string): ChatError =>
+  typeof channel === 'number'
+    ? new ChatError('STREAM_DOES_NOT_EXIST', `Channel with ID '${channel}' does not exist`, { stream_id: channel })
+    : new ChatError('STREAM_DOES_NOT_EXIST', `Channel '${channel}' does not exist`, { stream: channel });

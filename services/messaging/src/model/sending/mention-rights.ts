@@ -1,0 +1,121 @@
+import {
+  type Actor,
+  badRequest,
+  ChatError,
+  type GroupSetting,
+  groupPermissions,
+  hasId,
+  type IdSet,
+  type RealmPolicy,
+  realmPermissions,
+  sizeOf,
+} from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import type { Rendered } from '@natter/markdown';
+import { isPermitted } from '@natter/permissions';
+import { z } from 'zod';
+import type { PostingRules } from '../channel-cache.ts';
+import { guestsAmong } from '../standing.ts';
+import type { Destination } from './destination.ts';
+import { membersOf } from './group-closure.ts';
+import type { NamedGroup } from './render-context.ts';
+
+/** Up to this many receivers anyone may use wildcard mentions. */
+const manyUsers = 15;
+
+/** The destination of a message, as far as mentions depend on it. */
+export type MentionedAt =
+  | { kind: 'channel'; channel: Pick<PostingRules, 'channel_id'>; topic: string; audience: IdSet }
+  | { kind: 'direct'; audience: IdSet };
+
+export interface Mentioned {
+  userIds: number[];
+  topicUserIds: number[];
+  mentionsChannel: boolean;
+}
+
+/**
+ * The mentioned users among the receivers; refuses mentions that the sender may not make. `receivers`: those of an
+ * edited message, whose audience has changed since.
+ */
+export async function mentionedBy(
+  executor: Executor,
+  actor: Actor,
+  { mentions }: Rendered,
+  groups: readonly NamedGroup[],
+  destination: MentionedAt,
+  policy: RealmPolicy,
+  // Only mentioned users are looked up among many receivers.
+  receivers: Pick<ReadonlySet<number>, 'has'> = { has: (id) => hasId(destination.audience, id) },
+): Promise<Mentioned> {
+  const named = groups.filter((group) => mentions.groupIds.includes(group.id));
+  for (const group of named)
+    if (
+      !actor.isSystemBot &&
+      !isPermitted(groupPermissions.can_mention_group, group.can_mention as GroupSetting, actor)
+    )
+      throw badRequest(`You are not allowed to mention user group '${group.name}'.`);
+  const inGroups = await membersOf(
+    executor,
+    actor.realmId,
+    named.map((group) => group.id),
+  );
+  const userIds = [...new Set([...mentions.userIds, ...inGroups])]
+    .filter((id) => receivers.has(id))
+    .sort((a, b) => a - b);
+  // Direct messages have few receivers, so wildcard mentions need no permission.
+  if (destination.kind === 'direct') return { userIds, topicUserIds: [], mentionsChannel: mentions.channelWildcard };
+  const mayMentionMany =
+    actor.isSystemBot ||
+    isPermitted(realmPermissions.can_mention_many_users_group, policy.permissions.can_mention_many_users_group, actor);
+  if (mentions.channelWildcard && sizeOf(destination.audience) > manyUsers && !mayMentionMany)
+    throw new ChatError(
+      'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
+      'You do not have permission to use channel wildcard mentions in this channel.',
+    );
+  const participants = mentions.topicWildcard ? await participantsOf(executor, actor.realmId, destination) : [];
+  if (participants.length > manyUsers && !mayMentionMany)
+    throw new ChatError(
+      'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+      'You do not have permission to use topic wildcard mentions in this topic.',
+    );
+  return {
+    userIds,
+    topicUserIds: [...new Set([...participants, ...(mentions.topicWildcard ? [actor.userId] : [])])].filter((id) =>
+      receivers.has(id),
+    ),
+    mentionsChannel: mentions.channelWildcard,
+  };
+}
+
+/**
+ * Bots receive messages that mention them in an open channel even without a subscription, so that users can address
+ * them.
+ */
+export async function calledBots(
+  executor: Executor,
+  realmId: number,
+  destination: Destination,
+  mentionedIds: readonly number[],
+  botIds: ReadonlySet<number>,
+): Promise<number[]> {
+  if (destination.kind === 'direct' || destination.channel.is_private) return [];
+  const bots = mentionedIds.filter((id) => botIds.has(id) && !hasId(destination.audience, id));
+  if (bots.length === 0) return [];
+  const guests = destination.channel.is_web_public ? new Set<number>() : await guestsAmong(executor, realmId, bots);
+  return bots.filter((id) => !guests.has(id)).sort((a, b) => a - b);
+}
+
+/** Users who wrote in the topic or reacted to a message in it. */
+async function participantsOf(
+  executor: Executor,
+  realmId: number,
+  { channel, topic }: Extract<MentionedAt, { kind: 'channel' }>,
+): Promise<number[]> {
+  const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
+    WITH topic AS (SELECT m.id, m.sender_id FROM messaging.message m
+      WHERE m.realm_id = ${realmId} AND m.channel_id = ${channel.channel_id} AND lower(m.topic) = lower(${topic}))
+    SELECT sender_id AS id FROM topic UNION
+    SELECT r.user_id FROM messaging.reaction r JOIN topic t ON t.id = r.message_id WHERE r.realm_id = ${realmId}`);
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,109 @@
+import {
+  type Actor,
+  badRequest,
+  channelPermissions,
+  hasId,
+  type RealmPermission,
+  type RealmPolicy,
+  realmPermissions,
+  roles,
+} from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { hasContentAccess, isPermitted } from '@natter/permissions';
+import { z } from 'zod';
+import type { PostingRules } from '../channel-cache.ts';
+import { groupBasis } from '../group-basis.ts';
+import type { Person } from '../people.ts';
+import { groupsOf, holdersAmong } from './group-closure.ts';
+
+const botRow = z.object({ bot_owner_id: z.number().nullable() });
+const ownerRow = z.object({ role: z.number() });
+
+export interface PostingRight {
+  right: 'granted' | 'refused' | 'unknown';
+  /** Expected versions beside those of the actor and the channel. */
+  basis: Record<string, number>;
+}
+
+/**
+ * Whether the actor may post to a channel: members of `can_send_message_group`, and a bot by the right of its owner.
+ * `right` distinguishes channels that the actor may not see.
+ */
+export async function postingRight(executor: Executor, channel: PostingRules, actor: Actor): Promise<PostingRight> {
+  if (actor.isSystemBot) return { right: channel.is_archived ? 'refused' : 'granted', basis: {} };
+  const own = rightOf(channel, actor);
+  if (own === 'granted' || !actor.isBot) return { right: own, basis: {} };
+  const ownerId = await ownerIdOf(executor, actor);
+  if (ownerId === null) return { right: own, basis: {} };
+  const basis = await groupBasis(executor, actor.realmId, [ownerId]);
+  const ownersRight = rightOf(channel, await holderOf(executor, actor.realmId, ownerId));
+  return { right: ownersRight === 'unknown' ? own : ownersRight, basis };
+}
+
+function rightOf(channel: PostingRules, holder: Pick<Actor, 'userId' | 'role' | 'groupIds'>): PostingRight['right'] {
+  if (!hasContentAccess(channel, holder, hasId(channel.subscribers, holder.userId))) return 'unknown';
+  const may = isPermitted(
+    channelPermissions.can_send_message_group,
+    channel.permissions.can_send_message_group,
+    holder,
+  );
+  return may && !channel.is_archived ? 'granted' : 'refused';
+}
+
+async function ownerIdOf(executor: Executor, { realmId, userId }: Actor): Promise<number | null> {
+  const row = await executor.maybeOne(sql.type(botRow)`
+    SELECT bot_owner_id FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${userId}`);
+  return row?.bot_owner_id ?? null;
+}
+
+async function holderOf(
+  executor: Executor,
+  realmId: number,
+  userId: number,
+): Promise<Pick<Actor, 'userId' | 'role' | 'groupIds'>> {
+  const row = await executor.maybeOne(sql.type(ownerRow)`
+    SELECT role FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${userId}`);
+  return { userId, role: row?.role ?? roles.guest, groupIds: await groupsOf(executor, realmId, userId) };
+}
+
+export function requireTopicAllowed(topic: string, channel: PostingRules, policy: RealmPolicy): void {
+  const own = channel.topics_policy === 'inherit' ? policy.settings.topics_policy : channel.topics_policy;
+  if (topic === '' && own === 'disable_empty_topic')
+    throw badRequest('Sending messages to the general chat is not allowed in this channel.');
+  if (topic !== '' && own === 'empty_topic_only')
+    throw badRequest('Only the general chat topic is allowed in this channel.');
+}
+
+/** Whether the participants' groups decide. */
+export const limitsDirect = ({ permissions, system_groups }: RealmPolicy): boolean =>
+  permissions.direct_message_permission_group !== system_groups['role:everyone'];
+
+/** Refuses a direct message that the realm's two permissions do not allow. */
+export async function requireDirectAllowed(
+  executor: Executor,
+  actor: Actor,
+  people: readonly Person[],
+  policy: RealmPolicy,
+  isNewConversation: boolean,
+): Promise<void> {
+  const others = people.filter((person) => person.user_id !== actor.userId);
+  if (actor.isSystemBot || others.every((person) => person.is_bot)) return;
+  const everyone = policy.system_groups['role:everyone'];
+  const holders = async (permission: RealmPermission, userIds: number[]): Promise<number[]> => {
+    const value = policy.permissions[permission];
+    return value === everyone ? userIds : holdersAmong(executor, actor.realmId, value, userIds);
+  };
+  const participants = people.map((person) => person.user_id);
+  if ((await holders('direct_message_permission_group', participants)).length === 0)
+    throw badRequest(
+      policy.permissions.direct_message_permission_group === policy.system_groups['role:nobody']
+        ? 'Direct messages are disabled in this organization.'
+        : 'This conversation does not include any users who can authorize it.',
+    );
+  const { direct_message_initiator_group } = realmPermissions;
+  if (
+    isNewConversation &&
+    !isPermitted(direct_message_initiator_group, policy.permissions.direct_message_initiator_group, actor)
+  )
+    throw badRequest('You do not have permission to initiate direct message conversations.');
+}

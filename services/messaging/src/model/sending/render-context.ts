@@ -1,0 +1,142 @@
+import { type Actor, type RealmPolicy, roles } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { hasEmoticons, type RenderContext } from '@natter/markdown';
+import { emptyContext } from '@natter/renderer';
+import { z } from 'zod';
+import { externalContentKey } from '../external-content-key.ts';
+import { isOn } from '../personal-settings.ts';
+import { isSeenBy } from '../subscription-periods.ts';
+
+const nameRow = z.object({ id: z.number(), name: z.string() });
+const personRow = nameRow.extend({ is_bot: z.boolean(), is_active: z.boolean() });
+const groupRow = nameRow.extend({ can_mention: z.any(), is_deactivated: z.boolean() });
+type Named = z.infer<typeof nameRow>;
+export type NamedGroup = z.infer<typeof groupRow>;
+const emojiRow = z.object({ id: z.string(), name: z.string(), url: z.string() });
+
+export interface Referred {
+  context: RenderContext;
+  groups: readonly NamedGroup[];
+  /** The bots among the named users. */
+  botIds: ReadonlySet<number>;
+}
+
+/** Whether a text may link media without linkifiers. It must not miss what `@natter/markdown` shows. */
+const showsMedia = /\.\w|:/;
+
+const groupName = /@_?\*([^*\n]+)\*/g;
+export const namesGroup = (content: string): boolean => content.search(groupName) >= 0;
+
+type Author = Pick<Actor, 'realmId' | 'userId' | 'role' | 'isSystemBot'>;
+
+/**
+ * Looks up the objects that a text names and its sender may see; a text that names nothing costs nothing. `hidden`:
+ * users whom the sender may not see.
+ */
+export async function referredBy(
+  executor: Executor,
+  actor: Author,
+  content: string,
+  policy: RealmPolicy,
+  linkifiers: RenderContext['linkifiers'],
+  hidden: ReadonlySet<number>,
+): Promise<Referred> {
+  const { realmId } = actor;
+  const strong = namesIn(content, /@_?\*\*([^*\n]+)\*\*/g).map((name) => /^(.*?)(?:\|(\d{1,9}))?$/.exec(name));
+  const names = strong.flatMap((match) => (match?.[1] ? [match[1]] : []));
+  const ids = strong.flatMap((match) => (match?.[2] ? [Number(match[2])] : []));
+  const groupNames = namesIn(content, groupName);
+  const channelNames = namesIn(content, /#\*\*([^*\n>]+)/g);
+  const emojiNames = namesIn(content, /:([\w-]+):/g);
+  const everybody =
+    names.length + ids.length === 0
+      ? []
+      : await executor.any(sql.type(personRow)`
+          SELECT user_id AS id, full_name AS name, is_bot, is_active FROM messaging.person WHERE realm_id = ${realmId}
+            AND (lower(full_name) = ANY(${lowered(names)}) OR user_id = ANY(${sql.array(ids, 'int4')})) ORDER BY is_active DESC, user_id`);
+  const people = everybody.filter((person) => !hidden.has(person.id));
+  const groups =
+    groupNames.length === 0
+      ? []
+      : await executor.any(sql.type(groupRow)`
+          SELECT group_id AS id, name, can_mention, is_deactivated FROM messaging.user_group
+          WHERE realm_id = ${realmId} AND lower(name) = ANY(${lowered(groupNames)})`);
+  const channels = channelNames.length === 0 ? [] : await channelsSeen(executor, actor, channelNames);
+  const emoji =
+    emojiNames.length === 0
+      ? []
+      : await executor.any(sql.type(emojiRow)`
+          SELECT id, name, source_url AS url FROM messaging.realm_emoji WHERE realm_id = ${realmId} AND NOT is_deactivated AND name = ANY(${sql.array(emojiNames, 'text')})`);
+  const context: RenderContext = {
+    ...emptyContext,
+    realmUrl: policy.url,
+    users: people.map(({ id, name, is_active }) => ({ id, name, isDeactivated: !is_active })),
+    groups: groups.map(({ id, name, is_deactivated }) => ({ id, name, isDeactivated: is_deactivated })),
+    channels,
+    topics: await topicsSeen(executor, actor, channels, content),
+    linkifiers,
+    translateEmoticons: hasEmoticons(content) && (await isOn(executor, realmId, actor.userId, 'translate_emoticons')),
+    emoji,
+    defaultCodeLanguage: policy.settings.default_code_block_language,
+    previewMedia: policy.settings.inline_image_preview,
+    ...(linkifiers.length > 0 || showsMedia.test(content)
+      ? { externalContentKey: await externalContentKey(executor, realmId) }
+      : {}),
+  };
+  return { context, groups, botIds: new Set(people.filter((person) => person.is_bot).map((person) => person.id)) };
+}
+
+async function channelsSeen(
+  executor: Executor,
+  { realmId, userId, role, isSystemBot }: Author,
+  names: readonly string[],
+): Promise<{ id: number; name: string }[]> {
+  // System bots may link the target of a move, whoever can follow the link.
+  const open = isSystemBot
+    ? sql.fragment`true`
+    : role === roles.guest
+      ? sql.fragment`c.is_web_public`
+      : sql.fragment`NOT c.is_private`;
+  return [
+    ...(await executor.any(sql.type(nameRow)`
+      SELECT c.channel_id AS id, c.name FROM messaging.channel c WHERE c.realm_id = ${realmId} AND c.name = ANY(${sql.array([...names], 'text')})
+        AND (${open} OR EXISTS (SELECT FROM messaging.subscription_period p WHERE p.realm_id = c.realm_id AND p.user_id = ${userId}
+          AND p.channel_id = c.channel_id AND p.to_id IS NULL)) ORDER BY c.is_archived`)),
+  ];
+}
+
+const topicRow = z.object({ channelId: z.number(), name: z.string(), messageId: z.number() });
+const maxTopics = 50;
+
+/** The latest message of each linked topic that the author may see. */
+async function topicsSeen(
+  executor: Executor,
+  { realmId, userId }: Author,
+  channels: readonly Named[],
+  content: string,
+): Promise<RenderContext['topics']> {
+  const linked = [...content.matchAll(/#\*\*([^*>\n]+)>([^*\n]*)\*\*/g)]
+    .map(([, channel, topic = '']) => ({ id: channels.find(({ name }) => name === channel)?.id, topic }))
+    .filter(({ id }) => id !== undefined)
+    .slice(0, maxTopics);
+  if (linked.length === 0) return [];
+  const ids = sql.array(
+    linked.map(({ id }) => id ?? 0),
+    'int4',
+  );
+  const names = sql.array(
+    linked.map(({ topic }) => topic),
+    'text',
+  );
+  return executor.any(sql.type(topicRow)`
+    SELECT t.channel_id AS "channelId", t.name, found.id AS "messageId" FROM unnest(${ids}, ${names}) t (channel_id, name)
+    JOIN messaging.channel c ON c.realm_id = ${realmId} AND c.channel_id = t.channel_id,
+    LATERAL (SELECT m.id FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.channel_id = t.channel_id
+      AND lower(m.topic) = lower(t.name) AND (NOT c.is_private OR c.history_public OR ${isSeenBy(userId)}) ORDER BY m.id DESC LIMIT 1) found`);
+}
+
+const namesIn = (content: string, pattern: RegExp): string[] =>
+  [...content.matchAll(pattern)].map((match) => (match[1] ?? '').trim()).slice(0, 500);
+/** Lower-cased by the database, because other implementations differ for some letters. */
+const lowered = (names: readonly string[]) =>
+  sql.fragment`ARRAY(SELECT lower(n) FROM unnest(${sql.array([...names], 'text')}) n)`;

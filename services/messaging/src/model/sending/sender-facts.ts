@@ -1,0 +1,78 @@
+import { type Database, sql, together } from '@natter/database';
+import { z } from 'zod';
+import { headsIn } from './alert-head.ts';
+
+const situationRow = z.object({
+  policy: z.number().nullable(),
+  follow: z.number().nullable(),
+  unmute: z.number().nullable(),
+  is_channel_muted: z.boolean(),
+});
+/** The data that decides whether a topic becomes followed or unmuted for a user who sends to it. */
+export type TopicSituation = z.infer<typeof situationRow>;
+
+const factsRow = situationRow.extend({
+  full_name: z.string().nullable(),
+  email: z.string().nullable(),
+  avatar_url: z.string().nullable(),
+  bot_owner_id: z.number().nullable(),
+  muted_by: z.array(z.number()),
+  alerts: z.array(z.object({ user_id: z.number(), word: z.string() })),
+  linkifiers: z.array(z.object({ id: z.number(), pattern: z.string(), urlTemplate: z.string() })),
+  is_new_conversation: z.boolean(),
+});
+export type SenderFacts = z.infer<typeof factsRow>;
+
+interface Asked {
+  realmId: number;
+  senderId: number;
+  content: string;
+  conversation: { channelId: number; topic: string } | { key: string };
+}
+
+const lookUps = new WeakMap<Database, (asked: Asked) => Promise<SenderFacts>>();
+
+/**
+ * All look-ups of a send apart from the objects that its text names, independent of the receivers. Concurrent sends
+ * share one statement.
+ */
+export function senderFacts(
+  database: Database,
+  realmId: number,
+  senderId: number,
+  content: string,
+  conversation: Asked['conversation'],
+): Promise<SenderFacts> {
+  let lookUp = lookUps.get(database);
+  if (!lookUp) {
+    lookUp = together((asked: Asked[]) => factsOf(database, asked));
+    lookUps.set(database, lookUp);
+  }
+  return lookUp({ realmId, senderId, content, conversation });
+}
+
+function factsOf(database: Database, asked: readonly Asked[]): Promise<SenderFacts[]> {
+  const questions = asked.map(({ realmId, senderId, content, conversation }) => ({
+    realm_id: realmId,
+    sender_id: senderId,
+    heads: headsIn(content),
+    ...('key' in conversation
+      ? { conversation: conversation.key }
+      : { channel_id: conversation.channelId, topic: conversation.topic }),
+  }));
+  return database.any(sql.type(factsRow)`
+    SELECT full_name, email, avatar_url, bot_owner_id, muted_by, alerts, linkifiers, is_new_conversation, policy, follow, unmute, is_channel_muted
+    FROM messaging.sender_facts(${JSON.stringify(questions)}::json) ORDER BY ordinal`) as Promise<SenderFacts[]>;
+}
+
+/** Users whose alert words occur in the text as separate words. */
+export function alertedBy(alerts: SenderFacts['alerts'], content: string): number[] {
+  const text = content.toLowerCase();
+  const isWord = (word: string): boolean => {
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+      if (!/[\p{L}\p{N}_]/u.test(text[at - 1] ?? ' ') && !/[\p{L}\p{N}_]/u.test(text[at + word.length] ?? ' '))
+        return true;
+    return false;
+  };
+  return [...new Set(alerts.filter(({ word }) => isWord(word)).map(({ user_id }) => user_id))];
+}

@@ -1,0 +1,36 @@
+import type { LoggedMessage } from '@natter/contracts';
+import { type Executor, type InsertNumbered, type Numbered, sql } from '@natter/database';
+import { z } from 'zod';
+import { type Widget, widgetGiven, widgetOfCommand } from './widget-command.ts';
+
+/** The parts that a widget adds to a send: the submessage of the event, and its row. */
+export interface SentWidget {
+  /** Without the message id, which the event gets with its number. */
+  submessages: LoggedMessage['submessages'];
+  rows: (fromEnd: number) => Numbered[];
+}
+
+const none: SentWidget = { submessages: [], rows: () => [] };
+
+const intoSubmessages: InsertNumbered = (realmId, rows) => sql.unsafe`
+  INSERT INTO messaging.submessage (id, realm_id, message_id, sender_id, msg_type, content) OVERRIDING SYSTEM VALUE
+  SELECT m.id, ${realmId}, n.last - m.from_end, m.sender_id, m.msg_type, m.content
+  FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, id int, sender_id int, msg_type text, content text)`;
+
+export async function widgetOfSend(
+  executor: Executor,
+  senderId: number,
+  content: string,
+  given: string | undefined,
+): Promise<SentWidget> {
+  const widget: Widget | undefined = given === undefined ? widgetOfCommand(content) : widgetGiven(given);
+  if (!widget) return none;
+  const { id } = await executor.one(
+    sql.type(z.object({ id: z.number() }))`SELECT nextval(pg_get_serial_sequence('messaging.submessage', 'id')) AS id`,
+  );
+  const submessage = { id, sender_id: senderId, msg_type: 'widget', content: JSON.stringify(widget) };
+  return {
+    submessages: [submessage],
+    rows: (from_end) => [{ into: intoSubmessages, row: { from_end, ...submessage } }],
+  };
+}

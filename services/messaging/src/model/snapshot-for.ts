@@ -1,0 +1,5 @@
+export interface SnapshotFor {
+  realmId: number;
+  userId: number;
+  capabilities: Record<string, boolean>;
+}

@@ -1,0 +1,44 @@
+import { type LogEvent, roles } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+/**
+ * Maintains roles, owners of bots and the system bots. Only processes of the previous release read
+ * `standing.full_name`, during an upgrade (ADR 21).
+ */
+export async function addStanding(work: Work, { body: { person } }: LogEvent<'realm_user/add'>): Promise<void> {
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.standing (realm_id, user_id, full_name, role, bot_owner_id)
+    VALUES (${work.realmId}, ${person.user_id}, ${person.full_name}, ${person.role}, ${person.bot_owner_id ?? null}) ON CONFLICT DO NOTHING`);
+  if (person.is_system_bot)
+    await work.run(sql.unsafe`
+      INSERT INTO messaging.system_bot (realm_id, user_id, name) VALUES (${work.realmId}, ${person.user_id}, ${person.full_name}) ON CONFLICT DO NOTHING`);
+}
+
+export async function updateStanding(work: Work, { body: { person } }: LogEvent<'realm_user/update'>): Promise<void> {
+  const { full_name, role, bot_owner_id } = person;
+  if (full_name === undefined && role === undefined && bot_owner_id === undefined) return;
+  await work.run(sql.unsafe`
+    UPDATE messaging.standing SET full_name = coalesce(${full_name ?? null}, full_name), role = coalesce(${role ?? null}::int, role),
+      bot_owner_id = coalesce(${bot_owner_id ?? null}::int, bot_owner_id)
+    WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
+}
+
+const idRow = z.object({ user_id: z.number() });
+
+export async function guestsAmong(
+  executor: Executor,
+  realmId: number,
+  userIds: readonly number[],
+): Promise<Set<number>> {
+  const rows = await executor.any(sql.type(idRow)`
+    SELECT user_id FROM messaging.standing
+    WHERE realm_id = ${realmId} AND role = ${roles.guest} AND user_id = ANY(${sql.array([...userIds], 'int4')})`);
+  return new Set(rows.map((row) => row.user_id));
+}
+
+export async function isBotOf(executor: Executor, realmId: number, botId: number, ownerId: number): Promise<boolean> {
+  const row = await executor.maybeOne(sql.type(idRow)`
+    SELECT user_id FROM messaging.standing WHERE realm_id = ${realmId} AND user_id = ${botId} AND bot_owner_id = ${ownerId}`);
+  return row !== undefined;
+}

@@ -1,0 +1,33 @@
+import {
+  type Actor,
+  hasId,
+  type IdSet,
+  idSet,
+  type RequestMeta,
+  type UnknownUser,
+  unknownUser,
+} from '@natter/contracts';
+import type { RealmPolicies, Sight } from '@natter/service-kit';
+
+export interface UnknownActor {
+  /** The receivers who may not see the actor. */
+  to: IdSet;
+  shown: UnknownUser;
+}
+
+/**
+ * Undefined if all receivers may see the actor. If the actor is a receiver too, all of them share a channel or a
+ * conversation.
+ */
+export async function unknownActor(
+  { sight, policies }: { sight: Sight; policies: RealmPolicies },
+  actor: Actor,
+  meta: RequestMeta,
+  receivers: IdSet,
+): Promise<UnknownActor | undefined> {
+  if (actor.isSystemBot || hasId(receivers, actor.userId)) return undefined;
+  const policy = await policies.get(meta, false);
+  const blind = await sight.blindTo(actor.userId, meta, policy);
+  const to = [...blind].filter((id) => hasId(receivers, id));
+  return to.length === 0 ? undefined : { to: idSet(to), shown: unknownUser(actor.userId, policy.host) };
+}

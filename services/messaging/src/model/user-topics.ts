@@ -1,0 +1,133 @@
+import { emptyTopicDisplayName, idSet, roles } from '@natter/contracts';
+import { type Executor, lockFor, type Query, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { userTopicEvents } from './user-topic-events.ts';
+
+export const visibility = { inherit: 0, muted: 1, unmuted: 2, followed: 3 } as const;
+
+export const topicRow = z.object({
+  channel_id: z.number(),
+  topic: z.string(),
+  policy: z.number(),
+  updated: z.number(),
+});
+
+/** Writes a preference and emits its events; the caller emits the list for clients that support mutes only. */
+export async function writeTopic(
+  work: Work,
+  userId: number,
+  { channelId, topic }: Place,
+  policy: number,
+): Promise<void> {
+  const updated = nowSeconds();
+  await work.run(
+    policy === visibility.inherit
+      ? sql.unsafe`DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic})`
+      : upsertTopic(work.realmId, userId, channelId, topic, policy, updated),
+  );
+  for (const event of userTopicEvents(userId, channelId, topic, policy, updated)) work.emit(event);
+}
+
+/** The time of a change in seconds, as in its event and in later registers. */
+export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+export const upsertTopic = (
+  realmId: number,
+  userId: number,
+  channelId: number,
+  topic: string,
+  policy: number,
+  updatedSeconds: number,
+): Query =>
+  sql.unsafe`INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
+    VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy}, to_timestamp(${updatedSeconds}))
+    ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`;
+
+/** Serialized per user, so that the last announced list is the final one. */
+export async function emitMutedTopics(work: Work, userId: number): Promise<void> {
+  await lockFor(work, 'muted-topics', userId);
+  const muted_topics = await mutedTopics(work, work.realmId, userId);
+  const hasEmpty = muted_topics.some(([, topic]) => topic === '');
+  work.emit({
+    type: 'muted_topics',
+    body: { muted_topics },
+    audience: { users: idSet([userId]) },
+    ...(hasEmpty
+      ? { forms: [{ capability: 'empty_topic_name', is: false, patch: { muted_topics: named(muted_topics) } }] }
+      : {}),
+  });
+}
+
+type Muted = [channel: string, topic: string, updated: number];
+
+/** For clients that do not support the empty topic. */
+export const named = (muted: readonly Muted[]): Muted[] =>
+  muted.map(([channel, topic, updated]) => [channel, topic === '' ? emptyTopicDisplayName : topic, updated]);
+
+const mutedRow = z.object({ name: z.string(), topic: z.string(), updated: z.number() });
+
+/**
+ * Every change of a mute emits the whole list to clients that support only mutes; a longer list is limited to the
+ * newest. It names channels, so archived ones and those that the user may no longer read are left out.
+ */
+const listedMutes = 500;
+
+export async function mutedTopics(executor: Executor, realmId: number, userId: number): Promise<Muted[]> {
+  const rows = await executor.any(sql.type(mutedRow)`
+    SELECT c.name, t.topic, floor(extract(epoch FROM t.updated_at))::float8 AS updated FROM messaging.user_topic t
+    JOIN messaging.channel c ON c.realm_id = t.realm_id AND c.channel_id = t.channel_id
+    WHERE t.realm_id = ${realmId} AND t.user_id = ${userId} AND t.policy = ${visibility.muted} AND NOT c.is_archived
+      AND (c.is_web_public
+        OR EXISTS (SELECT FROM messaging.subscription_period p
+          WHERE p.realm_id = t.realm_id AND p.user_id = t.user_id AND p.channel_id = t.channel_id AND p.to_id IS NULL)
+        OR (NOT c.is_private AND EXISTS (SELECT FROM messaging.standing s
+          WHERE s.realm_id = t.realm_id AND s.user_id = t.user_id AND s.role < ${roles.guest})))
+    ORDER BY t.updated_at DESC, t.channel_id DESC, t.topic_key DESC LIMIT ${listedMutes}`);
+  return rows.reverse().map(({ name, topic, updated }) => [name, topic, updated]);
+}
+
+const heldRow = z.object({ user_id: z.number(), topic: z.string(), policy: z.number() });
+interface Place {
+  channelId: number;
+  topic: string;
+}
+
+/**
+ * Preferences are moved with a whole topic. If the target topic exists (`isMerge`), the more visible preference wins.
+ */
+export async function moveTopicPreferences(
+  work: Work,
+  from: Place,
+  to: Place,
+  isMerge: boolean,
+  readersAmong: (userIds: readonly number[]) => Promise<ReadonlySet<number>>,
+): Promise<void> {
+  if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
+  const [here, there] = [await held(work, from), await held(work, to)];
+  const readers = await readersAmong([...here.keys()]);
+  for (const userId of [...new Set([...here.keys(), ...there.keys()])].sort((a, b) => a - b)) {
+    const [own, other] = [here.get(userId), there.get(userId)];
+    const [policy, before] = [own?.policy ?? visibility.inherit, other?.policy ?? visibility.inherit];
+    if (own) await writeTopic(work, userId, { ...from, topic: own.topic }, visibility.inherit);
+    const after = isMerge ? merged(policy, before) : Math.max(policy, before);
+    // A preference moves only if its user may read the target.
+    const isChanged = after !== before && (!own || readers.has(userId));
+    if (isChanged) await writeTopic(work, userId, { ...to, topic: other?.topic ?? to.topic }, after);
+    if (own || isChanged) await emitMutedTopics(work, userId);
+  }
+}
+
+async function held(work: Work, { channelId, topic }: Place): Promise<Map<number, z.infer<typeof heldRow>>> {
+  const rows = await work.any(sql.type(heldRow)`
+    SELECT user_id, topic, policy FROM messaging.user_topic
+    WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) ORDER BY user_id FOR UPDATE`);
+  return new Map(rows.map((row) => [row.user_id, row]));
+}
+
+/** Followed over unmuted over inherit; muted only if both were muted. */
+function merged(one: number, other: number): number {
+  const { inherit, muted } = visibility;
+  if (one === other) return one;
+  const strongest = Math.max(one, other);
+  return strongest === muted ? inherit : strongest;
+}

@@ -1,0 +1,125 @@
+import { emptyTopicDisplayName } from '@natter/contracts';
+import { type Database, type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import { isMentioned, isRead, unreadSource } from '../model/read-state.ts';
+import { largerThanAnyId } from '../model/reading/page.ts';
+import type { SnapshotFor } from '../model/snapshot-for.ts';
+import { leftOut } from './archived.ts';
+
+const maxUnread = 50_000;
+const unreadRow = z.object({
+  id: z.number(),
+  channel_id: z.number().nullable(),
+  topic: z.string(),
+  sender_id: z.number(),
+  recipient_ids: z.array(z.number()).nullable(),
+  is_mentioned: z.boolean().nullable(),
+});
+type UnreadRow = z.infer<typeof unreadRow>;
+const positionRow = z.object({ position: z.number() });
+
+/**
+ * `unread_msgs`: the newest unread messages by conversation, ids ascending. Also returns the number below which nothing
+ * will become unread. It never exceeds the applied subscriptions, because a pending period may make older messages
+ * unread.
+ */
+export async function unreadPart(
+  executor: Executor,
+  whom: SnapshotFor,
+): Promise<{ part: Record<string, unknown>; readThrough: number }> {
+  const { realmId, userId } = whom;
+  const known = await executor.maybeOne(sql.type(positionRow)`
+    SELECT position FROM messaging.consumer WHERE realm_id = ${realmId} AND name = 'periods'`);
+  const rows = await executor.any(sql.type(unreadRow)`
+    SELECT m.id, m.channel_id, m.topic, m.sender_id, m.recipient_ids, ${isMentioned(userId)} AS is_mentioned
+    FROM ${unreadSource(realmId, userId)} m WHERE NOT ${isRead(userId)} ORDER BY m.id DESC LIMIT ${maxUnread + 1}`);
+  const isCut = rows.length > maxUnread;
+  const all = rows.slice(0, maxUnread).reverse();
+  const archived = await leftOut(executor, whom);
+  const unread = all.filter(({ channel_id }) => channel_id === null || !archived.has(channel_id));
+  const [streams, pms, huddles] = [new Map<string, object>(), new Map<string, object>(), new Map<string, object>()];
+  for (const row of unread) {
+    const { map, key, make } = conversationOf(row, whom, { streams, pms, huddles });
+    const known = (map.get(key) ?? make()) as { unread_message_ids: number[] };
+    known.unread_message_ids.push(row.id);
+    map.set(key, known);
+  }
+  const unread_msgs = {
+    count: unread.length,
+    pms: [...pms.values()],
+    streams: [...streams.values()],
+    huddles: [...huddles.values()],
+    mentions: unread.filter((row) => row.is_mentioned).map((row) => row.id),
+    old_unreads_missing: isCut,
+  };
+  // Messages of archived channels stay unread.
+  const oldest = all[0]?.id ?? largerThanAnyId;
+  return { part: { unread_msgs }, readThrough: isCut ? 0 : Math.min(oldest - 1, known?.position ?? 0) };
+}
+
+function conversationOf(
+  row: UnreadRow,
+  { userId, capabilities }: SnapshotFor,
+  { streams, pms, huddles }: Record<'streams' | 'pms' | 'huddles', Map<string, object>>,
+) {
+  if (row.channel_id !== null) {
+    const topic = row.topic === '' && !capabilities.empty_topic_name ? emptyTopicDisplayName : row.topic;
+    const make = () => ({ topic, stream_id: row.channel_id, unread_message_ids: [] });
+    return { map: streams, key: `${row.channel_id} ${row.topic.toLowerCase()}`, make };
+  }
+  const participants = row.recipient_ids ?? [];
+  const others = participants.filter((id) => id !== userId);
+  if (others.length > 1)
+    return {
+      map: huddles,
+      key: participants.join(','),
+      make: () => ({ user_ids_string: participants.join(','), unread_message_ids: [] }),
+    };
+  const other = others[0] ?? userId;
+  return {
+    map: pms,
+    key: String(other),
+    make: () => ({ other_user_id: other, sender_id: other, unread_message_ids: [] }),
+  };
+}
+
+export async function starredPart(
+  executor: Executor,
+  { realmId, userId }: SnapshotFor,
+): Promise<Record<string, unknown>> {
+  const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
+    SELECT message_id AS id FROM messaging.flag WHERE realm_id = ${realmId} AND user_id = ${userId} AND flag = 'starred' ORDER BY message_id`);
+  return { starred_messages: rows.map((row) => row.id) };
+}
+
+const recentDirectMessages = 1_000;
+const recentRow = z.object({ max_message_id: z.number(), recipient_ids: z.array(z.number()) });
+
+/** The conversations of the newest direct messages, the newest first. */
+export async function recentConversationsPart(
+  executor: Executor,
+  { realmId, userId }: SnapshotFor,
+): Promise<Record<string, unknown>> {
+  const rows = await executor.any(sql.type(recentRow)`
+    SELECT max(m.id) AS max_message_id, m.recipient_ids FROM (
+      SELECT message_id FROM messaging.direct_message WHERE realm_id = ${realmId} AND user_id = ${userId} ORDER BY message_id DESC LIMIT ${recentDirectMessages}
+    ) d JOIN messaging.message m ON m.realm_id = ${realmId} AND m.id = d.message_id
+    GROUP BY m.recipient_ids ORDER BY max(m.id) DESC`);
+  return {
+    recent_private_conversations: rows.map(({ max_message_id, recipient_ids }) => ({
+      max_message_id,
+      user_ids: recipient_ids.filter((id) => id !== userId),
+    })),
+  };
+}
+
+/** After the register, so that the next one need not search messages that are permanently read. */
+export async function raiseFloor(
+  database: Database,
+  { realmId, userId }: SnapshotFor,
+  readThrough: number,
+): Promise<void> {
+  await database.run(sql.unsafe`
+    INSERT INTO messaging.read_floor AS f (realm_id, user_id, floor) VALUES (${realmId}, ${userId}, ${readThrough})
+    ON CONFLICT (realm_id, user_id) DO UPDATE SET floor = excluded.floor WHERE excluded.floor > f.floor`);
+}

@@ -1,0 +1,88 @@
+import { badRequest, limits, missing, scheduledMessageOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
+import type { Authors } from '../model/authors.ts';
+import { destinationOf } from '../model/destination-of.ts';
+import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
+import { placeLink } from '../model/names-in-notices.ts';
+import { botOf } from '../model/notice.ts';
+import { quoteBlock, withoutLinks } from '../model/quote-block.ts';
+import {
+  deleteOwn,
+  pendingOf,
+  requireFuture,
+  requireScheduledRoom,
+  scheduledColumns,
+  scheduledRow,
+  storedEvent,
+  toReminder,
+} from '../model/scheduled-row.ts';
+import type { DecideSend, Sendable } from '../model/sending/decide-planned.ts';
+
+interface Sources {
+  authors: Authors;
+  decideSend: DecideSend;
+  reach: MessageReach;
+  hint: (dueSeconds: number) => void;
+}
+
+/** Reminders: direct messages of the notification bot to their owner, at a given time. */
+export function reminderHandlers({ database }: Owner, sources: Sources): Handlers {
+  return [
+    handle(scheduledMessageOperations.getReminders, async ({ actor }) => ({
+      reminders: (await pendingOf(database, actor.realmId, actor.userId, 'reminder')).map(toReminder),
+    })),
+
+    handleWrite(scheduledMessageOperations.createReminder, async (context, params) => {
+      const { actor, meta } = context;
+      const note = params.note?.trim() ?? '';
+      if ([...note].length > limits.reminderNoteLength)
+        throw badRequest(`Maximum reminder note length: ${limits.reminderNoteLength} characters`);
+      const message = await sources.reach.readable(database, actor, meta, params.message_id);
+      await requireFuture(database, params.scheduled_delivery_timestamp);
+      const botId = await botOf(database, actor.realmId, 'Notification Bot');
+      if (botId === undefined) throw new Error('The realm has no notification bot yet');
+      const bot = await sources.authors.get(meta, botId, context.attempt > 0);
+      const content = contentOf(message, note);
+      const sendable: Sendable = {
+        type: 'direct',
+        to: [actor.userId],
+        topic: undefined,
+        content,
+        read_by_sender: false,
+      };
+      const destination = destinationOf(await sources.decideSend(bot, meta, sendable, context.attempt > 0));
+      const answer = await context.write(async (work) => {
+        const row = await work.one(sql.type(scheduledRow)`
+          INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, recipient_ids, content, rendered_content, due_at, client, reminder_target_id)
+          VALUES (${actor.realmId}, ${actor.userId}, ${botId}, 'reminder', ${sql.array(destination.recipientIds ?? [], 'int4')}, ${destination.content},
+            ${destination.rendered}, to_timestamp(${params.scheduled_delivery_timestamp}), ${meta.client}, ${params.message_id})
+          RETURNING ${scheduledColumns}`);
+        await requireScheduledRoom(work, actor.userId, 'reminder');
+        work.emit(storedEvent('add', row));
+        return { reminder_id: row.id };
+      });
+      sources.hint(params.scheduled_delivery_timestamp);
+      return answer;
+    }),
+
+    handleWrite(scheduledMessageOperations.deleteReminder, async (context, params) => {
+      const { actor } = context;
+      return context.write(async (work) => {
+        if (!(await deleteOwn(work, actor, 'reminder', params.reminder_id))) throw missing('Reminder does not exist');
+        return {};
+      });
+    }),
+  ];
+}
+
+function contentOf(message: ReadableMessage, note: string): string {
+  const about =
+    message.channel === undefined
+      ? `[a direct message](#narrow/dm/${(message.recipient_ids ?? []).join(',')}-dm/near/${message.id})`
+      : placeLink(message.channel.name, message.topic, message.id);
+  const noted = note === '' ? '' : ` Note:\n\n> ${withoutLinks(note).replaceAll('\n', '\n> ')}`;
+  const quoted = `@_**${message.sender_name}|${message.sender_id}** said:\n${quoteBlock(message.content)}`;
+  const whole = `You requested a reminder for ${about}.${noted}\n\n${quoted}`;
+  return [...whole].length <= limits.messageLength ? whole : `You requested a reminder for ${about}.${noted}`;
+}

@@ -1,0 +1,104 @@
+import type { RequestMeta } from '@natter/contracts';
+import { BasisChanged, type Database, sql } from '@natter/database';
+import { type Background, type RealmPolicies, realmBasis } from '@natter/service-kit';
+import { z } from 'zod';
+import { removeMessages } from '../model/changes/remove-messages.ts';
+import type { ChannelCache } from '../model/channel-cache.ts';
+import { channelBasis } from '../model/channel-reach.ts';
+import { audienceOf } from '../model/message-audience.ts';
+
+export interface Retention {
+  database: Database;
+  background: Background;
+  channels: ChannelCache;
+  policies: RealmPolicies;
+}
+
+const daySeconds = 86_400;
+const batchSize = 200;
+
+/** The oldest message of each channel, and of direct messages (null). */
+const oldestRow = z.object({ realm_id: z.number(), channel_id: z.number().nullable(), age: z.number() });
+const messageRow = z.object({ id: z.number(), topic: z.string(), recipient_ids: z.array(z.number()).nullable() });
+
+/**
+ * Deletes messages older than the retention of their realm or channel, in batches, each with its events. An index
+ * look-up per channel finds the candidates, however many messages there are.
+ */
+export async function applyRetention(retention: Retention): Promise<void> {
+  const oldest = await retention.database.any(sql.type(oldestRow)`
+    WITH RECURSIVE place (realm_id, channel_id) AS (
+      (SELECT realm_id, channel_id FROM messaging.message WHERE channel_id IS NOT NULL ORDER BY realm_id, channel_id LIMIT 1)
+      UNION ALL
+      SELECT n.realm_id, n.channel_id FROM place p CROSS JOIN LATERAL (
+        SELECT m.realm_id, m.channel_id FROM messaging.message m
+        WHERE m.channel_id IS NOT NULL AND (m.realm_id, m.channel_id) > (p.realm_id, p.channel_id)
+        ORDER BY m.realm_id, m.channel_id LIMIT 1) n
+    ), direct (realm_id) AS (
+      (SELECT realm_id FROM messaging.message WHERE channel_id IS NULL ORDER BY realm_id LIMIT 1)
+      UNION ALL
+      SELECT n.realm_id FROM direct d CROSS JOIN LATERAL (
+        SELECT m.realm_id FROM messaging.message m WHERE m.channel_id IS NULL AND m.realm_id > d.realm_id
+        ORDER BY m.realm_id LIMIT 1) n
+    ), oldest (realm_id, channel_id, sent_at) AS (
+      SELECT p.realm_id, p.channel_id, o.sent_at FROM place p CROSS JOIN LATERAL (
+        SELECT m.sent_at FROM messaging.message m
+        WHERE m.realm_id = p.realm_id AND m.channel_id = p.channel_id ORDER BY m.id LIMIT 1) o
+      UNION ALL
+      SELECT d.realm_id, NULL, o.sent_at FROM direct d CROSS JOIN LATERAL (
+        SELECT m.sent_at FROM messaging.message m
+        WHERE m.realm_id = d.realm_id AND m.channel_id IS NULL ORDER BY m.id LIMIT 1) o
+    )
+    SELECT realm_id, channel_id, extract(epoch FROM clock_timestamp() - sent_at)::float8 AS age FROM oldest`);
+  for (const place of oldest) if (place.age > daySeconds) await clearPlace(retention, place);
+}
+
+async function clearPlace(
+  { background, channels, policies }: Retention,
+  place: z.infer<typeof oldestRow>,
+): Promise<void> {
+  const { realm_id: realmId, channel_id: channelId } = place;
+  const meta: RequestMeta = { requestId: 'retention', realmId, client: 'Internal' };
+  const policy = await policies.get(meta, true);
+  const channel = channelId === null ? undefined : await channels.get(channelId, meta, true);
+  const days = channel?.message_retention_days ?? policy.settings.message_retention_days;
+  if (days < 1 || place.age < days * daySeconds) return;
+  const basis = { ...realmBasis(policy), ...(channel ? channelBasis(channel) : {}) };
+  const where = channelId === null ? sql.fragment`channel_id IS NULL` : sql.fragment`channel_id = ${channelId}`;
+  try {
+    for (let removed = batchSize; removed === batchSize; )
+      removed = await background(realmId, async (work) => {
+        work.restOn(basis);
+        // Ids are ordered by time, so the oldest come first and newer ones are not read.
+        const rows = await work.any(sql.type(messageRow)`
+          SELECT id, topic, recipient_ids FROM (
+            SELECT id, topic, recipient_ids, sent_at FROM messaging.message WHERE realm_id = ${realmId} AND ${where} ORDER BY id LIMIT ${batchSize}) oldest
+          WHERE sent_at < clock_timestamp() - make_interval(days => ${days})`);
+        for (const group of conversations(rows)) {
+          const [first] = group;
+          if (!first) continue;
+          const ids = group.map(({ id }) => id);
+          const { recipient_ids } = first;
+          const audience = await audienceOf(work, channel ? { channel, recipient_ids } : { recipient_ids }, ids);
+          const from = channelId === null ? undefined : { channelId, topic: first.topic };
+          await removeMessages(work, from, ids, audience);
+        }
+        return rows.length;
+      });
+  } catch (error) {
+    // The policy was changed meanwhile: the next round uses the new one.
+    if (!(error instanceof BasisChanged)) throw error;
+  }
+}
+
+/** Groups messages that one event can name: of one topic, or of the same participants. */
+function conversations(rows: readonly z.infer<typeof messageRow>[]): z.infer<typeof messageRow>[][] {
+  const groups = new Map<string, z.infer<typeof messageRow>[]>();
+  for (const row of rows) {
+    const key = row.recipient_ids === null ? row.topic : row.recipient_ids.join();
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,192 @@
+import { ChatError, type LogEvent, type RequestMeta } from '@natter/contracts';
+import { BasisChanged, type Database, type Decided, sql, tryLock, type Work } from '@natter/database';
+import type { Background } from '@natter/service-kit';
+import { z } from 'zod';
+import type { Authors } from '../model/authors.ts';
+import { removedEvent, type ScheduledRow, scheduledColumns, scheduledRow } from '../model/scheduled-row.ts';
+import type { DecideSend, Sendable } from '../model/sending/decide-planned.ts';
+import { failScheduled } from './failure.ts';
+
+export interface Delivery {
+  database: Database;
+  background: Background;
+  authors: Authors;
+  /** Creates the decision function for the sends of one batch. */
+  deciding: () => DecideSend;
+  /** Messages later than this many seconds fail instead of being sent; undefined: no limit. */
+  maxLatenessSeconds: number | undefined;
+  onSent: (latenessSeconds: number) => void;
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+/** `idle`: nothing to send here for now, or another process is delivering. */
+export type Outcome = 'more' | 'done' | 'idle';
+
+interface Ready {
+  row: DueRow;
+  decided: Decided;
+}
+
+/** `late`: delay in seconds when the row was read. */
+const dueRow = scheduledRow.extend({ late: z.number() });
+type DueRow = z.infer<typeof dueRow>;
+
+const batchSize = 250;
+const maxAttempts = 4;
+/** Delay before the next attempt after a failure that the message did not cause. */
+const retryMs = 5_000;
+
+/**
+ * Sends the due messages of a realm in order of time, each exactly once: the transaction that inserts a message marks
+ * its row. Decisions are made before it, because they query other services; the commit checks their versions, and
+ * outdated ones are repeated. One process at a time delivers in a realm, to keep the order; if it dies, its transaction
+ * ends and another continues.
+ */
+export function createDelivery(delivery: Delivery): (realmId: number) => Promise<Outcome> {
+  const postponed = new Map<number, number>();
+
+  return async (realmId) => {
+    for (const [id, until] of postponed) if (until < performance.now()) postponed.delete(id);
+    const rows = await readDue(delivery.database, realmId, [...postponed.keys()]);
+    if (rows.length === 0) return 'idle';
+    const outcome = await deliverTogether(realmId, rows, false);
+    if (outcome !== 'split') return outcome === 'taken' ? 'idle' : rows.length === batchSize ? 'more' : 'done';
+    for (const row of rows) await deliverAlone(realmId, row);
+    return rows.length === batchSize ? 'more' : 'done';
+  };
+
+  async function deliverTogether(
+    realmId: number,
+    rows: readonly DueRow[],
+    fresh: boolean,
+  ): Promise<'sent' | 'taken' | 'split'> {
+    try {
+      // Decided together, they share look-ups. Outdated copies never lead to a refusal: it is decided again with
+      // current data.
+      const decideSend = delivery.deciding();
+      const first = await Promise.all(rows.map((row) => decide(decideSend, realmId, row, fresh)));
+      const ready: Ready[] = [];
+      for (const [index, row] of rows.entries()) {
+        let decided = first[index];
+        if (decided instanceof ChatError && !fresh && !isTooLate(row))
+          decided = await decide(delivery.deciding(), realmId, row, true);
+        if (decided instanceof ChatError) await failScheduled(delivery.background, realmId, row, decided);
+        else if (decided) ready.push({ row, decided });
+      }
+      return (await commit(realmId, ready)) ? 'sent' : 'taken';
+    } catch (error) {
+      if (error instanceof ChatError) throw error;
+      if (!(error instanceof BasisChanged)) delivery.onError(error, { realmId, rows: rows.length });
+      return 'split';
+    }
+  }
+
+  /** After a failed batch: one by one, so that a message that cannot be sent does not delay others. */
+  async function deliverAlone(realmId: number, row: DueRow): Promise<void> {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++)
+      if ((await deliverTogether(realmId, [row], true)) !== 'split') return;
+    postponed.set(row.id, performance.now() + retryMs);
+  }
+
+  /** The send, or the reason for a permanent failure. An outage throws. */
+  async function decide(
+    decideSend: DecideSend,
+    realmId: number,
+    row: DueRow,
+    fresh: boolean,
+  ): Promise<Decided | ChatError> {
+    const meta = metaOf(realmId, row);
+    if (isTooLate(row)) return new ChatError('BAD_REQUEST', 'Message could not be sent at the scheduled time.');
+    try {
+      const author = await delivery.authors.get(meta, row.sender_id, fresh);
+      return await decideSend(author, meta, toSend(row), fresh);
+    } catch (error) {
+      if (error instanceof ChatError && error.status < 500) return error;
+      throw error;
+    }
+  }
+
+  function isTooLate({ late, kind }: DueRow): boolean {
+    const { maxLatenessSeconds } = delivery;
+    return kind !== 'notice' && maxLatenessSeconds !== undefined && late > maxLatenessSeconds;
+  }
+
+  /** False: another process is delivering in this realm. */
+  async function commit(realmId: number, ready: readonly Ready[]): Promise<boolean> {
+    if (ready.length === 0) return true;
+    const sent = await delivery.background(realmId, async (work) => {
+      const isMine = await tryLock(work, 'scheduled-delivery');
+      return isMine ? send(work, await lockUnchanged(work, ready)) : undefined;
+    });
+    for (const lateness of sent ?? []) delivery.onSent(lateness);
+    return sent !== undefined;
+  }
+}
+
+/** By the database's clock, independent of this process's clock. */
+const readDue = (database: Database, realmId: number, except: number[]): Promise<DueRow[]> =>
+  database.any(sql.type(dueRow)`
+    SELECT ${scheduledColumns}, extract(epoch FROM clock_timestamp() - due_at)::float8 AS late FROM messaging.scheduled_message
+    WHERE state = 'waiting' AND realm_id = ${realmId} AND due_at <= clock_timestamp() AND id <> ALL(${sql.array(except, 'int4')})
+    ORDER BY due_at, id LIMIT ${batchSize}`);
+
+/** Locks the rows that no other process holds and that are unchanged since the decision. */
+async function lockUnchanged(work: Work, ready: readonly Ready[]): Promise<Ready[]> {
+  const ids = ready.map(({ row }) => row.id);
+  const locked = await work.any(sql.type(z.object({ id: z.number(), revision: z.number() }))`
+    SELECT id, revision FROM messaging.scheduled_message
+    WHERE realm_id = ${work.realmId} AND id = ANY(${sql.array(ids, 'int4')}) AND state = 'waiting' FOR UPDATE SKIP LOCKED`);
+  const revisions = new Map(locked.map(({ id, revision }) => [id, revision]));
+  const basis = new Map<string, number>();
+  return ready.filter(({ row, decided }) => {
+    const names = Object.entries(decided.basis);
+    // Two decisions with different versions cannot be committed together; the later one waits for the next round.
+    if (names.some(([name, version]) => (basis.get(name) ?? version) !== version)) return false;
+    if (revisions.get(row.id) !== row.revision) return false;
+    for (const [name, version] of names) basis.set(name, version);
+    return true;
+  });
+}
+
+/** Inserts the messages and marks their rows; returns their delays in seconds by the database's clock. */
+async function send(work: Work, ready: readonly Ready[]): Promise<number[]> {
+  if (ready.length === 0) return [];
+  const events: LogEvent[] = [];
+  const firsts: { item: Ready; offset: number }[] = [];
+  for (const item of ready) {
+    firsts.push({ item, offset: events.length });
+    work.restOn(item.decided.basis);
+    events.push(...item.decided.events);
+    if (item.row.kind !== 'notice') events.push(removedEvent(item.row));
+  }
+  for (const event of events) work.emit(event);
+  const fromEnd = (offset: number): number => events.length - offset - 1;
+  for (const { item, offset } of firsts)
+    for (const query of item.decided.numbered(fromEnd(offset))) work.numbered(query);
+  work.numbered(sql.unsafe`
+    UPDATE messaging.scheduled_message s SET state = 'sent', sent_at = clock_timestamp(), message_id = log.last_number(${work.realmId}) - o.from_end
+    FROM ${sql.unnest(
+      firsts.map(({ item, offset }) => [item.row.id, fromEnd(offset)]),
+      ['int4', 'int4'],
+    )} AS o (id, from_end) WHERE s.id = o.id`);
+  const { now } = await work.one(
+    sql.type(z.object({ now: z.number() }))`SELECT extract(epoch FROM clock_timestamp())::float8 AS now`,
+  );
+  return ready.map(({ row }) => now - row.due);
+}
+
+const toSend = (row: ScheduledRow): Sendable => ({
+  type: row.channel_id === null ? 'direct' : 'channel',
+  to: row.channel_id ?? row.recipient_ids ?? [],
+  topic: row.channel_id === null ? undefined : row.topic,
+  content: row.content,
+  read_by_sender: row.is_read_by_sender,
+  isResolution: row.is_resolution,
+  ...(row.read_by === null ? {} : { readBy: row.read_by }),
+});
+
+const metaOf = (realmId: number, row: ScheduledRow): RequestMeta => ({
+  requestId: `scheduled-${row.id}`,
+  realmId,
+  client: row.client,
+});

@@ -1,0 +1,53 @@
+import type { ChatError, ErrorCode } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Background } from '@natter/service-kit';
+import { z } from 'zod';
+import { queueNotice } from '../model/notice.ts';
+import {
+  removedEvent,
+  type ScheduledRow,
+  scheduledColumns,
+  scheduledRow,
+  storedEvent,
+} from '../model/scheduled-row.ts';
+
+/** No message is sent to deactivated users or in deactivated realms. */
+const silent: readonly ErrorCode[] = ['USER_DEACTIVATED', 'REALM_DEACTIVATED', 'INVALID_API_KEY'];
+
+/**
+ * Marks a message as failed until its author reschedules it: stores the reason, notifies the author's clients, and lets
+ * the notification bot write to the author. A bot's notice has no author and is deleted.
+ */
+export async function failScheduled(
+  background: Background,
+  realmId: number,
+  row: ScheduledRow,
+  error: ChatError,
+): Promise<void> {
+  await background(realmId, async (work) => {
+    const failed = await markFailed(work, row, error.message);
+    if (!failed || failed.kind === 'notice') return;
+    // There is no event for a changed reminder.
+    if (failed.kind === 'reminder') {
+      work.emit(removedEvent(failed));
+      work.emit(storedEvent('add', failed));
+    } else work.emit(storedEvent('update', failed));
+    if (failed.kind === 'message' && !silent.includes(error.code)) await tellAuthor(work, failed, error.message);
+  });
+}
+
+async function markFailed(work: Work, row: ScheduledRow, reason: string): Promise<ScheduledRow | undefined> {
+  const held = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM messaging.scheduled_message
+    WHERE realm_id = ${work.realmId} AND id = ${row.id} AND state = 'waiting' AND revision = ${row.revision} FOR UPDATE SKIP LOCKED`);
+  if (!held) return undefined;
+  return work.one(sql.type(scheduledRow)`
+    UPDATE messaging.scheduled_message SET state = 'failed', failure = ${reason} WHERE id = ${row.id} RETURNING ${scheduledColumns}`);
+}
+
+const tellAuthor = (work: Work, row: ScheduledRow, reason: string): Promise<void> =>
+  queueNotice(work, {
+    from: 'Notification Bot',
+    to: { userIds: [row.user_id] },
+    content: `The message you scheduled for <time:${new Date(row.due * 1000).toISOString()}> was not sent because of the following error:\n\n> ${reason}\n\n[View scheduled messages](#scheduled)`,
+  });

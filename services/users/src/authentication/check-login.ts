@@ -1,0 +1,78 @@
+import { ChatError, type RequestMeta } from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { realmDeactivated } from '../model/actors.ts';
+import type { Guesses } from '../model/credentials/guesses.ts';
+import { verifyPassword } from '../model/credentials/passwords.ts';
+import { idInEmail } from '../model/find-account.ts';
+import type { Mailer } from '../model/mail/mailer.ts';
+import { newLoginMail } from '../model/mail/mails.ts';
+
+const accountRow = z.object({
+  id: z.number(),
+  email: z.string(),
+  is_active: z.boolean(),
+  realm_ended: z.boolean(),
+  realm_name: z.string(),
+  password_hash: z.string().nullable(),
+  wants_mail: z.boolean(),
+  language: z.string(),
+});
+export type LoginAccount = z.infer<typeof accountRow>;
+
+/** Mails about logins start a minute after the account was created: a new user knows of the first login. */
+const wantsMail = sql.fragment`coalesce((a.settings->>'enable_login_emails')::boolean, true) AND a.joined_at < now() - interval '1 minute'`;
+
+/** The person of an address that logs in: the real one, or the one that only names the account. */
+export const findLogin = (database: Executor, realmId: number, username: string): Promise<LoginAccount | undefined> =>
+  database.maybeOne(sql.type(accountRow)`
+    SELECT a.id, a.email, a.is_active, a.password_hash, r.is_deactivated AS realm_ended, r.name AS realm_name,
+      ${wantsMail} AS wants_mail, coalesce(a.settings->>'default_language', 'en') AS language
+    FROM users.account a JOIN users.realm r ON r.id = a.realm_id
+    WHERE a.realm_id = ${realmId} AND NOT a.is_bot AND (lower(a.email) = lower(${username})
+      OR a.id = ${idInEmail(username)} AND lower('user' || a.id || '@' || r.host) = lower(${username}))
+    ORDER BY lower(a.email) = lower(${username}) DESC LIMIT 1`);
+
+/** The account of a correct address and password. Throws AUTHENTICATION_FAILED, also for an unknown address. */
+export async function checkLogin(
+  database: Executor,
+  guesses: Guesses,
+  meta: RequestMeta,
+  { username, password }: { username: string; password: string },
+): Promise<LoginAccount> {
+  const account = await findLogin(database, meta.realmId, username);
+  const { realmId, network = 'unknown' } = meta;
+  const guessed = account ? { userId: account.id } : { name: username };
+  const isRight = await guesses.attempt({ realmId, network }, guessed, async () =>
+    (await verifyPassword(account?.password_hash, password)) ? true : undefined,
+  );
+  if (!account || !isRight) throw wrongLogin();
+  return active(account);
+}
+
+export function active(account: LoginAccount): LoginAccount {
+  if (account.realm_ended) throw realmDeactivated();
+  if (!account.is_active) throw new ChatError('USER_DEACTIVATED', 'Account is deactivated');
+  return account;
+}
+
+/** Locks the account. Fails if its password was changed, or it was deactivated, since it was checked. */
+export async function lockLogin(work: Work, { id, password_hash }: LoginAccount): Promise<void> {
+  const same = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE id = ${id} AND is_active AND password_hash IS NOT DISTINCT FROM ${password_hash} FOR NO KEY UPDATE`);
+  if (!same) throw wrongLogin();
+}
+
+export function mailLogin(
+  database: Executor,
+  mailer: Mailer,
+  { realmId, client }: RequestMeta,
+  account: LoginAccount,
+): void {
+  if (!account.wants_mail) return;
+  const mail = newLoginMail(account.language, { realm: account.realm_name, client });
+  mailer.notify(database, { realmId, kind: 'login', to: account.email, mail });
+}
+
+export const wrongLogin = (): ChatError =>
+  new ChatError('AUTHENTICATION_FAILED', 'Your username or password is incorrect');

@@ -1,0 +1,56 @@
+import { badRequest, jwtOperations } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import { type Handlers, handleStored, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { toUser } from '../model/account-row.ts';
+import type { KeySeal } from '../model/credentials/key-seal.ts';
+import { createApiKey } from '../model/credentials/passwords.ts';
+import { readAccount } from '../model/find-account.ts';
+import type { Mailer } from '../model/mail/mailer.ts';
+import { addKey } from './add-key.ts';
+import { active, findLogin, type LoginAccount, lockLogin, mailLogin, wrongLogin } from './check-login.ts';
+import { emailInJwt } from './verify-jwt.ts';
+
+const keyRow = z.object({ algorithm: z.enum(['HS256', 'HS384', 'HS512', 'RS256']), sealed_key: z.string() });
+
+/** A login that another system vouches for by a signature, with the key that the operator set for the realm. */
+export function fetchApiKeyByJwtHandlers({ database }: Owner, seal: KeySeal, mailer: Mailer): Handlers {
+  return [
+    handleStored(
+      jwtOperations.fetchApiKeyByJwt,
+      async ({ meta, write }, { token, include_profile }) => {
+        const account = await accountOf(meta.realmId, token);
+        const key = createApiKey();
+        const stored = await write(async (work) => {
+          await lockLogin(work, account);
+          await addKey(work, account.id, key, meta.client);
+          const row = include_profile ? await readAccount(work, work.realmId, account.id) : undefined;
+          const profile = row ? { user: toUser(row, { userId: row.id, role: row.role }, false) } : {};
+          return { sealed_key: seal.seal(key), email: account.email, user_id: account.id, ...profile };
+        });
+        mailLogin(database, mailer, meta, account);
+        return stored;
+      },
+      ({ sealed_key, ...account }) => ({ api_key: seal.open(sealed_key), ...account }),
+    ),
+  ];
+
+  async function accountOf(realmId: number, token: string): Promise<LoginAccount> {
+    const { algorithm, key } = await keyOf(database, realmId);
+    const email = await emailInJwt(token, algorithm, key);
+    const account = await findLogin(database, realmId, email);
+    // The other system knows real addresses; what merely names an account is none that it gave to anybody.
+    if (account?.email.toLowerCase() !== email.toLowerCase()) throw wrongLogin();
+    return active(account);
+  }
+
+  async function keyOf(executor: Executor, realmId: number) {
+    const row = await executor.maybeOne(
+      sql.type(keyRow)`SELECT algorithm, sealed_key FROM users.jwt_key WHERE realm_id = ${realmId}`,
+    );
+    if (!row) throw badRequest('JWT authentication is not enabled for this organization');
+    const key = seal.open(row.sealed_key);
+    if (key === '') throw new Error('the key of JSON web tokens was sealed with another secret; set it again');
+    return { algorithm: row.algorithm, key };
+  }
+}

@@ -1,0 +1,20 @@
+import { userOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handleWrite } from '@natter/service-kit';
+import { credentialsChanged } from '../model/api-keys.ts';
+import { plainPage } from '../model/plain-page.ts';
+
+export function logoutHandlers(): Handlers {
+  return [
+    handleWrite(userOperations.logout, async ({ actor, write }, { everywhere }) =>
+      write(async (work) => {
+        await work.run(sql.unsafe`
+          DELETE FROM users.api_key
+          WHERE user_id = ${actor.userId} AND (${everywhere} OR hash = decode(${actor.keyId}, 'hex'))`);
+        work.bump(`actor:${actor.userId}`);
+        work.emit(credentialsChanged(actor.userId));
+        return { ...plainPage(303, 'Logged out', ''), location: '/accounts/login', session: null };
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,19 @@
+import { userOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { credentialsChanged } from '../model/api-keys.ts';
+import { idOf } from '../model/id-of-email.ts';
+
+export function revokeApiKeysHandlers({ database, background }: Owner): Handlers {
+  return [
+    handle(userOperations.revokeApiKeys, async ({ meta }, { email }) => {
+      const userId = await idOf(database, meta.realmId, email);
+      return background(meta.realmId, async (work) => {
+        const revoked = await work.run(sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId}`);
+        work.bump(`actor:${userId}`);
+        work.emit(credentialsChanged(userId));
+        return { revoked };
+      });
+    }),
+  ];
+}

@@ -1,0 +1,144 @@
+import {
+  badRequest,
+  ChatError,
+  invitationOperations,
+  isAdministrator,
+  type ParamsOf,
+  roles,
+  totals,
+} from '@natter/contracts';
+import { requireRoom, sql, type Work } from '@natter/database';
+import type { Holder } from '@natter/permissions';
+import { type Bus, type Handlers, handleStored, type WriteContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { mayInGroup, mayManage } from '../model/access-group.ts';
+import type { UsersConfig } from '../model/config.ts';
+import { mayInviteAs } from '../model/conveyed-rights.ts';
+import type { KeySeal } from '../model/credentials/key-seal.ts';
+import { findGroup } from '../model/group-row.ts';
+import { holderOf } from '../model/holder.ts';
+import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
+import type { SendInvitation } from '../model/invitation-mail.ts';
+import { announceInvites } from '../model/invitation-row.ts';
+import { checkedAddresses } from './addresses.ts';
+import { invitationFailed } from './invitation-failed.ts';
+
+type Shared = ParamsOf<typeof invitationOperations.createInviteLink>;
+
+export interface Draft {
+  email: string | null;
+  notifyInviter: boolean;
+}
+
+export interface Inviting {
+  bus: Bus;
+  config: UsersConfig;
+  seal: KeySeal;
+  send: SendInvitation;
+}
+
+export function createInviteHandlers(tools: Inviting): Handlers {
+  const { send } = tools;
+  return [
+    handleStored(
+      invitationOperations.sendInvites,
+      async (context, params) => {
+        // Keys are secrets, so they are not part of an answer that is stored for repeated requests.
+        let mails: { email: string; key: string }[] = [];
+        const outcome = await invite(tools, context, params, async (work, add) => {
+          const { wanted, refused } = await checkedAddresses(work, params.invitee_emails);
+          await limitOf(send.count(work, wanted, context.actor.userId));
+          const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
+          mails = wanted.map((email, index) => ({ email, key: keys[index] ?? '' }));
+          return { invited: wanted.length, refused };
+        });
+        for (const { email, key } of mails) await send(context, email, key);
+        return outcome;
+      },
+      ({ invited, refused }) => {
+        if (refused.length === 0) return {};
+        throw invitationFailed(
+          invited > 0
+            ? "Some of those addresses are already using Natter, so we didn't send them an invitation. We did send invitations to everyone else!"
+            : "We weren't able to invite anyone.",
+          refused,
+          invited > 0,
+        );
+      },
+    ),
+  ];
+}
+
+/** Inserts an invitation for each draft; returns their keys. */
+export async function invite<R>(
+  { bus, config, seal }: Inviting,
+  context: WriteContext,
+  params: Shared,
+  write: (work: Work, add: (drafts: Draft[]) => Promise<string[]>) => Promise<R>,
+): Promise<R> {
+  const { actor, meta } = context;
+  if (params.stream_ids.length > 0)
+    await bus.call(invitationOperations.checkInvitedChannels, { stream_ids: params.stream_ids }, { actor, meta });
+  return context.write(async (work) => {
+    const holder = await holderOf(work, actor.userId);
+    requireRank(holder, params.invite_as);
+    await requireGroups(work, holder, params.group_ids);
+    return write(work, async (drafts) => {
+      const keys = drafts.map(() => newInvitationKey());
+      for (const [index, draft] of drafts.entries()) {
+        const key = keys[index] ?? '';
+        const stored = { key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
+        await insertInvite(work, stored, holder, params, draft, config.INVITATION_LINK_VALIDITY_MINUTES);
+      }
+      await requireRoom(
+        work,
+        totals.invitations,
+        sql.fragment`users.invitation WHERE realm_id = ${work.realmId} AND NOT is_closed AND (expires_at IS NULL OR expires_at > now())`,
+      );
+      if (keys.length > 0) await announceInvites(work, [holder.userId]);
+      return keys;
+    });
+  });
+}
+
+export function requireRank(holder: Holder, inviteAs: number): void {
+  if (mayInviteAs(holder, inviteAs)) return;
+  throw badRequest(
+    inviteAs === roles.owner ? 'Must be an organization owner' : 'Must be an organization administrator',
+  );
+}
+
+export async function requireGroups(work: Work, holder: Holder, groupIds: readonly number[]): Promise<void> {
+  for (const id of groupIds) {
+    const group = await findGroup(work, work.realmId, id);
+    if (!group || group.is_deactivated) throw badRequest('Invalid user group');
+    if (group.is_system) throw badRequest('Insufficient permission');
+    if (!mayInGroup(group, 'can_add_members_group', holder) && !(await mayManage(work, group, holder)))
+      throw badRequest('Insufficient permission');
+  }
+}
+
+/** Clients recognize the daily limit by a separate field. */
+const limitOf = (counting: Promise<void>): Promise<void> =>
+  counting.catch((error: unknown) => {
+    if (error instanceof ChatError && error.code === 'RATE_LIMIT_HIT')
+      throw invitationFailed(error.message, [], false, true);
+    throw error;
+  });
+
+async function insertInvite(
+  work: Work,
+  { key, sealedKey }: { key: string; sealedKey: string | null },
+  holder: Holder,
+  params: Shared,
+  { email, notifyInviter }: Draft,
+  defaultMinutes: number,
+): Promise<void> {
+  const { invite_expires_in_minutes: given } = params;
+  const minutes = given === undefined ? defaultMinutes : given;
+  const welcome = isAdministrator(holder) ? (params.welcome_message_custom_text ?? null) : null;
+  await work.one(sql.type(z.object({ id: z.number() }))`
+    INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, sealed_key, expires_at)
+    VALUES (${work.realmId}, ${key}, ${email}, ${holder.userId}, ${params.invite_as}, ${sql.array(params.stream_ids, 'int4')}, ${sql.array(params.group_ids, 'int4')},
+      ${params.include_realm_default_subscriptions}, ${welcome}, ${notifyInviter}, ${sealedKey}, now() + make_interval(mins => ${minutes})) RETURNING id`);
+}

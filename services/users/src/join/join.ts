@@ -1,0 +1,149 @@
+import { badRequest, ChatError, invitationOperations, type ParamsOf, type RequestMeta } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import {
+  type Context,
+  type Handlers,
+  handle,
+  handleStored,
+  handleWrite,
+  type Owner,
+  type Writing,
+} from '@natter/service-kit';
+import { insertKey } from '../model/api-keys.ts';
+import { restOnGroups } from '../model/change.ts';
+import { checkNewEmail } from '../model/change-email.ts';
+import { conveyedRights } from '../model/conveyed-rights.ts';
+import type { KeySeal } from '../model/credentials/key-seal.ts';
+import { createApiKey, hashPassword } from '../model/credentials/passwords.ts';
+import { checkedFullName, requireUniqueName } from '../model/full-name.ts';
+import { insertMembers } from '../model/group-members.ts';
+import { insertAccount } from '../model/insert-account.ts';
+import type { SendInvitation } from '../model/invitation-mail.ts';
+import { announceInvites, findByKey, type InvitationRow, isLinkOpen } from '../model/invitation-row.ts';
+import { bumpMembers, emitMembers } from '../model/membership.ts';
+import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
+import { formPage, gonePage, lookIntoMailPage, welcomePage } from './join-page.ts';
+import { inviteToVerify, mailSent, verifiesAddress } from './verify-address.ts';
+
+type Params = ParamsOf<typeof invitationOperations.join>;
+
+export function joinHandlers(owner: Owner, seal: KeySeal, send: SendInvitation): Handlers {
+  const page = async (meta: RequestMeta, key: string) => {
+    const invitation = await findByKey(owner.database, meta.realmId, key);
+    const realm = await readRealm(owner.database, meta.realmId);
+    if (!invitation || realm.isDeactivated) return gonePage();
+    return formPage({ ...formOf(realm, invitation, key), given: {}, problem: undefined });
+  };
+  return [
+    handleStored(
+      invitationOperations.join,
+      (context, params) => {
+        const api_key = createApiKey();
+        return join(owner, send, { context, params, api_key }, (made) => ({ ...made, sealed_key: seal.seal(api_key) }));
+      },
+      ({ sealed_key, ...made }) => ({ ...made, api_key: seal.open(sealed_key) }),
+    ),
+    handle(invitationOperations.joinPage, ({ meta }, { key }) => page(meta, key)),
+    handle(invitationOperations.confirmPage, ({ meta }, { key }) => page(meta, key)),
+    handleWrite(invitationOperations.joinByPage, async (context, params) => {
+      const { meta } = context;
+      const invitation = await findByKey(owner.database, meta.realmId, params.key);
+      const realm = await readRealm(owner.database, meta.realmId);
+      try {
+        return await join(owner, send, { context, params, api_key: createApiKey() }, ({ email }) =>
+          welcomePage({ realmName: realm.settings.name, realmUrl: realm.url, email }),
+        );
+      } catch (error) {
+        if (!(error instanceof ChatError) || error.status >= 500) throw error;
+        if (error.extra.is_mail_sent === true) return lookIntoMailPage();
+        if (!invitation) return gonePage();
+        const given = { full_name: params.full_name, email: params.email };
+        return formPage({ ...formOf(realm, invitation, params.key), given, problem: error.message });
+      }
+    }),
+  ];
+}
+
+const formOf = (realm: Realm, invitation: InvitationRow, key: string) => ({
+  realmName: realm.settings.name,
+  key,
+  email: invitation.email,
+  asksAddressAlone: verifiesAddress(realm, invitation),
+});
+
+interface Asked {
+  context: Context & Writing;
+  params: Params;
+  api_key: string;
+}
+
+/** Creates the account with one API key; `answerOf` returns the answer that is stored with it. */
+async function join<R>(
+  owner: Owner,
+  send: SendInvitation,
+  { context, params, api_key }: Asked,
+  answerOf: (made: { user_id: number; email: string }) => R,
+): Promise<R> {
+  const { realmId } = context.meta;
+  const { key, password } = params;
+  const found = await findByKey(owner.database, realmId, key);
+  if (!found) throw noInvitation();
+  if (verifiesAddress(await readRealm(owner.database, realmId), found)) {
+    await inviteToVerify(owner, send, { context, key, email: params.email ?? '' });
+    throw mailSent();
+  }
+  const full_name = checkedFullName(params.full_name);
+  const password_hash = await hashPassword(password);
+  const make = async (work: Work): Promise<R> => {
+    const made = await makeAccount(work, { key, email: params.email, full_name, password_hash });
+    await insertKey(work, realmId, made.user_id, api_key);
+    return answerOf(made);
+  };
+  return context.write(make, { isQueued: true });
+}
+
+interface Newcomer {
+  key: string;
+  /** Ignored if the invitation names an address. */
+  email: string | undefined;
+  full_name: string;
+  password_hash: string;
+}
+
+async function makeAccount(work: Work, { key, full_name, password_hash, ...given }: Newcomer) {
+  // Locked: the inviter is demoted or deactivated, and the invitation revoked, either before or after this account is
+  // created.
+  await restOnGroups(work);
+  const realm = await lockRealm(work);
+  if (realm.isDeactivated) throw new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');
+  const invitation = await findByKey(work, work.realmId, key, sql.fragment`FOR UPDATE`);
+  if (!invitation || !(await isLinkOpen(work, invitation))) throw noInvitation();
+  const conveyed = await conveyedRights(work, realm, invitation);
+  if (!conveyed) throw noInvitation();
+  if (verifiesAddress(realm, invitation))
+    throw badRequest('Open the link again: this organization verifies addresses.');
+  const email = invitation.email ?? given.email ?? '';
+  await checkNewEmail(work, realm, email);
+  await requireUniqueName(work, realm, full_name);
+  const note = {
+    default_channels: invitation.default_channels,
+    channel_ids: invitation.channel_ids,
+    invited_by: invitation.inviter_id,
+    inviter_may_add_subscribers: conveyed.mayAddSubscribers,
+    notify_inviter: invitation.notify_inviter,
+    welcome_message_custom_text: conveyed.welcomeText,
+  };
+  const { user_id } = await insertAccount(work, { email, full_name, role: conveyed.role, password_hash, note });
+  for (const id of conveyed.groupIds) {
+    await insertMembers(work, id, [user_id]);
+    emitMembers(work, 'add_members', id, [user_id]);
+  }
+  if (conveyed.groupIds.length > 0) bumpMembers(work, [user_id]);
+  if (invitation.email !== null) {
+    await work.run(sql.unsafe`UPDATE users.invitation SET is_closed = true WHERE id = ${invitation.id}`);
+    await announceInvites(work, [invitation.inviter_id]);
+  }
+  return { user_id, email };
+}
+
+const noInvitation = (): ChatError => badRequest('Whoops. The confirmation link has expired or been deactivated.');

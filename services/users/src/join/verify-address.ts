@@ -1,0 +1,60 @@
+import { ChatError, type RequestMeta } from '@natter/contracts';
+import { sql } from '@natter/database';
+import type { Owner } from '@natter/service-kit';
+import { checkEmailForm } from '../model/change-email.ts';
+import { checkEmailDomain } from '../model/email-domains.ts';
+import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
+import type { SendInvitation } from '../model/invitation-mail.ts';
+import { findByKey, type InvitationRow } from '../model/invitation-row.ts';
+import { type Realm, readRealm } from '../model/read-realm.ts';
+
+/** Whether the user of the link must verify their address first; an invitation by mail has verified it. */
+export const verifiesAddress = ({ settings }: Realm, { email }: Pick<InvitationRow, 'email'>): boolean =>
+  email === null && (settings.emails_restricted_to_domains || settings.invite_links_verify_email);
+
+/** The answer to a user of a reusable link, whether or not the address has an account. */
+export const mailSent = (): ChatError =>
+  new ChatError('BAD_REQUEST', 'Open the link that was mailed to this address to make the account.', {
+    is_mail_sent: true,
+  });
+
+interface Asked {
+  context: { meta: RequestMeta };
+  key: string;
+  email: string;
+}
+
+/** Mails an invitation for this address alone that grants the same as the link and ends with it. */
+export async function inviteToVerify(
+  owner: Owner,
+  send: SendInvitation,
+  { context, key, email }: Asked,
+): Promise<void> {
+  const { realmId } = context.meta;
+  checkEmailForm(email);
+  await checkEmailDomain(owner.database, await readRealm(owner.database, realmId), email);
+  const mailedKey = newInvitationKey();
+  const isMade = await owner
+    .background(realmId, async (work) => {
+      const link = await findByKey(work, realmId, key, sql.fragment`FOR SHARE`);
+      if (!link) return false;
+      await send.count(work, [email]);
+      // One per address: a newer request invalidates the older mail.
+      await work.run(
+        sql.unsafe`DELETE FROM users.invitation WHERE realm_id = ${realmId} AND link_id = ${link.id} AND lower(email) = lower(${email})`,
+      );
+      const made = await work.run(sql.unsafe`
+      INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at, link_id)
+      SELECT realm_id, ${storedKey(mailedKey)}, ${email}, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter,
+        least(expires_at, now() + interval '24 hours'), id
+      FROM users.invitation l WHERE l.id = ${link.id}
+        AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = l.realm_id AND lower(a.email) = lower(${email}))`);
+      return made > 0;
+    })
+    .catch((error: unknown) => {
+      // The answer stays the same, so that it does not reveal which mails were sent.
+      if (error instanceof ChatError && error.code === 'RATE_LIMIT_HIT') return false;
+      throw error;
+    });
+  if (isMade) await send(context, email, mailedKey);
+}

@@ -1,0 +1,45 @@
+import { badRequest, type GroupPermission, groupPermissions, roles } from '@natter/contracts';
+import { type Executor, lock, sql, type Work } from '@natter/database';
+import { type Holder, isPermitted } from '@natter/permissions';
+import { findGroup, type GroupRow, permissionOf } from './group-row.ts';
+import { mayIn } from './holder.ts';
+import { readRealm } from './read-realm.ts';
+
+export async function requireGroup(executor: Executor, realmId: number, id: number): Promise<GroupRow> {
+  const row = await findGroup(executor, realmId, id);
+  if (!row) throw badRequest('Invalid user group');
+  return row;
+}
+
+/** Locks the group of a change until the commit. System groups cannot be changed. */
+export async function lockGroup(work: Work, id: number): Promise<GroupRow> {
+  await work.run(
+    sql.unsafe`SELECT FROM users.user_group WHERE realm_id = ${work.realmId} AND id = ${id} FOR NO KEY UPDATE`,
+  );
+  const row = await requireGroup(work, work.realmId, id);
+  if (row.is_system) throw badRequest('Insufficient permission');
+  return row;
+}
+
+export const mayInGroup = (row: GroupRow, name: GroupPermission, holder: Holder): boolean =>
+  isPermitted(groupPermissions[name], permissionOf(row, name), holder);
+
+/** Permitted by the realm's permission for all groups, or by the group's own. */
+export async function mayManage(work: Work, row: GroupRow, holder: Holder): Promise<boolean> {
+  if (mayInGroup(row, 'can_manage_group', holder)) return true;
+  return mayIn(await readRealm(work, work.realmId), 'can_manage_all_groups', holder);
+}
+
+export async function requireManager(work: Work, row: GroupRow, holder: Holder): Promise<void> {
+  if (!(await mayManage(work, row, holder))) throw badRequest('Insufficient permission');
+}
+
+/** Administrators may deactivate and reactivate every group. */
+export async function requireCloser(work: Work, row: GroupRow, holder: Holder): Promise<void> {
+  if (holder.role > roles.administrator) await requireManager(work, row, holder);
+}
+
+/** Prevents cycles of groups, including those created by two simultaneous requests. */
+export async function holdNesting(work: Work): Promise<void> {
+  await lock(work, 'group-nesting');
+}

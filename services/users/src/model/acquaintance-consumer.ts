@@ -1,0 +1,103 @@
+import type { LogEvent } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { lockRealm } from './read-realm.ts';
+import { hiddenPeople, limitsGuests } from './sight.ts';
+import { tellGained, tellLost } from './tell-sight.ts';
+
+export const consumerName = 'acquaintance';
+/** Types of the events that it handles. */
+export const acquaintanceTypes = ['subscription', 'acquainted'] as const;
+
+/**
+ * Maintains the projections of shared channels and of direct conversations, of realms that limit their guests, and
+ * notifies the guests.
+ */
+export function acquaintanceConsumer(owner: Owner): void {
+  const follow = async (work: Work, event: LogEvent): Promise<void> => {
+    if (!factOf(event) || !(await limitsGuests(work, work.realmId))) return;
+    await lockRealm(work);
+    if (await limitsGuests(work, work.realmId)) await applyFact(work, event, true);
+  };
+  owner.consume({
+    name: consumerName,
+    on: { 'subscription/add': follow, 'subscription/remove': follow, acquainted: follow },
+  });
+}
+
+type Ids = readonly number[];
+type Fact = { op: 'add' | 'remove'; channelIds: Ids; userIds: Ids } | { op: 'write'; userIds: Ids };
+
+function factOf(event: LogEvent): Fact | undefined {
+  if (event.type === 'acquainted') return { op: 'write', userIds: event.note.user_ids };
+  if (event.type !== 'subscription' || (event.op !== 'add' && event.op !== 'remove') || !event.note) return undefined;
+  return { op: event.op, channelIds: event.note.channel_ids, userIds: event.note.user_ids };
+}
+
+/**
+ * Applies an event to the projections; if `isTold` is set, emits to guests the users who become visible or invisible.
+ */
+export async function applyFact(work: Work, event: LogEvent, isTold: boolean): Promise<void> {
+  const fact = factOf(event);
+  if (!fact) return;
+  if (fact.op === 'write')
+    return gain(work, fact.userIds, fact.userIds, () => insertContacts(work, fact.userIds), isTold);
+  for (const channelId of fact.channelIds) {
+    const before = await subscribersOf(work, channelId);
+    if (fact.op === 'add') {
+      const added = fact.userIds.filter((id) => !before.includes(id));
+      await gain(work, [...before, ...added], added, () => insertSubscribers(work, channelId, added), isTold);
+    } else {
+      const gone = fact.userIds.filter((id) => before.includes(id));
+      await work.run(
+        sql.unsafe`DELETE FROM users.shared_channel WHERE channel_id = ${channelId} AND user_id = ANY(${sql.array(gone, 'int4')})`,
+      );
+      if (isTold) await tellLost(work, await between(work, before, gone));
+    }
+  }
+}
+
+/** `newcomers` and `all` become visible to each other. */
+async function gain(
+  work: Work,
+  all: readonly number[],
+  newcomers: readonly number[],
+  write: () => Promise<void>,
+  isTold: boolean,
+): Promise<void> {
+  const gained = isTold ? await between(work, all, newcomers) : new Map<number, number[]>();
+  await write();
+  await tellGained(work, gained);
+}
+
+/** Pairs of users who may not see each other, where at least one is in `some`. */
+async function between(work: Work, all: readonly number[], some: readonly number[]): Promise<Map<number, number[]>> {
+  if (some.length === 0) return new Map();
+  const others = all.filter((id) => !some.includes(id));
+  const ofSome = await hiddenPeople(work, work.realmId, { guests: some, people: all });
+  const ofOthers = await hiddenPeople(work, work.realmId, { guests: others, people: some });
+  return new Map([...ofSome, ...ofOthers]);
+}
+
+async function subscribersOf(work: Work, channelId: number): Promise<number[]> {
+  const rows = await work.any(
+    sql.type(
+      z.object({ user_id: z.number() }),
+    )`SELECT user_id FROM users.shared_channel WHERE channel_id = ${channelId}`,
+  );
+  return rows.map((row) => row.user_id);
+}
+
+export async function insertSubscribers(work: Work, channelId: number, userIds: readonly number[]): Promise<void> {
+  await work.run(sql.unsafe`
+    INSERT INTO users.shared_channel (realm_id, channel_id, user_id)
+    SELECT ${work.realmId}, ${channelId}, u FROM unnest(${sql.array([...userIds], 'int4')}) u ON CONFLICT DO NOTHING`);
+}
+
+export async function insertContacts(work: Work, userIds: readonly number[]): Promise<void> {
+  const all = sql.array([...userIds], 'int4');
+  await work.run(sql.unsafe`
+    INSERT INTO users.direct_contact (realm_id, user_id, partner_id)
+    SELECT ${work.realmId}, a, b FROM unnest(${all}) a, unnest(${all}) b WHERE a <> b ON CONFLICT DO NOTHING`);
+}

@@ -1,0 +1,75 @@
+import { type Audience, idSet, type PersonChange, roles } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import {
+  type AccountRow,
+  accountColumns,
+  accountRow,
+  canSeeEmail,
+  pictureFields,
+  roleThatSees,
+} from './account-row.ts';
+
+const idRow = z.object({ id: z.number() });
+
+/**
+ * All users of at least this role, and the user themselves. The realm's row is locked, so that no role changes
+ * meanwhile.
+ */
+export async function whoSees(work: Work, role: number, ownId: number): Promise<Exclude<Audience, 'realm'>> {
+  const rows = await work.any(sql.type(idRow)`
+    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND role <= ${role} AND NOT is_system_bot`);
+  return { users: idSet([...rows.map((row) => row.id), ownId]) };
+}
+
+export const administratorsAnd = (work: Work, ownerId: number | null): Promise<Exclude<Audience, 'realm'>> =>
+  whoSees(work, roles.administrator, ownerId ?? 0);
+
+/** A change of a user that is announced to all users. */
+export function emitPerson(work: Work, person: PersonChange): void {
+  work.emit({ type: 'realm_user', op: 'update', body: { person }, audience: 'realm' });
+}
+
+/**
+ * After a change of the address or its visibility, emits to each user what they may see now. Decisions that contain the
+ * former address are repeated.
+ */
+export async function announceEmail(work: Work, before: AccountRow): Promise<AccountRow> {
+  const row = await work.one(sql.type(accountRow)`SELECT ${accountColumns} FROM users.account WHERE id = ${before.id}`);
+  const user_id = row.id;
+  work.bump(`actor:${user_id}`);
+  const isOpen = row.is_bot || row.visibility === 1;
+  const hidden = { user_id, delivery_email: null };
+  const shown = { user_id, delivery_email: row.email };
+  const note = { delivery_email: row.email };
+  if (isOpen) work.emit({ type: 'realm_user', op: 'update', body: { person: shown }, audience: 'realm', note });
+  else {
+    const audience = await whoSees(work, roleThatSees(row.visibility), row.id);
+    const variants = [{ audience, patch: { person: shown } }];
+    work.emit({ type: 'realm_user', op: 'update', body: { person: hidden }, audience: 'realm', variants, note });
+  }
+  if (row.api_email !== before.api_email) emitPerson(work, { user_id, new_email: row.api_email });
+  // Clients that compute the avatar URL from the email were sent none, and may no longer see the email.
+  if (row.visibility !== before.visibility && row.avatar_token === null)
+    emitPerson(work, { user_id, ...pictureFields(row) });
+  return row;
+}
+
+/** A user whose role changed sees other addresses than before. */
+export async function announceEmailsTo(work: Work, userId: number, before: number, after: number): Promise<void> {
+  const rows = await work.any(sql.type(accountRow)`
+    SELECT ${accountColumns} FROM users.account
+    WHERE realm_id = ${work.realmId} AND NOT is_bot AND coalesce((settings->>'email_address_visibility')::int, 1) <> 1 ORDER BY id`);
+  for (const row of rows) {
+    const saw = canSeeEmail(row, { userId, role: before });
+    const sees = canSeeEmail(row, { userId, role: after });
+    if (saw === sees) continue;
+    const person = { user_id: row.id, delivery_email: sees ? row.email : null };
+    const note = { delivery_email: row.email };
+    const audience = { users: idSet([userId]) };
+    work.emit({ type: 'realm_user', op: 'update', body: { person }, audience, note });
+    if (sees || row.avatar_token !== null) continue;
+    const pictured = { user_id: row.id, ...pictureFields(row) };
+    work.emit({ type: 'realm_user', op: 'update', body: { person: pictured }, audience });
+  }
+}

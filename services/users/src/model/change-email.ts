@@ -1,0 +1,72 @@
+import { badRequest, roles } from '@natter/contracts';
+import { type Executor, sql, sqlState, type Work } from '@natter/database';
+import { z } from 'zod';
+import type { AccountRow } from './account-row.ts';
+import { announceEmail } from './announce-account.ts';
+import { checkEmailDomain } from './email-domains.ts';
+import { endLinks } from './end-credentials.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { addressChangedMail } from './mail/mails.ts';
+import type { Realm } from './read-realm.ts';
+import { readSettings } from './stored-settings.ts';
+
+const emailForm = z.email();
+
+export function checkEmailForm(email: string): void {
+  if (email.length > 254 || !emailForm.safeParse(email).success) throw badRequest('Invalid email address');
+}
+
+/** Whether a user may change their own address. Checked at the request, and when the mailed link is opened. */
+export function checkMayChangeEmail(realm: Realm, { role }: Pick<AccountRow, 'role'>): void {
+  if (realm.settings.email_changes_disabled && role > roles.administrator)
+    throw badRequest('Email address changes are disabled in this organization.');
+}
+
+/** Refuses an invalid address, one that the realm does not permit, and one that is taken. */
+export async function checkNewEmail(executor: Executor, realm: Realm, email: string, ownId = 0): Promise<void> {
+  checkEmailForm(email);
+  await checkEmailDomain(executor, realm, email);
+  const taken = await executor.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${realm.id} AND lower(email) = lower(${email}) AND id <> ${ownId}`);
+  if (taken) throw inUse(email);
+}
+
+const inUse = (email: string) => badRequest(`Email is already in use: '${email}'`);
+
+/**
+ * The realm is locked, so that visibility of addresses does not change meanwhile. Previously mailed links become
+ * invalid.
+ */
+export async function changeEmail(work: Work, row: AccountRow, email: string): Promise<void> {
+  await work.run(sql.unsafe`UPDATE users.account SET email = ${email} WHERE id = ${row.id}`).catch((error: unknown) => {
+    throw sqlState(error) === '23505' ? inUse(email) : error;
+  });
+  await endLinks(work, row.id);
+  await announceEmail(work, row);
+}
+
+/** Data for the mail to the previous address, sent after the commit. */
+export interface AddressChange {
+  before: string;
+  after: string;
+  realm: string;
+  language: string;
+}
+
+/**
+ * Counts the mail in the transaction of the change: if the mail to the old address exceeds a limit, the change is
+ * refused.
+ */
+export async function addressChange(
+  work: Work,
+  realm: Realm,
+  { row, after, mailer, personId }: { row: AccountRow; after: string; mailer: Mailer; personId?: number },
+): Promise<AddressChange> {
+  const { default_language: language } = await readSettings(work, row.id);
+  const by = personId === undefined ? {} : { personId };
+  await mailer.count(work, { realmId: work.realmId, kind: 'address change', addresses: [row.email], ...by });
+  return { before: row.email, after, realm: realm.settings.name, language };
+}
+
+export const mailAddressChange = (mailer: Mailer, { before, after, realm, language }: AddressChange): void =>
+  mailer.send(before, addressChangedMail(language, { realm, email: after }));

@@ -1,0 +1,62 @@
+import { badRequest, idSet, roles, roleValues } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Holder } from '@natter/permissions';
+import { z } from 'zod';
+import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
+import { announceEmailsTo, emitPerson } from './announce-account.ts';
+import { announceBotsTo } from './announce-bot.ts';
+import { renewLeakedKeys } from './bot-key.ts';
+import { requireBotRole } from './bot-rank.ts';
+import type { KeySeal } from './credentials/key-seal.ts';
+import { moveToRole } from './membership.ts';
+import { hiddenPeople, limitsGuests } from './sight.ts';
+import { tellGained, tellLost } from './tell-sight.ts';
+
+/** The realm is locked, because the receivers of events depend on roles. */
+export async function changeRole(work: Work, holder: Holder, row: AccountRow, role: number, seal: KeySeal) {
+  if (!roleValues.some((value) => value === role)) throw badRequest('Invalid role');
+  if (role === row.role) return;
+  if ((role === roles.owner || row.role === roles.owner) && holder.role !== roles.owner)
+    throw badRequest('Must be an organization owner');
+  if (row.role === roles.guest && role <= roles.administrator) throw badRequest('Guests cannot be made administrators');
+  if (row.role === roles.owner && row.is_active && !row.is_bot && (await isLastOwner(work, row.id)))
+    throw badRequest('The owner permission cannot be removed from the only organization owner.');
+  if (row.is_bot) await requireBotRole(work, holder, row, role);
+  await setRole(work, row, role, seal);
+  await renewLeakedKeys(work, seal);
+}
+
+/** Sets a role that was checked; the user's bots are lowered with it. */
+export async function setRole(work: Work, row: AccountRow, role: number, seal: KeySeal): Promise<void> {
+  const sawFewer = await hiddenOf(work, row.id);
+  await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
+  emitPerson(work, { user_id: row.id, role });
+  await moveToRole(work, row.id, role);
+  if (role === roles.guest) await tellLost(work, await hiddenOf(work, row.id));
+  else await tellGained(work, sawFewer);
+  await announceEmailsTo(work, row.id, row.role, role);
+  const wasAdministrator = row.role <= roles.administrator;
+  const isAdministrator = role <= roles.administrator;
+  if (wasAdministrator !== isAdministrator)
+    await announceBotsTo(work, { users: idSet([row.id]) }, row.id, isAdministrator);
+  if (!row.is_bot) await lowerBots(work, row.id, role, seal);
+}
+
+/** Users are hidden from guests only. */
+const hiddenOf = async (work: Work, userId: number): Promise<Map<number, number[]>> =>
+  (await limitsGuests(work, work.realmId)) ? hiddenPeople(work, work.realmId, { guests: [userId] }) : new Map();
+
+/** Owners are locked, so that two of them cannot demote each other simultaneously. */
+export async function isLastOwner(work: Work, userId: number): Promise<boolean> {
+  const owners = await work.any(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND role = ${roles.owner} AND is_active AND NOT is_bot ORDER BY id FOR NO KEY UPDATE`);
+  return !owners.some((owner) => owner.id !== userId);
+}
+
+/** Lowers the bots of a user, including deactivated ones, to at most this role. The realm is locked. */
+export async function lowerBots(work: Work, ownerId: number, role: number, seal: KeySeal): Promise<void> {
+  const bots = await work.any(sql.type(accountRow)`
+    SELECT ${accountColumns} FROM users.account
+    WHERE realm_id = ${work.realmId} AND bot_owner_id = ${ownerId} AND is_bot AND role < ${role} ORDER BY id FOR NO KEY UPDATE OF account`);
+  for (const bot of bots) await setRole(work, bot, role, seal);
+}

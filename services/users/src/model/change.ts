@@ -1,0 +1,41 @@
+import { type BodyOf, eventForUsers, type LogEvent, type NameForUsers } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { authorize, type WriteContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { actorNow } from './actors.ts';
+import { mayIn } from './holder.ts';
+import { readRealm } from './read-realm.ts';
+
+/**
+ * A change of groups, memberships or roles. It depends on all earlier changes of groups, so such changes of a realm are
+ * serialized. The actor is read and authorized again when it is their turn, because an earlier change may have affected
+ * their own groups.
+ */
+export const changeOfGroups = <R>(
+  { operation, actor, write }: WriteContext,
+  decide: (work: Work) => Promise<R>,
+): Promise<R> =>
+  write(decide, {
+    isQueued: true,
+    expected: async (work) => {
+      const now = await actorNow(work, actor);
+      await authorize(operation, now, async (holder, permission) => ({
+        isPermitted: mayIn(await readRealm(work, work.realmId), permission, holder),
+      }));
+      await restOnGroups(work);
+      return now.basis;
+    },
+  });
+
+const versionRow = z.object({ key: z.string(), version: z.number() });
+
+/** Expects that memberships and group permissions do not change from here to the commit, except by the unit itself. */
+export async function restOnGroups(work: Work): Promise<void> {
+  const versions = await work.any(sql.type(versionRow)`
+    SELECT key, version FROM log.versions(${work.realmId}, ARRAY['groups', 'group-contents'])`);
+  work.restOn(Object.fromEntries(versions.map(({ key, version }) => [key, version])));
+}
+
+/** An event for one user's queues. */
+export const toSelf = <N extends NameForUsers>(userId: number, name: N, body: BodyOf<N>): LogEvent<N> =>
+  eventForUsers(name, body, [userId]);

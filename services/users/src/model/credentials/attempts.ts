@@ -1,0 +1,55 @@
+import { ChatError } from '@natter/contracts';
+import { type LogRedis, rateKey } from '@natter/event-log';
+import { createLocalCounts } from '@natter/service-kit';
+
+interface Window {
+  seconds: number;
+  most: number;
+}
+
+/** Counts over all processes. While Redis is unavailable this process counts alone. */
+export interface Attempts {
+  /** Counts one; throws RATE_LIMIT_HIT above the limit. */
+  count(realmId: number, what: string, window: Window): Promise<void>;
+  /** Increments a count that ends some seconds after the first increment. */
+  add(realmId: number, what: string, seconds: number): Promise<number>;
+  /** Whole seconds until a count ends; 0 if there is none. */
+  left(realmId: number, what: string): Promise<number>;
+  drop(realmId: number, what: string): Promise<void>;
+}
+
+export const tooMany = (seconds: number): ChatError =>
+  new ChatError('RATE_LIMIT_HIT', 'API usage exceeded rate limit', { 'retry-after': Math.max(seconds, 1) });
+
+export function createAttempts({ redis }: LogRedis): Attempts {
+  const local = createLocalCounts();
+  const add: Attempts['add'] = async (realmId, what, seconds) => {
+    const key = rateKey(realmId, what);
+    try {
+      const made = await redis.incr(key);
+      // A process that died between counting and setting the expiry leaves a key without one.
+      if (made === 1 || (await redis.ttl(key)) === -1) await redis.expire(key, seconds);
+      return made;
+    } catch {
+      return local.add(key, 1, seconds);
+    }
+  };
+  const left: Attempts['left'] = async (realmId, what) => {
+    const key = rateKey(realmId, what);
+    // Counts made while Redis was unavailable still apply.
+    const here = local.left(key);
+    return Math.max(here, await redis.ttl(key).catch(() => 0), 0);
+  };
+  return {
+    add,
+    left,
+    async count(realmId, what, { seconds, most }) {
+      if ((await add(realmId, what, seconds)) > most) throw tooMany(await left(realmId, what));
+    },
+    async drop(realmId, what) {
+      const key = rateKey(realmId, what);
+      local.drop(key);
+      await redis.del(key).catch(() => 0);
+    },
+  };
+}

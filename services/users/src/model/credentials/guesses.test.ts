@@ -1,0 +1,147 @@
+import { expect, test, vi } from 'vitest';
+import { type Attempts, tooMany } from './attempts.ts';
+import { createGuesses, type Guesses, hashOf, waitAfter } from './guesses.ts';
+
+function countsInMemory(): Attempts & { readonly size: number } {
+  const counts = new Map<string, number>();
+  const ends = new Map<string, number>();
+  const memory: Attempts & { readonly size: number } = {
+    get size() {
+      return counts.size;
+    },
+    count: async (realmId, what, { seconds, most }) => {
+      if ((await memory.add(realmId, what, seconds)) > most) throw tooMany(seconds);
+    },
+    add: async (realmId, what, seconds) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      const key = `${realmId} ${what}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      if (!ends.has(key)) ends.set(key, seconds);
+      return counts.get(key) ?? 0;
+    },
+    left: async (realmId, what) => ends.get(`${realmId} ${what}`) ?? 0,
+    drop: async (realmId, what) => void [counts, ends].map((map) => map.delete(`${realmId} ${what}`)),
+  };
+  return memory;
+}
+
+test('guesses at many accounts that one network sends together count each other', async () => {
+  const guesses = createGuesses(countsInMemory(), 5);
+  let tried = 0;
+  const guess = (network: string, userId: number) =>
+    guesses.attempt({ realmId: 1, network }, { userId }, async () => {
+      tried++;
+      await new Promise((resolve) => setImmediate(resolve));
+      return undefined;
+    });
+  const all = await Promise.allSettled(Array.from({ length: 200 }, (_, index) => guess('192.0.2.1', index)));
+  expect(tried).toBe(50);
+  expect(all.filter(({ status }) => status === 'rejected')).toHaveLength(150);
+  // Nobody elsewhere waits for that.
+  await guess('192.0.2.2', 1);
+  expect(tried).toBe(51);
+});
+
+/** Several processes that count together. */
+const processes = (many: number): Guesses[] => {
+  const counts = countsInMemory();
+  return Array.from({ length: many }, () => createGuesses(counts, 5));
+};
+
+test.each([1, 2, 4])(
+  'guesses sent together to %i processes are no more than to one',
+  { timeout: 60_000 },
+  async (many) => {
+    const all = processes(many);
+    const tried = new Map<number, number>();
+    const guess = (guesses: Guesses, userId: number) =>
+      guesses.attempt({ realmId: 1, network: '192.0.2.1' }, { userId }, async () => {
+        tried.set(userId, (tried.get(userId) ?? 0) + 1);
+        await new Promise((resolve) => setImmediate(resolve));
+        return undefined;
+      });
+    await Promise.allSettled(all.flatMap((guesses) => Array.from({ length: 20 }, () => guess(guesses, 1))));
+    expect(tried.get(1)).toBe(5);
+    const others = Array.from({ length: 55 }, (_, index) => index + 2);
+    await Promise.allSettled(all.flatMap((guesses) => others.map((userId) => guess(guesses, userId))));
+    expect([...tried.values()].reduce((sum, count) => sum + count, 0)).toBe(50);
+  },
+);
+
+test('one wrong password before the limit refuses no right ones that are sent to several processes', async () => {
+  const all = processes(3);
+  const by = { realmId: 1, network: '192.0.2.1' };
+  const guess = (guesses: Guesses, userId: number, isRight: boolean) =>
+    guesses.attempt(by, { userId }, async () => isRight || undefined);
+  const [first] = all;
+  for (let userId = 1; userId <= 45; userId++) if (first) await guess(first, userId, false);
+  for (let count = 0; count < 4; count++) if (first) await guess(first, 100, false);
+  const logins = all.flatMap((guesses) => [100, 100, 101, 102].map((userId) => guess(guesses, userId, true)));
+  expect(await Promise.all(logins)).toEqual(Array(12).fill(true));
+});
+
+test('a process that ends during an attempt delays others no longer than the turn lasts', async () => {
+  vi.useFakeTimers();
+  try {
+    const counts = countsInMemory();
+    const until = new Map<string, number>();
+    /** Counts that end, as those in Redis do. */
+    const ending: Attempts = {
+      ...counts,
+      add: async (realmId, what, seconds) => {
+        if ((until.get(what) ?? 0) <= Date.now()) {
+          await counts.drop(realmId, what);
+          until.set(what, Date.now() + seconds * 1_000);
+        }
+        return counts.add(realmId, what, seconds);
+      },
+    };
+    const [gone, other] = [createGuesses(ending, 5), createGuesses(ending, 5)];
+    const by = { realmId: 1, network: '192.0.2.1' };
+    void gone.attempt(by, { userId: 1 }, () => new Promise(() => undefined));
+    await vi.advanceTimersByTimeAsync(100);
+    const login = other.attempt(by, { userId: 2 }, async () => true);
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(await login).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('wrong keys for invented names add a bounded number of counts, and those for accounts are still counted', async () => {
+  const counts = countsInMemory();
+  const guesses = createGuesses(counts, 5);
+  const by = { realmId: 1, network: '192.0.2.1' };
+  const names = Array.from({ length: 2_000 }, (_, index) => ({ name: `nobody${index}@example.com` }));
+  const outcomes = await Promise.allSettled(names.map((name) => guesses.wrongKey(by, name)));
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(500);
+  expect(counts.size).toBe(501);
+  await guesses.wrongKey(by, { userId: 1 });
+  await guesses.wrongKey({ ...by, network: '192.0.2.2' }, { name: 'nobody@example.com' });
+});
+
+test('a person who logs in with many apps at once does not guess', async () => {
+  const guesses = createGuesses(countsInMemory(), 5);
+  const by = { realmId: 1, network: '192.0.2.1' };
+  const login = () => guesses.attempt(by, { userId: 1 }, async () => true);
+  expect(await Promise.all(Array.from({ length: 30 }, login))).toEqual(Array(30).fill(true));
+});
+
+test('the wait after wrong guesses begins with the last free one, doubles, and has an end', () => {
+  expect([1, 4, 5, 6, 7, 10, 11, 1_000].map((wrong) => waitAfter(wrong, 5))).toEqual([
+    0, 0, 30, 60, 120, 960, 1_800, 1_800,
+  ]);
+});
+
+test('one name in several spellings is guessed at as one', () => {
+  const same = [
+    'ann@example.com',
+    ' Ann@Example.com\t',
+    '\u00a0ANN@EXAMPLE.COM',
+    'ann@example.ｃｏｍ',
+    'ann@example.com\n',
+  ];
+  expect(new Set(same.map(hashOf)).size).toBe(1);
+  expect(hashOf('bob@example.com')).not.toBe(hashOf('ann@example.com'));
+  expect(hashOf('x'.repeat(1_000_000))).toHaveLength(22);
+});

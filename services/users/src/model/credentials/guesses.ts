@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLanes, pause } from '@natter/database';
+import { type Attempts, tooMany } from './attempts.ts';
+
+/** The target of a guess: an account, or a name without an account. */
+type Guessed = { userId: number } | { name: string };
+
+export interface Guesses {
+  /**
+   * Permits an attempt at a password. Each wrong one for the same account from the same network makes the next wait
+   * longer, and so do many wrong ones from a network for any account. Other networks are not delayed. `attempt` returns
+   * undefined if the password was wrong.
+   */
+  attempt<R>(
+    by: { realmId: number; network: string },
+    guessed: Guessed,
+    attempt: () => Promise<R | undefined>,
+  ): Promise<R | undefined>;
+  /**
+   * Counts a wrong API key for an account or a name from a network. Throws RATE_LIMIT_HIT after many, for an increasing
+   * time. Valid keys are never refused because of it, even from the same network.
+   */
+  wrongKey(by: { realmId: number; network: string }, guessed: Guessed): Promise<void>;
+}
+
+const rememberSeconds = 86_400;
+const firstWaitSeconds = 30;
+const longestWaitSeconds = 1_800;
+/** Many users share a network, so it waits later and for a shorter time. */
+const network = { free: 50, firstWaitSeconds: 1, longestWaitSeconds: 60, rememberSeconds: 3_600 };
+/** A client whose key was revoked sends it a few more times, and must get the error for that. */
+const wrongKeys = { free: 20, firstWaitSeconds: 30, longestWaitSeconds: 1_800, rememberSeconds: 86_400 };
+/** Wrong keys for names without an account: each name adds counts to Redis, and a client can invent any number of names. */
+const wrongKeysOfNobody = { seconds: 3_600, most: 500 };
+/** An attempt that ends with its process keeps the turn of its network for this long. */
+const longestTurnSeconds = 10;
+const askAgainMs = 20;
+/** If many networks guess at an account, each new network has only one free attempt. */
+const guessedAtByMany = 50;
+
+export const waitAfter = (
+  wrong: number,
+  free: number,
+  first = firstWaitSeconds,
+  longest = longestWaitSeconds,
+): number => (wrong < free ? 0 : Math.min(longest, first * 2 ** Math.min(wrong - free, 30)));
+
+export function createGuesses(attempts: Attempts, free: number): Guesses {
+  const inLane = createLanes();
+
+  /**
+   * One attempt at a time per network, over all processes. Attempts that were sent together see what the ones before them
+   * added to the counts. A user who logs in with several apps at once is not guessing, because each success resets the
+   * count before the next attempt begins.
+   */
+  const inTurn = <R>(realmId: number, from: string, work: () => Promise<R>): Promise<R> => {
+    const turn = `guess-turn:${from}`;
+    return inLane(`${realmId}:${from}`, async (hasNext) => {
+      while ((await attempts.add(realmId, turn, longestTurnSeconds)) > 1) await pause(askAgainMs);
+      const beganAt = Date.now();
+      try {
+        return await work();
+      } finally {
+        // Other processes asked for the turn: the next attempt in this process begins after theirs.
+        // After its time the turn is over, or belongs to another process.
+        const isOurs = Date.now() - beganAt < longestTurnSeconds * 1_000;
+        const isWanted = isOurs && hasNext() && (await attempts.add(realmId, turn, longestTurnSeconds)) > 2;
+        if (isOurs) await attempts.drop(realmId, turn);
+        if (isWanted) await sleep(2 * askAgainMs);
+      }
+    });
+  };
+
+  return {
+    async wrongKey({ realmId, network: from }, guessed) {
+      const pair = `wrong-key:${nameOf(guessed)}:${from}`;
+      const waiting = await attempts.left(realmId, `${pair}:wait`);
+      if (waiting > 0) throw tooMany(waiting);
+      if ('name' in guessed) await attempts.count(realmId, `wrong-key-by:${from}`, wrongKeysOfNobody);
+      const { free, firstWaitSeconds: first, longestWaitSeconds: longest, rememberSeconds } = wrongKeys;
+      const wait = waitAfter(await attempts.add(realmId, pair, rememberSeconds), free, first, longest);
+      if (wait > 0) await attempts.add(realmId, `${pair}:wait`, wait);
+    },
+
+    async attempt({ realmId, network: from }, guessed, attempt) {
+      const who = nameOf(guessed);
+      const pair = `guess:${who}:${from}`;
+      const keys = {
+        pair,
+        wait: `${pair}:wait`,
+        account: `guess:${who}`,
+        from: `guess-by:${from}`,
+        fromWait: `guess-by:${from}:wait`,
+      };
+      const checkWait = async (): Promise<void> => {
+        const waits = await Promise.all([keys.wait, keys.fromWait].map((key) => attempts.left(realmId, key)));
+        if (Math.max(...waits) > 0) throw tooMany(Math.max(...waits));
+      };
+      // Refused attempts take no turn from others.
+      await checkWait();
+      return inTurn(realmId, from, async () => {
+        await checkWait();
+        // Counted before the result is known, so that an aborted attempt counts too.
+        const wrong = await attempts.add(realmId, keys.pair, rememberSeconds);
+        const result = await attempt();
+        if (result !== undefined) {
+          await attempts.drop(realmId, keys.pair);
+          return result;
+        }
+        const [byMany, byNetwork] = await Promise.all([
+          attempts.add(realmId, keys.account, rememberSeconds),
+          attempts.add(realmId, keys.from, network.rememberSeconds),
+        ]);
+        const pairWait = waitAfter(wrong, byMany > guessedAtByMany ? 1 : free);
+        const networkWait = waitAfter(byNetwork, network.free, network.firstWaitSeconds, network.longestWaitSeconds);
+        if (pairWait > 0) await attempts.add(realmId, keys.wait, pairWait);
+        if (networkWait > 0) await attempts.add(realmId, keys.fromWait, networkWait);
+        return undefined;
+      });
+    },
+  };
+}
+
+const nameOf = (guessed: Guessed): string =>
+  'userId' in guessed ? `account:${guessed.userId}` : `name:${hashOf(guessed.name)}`;
+
+/** Different spellings of a name count as one. Hashed, because names may be long or contain any characters. */
+export const hashOf = (name: string): string =>
+  createHash('sha256').update(name.normalize('NFKC').trim().toLowerCase()).digest('base64url').slice(0, 22);

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { createKeySeal } from './key-seal.ts';
+
+test('a key is opened with the secret that sealed it or with the one before, and with no other', () => {
+  const [old, rotated, later] = [createKeySeal('one'), createKeySeal('two', 'one'), createKeySeal('three', 'two')];
+  const sealed = old.seal('a key');
+  expect([old, rotated, later].map((seal) => seal.open(sealed))).toEqual(['a key', 'a key', '']);
+  const renewed = rotated.renew(sealed) ?? '';
+  expect([old, rotated, later, createKeySeal('two')].map((seal) => seal.open(renewed))).toEqual([
+    '',
+    'a key',
+    'a key',
+    'a key',
+  ]);
+  // A value is not resealed if it is current or cannot be opened.
+  expect([rotated.renew(renewed), later.renew(sealed), old.renew(sealed)]).toEqual([undefined, undefined, undefined]);
+  expect(rotated.open(`${renewed.slice(0, -4)}AAAA`)).toBe('');
+  expect([old.hasPrevious, rotated.hasPrevious, createKeySeal('one', 'one').hasPrevious]).toEqual([false, true, false]);
+});

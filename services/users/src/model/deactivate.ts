@@ -1,0 +1,34 @@
+import { sql, type Work } from '@natter/database';
+import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
+import { emitPerson } from './announce-account.ts';
+import { announceBotChange } from './announce-bot.ts';
+import { credentialsChanged } from './api-keys.ts';
+import { renewLeakedKeys } from './bot-key.ts';
+import type { KeySeal } from './credentials/key-seal.ts';
+import { endLinks } from './end-credentials.ts';
+import { revokeInvitesOf } from './invitation-row.ts';
+import { announceLeaving } from './membership.ts';
+import { announceStatus } from './user-status.ts';
+
+/**
+ * Deactivates the user and their bots. The keys are refused at once; keys of other users' bots that the user knows are
+ * replaced.
+ */
+export async function deactivate(work: Work, row: AccountRow, seal: KeySeal): Promise<void> {
+  const bots = row.is_bot
+    ? []
+    : await work.any(sql.type(accountRow)`
+        SELECT ${accountColumns} FROM users.account
+        WHERE realm_id = ${work.realmId} AND bot_owner_id = ${row.id} AND is_bot AND is_active ORDER BY id FOR NO KEY UPDATE OF account`);
+  for (const each of [...bots, row]) {
+    await work.run(sql.unsafe`UPDATE users.account SET is_active = false WHERE id = ${each.id}`);
+    emitPerson(work, { user_id: each.id, is_active: false });
+    await announceStatus(work, each.id, false);
+    if (each.is_bot) await announceBotChange(work, each, { is_active: false });
+    await announceLeaving(work, each.id);
+    await revokeInvitesOf(work, each.id);
+    await endLinks(work, each.id);
+    work.emit(credentialsChanged(each.id));
+  }
+  await renewLeakedKeys(work, seal);
+}

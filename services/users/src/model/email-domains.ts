@@ -1,0 +1,53 @@
+import { badRequest, realmDomainSchema } from '@natter/contracts';
+import { type Executor, sql } from '@natter/database';
+import type { z } from 'zod';
+import type { Realm } from './read-realm.ts';
+
+type RealmDomain = z.infer<typeof realmDomainSchema>;
+
+export const readDomains = (executor: Executor, realmId: number): Promise<RealmDomain[]> =>
+  executor.any(
+    sql.type(
+      realmDomainSchema,
+    )`SELECT domain, allow_subdomains FROM users.realm_domain WHERE realm_id = ${realmId} ORDER BY id`,
+  );
+
+/** Refuses an address that the realm does not permit. */
+export async function checkEmailDomain(executor: Executor, realm: Realm, email: string): Promise<void> {
+  const domain = email.split('@').at(-1)?.toLowerCase() ?? '';
+  // `user12@host` is the placeholder address of user 12.
+  if (domain === realm.host && /^user\d+@/i.test(email)) throw badRequest('This email address is reserved.');
+  if (realm.settings.emails_restricted_to_domains) {
+    if (email.split('@')[0]?.includes('+'))
+      throw badRequest('Email addresses containing + are not allowed in this organization.');
+    const domains = await readDomains(executor, realm.id);
+    const isAllowed = domains.some(
+      (allowed) => domain === allowed.domain || (allowed.allow_subdomains && domain.endsWith(`.${allowed.domain}`)),
+    );
+    if (!isAllowed) throw badRequest('Your email address is not from an allowed domain.');
+    return;
+  }
+  if (realm.settings.disallow_disposable_email_addresses && disposableDomains.has(domain))
+    throw badRequest('Please use your real email address.');
+}
+
+/** The best-known providers of disposable addresses. */
+const disposableDomains = new Set([
+  '10minutemail.com',
+  'discard.email',
+  'dispostable.com',
+  'fakeinbox.com',
+  'getnada.com',
+  'guerrillamail.com',
+  'mailcatch.com',
+  'maildrop.cc',
+  'mailinator.com',
+  'mailnesia.com',
+  'mintemail.com',
+  'sharklasers.com',
+  'temp-mail.org',
+  'tempmail.com',
+  'throwawaymail.com',
+  'trashmail.com',
+  'yopmail.com',
+]);

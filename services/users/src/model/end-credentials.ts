@@ -1,0 +1,20 @@
+import { sql, type Work } from '@natter/database';
+import { credentialsChanged } from './api-keys.ts';
+
+/** Invalidates mailed links of an account: to set a password, to confirm an address. */
+export async function endLinks(work: Work, userId: number): Promise<void> {
+  await work.run(sql.unsafe`DELETE FROM users.confirmation WHERE user_id = ${userId}`);
+}
+
+/**
+ * Revokes the keys and sessions of an account except the one in use, and all mailed links: after a change of the password, and
+ * before a reactivation. A deactivated account keeps its keys until then, so that the refusal states the reason.
+ */
+export async function endCredentials(work: Work, userId: number, exceptKeyId = ''): Promise<void> {
+  await work.run(
+    sql.unsafe`DELETE FROM users.api_key WHERE user_id = ${userId} AND hash <> decode(${exceptKeyId}, 'hex')`,
+  );
+  await endLinks(work, userId);
+  work.bump(`actor:${userId}`);
+  work.emit(credentialsChanged(userId));
+}

@@ -1,0 +1,28 @@
+import { badRequest, limits } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { emitPerson } from './announce-account.ts';
+import type { Realm } from './read-realm.ts';
+
+/** 2 to 100 characters, without control characters and characters of mention and link syntax. */
+export function checkedFullName(name: string): string {
+  const stripped = name.trim();
+  if ([...stripped].length < 2) throw badRequest('Name too short!');
+  if ([...stripped].length > limits.fullNameLength) throw badRequest('Name too long!');
+  if (/[\p{C}*`\\>"@]/u.test(stripped) || /\|\d+$/.test(stripped)) throw badRequest('Invalid characters in name!');
+  return stripped;
+}
+
+/** If the realm requires unique names, refuses one that looks like an existing name. */
+export async function requireUniqueName(work: Work, realm: Realm, name: string, ownId?: number): Promise<void> {
+  if (!realm.settings.require_unique_names) return;
+  const same = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND id <> ${ownId ?? 0}
+      AND lower(normalize(full_name, NFKC)) = lower(normalize(${name}, NFKC)) LIMIT 1`);
+  if (same) throw badRequest('Unique names required in this organization.');
+}
+
+export async function changeFullName(work: Work, userId: number, full_name: string): Promise<void> {
+  await work.run(sql.unsafe`UPDATE users.account SET full_name = ${full_name} WHERE id = ${userId}`);
+  emitPerson(work, { user_id: userId, full_name });
+}

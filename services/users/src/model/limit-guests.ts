@@ -1,0 +1,107 @@
+import { idsOf, type LogEvent, type RequestMeta, sightOperations } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { Bus, Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import {
+  acquaintanceTypes,
+  applyFact,
+  consumerName,
+  insertContacts,
+  insertSubscribers,
+} from './acquaintance-consumer.ts';
+import { lockRealm, type Realm } from './read-realm.ts';
+import { hiddenPeople, limitsGuests } from './sight.ts';
+import { tellGained, tellLost } from './tell-sight.ts';
+
+const lookEveryMs = 5_000;
+
+/** Whether the realm's settings limit which users its guests see. */
+export const wantsLimit = ({ permissions, systemGroups }: Pick<Realm, 'permissions' | 'systemGroups'>): boolean =>
+  permissions.can_access_all_users_group !== systemGroups['role:everyone'];
+
+/** Guests see all users again. The realm is locked. */
+export async function endLimit(work: Work): Promise<void> {
+  if (!(await limitsGuests(work, work.realmId))) return;
+  await tellGained(work, await hiddenPeople(work, work.realmId, {}));
+  await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = false WHERE id = ${work.realmId}`);
+  await forget(work);
+}
+
+async function forget(work: Work): Promise<void> {
+  await work.run(sql.unsafe`DELETE FROM users.shared_channel WHERE realm_id = ${work.realmId}`);
+  await work.run(sql.unsafe`DELETE FROM users.direct_contact WHERE realm_id = ${work.realmId}`);
+}
+
+/**
+ * Puts a configured limit into force: reads shared channels and conversations from the other services, and hides all
+ * other users from the guests. The setting is committed already, so first contacts from now on are announced by events.
+ */
+export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
+  const [shared, contacts] = await Promise.all([
+    bus.call(sightOperations.listSubscribers, {}, { meta }),
+    bus.call(sightOperations.listDirectContacts, {}, { meta }),
+  ]);
+  await owner.background(meta.realmId, async (work) => {
+    const position = await holdConsumer(work);
+    const realm = await lockRealm(work);
+    if (!wantsLimit(realm) || (await limitsGuests(work, work.realmId))) return;
+    await forget(work);
+    for (const { channel_id, users } of shared.channels) await insertSubscribers(work, channel_id, idsOf(users));
+    for (const participants of contacts.conversations) await insertContacts(work, participants);
+    await replay(work, Math.min(shared.number, contacts.number), position);
+    await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = true WHERE id = ${work.realmId}`);
+    await tellLost(work, await hiddenPeople(work, work.realmId, {}));
+  });
+}
+
+const eventRow = z.object({ event: z.custom<LogEvent>() });
+
+/**
+ * Replays events that the consumer ignored because the limit was not in force, although they are newer than the data
+ * that was read.
+ */
+async function replay(work: Work, after: number, through: number): Promise<void> {
+  if (after >= through) return;
+  const rows = await work.any(sql.type(eventRow)`
+    SELECT event FROM log.read_types(${work.realmId}, ${after}, ${through}, ${sql.array([...acquaintanceTypes], 'text')}, 1000000)`);
+  for (const { event } of rows) await applyFact(work, event, false);
+}
+
+/** The consumer waits until this unit ends, and continues from its position. */
+async function holdConsumer(work: Work): Promise<number> {
+  await work.run(sql.unsafe`
+    INSERT INTO users.consumer (realm_id, name, position) VALUES (${work.realmId}, ${consumerName}, 0) ON CONFLICT DO NOTHING`);
+  const { position } = await work.one(sql.type(z.object({ position: z.number() }))`
+    SELECT position FROM users.consumer WHERE realm_id = ${work.realmId} AND name = ${consumerName} FOR UPDATE`);
+  return position;
+}
+
+const pendingRow = z.object({ id: z.number() });
+
+/** A configured limit that could not begin because a service was unavailable begins later. */
+export function startLimits(owner: Owner, bus: Bus, onError: (error: unknown) => void): () => void {
+  const look = async (): Promise<void> => {
+    const pending = await owner.database.any(sql.type(pendingRow)`
+      SELECT r.id FROM users.realm r
+      JOIN users.user_group g ON g.realm_id = r.id AND g.is_system AND g.name = 'role:everyone'
+      WHERE NOT r.limits_guests AND r.permissions -> 'can_access_all_users_group' <> to_jsonb(g.id)`);
+    for (const { id } of pending)
+      await beginLimit(owner, bus, {
+        requestId: 'limit-guests',
+        realmId: id,
+        client: 'natter',
+      });
+  };
+  let isLooking = false;
+  const lookAlone = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    await look()
+      .catch(onError)
+      .finally(() => {
+        isLooking = false;
+      });
+  };
+  const timer = setInterval(() => void lookAlone(), lookEveryMs);
+  return () => clearInterval(timer);
+}

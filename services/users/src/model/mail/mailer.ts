@@ -1,0 +1,96 @@
+import type { Executor } from '@natter/database';
+import type { Logger } from '@natter/service-kit';
+import { createTransport } from 'nodemailer';
+import { countMails, type DailyLimits, type Mailing, mayNotify } from './mail-limits.ts';
+
+export interface Mail {
+  subject: string;
+  text: string;
+}
+
+export interface Mailer {
+  /** Counts mails in the transaction that causes them; throws RATE_LIMIT_HIT above the daily limits. */
+  count(executor: Executor, mailing: Mailing): Promise<void>;
+  /**
+   * Sends a notice of a completed action, unless it exceeds the daily limits: the action is not refused because of its
+   * mail. Not awaited; never fails its caller.
+   */
+  notify(executor: Executor, notice: Notice): void;
+  /** Not awaited; never fails its caller: the action is complete, and the mail can be requested again. */
+  send(to: string, mail: Mail): void;
+  /** Resolves when all mails are sent or have failed. */
+  close(): Promise<void>;
+}
+
+interface Notice extends Pick<Mailing, 'realmId' | 'kind' | 'personId'> {
+  to: string;
+  mail: Mail;
+}
+
+/**
+ * Without the URL of a mail server nothing is sent. Mails contain secrets, so they are not logged: if `npm start`
+ * started this process, the terminal shows them.
+ */
+export function createMailer(options: {
+  url: string | undefined;
+  from: string;
+  limits: DailyLimits;
+  log: Logger;
+}): Mailer {
+  const { url, from, log, limits } = options;
+  const count: Mailer['count'] = (executor, mailing) => countMails(executor, limits, mailing);
+  const notices = new Set<Promise<void>>();
+  const notifyBy = (send: Mailer['send']): Mailer['notify'] => {
+    const notify = async (executor: Executor, { to, mail, ...mailing }: Notice): Promise<void> => {
+      if (await mayNotify(executor, limits, { ...mailing, addresses: [to] })) send(to, mail);
+      else log.info({ kind: mailing.kind, realm: mailing.realmId }, 'mail not sent: a daily limit is reached');
+    };
+    return (executor, notice) => {
+      const done: Promise<void> = notify(executor, notice)
+        .catch((error: unknown) => log.warn({ err: error, kind: notice.kind }, 'mail not sent'))
+        .finally(() => notices.delete(done));
+      notices.add(done);
+    };
+  };
+  if (!url) {
+    const show: Mailer['send'] = (to, mail) => {
+      if (process.connected) process.send?.({ mail: { to, ...mail } });
+      else log.warn({ subject: mail.subject }, 'mail not sent: no mail server is configured (NATTER_SMTP_URL)');
+    };
+    return {
+      count,
+      notify: notifyBy(show),
+      send: show,
+      close: async () => void (await Promise.all(notices)),
+    };
+  }
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: 5,
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 30_000,
+  });
+  const sending = new Set<Promise<void>>();
+  const send: Mailer['send'] = (to, { subject, text }) => {
+    const sent: Promise<void> = transport
+      .sendMail({ from, to, subject, text })
+      .then(
+        () => log.debug({ subject }, 'mail sent'),
+        (error: unknown) => log.warn({ err: error, subject }, 'mail not sent'),
+      )
+      .finally(() => sending.delete(sent));
+    sending.add(sent);
+  };
+  return {
+    count,
+    notify: notifyBy(send),
+    send,
+    async close() {
+      await Promise.all(notices);
+      await Promise.all(sending);
+      transport.close();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { LogEvent } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { emitGroup } from './group-events.ts';
+import { systemGroupsOfRole } from './system-groups.ts';
+
+const idRow = z.object({ id: z.number() });
+
+/**
+ * Adds a user to the system groups of a role. Only the user's own rights depend on it, so other versions are not
+ * bumped: creating a thousand accounts at once does not make their requests conflict.
+ */
+export async function joinSystemGroups(work: Work, userId: number, role: number): Promise<void> {
+  const rows = await work.any(sql.type(idRow)`
+    INSERT INTO users.group_member (group_id, user_id)
+    SELECT g.id, ${userId} FROM users.user_group g JOIN users.realm r ON r.id = g.realm_id JOIN users.account a ON a.id = ${userId}
+    WHERE g.realm_id = ${work.realmId} AND g.is_system AND g.name = ANY(${sql.array([...systemGroupsOfRole(role)], 'text')})
+      AND (g.name <> 'role:fullmembers' OR a.joined_at <= now() - make_interval(days => coalesce((r.settings->>'waiting_period_threshold')::int, 0)))
+    ON CONFLICT DO NOTHING RETURNING group_id AS id`);
+  await announceMoves(work, 'add_members', rows, userId);
+}
+
+async function leaveSystemGroups(work: Work, userId: number): Promise<void> {
+  const rows = await work.any(sql.type(idRow)`
+    DELETE FROM users.group_member m USING users.user_group g
+    WHERE m.group_id = g.id AND g.is_system AND g.realm_id = ${work.realmId} AND m.user_id = ${userId} RETURNING g.id`);
+  await announceMoves(work, 'remove_members', rows, userId);
+}
+
+/** Nothing is announced for a deactivated user, who is listed nowhere. */
+async function announceMoves(
+  work: Work,
+  op: 'add_members' | 'remove_members',
+  groups: readonly { id: number }[],
+  userId: number,
+): Promise<void> {
+  const { is_active } = await work.one(
+    sql.type(z.object({ is_active: z.boolean() }))`SELECT is_active FROM users.account WHERE id = ${userId}`,
+  );
+  if (is_active) for (const { id } of groups.toSorted((a, b) => a.id - b.id)) emitMembers(work, op, id, [userId]);
+}
+
+/** After a change of role: leaves the old system groups, joins the new ones. */
+export async function moveToRole(work: Work, userId: number, role: number): Promise<void> {
+  await leaveSystemGroups(work, userId);
+  await joinSystemGroups(work, userId, role);
+  bumpMembers(work, [userId]);
+}
+
+/** A deactivated user is listed in no group; the rows are kept for a reactivation. */
+export const announceLeaving = (work: Work, userId: number): Promise<void> => announce(work, 'remove_members', userId);
+export const announceReturn = (work: Work, userId: number): Promise<void> => announce(work, 'add_members', userId);
+
+async function announce(work: Work, op: 'add_members' | 'remove_members', userId: number): Promise<void> {
+  const groups = await work.any(sql.type(idRow.extend({ is_deactivated: z.boolean() }))`
+    SELECT g.id, g.is_deactivated FROM users.group_member m JOIN users.user_group g ON g.id = m.group_id
+    WHERE m.user_id = ${userId} ORDER BY g.id`);
+  for (const group of groups) emitGroup(work, group, membersChanged(op, group.id, [userId]));
+  bumpMembers(work, [userId]);
+}
+
+const membersChanged = (
+  op: 'add_members' | 'remove_members',
+  group_id: number,
+  user_ids: readonly number[],
+): LogEvent<'user_group/add_members' | 'user_group/remove_members'> => ({
+  type: 'user_group',
+  op,
+  body: { group_id, user_ids },
+  audience: 'realm',
+});
+
+/** For a group that is not deactivated. */
+export function emitMembers(
+  work: Work,
+  op: 'add_members' | 'remove_members',
+  groupId: number,
+  userIds: readonly number[],
+): void {
+  if (userIds.length === 0) return;
+  emitGroup(work, { is_deactivated: false }, membersChanged(op, groupId, userIds));
+}
+
+/** Bumps the versions of these users' rights, and of group contents. */
+export function bumpMembers(work: Work, userIds: readonly number[]): void {
+  if (userIds.length === 0) return;
+  work.bump('group-contents');
+  for (const id of userIds) work.bump(`actor:${id}`);
+}

@@ -1,0 +1,40 @@
+import { badRequest, idSet, roles } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import type { AccountRow } from './account-row.ts';
+import { emitPerson } from './announce-account.ts';
+import { announceBot, announceBotChange, announceKey } from './announce-bot.ts';
+import { renewKey } from './bot-key.ts';
+import { setRole } from './change-role.ts';
+import type { KeySeal } from './credentials/key-seal.ts';
+import { lockAccount } from './find-account.ts';
+
+/**
+ * Gives a bot to another user: its role is lowered to theirs, and it gets a new key, because the former owner knows the
+ * old one. It no longer sends in the name of others, because that right was granted to a bot of the former owner. The former owner can no longer see it, unless they are an administrator. Returns the bot after the change.
+ */
+export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId: number, seal: KeySeal): Promise<B> {
+  if (bot.bot_owner_id === ownerId) return bot;
+  const next = await lockAccount(work, ownerId);
+  if (!next) throw badRequest('Failed to change owner, no such user');
+  if (!next.is_active) throw badRequest('Failed to change owner, user is deactivated');
+  if (next.is_bot) throw badRequest("Failed to change owner, bots can't own other bots");
+  await work.run(
+    sql.unsafe`UPDATE users.account SET bot_owner_id = ${ownerId}, can_forge_sender = false WHERE id = ${bot.id}`,
+  );
+  const before = bot.bot_owner_id === null ? undefined : await lockAccount(work, bot.bot_owner_id);
+  if (before && before.role > roles.administrator)
+    work.emit({
+      type: 'realm_bot',
+      op: 'delete',
+      body: { bot: { user_id: bot.id } },
+      audience: { users: idSet([before.id]) },
+    });
+  else if (before) announceKey(work, bot.id, before.id, '');
+  if (next.role > roles.administrator) await announceBot(work, bot.id, { users: idSet([next.id]) });
+  await announceBotChange(work, { id: bot.id, bot_owner_id: null }, { owner_id: ownerId });
+  emitPerson(work, { user_id: bot.id, bot_owner_id: ownerId });
+  const moved = { ...bot, bot_owner_id: ownerId, can_forge_sender: false, role: Math.max(bot.role, next.role) };
+  await renewKey(work, moved, seal);
+  if (moved.role !== bot.role) await setRole(work, bot, moved.role, seal);
+  return moved;
+}

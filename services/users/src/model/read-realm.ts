@@ -1,0 +1,75 @@
+import {
+  defaultRealmUrl,
+  type GroupSetting,
+  type RealmPermission,
+  type RealmSettingValues,
+  realmPermissions,
+  realmSettingDefaults,
+  type SystemGroupName,
+} from '@natter/contracts';
+import { type Executor, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+export interface Realm {
+  id: number;
+  host: string;
+  /** Origin of links to the realm. */
+  url: string;
+  createdAt: Date;
+  isDeactivated: boolean;
+  settings: RealmSettingValues;
+  permissions: Record<RealmPermission, GroupSetting>;
+  /** Ids of the system groups by name. */
+  systemGroups: Record<SystemGroupName, number>;
+}
+
+const realmRow = z.object({
+  id: z.number(),
+  host: z.string(),
+  url: z.string().nullable(),
+  name: z.string(),
+  description: z.string(),
+  created_at: z.date(),
+  is_deactivated: z.boolean(),
+  settings: z.record(z.string(), z.any()),
+  permissions: z.record(z.string(), z.any()),
+  system_groups: z.record(z.string(), z.number()),
+});
+
+/** The realm; settings that were never changed have their defaults. */
+export const readRealm = (executor: Executor, realmId: number): Promise<Realm> =>
+  read(executor, realmId, sql.fragment``);
+
+/** Like `readRealm`, and locks the realm until this unit ends. */
+export const lockRealm = (work: Work): Promise<Realm> => read(work, work.realmId, sql.fragment`FOR NO KEY UPDATE OF r`);
+
+async function read(executor: Executor, realmId: number, lock: ReturnType<typeof sql.fragment>): Promise<Realm> {
+  const row = await executor.one(sql.type(realmRow)`
+    SELECT r.id, r.host, r.url, r.name, r.description, r.created_at, r.is_deactivated, r.settings, r.permissions,
+      (SELECT jsonb_object_agg(g.name, g.id) FROM users.user_group g WHERE g.realm_id = r.id AND g.is_system) AS system_groups
+    FROM users.realm r WHERE r.id = ${realmId} ${lock}`);
+  const systemGroups = row.system_groups as Record<SystemGroupName, number>;
+  const permissions = Object.fromEntries(
+    Object.entries(realmPermissions).map(([name, { default_group_name }]) => [
+      name,
+      row.permissions[name] ?? systemGroups[default_group_name as SystemGroupName],
+    ]),
+  ) as Record<RealmPermission, GroupSetting>;
+  return {
+    id: row.id,
+    host: row.host,
+    url: row.url ?? defaultRealmUrl(row.host),
+    createdAt: row.created_at,
+    isDeactivated: row.is_deactivated,
+    settings: {
+      ...realmSettingDefaults,
+      ...row.settings,
+      name: row.name,
+      description: row.description,
+      // A deactivated realm has no spectators.
+      ...(row.is_deactivated ? { enable_spectator_access: false } : {}),
+    },
+    permissions,
+    systemGroups,
+  };
+}

@@ -1,0 +1,72 @@
+import { type Actor, badRequest, type MutedUser, socialOperations, totals } from '@natter/contracts';
+import { type Executor, requireRoom, sql, type Work } from '@natter/database';
+import { type Handlers, handleWrite } from '@natter/service-kit';
+import { z } from 'zod';
+import { toSelf } from '../model/change.ts';
+import { lockAccount, noSuchUser } from '../model/find-account.ts';
+import { hiddenFrom } from '../model/sight.ts';
+import type { SnapshotPart } from '../model/snapshot-part.ts';
+
+const mutedRow = z.object({ id: z.number(), muted_at: z.date() });
+
+/** Messaging consumes the event and marks messages of the muted user as read. */
+export function mutedUserHandlers(): Handlers {
+  return [
+    handleWrite(socialOperations.muteUser, async (context, params) =>
+      context.write(async (work) => {
+        const { userId } = context.actor;
+        const { muted_user_id } = params;
+        if (muted_user_id === userId) throw badRequest('Cannot mute self');
+        await lockAccount(work, userId);
+        await requireKnown(work, context.actor, muted_user_id);
+        const added = await work.run(sql.unsafe`
+          INSERT INTO users.muted_user (user_id, muted_user_id) VALUES (${userId}, ${muted_user_id}) ON CONFLICT DO NOTHING`);
+        if (added === 0) throw badRequest('User already muted');
+        await requireRoom(work, totals.mutedUsers, sql.fragment`users.muted_user WHERE user_id = ${userId}`);
+        return announce(work, userId);
+      }),
+    ),
+
+    handleWrite(socialOperations.unmuteUser, async (context, params) =>
+      context.write(async (work) => {
+        const { userId } = context.actor;
+        await lockAccount(work, userId);
+        const removed = await work.run(
+          sql.unsafe`DELETE FROM users.muted_user WHERE user_id = ${userId} AND muted_user_id = ${params.muted_user_id}`,
+        );
+        if (removed === 0) {
+          await requireKnown(work, context.actor, params.muted_user_id);
+          throw badRequest('User is not muted');
+        }
+        return announce(work, userId);
+      }),
+    ),
+  ];
+}
+
+/** Bots can be muted, including system bots. */
+async function requireKnown(work: Work, actor: Actor, userId: number): Promise<void> {
+  const found = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
+    SELECT id FROM users.account WHERE realm_id = ${work.realmId} AND id = ${userId}`);
+  if (!found || (await hiddenFrom(work, work.realmId, actor)).has(userId)) throw noSuchUser();
+}
+
+/** The account is locked, so that the last announced list is the final one. */
+async function announce(work: Work, userId: number): Promise<Record<string, never>> {
+  const muted_users = await readMuted(work, userId);
+  work.emit(toSelf(userId, 'muted_users', { muted_users }));
+  return {};
+}
+
+async function readMuted(executor: Executor, userId: number): Promise<MutedUser[]> {
+  const rows = await executor.any(sql.type(mutedRow)`
+    SELECT muted_user_id AS id, muted_at FROM users.muted_user WHERE user_id = ${userId} ORDER BY muted_at, muted_user_id`);
+  return rows.map(({ id, muted_at }) => ({ id, timestamp: Math.floor(muted_at.getTime() / 1000) }));
+}
+
+export const mutedUsersSnapshot: SnapshotPart = {
+  types: ['muted_users'],
+  read: async (executor, { userId }) => ({
+    muted_users: userId === undefined ? [] : await readMuted(executor, userId),
+  }),
+};

@@ -1,0 +1,95 @@
+import { ChatError, type RequestMeta, settingsOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
+import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { findConfirmation, takeConfirmation } from '../model/confirmations.ts';
+import { checkPassword, hashPassword } from '../model/credentials/passwords.ts';
+import { endCredentials } from '../model/end-credentials.ts';
+import { forgottenPasswordMail } from '../model/mail/mails.ts';
+import { escaped, gone, plainPage } from '../model/plain-page.ts';
+import { readRealm } from '../model/read-realm.ts';
+import type { SettingsTools } from '../model/settings-tools.ts';
+import { limitResets, makeResetLink } from './password-resets.ts';
+
+export function passwordResetHandlers(owner: Owner, { mailer, log, attempts }: SettingsTools): Handlers {
+  const { database } = owner;
+  async function mailLink(meta: RequestMeta, email: string): Promise<void> {
+    const account = await database.maybeOne(sql.type(
+      z.object({ id: z.number(), email: z.string(), language: z.string() }),
+    )`
+      SELECT a.id, a.email, coalesce(a.settings->>'default_language', 'en') AS language
+      FROM users.account a JOIN users.realm r ON r.id = a.realm_id
+      WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
+    if (!account) return;
+    const key = await makeResetLink(owner, meta.realmId, account.id);
+    if (key === undefined) return;
+    const { url, settings } = await readRealm(database, meta.realmId);
+    const link = `${url}/accounts/password/reset/${key}`;
+    mailer.send(account.email, forgottenPasswordMail(account.language, { realm: settings.name, link }));
+  }
+  return [
+    handle(settingsOperations.forgottenPage, async () =>
+      plainPage(
+        200,
+        'Forgotten password',
+        `<form method="post" action="/accounts/password/reset">
+<label>Email <input name="email" type="email" required autocomplete="email"></label><button>Send me a link</button></form>`,
+      ),
+    ),
+
+    handleWrite(settingsOperations.askForPassword, async ({ meta }, { email }) => {
+      await limitResets(attempts, meta, email);
+      // Not awaited: the response time must not reveal whether the account exists.
+      void mailLink(meta, email).catch((error: unknown) =>
+        log.warn({ err: error }, 'mailing a link to set a password failed'),
+      );
+      // The same page whether or not the account exists.
+      return plainPage(
+        200,
+        'Look into your mail',
+        '<p>If there is an account with this address, a link is on its way. Links that you got within a day work too, until one is used.</p>',
+      );
+    }),
+
+    handle(settingsOperations.newPasswordPage, async ({ meta }, { key }) =>
+      (await findConfirmation(database, { realmId: meta.realmId, kind: 'password', key }))
+        ? newPasswordForm(key)
+        : gone(),
+    ),
+
+    handleWrite(settingsOperations.setPassword, async ({ meta, write }, { key, password }) => {
+      if (!(await findConfirmation(database, { realmId: meta.realmId, kind: 'password', key }))) return gone();
+      try {
+        checkPassword(password);
+      } catch (error) {
+        if (error instanceof ChatError) return newPasswordForm(key, error.message);
+        throw error;
+      }
+      const hash = await hashPassword(password);
+      return write(async (work) => {
+        const taken = await takeConfirmation(work, { realmId: work.realmId, kind: 'password', key });
+        if (!taken) return gone();
+        const stored = await work.run(sql.unsafe`
+          UPDATE users.account SET password_hash = ${hash}
+          WHERE id = ${taken.user_id} AND is_active AND lower(email) = lower(${taken.email})`);
+        if (stored === 0) return gone();
+        await endCredentials(work, taken.user_id);
+        return plainPage(
+          200,
+          'Your password is changed',
+          '<p>Log in with it in your apps: all of them are logged out.</p>',
+        );
+      });
+    }),
+  ];
+}
+
+const problemOf = (problem: string): string => `<p class="problem" role="alert">${escaped(problem)}</p>`;
+
+const newPasswordForm = (key: string, problem?: string) =>
+  plainPage(
+    problem === undefined ? 200 : 400,
+    'Set a new password',
+    `${problem === undefined ? '' : problemOf(problem)}<form method="post" action="/accounts/password/reset/${encodeURIComponent(key)}">
+<label>New password <input name="password" type="password" required autocomplete="new-password"></label><button>Set password</button></form>`,
+  );

@@ -1,0 +1,60 @@
+import type { RequestMeta } from '@natter/contracts';
+import { sql } from '@natter/database';
+import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { newConfirmation } from '../model/confirmations.ts';
+import type { Attempts } from '../model/credentials/attempts.ts';
+import { hashOf } from '../model/credentials/guesses.ts';
+import { lockAccount } from '../model/find-account.ts';
+
+/** Per network and address. */
+const perPair = [
+  { seconds: 3_600, most: 2 },
+  { seconds: 86_400, most: 5 },
+];
+/** Per network, for all addresses. */
+const perNetwork = { seconds: 3_600, most: 30 };
+
+const freeMails = 3;
+const firstGapSeconds = 900;
+const longestGapSeconds = 4 * 3_600;
+
+/**
+ * Minimum seconds between the last mail to an address and the next, after this many in a day: about ten mails a day at
+ * most.
+ */
+export const gapAfter = (mailed: number): number =>
+  mailed < freeMails ? 0 : Math.min(longestGapSeconds, firstGapSeconds * 2 ** Math.min(mailed - freeMails, 30));
+
+/** Refuses a network that requests too many. Requests of other networks for the same address are not affected. */
+export async function limitResets(
+  attempts: Pick<Attempts, 'count'>,
+  { realmId, network = 'unknown' }: RequestMeta,
+  email: string,
+): Promise<void> {
+  // First, so that a network that invents addresses adds no more counts to Redis once it is refused.
+  await attempts.count(realmId, `reset-by:${network}`, perNetwork);
+  for (const window of perPair)
+    await attempts.count(realmId, `reset:${hashOf(email)}:${network}:${window.seconds}`, window);
+}
+
+/**
+ * Creates a link to set a password, or none if the last one is too recent. The link always goes to the owner of the
+ * address and stays valid for a day, so frequent requests of strangers cannot keep the owner from getting one.
+ */
+export function makeResetLink(
+  { background }: Pick<Owner, 'background'>,
+  realmId: number,
+  userId: number,
+): Promise<string | undefined> {
+  return background(realmId, async (work) => {
+    const account = await lockAccount(work, userId);
+    if (!account?.is_active) return undefined;
+    // A link is valid for a day, so the account's links correspond to the mails of a day.
+    const { mailed, seconds } = await work.one(sql.type(z.object({ mailed: z.number(), seconds: z.number() }))`
+      SELECT count(*)::int AS mailed, coalesce(extract(epoch FROM now() - max(expires_at) + interval '24 hours'), 0)::float8 AS seconds
+      FROM users.confirmation WHERE user_id = ${userId} AND kind = 'password' AND expires_at > now()`);
+    if (seconds < gapAfter(mailed)) return undefined;
+    return newConfirmation(work, userId, 'password', account.email);
+  });
+}

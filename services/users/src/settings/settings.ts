@@ -1,0 +1,177 @@
+import {
+  type Actor,
+  badRequest,
+  type ParamsOf,
+  roles,
+  settingsOperations,
+  type UserSettingName,
+  userSettingNames,
+} from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Handlers, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
+import { z } from 'zod';
+import type { AccountRow } from '../model/account-row.ts';
+import { administratorsAnd, announceEmail } from '../model/announce-account.ts';
+import { checkEmailForm, checkMayChangeEmail, checkNewEmail } from '../model/change-email.ts';
+import { newConfirmation } from '../model/confirmations.ts';
+import { hashPassword, verifyPassword } from '../model/credentials/passwords.ts';
+import { endCredentials } from '../model/end-credentials.ts';
+import { lockAccount, noSuchUser } from '../model/find-account.ts';
+import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
+import { confirmEmailMail } from '../model/mail/mails.ts';
+import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
+import { announceSetting } from '../model/settings-events.ts';
+import type { SettingsTools } from '../model/settings-tools.ts';
+import { readSettings } from '../model/stored-settings.ts';
+
+type Params = ParamsOf<typeof settingsOperations.updateSettings>;
+
+const emailWindows = [
+  { seconds: 3_600, most: 2 },
+  { seconds: 86_400, most: 5 },
+];
+
+export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses }: SettingsTools): Handlers {
+  const { updateSettings, updateDisplaySettings, updateNotificationSettings } = settingsOperations;
+  return [updateSettings, updateDisplaySettings, updateNotificationSettings].map((operation) =>
+    handleWrite(operation, async (context, params) => {
+      const secrets = await checkSecrets(context, params);
+      await limitEmailChanges(context, params);
+      let mail: Mail | undefined;
+      const answer = await context.write(async (work) => {
+        const stored = await store(work, context, params, secrets);
+        const { realmId, userId } = context.actor;
+        if (stored.mail)
+          await mailer.count(work, { realmId, kind: 'account', personId: userId, addresses: [stored.mail.to] });
+        mail = stored.mail;
+        return stored.ignored.length > 0 ? { ignored_parameters_unsupported: stored.ignored } : {};
+      });
+      if (mail) {
+        const link = `${mail.realm.url}/accounts/confirm_new_email/${mail.key}`;
+        mailer.send(mail.to, confirmEmailMail(mail.language, { realm: mail.realm.settings.name, link }));
+      }
+      return answer;
+    }),
+  );
+
+  /** A new password and a new address both require the current password. */
+  async function checkSecrets({ actor, meta }: UserContext, params: Params): Promise<Secrets | undefined> {
+    const { old_password, new_password, email } = params;
+    const account = await owner.database.one(sql.type(secretRow)`
+      SELECT email, password_hash FROM users.account WHERE id = ${actor.userId}`);
+    const isNewEmail = email !== undefined && email !== '' && email !== account.email;
+    if (!new_password && !isNewEmail) return undefined;
+    if (account.password_hash === null)
+      throw badRequest(
+        'Your account has no password. Have a link mailed to you at /accounts/password/reset to set one.',
+      );
+    if (old_password === undefined)
+      throw badRequest(
+        new_password ? 'Missing old password!' : 'Changing the address needs your password: old_password',
+      );
+    const verified = account.password_hash;
+    // Counted separately from logins, so that guesses with a stolen key delay no one else. Not counted per key, because
+    // its holder can create new ones.
+    const by = { realmId: meta.realmId, network: `settings:${meta.network ?? 'unknown'}` };
+    const isRight = await guesses.attempt(by, { userId: actor.userId }, async () =>
+      (await verifyPassword(verified, old_password)) ? true : undefined,
+    );
+    if (!isRight) throw badRequest('Wrong password!');
+    return { verified, next: new_password ? await hashPassword(new_password) : undefined };
+  }
+
+  async function limitEmailChanges({ actor, meta }: UserContext, { email }: Params): Promise<void> {
+    if (email === undefined || email === '') return;
+    const { email: own } = await owner.database.one(
+      sql.type(z.object({ email: z.string() }))`SELECT email FROM users.account WHERE id = ${actor.userId}`,
+    );
+    if (own === email) return;
+    checkEmailForm(email);
+    // Counted before the answer reveals whether the address is taken.
+    for (const window of emailWindows)
+      await attempts.count(meta.realmId, `email:${actor.userId}:${window.seconds}`, window);
+    await checkNewEmail(owner.database, await readRealm(owner.database, meta.realmId), email, actor.userId);
+  }
+}
+
+const secretRow = z.object({ email: z.string(), password_hash: z.string().nullable() });
+
+/** The hash against which the given password was verified, and the hash of the new one. */
+interface Secrets {
+  verified: string;
+  next: string | undefined;
+}
+
+interface Mail {
+  to: string;
+  key: string;
+  realm: Realm;
+  language: string;
+}
+
+async function store(
+  work: Work,
+  { actor }: UserContext,
+  params: Params,
+  secrets: Secrets | undefined,
+): Promise<{ ignored: string[]; mail: Mail | undefined }> {
+  // The receivers of these changes depend on roles.
+  const isByRole = params.email_address_visibility !== undefined || params.allow_private_data_export !== undefined;
+  const realm = isByRole ? await lockRealm(work) : await readRealm(work, work.realmId);
+  const row = await lockAccount(work, actor.userId);
+  if (!row) throw noSuchUser();
+  const ignored = [
+    ...(await storeName(work, realm, row, params.full_name)),
+    ...(await storeValues(work, row, params)),
+    ...(params.new_password === '' ? ['new_password'] : []),
+  ];
+  if (params.old_password !== undefined && !secrets) ignored.push('old_password');
+  if (secrets) await storePassword(work, secrets, actor);
+  if (params.email === undefined) return { ignored, mail: undefined };
+  if (params.email === row.email || params.email === '') return { ignored: [...ignored, 'email'], mail: undefined };
+  checkMayChangeEmail(realm, row);
+  await checkNewEmail(work, realm, params.email, row.id);
+  const key = await newConfirmation(work, row.id, 'email', params.email);
+  const { default_language } = await readSettings(work, row.id);
+  return { ignored, mail: { to: params.email, key, realm, language: default_language } };
+}
+
+/** Fails if the password was changed since it was verified. Other keys end with the old password. */
+async function storePassword(work: Work, { verified, next }: Secrets, { userId, keyId }: Actor): Promise<void> {
+  const stored = await work.run(sql.unsafe`
+    UPDATE users.account SET password_hash = ${next ?? verified} WHERE id = ${userId} AND password_hash = ${verified}`);
+  if (stored === 0) throw badRequest('Wrong password!');
+  if (next !== undefined) await endCredentials(work, userId, keyId);
+}
+
+/** Returns the names of settings that already have the value. */
+async function storeName(work: Work, realm: Realm, row: AccountRow, given: string | undefined): Promise<string[]> {
+  if (given === undefined) return [];
+  if (given.trim() === row.full_name) return ['full_name'];
+  if (realm.settings.name_changes_disabled && row.role > roles.administrator)
+    throw badRequest('Name changes are disabled in this organization.');
+  const name = checkedFullName(given);
+  await requireUniqueName(work, realm, name, row.id);
+  await changeFullName(work, row.id, name);
+  return [];
+}
+
+/** Returns the names of settings that already have the value. */
+export async function storeValues(work: Work, row: AccountRow, params: Partial<Params>): Promise<string[]> {
+  const before = await readSettings(work, row.id);
+  const given = userSettingNames.filter((name) => params[name] !== undefined);
+  const changed = given.filter((name) => params[name] !== before[name]);
+  if (changed.length > 0) {
+    const values = Object.fromEntries(changed.map((name) => [name, params[name]]));
+    await work.run(sql.unsafe`
+      UPDATE users.account SET settings = settings || ${JSON.stringify(values)}::jsonb WHERE id = ${row.id}`);
+    for (const name of changed) if (params[name] !== undefined) announceSetting(work, row, name, params[name]);
+    if (changed.includes('email_address_visibility')) await announceEmail(work, row);
+    const consented = params.allow_private_data_export;
+    if (changed.includes('allow_private_data_export') && consented !== undefined) {
+      const body = { user_id: row.id, consented };
+      work.emit({ type: 'realm_export_consent', body, audience: await administratorsAnd(work, null) });
+    }
+  }
+  return given.filter((name: UserSettingName) => !changed.includes(name));
+}

@@ -1,0 +1,73 @@
+import {
+  type GroupPermission,
+  type GroupSetting,
+  groupOperations,
+  groupPermissions,
+  type ParamsOf,
+  type SystemGroupName,
+  totals,
+} from '@natter/contracts';
+import { requireRoom, sql, sqlState, type Work } from '@natter/database';
+import { type Handlers, handleWrite } from '@natter/service-kit';
+import { z } from 'zod';
+import { requireGroup } from '../model/access-group.ts';
+import { changeOfGroups } from '../model/change.ts';
+import { emitAdded } from '../model/group-events.ts';
+import { checkedUsers, insertMembers } from '../model/group-members.ts';
+import { bumpMembers } from '../model/membership.ts';
+import { checkedSetting } from '../model/nameable.ts';
+import { type Realm, readRealm } from '../model/read-realm.ts';
+import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
+import { insertSubgroups } from './subgroups.ts';
+
+type Params = ParamsOf<typeof groupOperations.createUserGroup>;
+
+export function createGroupHandlers(): Handlers {
+  return [
+    handleWrite(groupOperations.createUserGroup, async (context, params) => {
+      const { actor } = context;
+      const name = checkedGroupName(params.name);
+      const description = checkedGroupDescription(params.description);
+      return changeOfGroups(context, async (work) => {
+        const realm = await readRealm(work, work.realmId);
+        const members = await checkedUsers(work, params.members);
+        const permissions = await permissionsOf(work, realm, actor.userId, params);
+        const { id } = await work
+          .one(sql.type(z.object({ id: z.number() }))`
+            INSERT INTO users.user_group (realm_id, name, description, creator_id, permissions)
+            VALUES (${work.realmId}, ${name}, ${description}, ${actor.userId}, ${JSON.stringify(permissions)}) RETURNING id`)
+          .catch((error: unknown) => {
+            if (sqlState(error) === '23505') throw nameTaken(name);
+            throw error;
+          });
+        await requireRoom(work, totals.groups, sql.fragment`users.user_group WHERE realm_id = ${work.realmId}`);
+        await insertMembers(work, id, members);
+        await insertSubgroups(work, id, params.subgroups);
+        bumpMembers(work, members);
+        if (params.subgroups.length > 0) work.bump('groups');
+        emitAdded(work, await requireGroup(work, work.realmId, id), {
+          added: { by: actor.userId, user_ids: members.filter((member) => member !== actor.userId) },
+        });
+        return { group_id: id };
+      });
+    }),
+  ];
+}
+
+async function permissionsOf(
+  work: Work,
+  realm: Realm,
+  creatorId: number,
+  params: Params,
+): Promise<Record<string, GroupSetting>> {
+  const values: Record<string, GroupSetting> = {};
+  for (const name of Object.keys(groupPermissions) as GroupPermission[]) {
+    const setting = groupPermissions[name];
+    const given = params[name];
+    if (given !== undefined) values[name] = await checkedSetting(work, name, setting, given);
+    else if (setting.default_group_name === 'group_creator')
+      values[name] = { direct_members: [creatorId], direct_subgroups: [] };
+    else values[name] = realm.systemGroups[setting.default_group_name as SystemGroupName];
+  }
+  return values;
+}

@@ -1,0 +1,68 @@
+import { type Actor, badRequest, ChatError, groupOperations, groupUsesKey, type RequestMeta } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { type Bus, type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
+import { z } from 'zod';
+import { lockGroup, requireCloser } from '../model/access-group.ts';
+import { changeOfGroups } from '../model/change.ts';
+import { emitDeactivated } from '../model/group-events.ts';
+import type { GroupRow } from '../model/group-row.ts';
+import { holderOf } from '../model/holder.ts';
+import { usesInPeople } from './group-uses.ts';
+
+export function deactivateGroupHandlers(owner: Owner, bus: Bus): Handlers {
+  return [
+    handleWrite(groupOperations.deactivateUserGroup, (context, { user_group_id }) =>
+      deactivateGroup(owner, bus, context, user_group_id),
+    ),
+  ];
+}
+
+/**
+ * A group in use cannot be deactivated. Uses in other services are queried before the unit, which expects that none was
+ * added since; in this service the group's row is locked against assignments.
+ */
+export async function deactivateGroup(
+  owner: Owner,
+  bus: Bus,
+  context: WriteContext,
+  group_id: number,
+): Promise<Record<string, never>> {
+  const { actor, meta } = context;
+  const uses = await usesElsewhere(owner, bus, meta, group_id);
+  return changeOfGroups(context, async (work) => {
+    const row = await mayEnd(work, actor, group_id);
+    await endGroup(work, row, uses);
+    return {};
+  });
+}
+
+/** Uses of a group in other services, and their version. */
+export interface GroupUses {
+  version: number;
+  objections: readonly unknown[];
+}
+
+export async function usesElsewhere(owner: Owner, bus: Bus, meta: RequestMeta, group_id: number): Promise<GroupUses> {
+  const { version } = await owner.database.one(sql.type(z.object({ version: z.number() }))`
+    SELECT version FROM log.versions(${meta.realmId}, ${sql.array([groupUsesKey], 'text')})`);
+  const { objections } = await bus.call(groupOperations.getGroupUses, { group_id }, { meta });
+  return { version, objections };
+}
+
+/** Deactivates a group whose row is locked, unless it is in use. */
+export async function endGroup(work: Work, row: GroupRow, { version, objections }: GroupUses): Promise<void> {
+  work.restOn({ [groupUsesKey]: version });
+  const all = [...(await usesInPeople(work, row.id)), ...objections];
+  if (all.length > 0)
+    throw new ChatError('CANNOT_DEACTIVATE_GROUP_IN_USE', 'Cannot deactivate user group in use.', { objections: all });
+  await work.run(sql.unsafe`UPDATE users.user_group SET is_deactivated = true WHERE id = ${row.id}`);
+  emitDeactivated(work, row);
+  work.bump('groups');
+}
+
+async function mayEnd(work: Work, actor: Actor, groupId: number): Promise<GroupRow> {
+  const row = await lockGroup(work, groupId);
+  if (row.is_deactivated) throw badRequest('User group is already deactivated.');
+  await requireCloser(work, row, await holderOf(work, actor.userId));
+  return row;
+}

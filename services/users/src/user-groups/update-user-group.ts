@@ -1,0 +1,87 @@
+import {
+  badRequest,
+  type GroupChange,
+  type GroupPermission,
+  type GroupSetting,
+  groupOperations,
+  groupPermissions,
+  type ParamsOf,
+} from '@natter/contracts';
+import { sql, sqlState, type Work } from '@natter/database';
+import { isSameSetting } from '@natter/permissions';
+import { type Bus, type Handlers, handleWrite, type Owner } from '@natter/service-kit';
+import { lockGroup, requireCloser, requireGroup, requireManager } from '../model/access-group.ts';
+import { changeOfGroups } from '../model/change.ts';
+import { expectOld } from '../model/expect-old.ts';
+import { emitGroup, emitReactivated } from '../model/group-events.ts';
+import { type GroupRow, permissionOf } from '../model/group-row.ts';
+import { holderOf } from '../model/holder.ts';
+import { checkedSetting } from '../model/nameable.ts';
+import { endGroup, usesElsewhere } from './deactivate-user-group.ts';
+import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
+
+type Params = ParamsOf<typeof groupOperations.updateUserGroup>;
+const permissionNames = Object.keys(groupPermissions) as GroupPermission[];
+
+export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
+  return [
+    handleWrite(groupOperations.updateUserGroup, async (context, params) => {
+      const { actor, meta } = context;
+      const { user_group_id, deactivated, ...changes } = params;
+      const changesData = Object.values(changes).some((value) => value !== undefined);
+      if (!changesData && deactivated === undefined) throw badRequest('No new data supplied');
+      if (changes.name !== undefined) changes.name = checkedGroupName(changes.name);
+      if (changes.description !== undefined) checkedGroupDescription(changes.description);
+      const uses = deactivated ? await usesElsewhere(owner, bus, meta, user_group_id) : undefined;
+      return changeOfGroups(context, async (work) => {
+        const group = await lockGroup(work, user_group_id);
+        const holder = await holderOf(work, actor.userId);
+        if (changesData) {
+          await requireManager(work, group, holder);
+          await changeGroup(work, group, changes);
+        }
+        if (deactivated !== undefined) await requireCloser(work, group, holder);
+        if (deactivated === false && group.is_deactivated) await reactivate(work, group);
+        if (uses && !group.is_deactivated) await endGroup(work, group, uses);
+        return {};
+      });
+    }),
+  ];
+}
+
+async function changeGroup(
+  work: Work,
+  group: GroupRow,
+  params: Omit<Params, 'user_group_id' | 'deactivated'>,
+): Promise<void> {
+  const data: GroupChange = {};
+  const permissions: Partial<Record<GroupPermission, GroupSetting>> = {};
+  for (const name of permissionNames) {
+    const update = params[name];
+    if (update === undefined) continue;
+    expectOld(update, permissionOf(group, name));
+    if (isSameSetting(update.new, permissionOf(group, name))) continue;
+    permissions[name] = await checkedSetting(work, name, groupPermissions[name], update.new);
+  }
+  if (params.name !== undefined && params.name !== group.name) data.name = params.name;
+  if (params.description !== undefined && params.description !== group.description)
+    data.description = params.description;
+  if (Object.keys(data).length + Object.keys(permissions).length === 0) return;
+  await work
+    .run(sql.unsafe`
+      UPDATE users.user_group SET name = coalesce(${params.name ?? null}, name), description = coalesce(${params.description ?? null}, description),
+        permissions = permissions || ${JSON.stringify(permissions)}::jsonb WHERE id = ${group.id}`)
+    .catch((error: unknown) => {
+      if (sqlState(error) === '23505') throw nameTaken(params.name ?? '');
+      throw error;
+    });
+  const body = { group_id: group.id, data: { ...data, ...permissions } };
+  emitGroup(work, group, { type: 'user_group', op: 'update', body, audience: 'realm' });
+  work.bump('group-contents');
+}
+
+async function reactivate(work: Work, group: GroupRow): Promise<void> {
+  await work.run(sql.unsafe`UPDATE users.user_group SET is_deactivated = false WHERE id = ${group.id}`);
+  work.bump('groups');
+  emitReactivated(work, await requireGroup(work, work.realmId, group.id));
+}

@@ -1,0 +1,46 @@
+import { badRequest, roles, userOperations } from '@natter/contracts';
+import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
+import { changeOfGroups } from '../model/change.ts';
+import { isLastOwner } from '../model/change-role.ts';
+import type { KeySeal } from '../model/credentials/key-seal.ts';
+import { deactivate } from '../model/deactivate.ts';
+import { lockAccount, noSuchUser } from '../model/find-account.ts';
+import { holderOf, requireOwner } from '../model/holder.ts';
+import type { Mailer } from '../model/mail/mailer.ts';
+import { deactivatedMail } from '../model/mail/mails.ts';
+import { lockRealm } from '../model/read-realm.ts';
+import { readSettings } from '../model/stored-settings.ts';
+
+export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer): Handlers {
+  return [
+    handleWrite(userOperations.deactivateUser, async (context, params) => {
+      let to: { email: string; language: string; realm: string } | undefined;
+      const answer = await changeOfGroups(context, async (work) => {
+        to = undefined;
+        const holder = await holderOf(work, context.actor.userId);
+        const realm = await lockRealm(work);
+        const row = await lockAccount(work, params.user_id);
+        if (!row || row.is_bot) throw noSuchUser();
+        if (!row.is_active) return {};
+        if (row.role === roles.owner) {
+          requireOwner(holder);
+          if (await isLastOwner(work, row.id)) throw badRequest('Cannot deactivate the only organization owner');
+        }
+        await deactivate(work, row, seal);
+        const { default_language: language } = await readSettings(work, row.id);
+        to = { email: row.email, language, realm: realm.settings.name };
+        return {};
+      });
+      const comment = params.deactivation_notification_comment;
+      if (to && comment !== undefined)
+        mailer.notify(owner.database, {
+          realmId: context.actor.realmId,
+          kind: 'deactivation',
+          personId: context.actor.userId,
+          to: to.email,
+          mail: deactivatedMail(to.language, { realm: to.realm, comment: comment.trim() }),
+        });
+      return answer;
+    }),
+  ];
+}

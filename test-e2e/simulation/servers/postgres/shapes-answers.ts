@@ -1,0 +1,80 @@
+import type { Call } from './call.ts';
+import { PostgresError } from './postgres-error.ts';
+import { changed, rowsOf, type Shape } from './shape.ts';
+import { clockOf } from './shapes-log.ts';
+
+/** Tables `idempotency`. */
+interface StoredAnswer {
+  realmId: number;
+  key: string;
+  fingerprint: string;
+  answer: string;
+  createdAt: number;
+}
+interface NumberedAnswer {
+  from_end: number;
+  user_id: number;
+  key: string;
+  fingerprint: string;
+  named: string;
+  rest: Record<string, unknown>;
+}
+
+const tableOf = (schema: string): string => `${schema}.idempotency`;
+const keyOf = (realm: unknown, user: unknown, key: unknown): string => `${realm} ${user} ${key}`;
+const taken = (): PostgresError =>
+  new PostgresError('23505', 'duplicate key value violates unique constraint "idempotency_pkey"', 'idempotency_pkey');
+
+async function insert({ tx, values, server }: Call, schema: string): Promise<boolean> {
+  const [realm, user, key, fingerprint, answer] = values;
+  const row: StoredAnswer = {
+    realmId: Number(realm),
+    key: String(key),
+    fingerprint: String(fingerprint),
+    answer: String(answer),
+    createdAt: server.now(),
+  };
+  return tx.insert(tableOf(schema), keyOf(realm, user, key), { ...row });
+}
+
+async function insertNumbered(call: Call, schema: string) {
+  const { tx, values } = call;
+  const realm = values[0];
+  const rows = JSON.parse(String(values.at(-1))) as NumberedAnswer[];
+  const last = clockOf(tx, realm)?.number ?? 0;
+  for (const { from_end, user_id, key, fingerprint, named, rest } of rows) {
+    const answer = JSON.stringify({ result: { ...rest, [named]: last - from_end } });
+    if (!(await insert({ ...call, values: [realm, user_id, key, fingerprint, answer] }, schema))) throw taken();
+  }
+  return changed(rows.length);
+}
+
+export const answerShapes: Shape[] = [
+  [
+    /^INSERT INTO "(\w+)"\."idempotency" \(realm_id, user_id, key, fingerprint, answer\) VALUES .* ON CONFLICT/,
+    async (call, schema = '') => changed((await insert(call, schema)) ? 1 : 0),
+  ],
+  [
+    /^INSERT INTO "(\w+)"\."idempotency" \(realm_id, user_id, key, fingerprint, answer\) VALUES /,
+    async (call, schema = '') => {
+      if (!(await insert(call, schema))) throw taken();
+      return changed(1);
+    },
+  ],
+  [
+    /^INSERT INTO "(\w+)"\."idempotency" \(realm_id, user_id, key, fingerprint, answer\) SELECT /,
+    (call, schema = '') => insertNumbered(call, schema),
+  ],
+  [
+    /^SELECT fingerprint, answer, first_number, id_offset, .* FROM "(\w+)"\."idempotency" WHERE/,
+    ({ tx, values }, schema = '') => {
+      const [realm, user, key] = values.slice(-3);
+      const row = tx.get(tableOf(schema), keyOf(realm, user, key)) as StoredAnswer | undefined;
+      if (!row) return rowsOf();
+      const { fingerprint, answer } = row;
+      return rowsOf({ fingerprint, answer: JSON.parse(answer), first_number: null, id_offset: null, is_old: false });
+    },
+  ],
+  // A schedule is shorter than the retention of answers.
+  [/^DELETE FROM "(\w+)"\."idempotency" WHERE/, () => changed(0)],
+];

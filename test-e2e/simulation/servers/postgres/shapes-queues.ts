@@ -1,0 +1,145 @@
+import type { Call } from './call.ts';
+import { changed, rowsOf, type Shape } from './shape.ts';
+import { clockOf } from './shapes-log.ts';
+import { listOf } from './statement.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Tables `event_queue.queue` and `event_queue.alive`. */
+interface QueueRow {
+  realmId: number;
+  userId: number;
+  epoch: number;
+  record: string;
+  idleMs: number;
+  expiresAt: number;
+}
+const table = 'event_queue.queue';
+const aliveTable = 'event_queue.alive';
+
+const queueOf = (tx: Transaction, id: unknown): QueueRow | undefined =>
+  tx.get(table, String(id)) as unknown as QueueRow | undefined;
+const queues = (tx: Transaction): [string, QueueRow][] =>
+  [...tx.rows(table)].map(([id, row]) => [id, row as unknown as QueueRow]);
+const aliveAt = (tx: Transaction): number => (tx.get(aliveTable, '')?.at as number | undefined) ?? 0;
+
+/** The condition `lives` of event-queue. */
+function lives({ tx, server }: Call, queue: QueueRow, outageSeconds: unknown): boolean {
+  const at = aliveAt(tx);
+  const graceMs = Number(outageSeconds) * 1_000;
+  return queue.expiresAt > (at < server.now() - graceMs ? at : server.now()) - graceMs;
+}
+
+async function insert({ tx, values, server }: Call) {
+  const [id, realm, user, epoch, record, idle, , factor] = values;
+  const idleMs = Number(idle) * 1_000;
+  const row: QueueRow = {
+    realmId: Number(realm),
+    userId: Number(user),
+    epoch: Number(epoch),
+    record: String(record),
+    idleMs,
+    expiresAt: server.now() + idleMs * Number(factor),
+  };
+  await tx.lock(`${table} ${id}`);
+  const before = queueOf(tx, id);
+  const kept = before?.epoch === row.epoch ? before.record : row.record;
+  tx.put(table, String(id), { ...(before ?? row), epoch: row.epoch, expiresAt: row.expiresAt, record: kept });
+  return rowsOf({ record: JSON.parse(kept) });
+}
+
+async function touch(call: Call) {
+  const { tx, values, server } = call;
+  const [factor, realm, ids, outageSeconds] = values;
+  const touched: { queue_id: string }[] = [];
+  for (const id of listOf<string>(ids)) {
+    await tx.lock(`${table} ${id}`);
+    const queue = queueOf(tx, id);
+    if (!queue || queue.realmId !== Number(realm) || !lives(call, queue, outageSeconds)) continue;
+    tx.put(table, id, { ...queue, expiresAt: server.now() + queue.idleMs * Number(factor) });
+    touched.push({ queue_id: id });
+  }
+  return rowsOf(...touched);
+}
+
+/** Advances the mark that clients can poll, and the expiry of queues after an outage. */
+async function mark({ tx, values, server }: Call) {
+  const isDue = () => aliveAt(tx) < server.now() - 500;
+  if (!isDue()) return changed(0);
+  await tx.lock(`${aliveTable} `);
+  if (!isDue()) return changed(0);
+  const before = aliveAt(tx);
+  tx.put(aliveTable, '', { at: server.now() });
+  const graceMs = Number(values[1]) * 1_000;
+  if (before >= server.now() - graceMs) return changed(0);
+  let count = 0;
+  for (const [id, queue] of queues(tx)) {
+    if (queue.expiresAt <= before - graceMs) continue;
+    await tx.lock(`${table} ${id}`);
+    tx.put(table, id, { ...queue, expiresAt: queue.expiresAt + server.now() - before });
+    count++;
+  }
+  return changed(count);
+}
+
+async function remove(tx: Transaction, isRemoved: (queue: QueueRow, id: string) => boolean) {
+  const removed: { realm_id: number; queue_id: string }[] = [];
+  for (const [id] of queues(tx).filter(([id, queue]) => isRemoved(queue, id))) {
+    await tx.lock(`${table} ${id}`);
+    const queue = queueOf(tx, id);
+    if (!queue || !isRemoved(queue, id)) continue;
+    tx.put(table, id, undefined);
+    removed.push({ realm_id: queue.realmId, queue_id: id });
+  }
+  return rowsOf(...removed);
+}
+
+export const queueShapes: Shape[] = [
+  [/^INSERT INTO event_queue\.queue/, insert],
+  [/^UPDATE event_queue\.queue SET expires_at = now\(\)/, touch],
+  [/^WITH before AS \(SELECT at FROM event_queue\.alive WHERE at < now\(\) - interval \? FOR UPDATE\)/, mark],
+  [
+    /^SELECT q\.record FROM unnest\(/,
+    (call) => {
+      const { tx, values } = call;
+      const [realms, ids] = [listOf<number>(values[0]), listOf<string>(values[1])];
+      const found = ids.flatMap((id, index) => {
+        const queue = queueOf(tx, id);
+        const isFound = queue && queue.realmId === realms[index] && lives(call, queue, values[2]);
+        return isFound && clockOf(tx, queue.realmId)?.epoch === queue.epoch
+          ? [{ record: JSON.parse(queue.record) }]
+          : [];
+      });
+      return rowsOf(...found);
+    },
+  ],
+  [
+    /^SELECT count\(\*\) FROM event_queue\.queue WHERE realm_id = \? AND user_id = \?/,
+    ({ tx, values: [realm, user], server }) => {
+      const mine = queues(tx).filter(
+        ([, { realmId, userId, expiresAt }]) => realmId === realm && userId === user && expiresAt > server.now(),
+      );
+      return rowsOf({ count: mine.length });
+    },
+  ],
+  [
+    /^SELECT count\(\*\) FROM event_queue\.queue WHERE expires_at/,
+    ({ tx, server }) => rowsOf({ count: queues(tx).filter(([, { expiresAt }]) => expiresAt > server.now()).length }),
+  ],
+  [
+    /^DELETE FROM event_queue\.queue WHERE expires_at < now\(\)/,
+    ({ tx, values, server }) => {
+      const isOutage = aliveAt(tx) < server.now() - Number(values[1]) * 1_000;
+      return remove(tx, ({ expiresAt }) => !isOutage && expiresAt < server.now() - 10_000);
+    },
+  ],
+  [
+    /^DELETE FROM event_queue\.queue WHERE realm_id = \? AND epoch < \?/,
+    ({ tx, values: [realm, epoch] }) =>
+      remove(tx, (queue) => queue.realmId === Number(realm) && queue.epoch < Number(epoch)),
+  ],
+  [
+    /^DELETE FROM event_queue\.queue WHERE realm_id = \? AND user_id = \?/,
+    ({ tx, values: [realm, user] }) =>
+      remove(tx, (queue) => queue.realmId === Number(realm) && queue.userId === Number(user)),
+  ],
+];

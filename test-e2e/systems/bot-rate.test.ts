@@ -1,0 +1,53 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, type Credentials, request } from '../api.ts';
+
+const userLimit = 120;
+/** All bots of one owner together may send as many requests as five users. */
+const botsLimit = 5 * userLimit;
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({
+    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+    env: { ...process.env, NATTER_RATE_LIMIT: String(userLimit) },
+    gateways: 1,
+    log: () => undefined,
+  });
+});
+afterAll(() => system?.stop());
+
+async function createBot(owner: Credentials, name: string): Promise<Credentials> {
+  const made = await request(system.url, owner, 'POST', '/bots', { full_name: name, short_name: name });
+  expect(made.status).toBe(200);
+  const { body } = await request(system.url, owner, 'GET', '/bots');
+  const { username, api_key } = body.bots.find((bot: Answer) => bot.full_name === name);
+  return { email: username, api_key };
+}
+
+const windowOf = (ms: number): number => Math.floor(ms / 60_000);
+
+test('the bots of one owner share a limit, and other users and their bots do not', async () => {
+  const { member, administrator } = system.people;
+  const bots: Credentials[] = [];
+  for (let count = 0; count < 6; count++) bots.push(await createBot(member, `swarm${count}`));
+  const other = await createBot(administrator, 'lonely');
+
+  const begunAt = Date.now();
+  const send = async (bot: Credentials): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (let count = 0; count < userLimit; count++)
+      statuses.push((await request(system.url, bot, 'GET', '/users/me/alert_words')).status);
+    return statuses;
+  };
+  const statuses = (await Promise.all(bots.map(send))).flat();
+  const windows = windowOf(Date.now()) - windowOf(begunAt) + 1;
+  expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
+  const served = statuses.filter((status) => status === 200).length;
+  expect(served).toBeGreaterThanOrEqual(userLimit);
+  expect(served).toBeLessThanOrEqual(windows * botsLimit);
+  for (const who of [member, administrator, other])
+    expect((await request(system.url, who, 'GET', '/users/me/alert_words')).status).toBe(200);
+});

@@ -1,0 +1,99 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Child } from '@natter/local/child';
+import { type System, startSystem } from '@natter/local/system';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, request } from '../api.ts';
+
+let system: System;
+let postgres: pg.Client;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({
+    dataDir,
+    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
+    log: () => undefined,
+  });
+  postgres = new pg.Client({ connectionString: system.servers.postgresUrl });
+  await postgres.connect();
+});
+afterAll(async () => {
+  await postgres?.end();
+  await system?.stop();
+});
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const ask = (method: string, path: string, form: Record<string, unknown> = {}) =>
+  request(system.url, system.people.member, method, path, form);
+/** A queue that ends when it is not polled for a second. */
+const register = async (): Promise<Answer> => {
+  const form = { event_types: ['message'], fetch_event_types: [], idle_queue_timeout: 1 };
+  return (await ask('POST', '/register', form)).body;
+};
+const poll = ({ queue_id, last_event_id }: Answer) =>
+  ask('GET', '/events', { queue_id, last_event_id, dont_block: true });
+const gateways = (): Child[] => system.children.filter(({ program }) => program === 'gateway');
+
+/** Kills these processes, and whatever replaces them, until `work` is done. */
+async function without(victims: readonly Child[], work: () => Promise<void>): Promise<void> {
+  let isOver = false;
+  const killing = (async () => {
+    while (!isOver) {
+      for (const child of victims) child.kill('SIGKILL');
+      await pause(20);
+    }
+  })();
+  try {
+    await work();
+  } finally {
+    isOver = true;
+    await killing;
+  }
+  for (const child of victims)
+    await expect
+      .poll(
+        () =>
+          child.ready().then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe(true);
+}
+
+/** Until the database has this row. */
+const untilRow = (text: string, values: unknown[]) =>
+  expect.poll(async () => (await postgres.query(text, values)).rowCount, { timeout: 30_000 }).toBe(1);
+
+test('a queue outlives the absence of all gateways, and a restart of event-queue meanwhile', {
+  timeout: 120_000,
+}, async () => {
+  const queue = await register();
+  expect((await poll(queue)).status).toBe(200);
+  await without(gateways(), async () => {
+    // Beyond its idle time, the grace of an unnoticed outage, and the time at which it would be deleted.
+    await untilRow(`SELECT FROM event_queue.queue WHERE queue_id = $1 AND expires_at < now() - interval '14 s'`, [
+      queue.queue_id,
+    ]);
+    const restarted = system.children.filter(({ program }) => program === 'event-queue');
+    for (const child of restarted) {
+      const before = child.pid();
+      child.kill('SIGKILL');
+      await expect.poll(() => child.pid(), { timeout: 30_000 }).not.toBe(before);
+      await child.ready();
+    }
+    await pause(3_000);
+  });
+  await expect.poll(async () => (await poll(queue)).status, { timeout: 30_000 }).toBe(200);
+});
+
+test('a queue that nobody polls ends while one of two gateways is gone', { timeout: 120_000 }, async () => {
+  const queue = await register();
+  await without(gateways().slice(1), () =>
+    untilRow(`SELECT WHERE NOT EXISTS (SELECT FROM event_queue.queue WHERE queue_id = $1)`, [queue.queue_id]),
+  );
+  expect(await poll(queue)).toMatchObject({ status: 400, body: { code: 'BAD_EVENT_QUEUE_ID' } });
+});

@@ -1,0 +1,133 @@
+import { mkdtemp } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate, readMigrations, serviceUrl, untilMigrated } from '@natter/database';
+import { bringServers, type Servers } from '@natter/local';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let servers: Servers;
+
+beforeAll(async () => {
+  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
+});
+afterAll(() => servers?.stop());
+
+async function inPostgres(text: string, url = servers.postgresUrl): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Migrates, and returns the applied migrations. */
+async function migrated(): Promise<string[]> {
+  const lines: string[] = [];
+  await migrate(servers.postgresUrl, 'secret', (line) => lines.push(line));
+  return lines.filter((line) => line.startsWith('migrated '));
+}
+
+const withoutChecksum = "SELECT name FROM public.migration WHERE coalesce(checksum, '') !~ '^[0-9a-f]{64}$'";
+
+test('every migration is applied once, with its checksum', async () => {
+  expect((await migrated())[0]).toBe('migrated 001-log.sql');
+  expect(await migrated()).toEqual([]);
+  expect(await inPostgres(withoutChecksum)).toEqual([]);
+});
+
+test('an installation whose runner stored no checksums continues', async () => {
+  await inPostgres('ALTER TABLE public.migration DROP COLUMN checksum');
+  expect(await migrated()).toEqual([]);
+  // The runner of the previous release may still apply one without a checksum.
+  await inPostgres("UPDATE public.migration SET checksum = NULL WHERE name = '006-presence.sql'");
+  expect(await migrated()).toEqual([]);
+  expect(await inPostgres(withoutChecksum)).toEqual([]);
+});
+
+test('a migration waits for a server that is away, and one that does not wait fails', async () => {
+  const { hostname, port } = new URL(servers.postgresUrl);
+  let isAway = true;
+  const proxy = createServer((socket) => {
+    if (isAway) return socket.destroy();
+    const server = connect(Number(port), hostname);
+    for (const end of [socket, server]) end.on('error', () => end.destroy());
+    socket.pipe(server).pipe(socket);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const url = new URL(servers.postgresUrl);
+  url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const lines: string[] = [];
+  await expect(migrate(url.href, 'secret', (line) => lines.push(line))).rejects.toThrow();
+  expect(lines).toEqual([]);
+  const log = (line: string): void => {
+    lines.push(line);
+    isAway = false;
+  };
+  await migrate(url.href, 'secret', log, { waitSeconds: 60 });
+  expect(lines[0]).toMatch(/^waiting: /);
+  await new Promise((resolve) => proxy.close(resolve));
+});
+
+test('a wrong password is not waited for', async () => {
+  const url = new URL(serviceUrl(servers.postgresUrl, 'users', 'wrong'));
+  const lines: string[] = [];
+  await expect(migrate(url.href, 'secret', (line) => lines.push(line), { waitSeconds: 60 })).rejects.toThrow(
+    /password/,
+  );
+  expect(lines).toEqual([]);
+});
+
+test('a service waits until the schema is the one of its release', async () => {
+  const last = (await readMigrations()).at(-1)?.name ?? '';
+  const url = serviceUrl(servers.postgresUrl, 'users', 'secret');
+  const lines: string[] = [];
+  const until = (name: string, seconds: number, onWait: () => void = () => undefined): Promise<void> => {
+    const log = (line: string): void => {
+      lines.push(line);
+      onWait();
+    };
+    return untilMigrated(url, name, { seconds, log });
+  };
+  await migrated();
+  await until(last, 0);
+  await until('001-log.sql', 0);
+  await expect(until('999-of-a-newer-release.sql', 0)).rejects.toThrow(`the schema is at "${last}"`);
+  expect(lines).toEqual([]);
+  // The previous release left no comment.
+  await inPostgres('COMMENT ON SCHEMA log IS NULL');
+  await expect(until(last, 0)).rejects.toThrow('the schema is at ""');
+  let repaired: Promise<unknown> | undefined;
+  await until(last, 60, () => {
+    repaired ??= migrated();
+  });
+  await repaired;
+  expect(lines).toEqual([`waiting: the schema is at "", not yet at "${last}"`]);
+});
+
+test('nothing is applied while a file differs from what was applied under its name', async () => {
+  const [before] = await inPostgres("SELECT checksum FROM public.migration WHERE name = '002-users.sql'");
+  await inPostgres("UPDATE public.migration SET checksum = repeat('0', 64) WHERE name = '002-users.sql'");
+  await inPostgres("DELETE FROM public.migration WHERE name = '006-presence.sql'");
+  await expect(migrated()).rejects.toThrow('Changed after they were applied: 002-users.sql.');
+  expect(await inPostgres("SELECT FROM public.migration WHERE name = '006-presence.sql'")).toEqual([]);
+  await inPostgres("INSERT INTO public.migration (name) VALUES ('006-presence.sql')");
+  await inPostgres(`UPDATE public.migration SET checksum = '${before?.checksum}' WHERE name = '002-users.sql'`);
+  expect(await migrated()).toEqual([]);
+});
+
+test('a service may use a table that a migration adds to its schema without a grant, and no other service may', async () => {
+  await inPostgres('CREATE TABLE users.added (id serial PRIMARY KEY, name text)');
+  const insert = (schema: 'users' | 'channels') =>
+    inPostgres(
+      "INSERT INTO users.added (name) VALUES ('x') RETURNING id",
+      serviceUrl(servers.postgresUrl, schema, 'secret'),
+    );
+  await expect(insert('users')).rejects.toThrow('permission denied');
+  await migrated();
+  expect(await insert('users')).toEqual([{ id: 1 }]);
+  await expect(insert('channels')).rejects.toThrow('permission denied');
+});

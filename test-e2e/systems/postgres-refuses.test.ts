@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { request } from '../api.ts';
+
+let system: System;
+let admin: pg.Client;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({
+    dataDir,
+    env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
+    log: () => undefined,
+  });
+  admin = new pg.Client({ connectionString: system.servers.postgresUrl });
+  await admin.connect();
+});
+afterEach(() => readOnly(false));
+afterAll(async () => {
+  await admin?.end();
+  await system?.stop();
+});
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function readOnly(isOn: boolean): Promise<void> {
+  await admin.query('SET default_transaction_read_only = off');
+  await admin.query(`ALTER SYSTEM SET default_transaction_read_only = ${isOn ? 'on' : 'off'}`);
+  await admin.query('SELECT pg_reload_conf()');
+  const isSet = async (): Promise<boolean> => {
+    const client = new pg.Client({ connectionString: system.servers.postgresUrl });
+    await client.connect();
+    const { rows } = await client.query('SHOW default_transaction_read_only').finally(() => client.end());
+    return rows[0].default_transaction_read_only === (isOn ? 'on' : 'off');
+  };
+  await expect.poll(isSet, { timeout: 30_000 }).toBe(true);
+}
+
+type Write = [path: string, form: Record<string, unknown>];
+/** One write of each of several services. */
+const writesOf = (name: string): Write[] => [
+  ['/messages', { type: 'channel', to: 'general', topic: name, content: name }],
+  ['/drafts', { drafts: [{ type: 'private', to: [], topic: '', content: name, timestamp: 1 }] }],
+  ['/saved_snippets', { title: name, content: name }],
+  ['/users/me/subscriptions', { subscriptions: [{ name }] }],
+  ['/register', { event_types: ['message'], fetch_event_types: [] }],
+];
+
+const post = (path: string, form: Record<string, unknown>, headers: Record<string, string> = {}) =>
+  request(system.url, system.people.owner, 'POST', path, form, headers);
+
+const read = (topic: string) =>
+  request(system.url, system.people.owner, 'GET', '/messages', {
+    anchor: 'newest',
+    num_before: 1_000,
+    num_after: 0,
+    apply_markdown: false,
+    narrow: [{ operator: 'topic', operand: topic }],
+  });
+
+const contentsOf = async (topic: string): Promise<string[]> =>
+  (await read(topic)).body.messages.map((message: { content: string }) => message.content);
+
+test('writes wait while PostgreSQL is read-only for a moment, and are done once', { timeout: 120_000 }, async () => {
+  await readOnly(true);
+  let refusals = 0;
+  /** Like a client that repeats what is refused, under the same key. */
+  const untilDone = async ([path, form]: Write): Promise<void> => {
+    for (const headers = { 'idempotency-key': randomUUID() }; ; await pause(500)) {
+      const { status, body } = await post(path, form, headers);
+      if (status === 200) return;
+      expect([status, body.code], path).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      refusals++;
+    }
+  };
+  const rounds = Array.from({ length: 6 }, (_, round) => writesOf(`waiting ${round}`));
+  const writing = rounds.flat().map(untilDone);
+  await pause(700);
+  await readOnly(false);
+  await Promise.all(writing);
+  console.log(`${writing.length} writes, ${refusals} refusals`);
+  expect(refusals).toBeLessThan(writing.length);
+  for (const round of rounds.keys()) expect(await contentsOf(`waiting ${round}`)).toEqual([`waiting ${round}`]);
+});
+
+test('writes are refused when PostgreSQL stays read-only, while reads go on', { timeout: 120_000 }, async () => {
+  await readOnly(true);
+  const authorization = `Basic ${Buffer.from(`${system.people.owner.email}:${system.people.owner.api_key}`).toString('base64')}`;
+  const answers = Array.from({ length: 100 }, async (_, count) => {
+    const body = new URLSearchParams({ type: 'channel', to: 'general', topic: 'refused', content: `refused ${count}` });
+    const response = await fetch(`${system.url}/api/v1/messages`, { method: 'POST', headers: { authorization }, body });
+    return [response.status, Number(response.headers.get('retry-after')) > 0];
+  });
+  for (let count = 0; count < 3; count++) expect((await read('waiting 0')).status).toBe(200);
+  for (const answer of answers) expect(await answer).toEqual([503, true]);
+  await readOnly(false);
+  expect((await post('/messages', { type: 'channel', to: 'general', topic: 'refused', content: 'later' })).status).toBe(
+    200,
+  );
+  expect(await contentsOf('refused')).toEqual(['later']);
+});

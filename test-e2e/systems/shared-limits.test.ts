@@ -1,0 +1,90 @@
+/** Limits by network, with several processes of users. */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Credentials, request } from '../api.ts';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem({
+    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+    replicas: { users: 2 },
+    gateways: 1,
+    env: { ...process.env, NATTER_RATE_LIMIT_ANONYMOUS: '120', NATTER_TRUSTED_PROXIES: '127.0.0.1' },
+    log: () => undefined,
+  });
+});
+afterAll(() => system?.stop());
+
+const nobody: Credentials = { email: '', api_key: '' };
+const logIn = async (username: string, password: string, network: string): Promise<number> => {
+  const from = { connection: 'close', 'x-forwarded-for': network };
+  return (await request(system.url, nobody, 'POST', '/fetch_api_key', { username, password }, from)).status;
+};
+const times = <T>(many: number, make: (index: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i));
+
+/** How many guesses were answered as wrong. The others must have been refused. */
+function tried(statuses: readonly number[]): number {
+  const wrong = statuses.filter((status) => status === 401);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - wrong.length);
+  return wrong.length;
+}
+
+test('of guesses that are sent together, each network has at most five', { timeout: 120_000 }, async () => {
+  const { email } = system.people.member;
+  for (const network of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
+    const statuses = await Promise.all(times(30, (index) => logIn(email, `wrong${index}`, network)));
+    // Fewer if the gateway repeated a call that a busy process had not answered: both count.
+    expect(tried(statuses)).toBeLessThanOrEqual(5);
+    expect(tried(statuses)).toBeGreaterThanOrEqual(1);
+  }
+  // A name without an account counts in the same way.
+  const unknown = await Promise.all(times(30, () => logIn('nobody@natter.example', 'wrong', '192.0.2.4')));
+  expect(tried(unknown)).toBeLessThanOrEqual(5);
+});
+
+test('right passwords that are sent together pass, also beside wrong ones of others', {
+  timeout: 120_000,
+}, async () => {
+  const { moderator, member2, guest } = system.people;
+  const network = '192.0.2.10';
+  const right = times(8, () => [moderator, guest])
+    .flat()
+    .map(({ email, password }) => logIn(email, password, network));
+  const wrong = times(20, (index) => logIn(member2.email, `wrong${index}`, network));
+  expect(new Set(await Promise.all(right))).toEqual(new Set([200]));
+  expect(tried(await Promise.all(wrong))).toBeLessThanOrEqual(5);
+  expect(await logIn(member2.email, member2.password, '192.0.2.11')).toBe(200);
+});
+
+test('refused requests are limited by network, whose keys and logins work on', { timeout: 120_000 }, async () => {
+  const refused: [method: string, path: string, status: number][] = [
+    ['GET', '/nothing', 404],
+    ['GET', '/users/me', 401],
+    ['PUT', '/messages', 405],
+    ['OPTIONS', '/messages', 204],
+  ];
+  const ask = async (network: string): Promise<number[]> => {
+    const headers = { connection: 'close', 'x-forwarded-for': network };
+    const answers = refused.map(async ([method, path]) => {
+      const response = await fetch(`${system.url}/api/v1${path}`, { method, headers });
+      await response.arrayBuffer();
+      return response.status;
+    });
+    return Promise.all(answers);
+  };
+  const usual = refused.map(([, , status]) => status);
+  const network = '192.0.2.20';
+  expect(await ask(network)).toEqual(usual);
+  const isLimited = async (): Promise<boolean> =>
+    (await Promise.all(times(20, () => ask(network)))).flat().every((status) => status === 429);
+  let rounds = 0;
+  while (!(await isLimited())) expect(++rounds).toBeLessThan(60);
+  expect(await ask('192.0.2.21')).toEqual(usual);
+  const { member } = system.people;
+  expect(await logIn(member.email, member.password, network)).toBe(200);
+  const mine = await request(system.url, member, 'GET', '/users/me', {}, { 'x-forwarded-for': network });
+  expect(mine.status).toBe(200);
+});

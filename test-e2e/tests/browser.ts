@@ -1,0 +1,48 @@
+import type { Answer, Client, Json } from '@natter/testkit';
+
+type Form = Record<string, Json>;
+
+/** A browser at a realm that is reached by HTTP: it keeps cookies, and names the origin of the page that sends. */
+export class Browser {
+  readonly cookies = new Map<string, string>();
+  readonly #client: Client;
+  readonly origin: string;
+
+  /** `client` has no key. */
+  constructor(client: Client) {
+    this.#client = client;
+    this.origin = `http://${client.host}`;
+  }
+
+  get session(): string {
+    return this.cookies.get('sessionid') ?? '';
+  }
+
+  get token(): string {
+    return this.cookies.get('csrftoken') ?? '';
+  }
+
+  /** Sends the cookies, and no header that only a script of this origin could set. */
+  async send(method: string, path: string, form: Form = {}, headers: Record<string, string> = {}): Promise<Answer> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await this.#client.send(method, `/${path}`, form, { ...(cookie ? { cookie } : {}), ...headers });
+    for (const set of [answer.headers['set-cookie'] ?? []].flat()) this.#keep(set);
+    return answer;
+  }
+
+  /** What a script of this origin sends to the API. */
+  json(method: string, path: string, form: Form = {}): Promise<Answer> {
+    const headers = method === 'GET' ? {} : { origin: this.origin, 'x-csrftoken': this.token };
+    return this.send(method, `/json${path}`, form, { 'sec-fetch-site': 'same-origin', ...headers });
+  }
+
+  login(username: string, password: string, more: Form = {}): Promise<Answer> {
+    return this.send('POST', '/accounts/login', { username, password, ...more }, { origin: this.origin });
+  }
+
+  #keep(set: string): void {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+    if (/max-age=0\b/i.test(set)) this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+}

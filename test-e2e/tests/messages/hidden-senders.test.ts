@@ -1,0 +1,44 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let queues: Awaited<ReturnType<Client['queue']>>[];
+beforeAll(async () => {
+  realm = await openRealm();
+  const { owner, member } = realm;
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'talk' }],
+    principals: [owner.user_id, member.user_id],
+  });
+  queues = await Promise.all([owner, member].map((who) => who.queue({ event_types: ['message'] })));
+});
+
+const send = async (who: Client, form: Json): Promise<number> =>
+  (await who.ok('POST', '/messages', { content: `by ${who.user_id}`, ...form })).id;
+
+test('a message that is sent after its sender hid the address does not show it, in any event', async () => {
+  const { owner, member, host } = realm;
+  const person = await realm.person();
+  const nominal = `user${person.user_id}@${host}`;
+  const to = [owner.user_id, member.user_id];
+  for (let round = 0; round < 8; round++) {
+    await person.ok('PATCH', '/settings', { email_address_visibility: 4 });
+    const ids = await Promise.all([
+      send(person, { type: 'channel', to: 'talk', topic: 'hidden' }),
+      send(person, { type: 'direct', to }),
+      send(person, { type: 'channel', to: 'talk', topic: `hidden ${round}` }),
+    ]);
+    for (const queue of queues)
+      for (const id of ids) {
+        const isIt = (event: Json) => event.type === 'message' && event.message.id === id;
+        const { message } = queue.seen.find(isIt) ?? (await queue.next(isIt));
+        expect(message.sender_email).toBe(nominal);
+        expect(JSON.stringify(message)).not.toContain(person.email);
+      }
+    // Shown again, the real address is in the next message.
+    await person.ok('PATCH', '/settings', { email_address_visibility: 1 });
+    const shown = await send(person, { type: 'channel', to: 'talk', topic: 'shown' });
+    for (const queue of queues)
+      expect((await queue.next((event) => event.message?.id === shown)).message.sender_email).toBe(person.email);
+  }
+});

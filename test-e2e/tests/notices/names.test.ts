@@ -1,0 +1,73 @@
+import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+test('names of topics, channels and groups mention nobody and link nowhere in notices', async () => {
+  const { owner, member } = realm;
+  const { user_groups } = await owner.ok('GET', '/user_groups');
+  const nobody = user_groups.find(({ name }: Json) => name === 'role:nobody').id;
+  await owner.ok('PATCH', '/realm', { can_mention_many_users_group: { new: nobody } });
+  const people = [owner.user_id, member.user_id];
+  const { id: open } = await owner.ok('POST', '/channels/create', { name: 'open', subscribers: people });
+  await owner.ok('PATCH', '/realm', { new_stream_announcements_stream_id: open });
+  const queue = await owner.queue({ event_types: ['message'], fetch_event_types: [] });
+
+  const named = (kind: string): string => `${kind}** @**all** @*role:owners* [x](http://e.example)`;
+  const form = { type: 'channel', to: 'open', topic: named('zero'), content: 'hello' };
+  const { id } = await member.ok('POST', '/messages', form);
+  await member.ok('PATCH', `/messages/${id}`, {
+    topic: named('one'),
+    propagate_mode: 'change_all',
+    send_notification_to_old_thread: true,
+    send_notification_to_new_thread: true,
+  });
+  const channel = { name: named('two'), subscribers: people, announce: true };
+  const { id: channelId } = await member.ok('POST', '/channels/create', channel);
+  await member.ok('PATCH', `/streams/${channelId}`, { new_name: named('three') });
+  await member.ok('POST', '/user_groups/create', { name: named('four'), description: '', members: people });
+
+  // Two of the move, the announcement, the subscription, the new name, the group.
+  const notices = (): Json[] =>
+    queue.seen.filter(
+      ({ message }) => message?.sender_full_name === 'Notification Bot' && message.content.includes('http://e.example'),
+    );
+  const count = async (): Promise<number> => {
+    await queue.poll(true);
+    return notices().length;
+  };
+  await expect.poll(count, { timeout: 30_000 }).toBe(6);
+  for (const { message, flags } of notices()) {
+    expect([message.content, flags]).toEqual([message.content, []]);
+    expect(message.content).not.toMatch(/class="user-(?:group-)?mention(?! silent)|href="http/);
+  }
+});
+
+test('a reminder and a report reveal no private channel that its author names', async () => {
+  const { owner, member } = realm;
+  const subscribers = [owner.user_id];
+  const vault = await owner.ok('POST', '/channels/create', { name: 'vault', subscribers, invite_only: true });
+  await owner.ok('POST', '/messages', { type: 'channel', to: 'vault', topic: 'gold', content: 'hello' });
+  const content = '#**vault** #**vault>gold**';
+  const { id } = await member.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content });
+  const scheduled_delivery_timestamp = Math.floor(Date.now() / 1000) + 3_600;
+  await member.ok('POST', '/reminders', { message_id: id, note: content, scheduled_delivery_timestamp });
+  const [reminder] = (await member.ok('GET', '/reminders')).reminders;
+  expect(reminder.rendered_content).toContain('vault');
+  expect(reminder.rendered_content).not.toContain('data-stream-id');
+
+  const desk = { name: 'desk', subscribers: [member.user_id], invite_only: true };
+  const { id: deskId } = await member.ok('POST', '/channels/create', desk);
+  await owner.ok('PATCH', '/realm', { moderation_request_channel_id: deskId });
+  const queue = await member.queue({ event_types: ['message'], fetch_event_types: [] });
+  await member.ok('POST', `/messages/${id}/report`, { report_type: 'other', description: content });
+  // The notice that the channel was created may arrive before or after the report.
+  const { message } = await queue.next(
+    (event) => event.message?.stream_id === deskId && event.message.subject !== 'channel events',
+  );
+  expect(message.content).toContain('vault');
+  expect(message.content).not.toContain(`data-stream-id="${vault.id}"`);
+});

@@ -1,0 +1,95 @@
+import { type Answer, type DocumentedOperation, documentedOperations, openRealm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+import type { Row } from '../roles/cell.ts';
+import { callerOf, type Letter, letters, nextNumber, openWorld, tables, type World } from '../roles/world.ts';
+import { uploadTo } from '../upload.ts';
+
+let world: World;
+let documented: DocumentedOperation[];
+
+beforeAll(async () => {
+  world = await openWorld(await openRealm());
+  documented = await documentedOperations(world.realm.owner);
+});
+
+/** Parameters that name things: an example cannot know what there is in a realm. */
+const references = new Set([
+  ...['add', 'data', 'delete', 'email', 'fragment', 'key', 'kind', 'messages', 'msg_ids', 'narrow', 'order'],
+  ...['ordered_linkifier_ids', 'password', 'stream', 'stream_ids', 'stream_names', 'subdomain', 'subscribers'],
+  ...['subscription_data', 'subscriptions', 'to', 'token', 'username', 'who', 'access', 'domain', 'emoji_name'],
+  ...['filename', 'folder', 'members', 'user_id_or_email', 'user_ids', 'realm_id_str'],
+]);
+const isReference = (name: string): boolean => references.has(name) || name.endsWith('_id');
+
+/** The example with the things of this realm instead of those that it names. */
+async function requestOf({ route, example }: DocumentedOperation, row: Row, here: World, letter: Letter) {
+  const who = await callerOf(letter, row, here);
+  const cell = { ...here, own: who, n: nextNumber() };
+  const at = (await row.at?.(cell)) ?? {};
+  const form = (await row.form?.(cell, at)) ?? {};
+  const named = { ...at, ...form };
+  const [method = '', pattern = ''] = route.split(' ');
+  const inPath = [...pattern.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+  const values = Object.fromEntries(
+    Object.entries(example).map(([name, value]) => [
+      name,
+      name in named && (isReference(name) || inPath.includes(name)) ? named[name] : value,
+    ]),
+  );
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  const fields = Object.fromEntries(Object.entries(values).filter(([name]) => !inPath.includes(name)));
+  return (): Promise<Answer> => (row.file ? uploadTo(who, path, asTexts(fields)) : who.send(method, path, fields));
+}
+
+const asTexts = (fields: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
+
+async function answerTo(operation: DocumentedOperation): Promise<{ answer: Answer; isFor: string }> {
+  const [may, row = {}] = tables[operation.route] ?? [''];
+  const letter = letters.find((one) => may.includes(one)) ?? 'o';
+  const answer = await whenNotBusy(async () => {
+    const here = row.isOwnRealm ? await openWorld(world.elsewhere) : world;
+    return (await requestOf(operation, row, here, letter))();
+  });
+  return { answer, isFor: may };
+}
+
+/** A server that is busy refuses with 503 and asks for another attempt, also while a request is prepared. */
+async function whenNotBusy(attempt: () => Promise<Answer>): Promise<Answer> {
+  for (let left = 20; ; left--) {
+    try {
+      const answer = await attempt();
+      if (answer.status !== 503 || left === 0) return answer;
+    } catch (error) {
+      if (left === 0 || !String(error).includes('SERVICE_UNAVAILABLE')) throw error;
+    }
+  }
+}
+
+test('the example of every operation is answered as the operation is described', { timeout: 300_000 }, async () => {
+  const problems: Record<string, string> = {};
+  let succeeded = 0;
+  for (const operation of documented) {
+    const { answer, isFor } = await answerTo(operation);
+    const ignored = answer.body?.ignored_parameters_unsupported;
+    const problem =
+      operation.problemOf(answer) ??
+      (ignored === undefined ? undefined : `parameters were ignored: ${ignored}`) ??
+      // What this server refuses to everybody is answered with an error that is described.
+      (isFor !== '' && answer.status >= 400 ? `refused: ${JSON.stringify(answer.body)}` : undefined);
+    if (problem !== undefined) problems[operation.route] = problem;
+    if (answer.status < 400) succeeded++;
+  }
+  expect(problems).toEqual({});
+  expect(succeeded).toBeGreaterThan(160);
+});
+
+test('an answer that is not as its operation is described is found', async () => {
+  const operation = documented.find(({ route }) => route === 'GET /users/me/alert_words');
+  const answer = await world.realm.member.get('/users/me/alert_words');
+  expect(operation?.problemOf(answer)).toBeUndefined();
+  const other = (body: object): Answer => ({ ...answer, body });
+  expect(operation?.problemOf(other({ ...answer.body, alert_words: [1] }))).toMatch(/must be string/);
+  expect(operation?.problemOf(other({ ...answer.body, more: 1 }))).toMatch(/must NOT have additional properties/);
+  expect(operation?.problemOf({ ...answer, status: 418 })).toMatch(/not described/);
+});

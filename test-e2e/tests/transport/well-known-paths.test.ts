@@ -1,0 +1,38 @@
+import { openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+beforeAll(async () => {
+  realm = await openRealm();
+});
+
+test.each(['/health', '/compatibility'])('%s answers everybody', async (path) => {
+  const answer = await fetch(`${realm.member.url}${path}`);
+  expect([answer.status, await answer.json()]).toEqual([200, { result: 'success', msg: '' }]);
+});
+
+test('the emoji of the server is an image', async () => {
+  const rendered = (await realm.member.ok('POST', '/messages/render', { content: ':zulip:' })).rendered;
+  const path = /src="([^"]+)"/.exec(rendered)?.[1] ?? '';
+  const answer = await fetch(`${realm.member.url}${path}`);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png']);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+  expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([64, 64]);
+});
+
+test('a navigation view is changed and removed with the slashes of its fragment as they are', async () => {
+  const { member } = realm;
+  const fragment = 'narrow/is/starred';
+  await member.ok('POST', '/navigation_views', { fragment, is_pinned: true });
+  await member.ok('PATCH', `/navigation_views/${fragment}`, { is_pinned: false });
+  expect((await member.ok('GET', '/navigation_views')).navigation_views).toEqual([{ fragment, is_pinned: false }]);
+  await member.ok('DELETE', `/navigation_views/${fragment}`);
+  expect((await member.ok('GET', '/navigation_views')).navigation_views).toEqual([]);
+});
+
+test('a token of a device is taken in hexadecimal digits', async () => {
+  const token = 'a1'.repeat(33);
+  await realm.member.ok('POST', '/users/me/apns_device_token', { token, appid: 'org.example.app' });
+  await realm.member.ok('DELETE', '/users/me/apns_device_token', { token });
+});
