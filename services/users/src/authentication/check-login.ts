@@ -56,10 +56,13 @@ export function active(account: LoginAccount): LoginAccount {
   return account;
 }
 
-/** Locks the account. Fails if its password was changed, or it was deactivated, since it was checked. */
-export async function lockLogin(work: Work, { id, password_hash }: LoginAccount): Promise<void> {
+/**
+ * Locks the account. Fails if its address or its password was changed, or it was deactivated, since it was checked.
+ */
+export async function lockLogin(work: Work, { id, email, password_hash }: LoginAccount): Promise<void> {
   const same = await work.maybeOne(sql.type(z.object({ id: z.number() }))`
-    SELECT id FROM users.account WHERE id = ${id} AND is_active AND password_hash IS NOT DISTINCT FROM ${password_hash} FOR NO KEY UPDATE`);
+    SELECT id FROM users.account
+    WHERE id = ${id} AND is_active AND email = ${email} AND password_hash IS NOT DISTINCT FROM ${password_hash} FOR NO KEY UPDATE`);
   if (!same) throw wrongLogin();
 }
 

@@ -1,5 +1,5 @@
 import { badRequest, jwtOperations } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handleStored, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { toUser } from '../model/account-row.ts';
@@ -9,9 +9,15 @@ import { readAccount } from '../model/find-account.ts';
 import type { Mailer } from '../model/mail/mailer.ts';
 import { addKey } from './add-key.ts';
 import { active, findLogin, type LoginAccount, lockLogin, mailLogin, wrongLogin } from './check-login.ts';
-import { emailInJwt } from './verify-jwt.ts';
+import { badToken, emailInJwt, type JwtAlgorithm } from './verify-jwt.ts';
 
 const keyRow = z.object({ algorithm: z.enum(['HS256', 'HS384', 'HS512', 'RS256']), sealed_key: z.string() });
+
+/** The key with which the tokens of a realm are signed. */
+interface RealmKey {
+  algorithm: JwtAlgorithm;
+  key: string;
+}
 
 /** A login that another system vouches for by a signature, with the key that the operator set for the realm. */
 export function fetchApiKeyByJwtHandlers({ database }: Owner, seal: KeySeal, mailer: Mailer): Handlers {
@@ -19,9 +25,11 @@ export function fetchApiKeyByJwtHandlers({ database }: Owner, seal: KeySeal, mai
     handleStored(
       jwtOperations.fetchApiKeyByJwt,
       async ({ meta, write }, { token, include_profile }) => {
-        const account = await accountOf(meta.realmId, token);
+        const trusted = await keyOf(database, meta.realmId);
+        const account = await accountOf(meta.realmId, token, trusted);
         const key = createApiKey();
         const stored = await write(async (work) => {
+          await lockKey(work, trusted);
           await lockLogin(work, account);
           await addKey(work, account.id, key, meta.client);
           const row = include_profile ? await readAccount(work, work.realmId, account.id) : undefined;
@@ -35,8 +43,7 @@ export function fetchApiKeyByJwtHandlers({ database }: Owner, seal: KeySeal, mai
     ),
   ];
 
-  async function accountOf(realmId: number, token: string): Promise<LoginAccount> {
-    const { algorithm, key } = await keyOf(database, realmId);
+  async function accountOf(realmId: number, token: string, { algorithm, key }: RealmKey): Promise<LoginAccount> {
     const email = await emailInJwt(token, algorithm, key);
     const account = await findLogin(database, realmId, email);
     // The other system knows real addresses; what merely names an account is none that it gave to anybody.
@@ -44,9 +51,15 @@ export function fetchApiKeyByJwtHandlers({ database }: Owner, seal: KeySeal, mai
     return active(account);
   }
 
-  async function keyOf(executor: Executor, realmId: number) {
+  /** Fails if the key was replaced or removed since the token was checked. A change waits until the login is committed. */
+  async function lockKey(work: Work, checked: RealmKey): Promise<void> {
+    const { algorithm, key } = await keyOf(work, work.realmId, sql.fragment`FOR SHARE`);
+    if (algorithm !== checked.algorithm || key !== checked.key) throw badToken();
+  }
+
+  async function keyOf(executor: Executor, realmId: number, lock = sql.fragment``): Promise<RealmKey> {
     const row = await executor.maybeOne(
-      sql.type(keyRow)`SELECT algorithm, sealed_key FROM users.jwt_key WHERE realm_id = ${realmId}`,
+      sql.type(keyRow)`SELECT algorithm, sealed_key FROM users.jwt_key WHERE realm_id = ${realmId} ${lock}`,
     );
     if (!row) throw badRequest('JWT authentication is not enabled for this organization');
     const key = seal.open(row.sealed_key);

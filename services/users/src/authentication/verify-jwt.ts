@@ -1,7 +1,9 @@
-import { badRequest, type jwtAlgorithms } from '@natter/contracts';
+import { badRequest, type ChatError, type jwtAlgorithms } from '@natter/contracts';
 import { errors, importSPKI, jwtVerify } from 'jose';
 
 export type JwtAlgorithm = (typeof jwtAlgorithms)[number];
+
+export const badToken = (): ChatError => badRequest('Bad JSON web token');
 
 /** For clocks that differ. */
 const toleranceSeconds = 5;
@@ -34,7 +36,7 @@ export async function emailInJwt(token: string, algorithm: JwtAlgorithm, keyText
   const payload = await jwtVerify(token, key, { algorithms: [algorithm], clockTolerance: toleranceSeconds }).then(
     (verified) => verified.payload,
     (error: unknown) => {
-      if (error instanceof errors.JOSEError) throw badRequest('Bad JSON web token');
+      if (error instanceof errors.JOSEError) throw badToken();
       throw error;
     },
   );
