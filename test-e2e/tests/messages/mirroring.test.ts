@@ -236,6 +236,40 @@ test('nobody but its owner and owners of the organization gets hold of a bot wit
   expect(refusal(await moved.post('/messages', form))).toEqual(unauthorized);
 });
 
+test('the right ends when the owner of the bot is demoted or deactivated, and does not return with them', async () => {
+  const { owner, member2 } = realm;
+  const form = (bot: Client): Json => ({ type: 'direct', to: [bot.user_id], content: 'x', sender: member2.email });
+  const granted = async (of: Client): Promise<Client> => {
+    const bot = await botOf(of);
+    await owner.ok('PATCH', `/users/${bot.user_id}`, { can_forge_sender: true });
+    expect((await bot.post('/messages', form(bot))).status).toBe(200);
+    return bot;
+  };
+  const send = async (of: Client, bot: Client): Promise<Json> => {
+    const { api_key } = await of.ok('GET', `/bots/${bot.user_id}/api_key`);
+    return refusal(await new Client(realm.owner, { ...bot, api_key }).post('/messages', form(bot)));
+  };
+  const person = await realm.person({ role: 'owner' });
+  const [first, second] = [await granted(person), await granted(person)];
+  const queue = await person.queue({ event_types: ['realm_user'] });
+  // A deactivated bot loses it as well.
+  await person.ok('DELETE', `/bots/${second.user_id}`);
+  await owner.ok('PATCH', `/users/${person.user_id}`, { role: 200 });
+  await queue.next((event) => event.person?.user_id === person.user_id && event.person.role === 200);
+  expect(await send(person, first)).toEqual(unauthorized);
+  await owner.ok('PATCH', `/users/${person.user_id}`, { role: 100 });
+  await owner.ok('POST', `/users/${second.user_id}/reactivate`);
+  expect([await send(person, first), await send(person, second)]).toEqual([unauthorized, unauthorized]);
+  // A promotion keeps it.
+  const member = await realm.person();
+  const third = await granted(member);
+  await owner.ok('PATCH', `/users/${member.user_id}`, { role: 300 });
+  expect(await send(member, third)).toEqual([200, '']);
+  await owner.ok('DELETE', `/users/${member.user_id}`);
+  for (const { user_id } of [member, third]) await owner.ok('POST', `/users/${user_id}/reactivate`);
+  expect(await send(owner, third)).toEqual(unauthorized);
+});
+
 test('a sender who is deactivated at the same time either sent before, or is refused', async () => {
   for (let round = 0; round < 5; round++) {
     const person = await realm.person();

@@ -1,5 +1,6 @@
 import { badRequest } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
 import type { AccountRow } from './account-row.ts';
 import { renewLeakedKeys } from './bot-key.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
@@ -31,4 +32,16 @@ export async function changeRights(
     WHERE id = ${row.id}`);
   work.bump(`actor:${row.id}`);
   if (can_forge_sender) await renewLeakedKeys(work, seal);
+}
+
+/**
+ * Ends the right of bots to send in the name of others: of those that a user has, or of one bot. An owner of the
+ * organization granted it while the bot belonged to somebody of that rank; afterwards an owner has to grant it again.
+ */
+export async function endForging(work: Work, of: { ownerId: number } | { botId: number }): Promise<void> {
+  const which = 'botId' in of ? sql.fragment`id = ${of.botId}` : sql.fragment`bot_owner_id = ${of.ownerId}`;
+  const ended = await work.any(sql.type(z.object({ id: z.number() }))`
+    UPDATE users.account SET can_forge_sender = false
+    WHERE realm_id = ${work.realmId} AND ${which} AND is_bot AND can_forge_sender RETURNING id`);
+  for (const { id } of ended) work.bump(`actor:${id}`);
 }

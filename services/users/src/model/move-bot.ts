@@ -1,5 +1,6 @@
 import { badRequest, idSet, roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
+import { endForging } from './account-rights.ts';
 import type { AccountRow } from './account-row.ts';
 import { emitPerson } from './announce-account.ts';
 import { announceBot, announceBotChange, announceKey } from './announce-bot.ts';
@@ -18,9 +19,8 @@ export async function moveBot<B extends AccountRow>(work: Work, bot: B, ownerId:
   if (!next) throw badRequest('Failed to change owner, no such user');
   if (!next.is_active) throw badRequest('Failed to change owner, user is deactivated');
   if (next.is_bot) throw badRequest("Failed to change owner, bots can't own other bots");
-  await work.run(
-    sql.unsafe`UPDATE users.account SET bot_owner_id = ${ownerId}, can_forge_sender = false WHERE id = ${bot.id}`,
-  );
+  await work.run(sql.unsafe`UPDATE users.account SET bot_owner_id = ${ownerId} WHERE id = ${bot.id}`);
+  await endForging(work, { botId: bot.id });
   const before = bot.bot_owner_id === null ? undefined : await lockAccount(work, bot.bot_owner_id);
   if (before && before.role > roles.administrator)
     work.emit({
