@@ -73,3 +73,31 @@ test('addresses, arguments of commands and answers of servers are not logged, al
   loop.cause = loop;
   expect(lineOf(loop).length).toBeLessThan(20_000);
 });
+
+test('a field that contains a credential is redacted at any depth and in any spelling', () => {
+  const lines: string[] = [];
+  const log = createLogger('test', 'info', { write: (line) => void lines.push(line) });
+  const credentials = Object.fromEntries(
+    [
+      ...['password', 'old_password', 'newPassword', 'password_hash', 'api_key', 'apiKey', 'Authorization'],
+      ...['cookie', 'Cookie', 'set-cookie', 'Set-Cookie', 'session', 'sessionid', '__Host-sessionid', 'token'],
+      ...['csrf', 'csrftoken', '__Host-csrftoken', 'csrfmiddlewaretoken', 'X-CSRFToken', 'sealed_session'],
+    ].map((name) => [name, name === 'set-cookie' ? ['secret'] : 'secret']),
+  );
+  log.info(credentials, 'fields');
+  log.info({ request: { headers: credentials }, calls: [{ params: { body: credentials } }] }, 'request');
+  const loop: Record<string, unknown> = { token: 'secret' };
+  loop.loop = loop;
+  log.info(loop);
+  log.child({ operation: 'login', token: 'secret' }).info({ req: { raw: { headers: credentials } } });
+  expect(lines).toHaveLength(4);
+  expect(lines.join()).not.toContain('secret');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ 'set-cookie': '[redacted]', csrftoken: '[redacted]' });
+  log.info({ port: 1, at: new Date(0), names: ['a'], err: new Error('failed') }, 'other fields');
+  expect(JSON.parse(lines[4] ?? '')).toMatchObject({
+    port: 1,
+    at: '1970-01-01T00:00:00.000Z',
+    names: ['a'],
+    err: { message: 'failed' },
+  });
+});

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { loggedError } from './logged-error.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 export type { Logger } from 'pino';
 
@@ -11,7 +12,7 @@ export function createLogger(service: string, level: string, destination?: Desti
       base: { service, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: (error: unknown) => (error === undefined ? undefined : loggedError(error)) },
-      redact: { paths: ['password', 'api_key', '*.password', '*.api_key', 'authorization'], censor: '[redacted]' },
+      formatters: { log: withoutSecrets, bindings: withoutSecrets },
     },
     destination ?? pino.destination(1),
   );
