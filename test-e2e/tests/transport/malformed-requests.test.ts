@@ -59,6 +59,15 @@ describe('the host of a request', () => {
       expect([target, (await answerTo(settings(`Host: ${realm.host}\r\n`, target))).status]).toEqual([target, 400]);
   });
 
+  test('may be a name of which no URL can be made: no browser has such an origin', async () => {
+    for (const host of ['1.2.3.999', '1.2.3.4.5', '0x1.2.3.999:80']) {
+      const body = 'username=a&password=b';
+      const headers = `Host: ${host}\r\nOrigin: http://${host}\r\nContent-Length: ${body.length}\r\n`;
+      const { status, json } = await answerTo(`POST /accounts/login HTTP/1.1\r\n${headers}\r\n${body}`);
+      expect([host, status, json?.code]).toEqual([host, 403, 'CSRF_FAILED']);
+    }
+  });
+
   test('may be an IPv6 address', async () => {
     const { status, json } = await answerTo(settings('Host: [2001:db8::1]:8080\r\n'));
     expect([status, json.code]).not.toEqual([400, 'BAD_REQUEST']);

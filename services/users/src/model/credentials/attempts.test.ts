@@ -1,0 +1,24 @@
+import type { LogRedis } from '@natter/event-log';
+import { expect, test } from 'vitest';
+import { createAttempts } from './attempts.ts';
+
+test('a count that lost its expiry with the process that made it gets one with the next attempt', async () => {
+  const key = 'natter:{1}:rate:guess-turn:192.0.2.1';
+  const counts = new Map([[key, 1]]);
+  const expiries = new Map<string, number>();
+  const redis = {
+    incr: async (name: string) => {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      return counts.get(name);
+    },
+    ttl: async (name: string) => expiries.get(name) ?? -1,
+    expire: async (name: string, seconds: number) => void expiries.set(name, seconds),
+  };
+  const attempts = createAttempts({ redis } as unknown as LogRedis);
+  expect(await attempts.add(1, 'guess-turn:192.0.2.1', 10)).toBe(2);
+  expect([...expiries]).toEqual([[key, 10]]);
+  // An expiry that is set is not extended.
+  expiries.set(key, 3);
+  expect(await attempts.add(1, 'guess-turn:192.0.2.1', 10)).toBe(3);
+  expect(expiries.get(key)).toBe(3);
+});
