@@ -88,3 +88,22 @@ test('refused requests are limited by network, whose keys and logins work on', {
   const mine = await request(system.url, member, 'GET', '/users/me', {}, { 'x-forwarded-for': network });
   expect(mine.status).toBe(200);
 });
+
+test('the cookie of a session that ended makes no request for a file a guess', { timeout: 120_000 }, async () => {
+  const { member } = system.people;
+  const headers = { 'x-forwarded-for': '192.0.2.30', cookie: `sessionid=${'x'.repeat(43)}` };
+  const open = async (sent: Record<string, string>): Promise<number> => {
+    const response = await fetch(`${system.url}/user_uploads/2/ab/cd/none.png`, { headers: sent });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const usual = await open({ 'x-forwarded-for': '192.0.2.31' });
+  expect(usual).not.toBe(429);
+  const statuses: number[] = [];
+  for (let round = 0; round < 10; round++) statuses.push(...(await Promise.all(times(25, () => open(headers)))));
+  expect(new Set(statuses)).toEqual(new Set([usual]));
+  // They count as anonymous downloads, and those are limited.
+  let rounds = 0;
+  while (!(await Promise.all(times(50, () => open(headers)))).includes(429)) expect(++rounds).toBeLessThan(60);
+  expect(await logIn(member.email, member.password, '192.0.2.30')).toBe(200);
+});

@@ -73,6 +73,11 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   isReadOnly: boolean;
   /** A write without a stored answer that has the same effect and answer if it runs again. It is repeated like a read. */
   isIdempotent: boolean;
+  /**
+   * It compares a password in its parameters with the stored one. It counts each attempt before it uses an answer that is
+   * stored under the key of the request: otherwise passwords could be tried against that answer without a limit.
+   */
+  checksPassword: boolean;
   /** Parameters that together identify a request: repeating them without a key repeats the request. */
   retriedBy?: readonly string[] | undefined;
   /**
@@ -126,6 +131,7 @@ export function operation<
     events: [],
     isReadOnly: (declared.http ?? declared.page)?.method === 'GET',
     isIdempotent: false,
+    checksPassword: false,
     copies: 'current',
     isForWriteOnly: false,
     isAlias: false,

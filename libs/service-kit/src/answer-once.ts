@@ -57,6 +57,8 @@ interface Once {
   answers: Answers;
   /** Whether this process has seen a repetition of the call so far. */
   isRetry: () => boolean;
+  /** The handler counts and checks a password before a stored answer is used. */
+  checksPassword?: boolean;
 }
 
 /**
@@ -65,12 +67,12 @@ interface Once {
  * without a change, looks up the key before its own answer is used.
  */
 export async function answerOnce(
-  { realmId, claim, answers, isRetry }: Once,
+  { realmId, claim, answers, isRetry, checksPassword = false }: Once,
   operation: string,
   run: () => Promise<unknown>,
 ): Promise<unknown> {
   const isNamed = claim.namedBy === 'key';
-  if (isNamed || isRetry()) {
+  if (isNamed ? !checksPassword : isRetry()) {
     const known = await answers.find(realmId, claim);
     if (known) return replay(known);
   }

@@ -37,7 +37,8 @@ export async function runHandler(
   const attempt = (before: number): Promise<unknown> => {
     if (operation.isReadOnly || !kept || !claim) return run();
     const isRepeated = () => before > 0 || isRetry();
-    const once = { realmId: envelope.meta.realmId, claim, answers: kept.answers, isRetry: isRepeated };
+    const { checksPassword } = operation;
+    const once = { realmId: envelope.meta.realmId, claim, answers: kept.answers, isRetry: isRepeated, checksPassword };
     return answerOnce(once, operation.name, run);
   };
   return answerOf(await recovery.run(attempt, { owner, outcome }));

@@ -15,6 +15,7 @@ export const credentialOperations = {
     summary: 'Exchange a password for an API key.',
     cost: 3,
     isCrossOrigin: true,
+    checksPassword: true,
     params: { username: text(string(1_000)), password: text(string(1_000)) },
     result: z.object({ api_key: z.string(), email: z.string(), user_id: z.int() }),
     errors: ['AUTHENTICATION_FAILED', 'USER_DEACTIVATED', 'REALM_DEACTIVATED'],

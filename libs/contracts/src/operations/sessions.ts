@@ -30,6 +30,7 @@ export const sessionOperations = {
     caller: 'public',
     summary: 'Begin a session: the response sets its cookie and leads to the next page.',
     cost: 3,
+    checksPassword: true,
     params: { username: text(string(1_000)), password: text(string(1_000)), next },
     result: pageSchema,
     errors: ['AUTHENTICATION_FAILED'],

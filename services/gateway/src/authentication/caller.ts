@@ -94,7 +94,10 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
       if (keyInQuery !== undefined)
         return guarded(exchange, meta, true, () => authenticator.authenticateKey(keyInQuery, meta));
       if (optionalSession === undefined) return undefined;
-      return authenticate(exchange, meta, { session: optionalSession }).catch((error: unknown) => {
+      // A browser sends the cookie of a session that ended with every request. That is no guess: the request goes on as an
+      // anonymous one, and counts as one.
+      const attempt = () => authenticator.authenticate({ session: optionalSession }, meta, false);
+      return guarded(exchange, meta, false, attempt).catch((error: unknown) => {
         if (error instanceof ChatError && error.status === 401) return undefined;
         throw error;
       });

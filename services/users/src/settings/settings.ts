@@ -70,9 +70,9 @@ export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses
         new_password ? 'Missing old password!' : 'Changing the address needs your password: old_password',
       );
     const verified = account.password_hash;
-    // Counted separately from logins, so that guesses with a stolen key delay no one else. Not counted per key, because
-    // its holder can create new ones.
-    const by = { realmId: meta.realmId, network: `settings:${meta.network ?? 'unknown'}` };
+    // Counted by user and network, separately from logins: guesses with a stolen key delay nobody else. Not counted by
+    // key, because its holder can create new ones.
+    const by = { realmId: meta.realmId, network: `settings:${actor.userId}:${meta.network ?? 'unknown'}` };
     const isRight = await guesses.attempt(by, { userId: actor.userId }, async () =>
       (await verifyPassword(verified, old_password)) ? true : undefined,
     );

@@ -25,6 +25,26 @@ function countsInMemory(): Attempts & { readonly size: number } {
   return memory;
 }
 
+/** Counts that end, as those in Redis do. */
+function countsThatEnd(): Attempts {
+  const counts = countsInMemory();
+  const until = new Map<string, number>();
+  return {
+    ...counts,
+    add: async (realmId, what, seconds) => {
+      if ((until.get(what) ?? 0) <= Date.now()) {
+        await counts.drop(realmId, what);
+        until.set(what, Date.now() + seconds * 1_000);
+      }
+      return counts.add(realmId, what, seconds);
+    },
+    drop: async (realmId, what) => {
+      until.delete(what);
+      await counts.drop(realmId, what);
+    },
+  };
+}
+
 test('guesses at many accounts that one network sends together count each other', async () => {
   const guesses = createGuesses(countsInMemory(), 5);
   let tried = 0;
@@ -80,22 +100,62 @@ test('one wrong password before the limit refuses no right ones that are sent to
   expect(await Promise.all(logins)).toEqual(Array(12).fill(true));
 });
 
+test('a person who logged in from a network is not refused because of guesses at others there', async () => {
+  const guesses = createGuesses(countsInMemory(), 5);
+  const by = { realmId: 1, network: '192.0.2.1' };
+  const attempt = (userId: number, isRight: boolean) =>
+    guesses.attempt(by, { userId }, async () => isRight || undefined).catch(() => 'refused');
+  expect(await attempt(1, true)).toBe(true);
+  for (let userId = 100; userId < 150; userId++) await attempt(userId, false);
+  expect([await attempt(100, false), await attempt(2, true)]).toEqual(['refused', 'refused']);
+  expect([await attempt(1, true), await attempt(1, true)]).toEqual([true, true]);
+  // Guesses at that person still wait, and nobody is exempt elsewhere because of them.
+  const wrong: unknown[] = [];
+  for (let count = 0; count < 7; count++) wrong.push(await attempt(1, false));
+  expect(wrong).toEqual([...Array(5).fill(undefined), 'refused', 'refused']);
+  expect(await attempt(1, true)).toBe('refused');
+});
+
+test('the networks that are remembered for an account are bounded', async () => {
+  const counts = countsInMemory();
+  const guesses = createGuesses(counts, 5);
+  for (let host = 0; host < 500; host++)
+    await guesses.attempt({ realmId: 1, network: `2001:db8:0:${host}::/64` }, { userId: 1 }, async () => true);
+  expect(counts.size).toBe(101);
+});
+
+test('a process whose turn is over does not end the turn of another one', async () => {
+  vi.useFakeTimers();
+  try {
+    const ending = countsThatEnd();
+    const [slow, other, third] = [createGuesses(ending, 5), createGuesses(ending, 5), createGuesses(ending, 5)];
+    const by = { realmId: 1, network: '192.0.2.1' };
+    const begun: string[] = [];
+    const lasting = (who: string, ms: number) => async () => {
+      begun.push(who);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return true;
+    };
+    const first = slow.attempt(by, { userId: 1 }, lasting('slow', 12_000));
+    await vi.advanceTimersByTimeAsync(100);
+    const second = other.attempt(by, { userId: 2 }, lasting('other', 8_000));
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect(begun).toEqual(['slow', 'other']);
+    const last = third.attempt(by, { userId: 3 }, lasting('third', 10));
+    // The first attempt ends at 12 s, in the turn of the second, which ends at 18 s.
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(begun).toEqual(['slow', 'other']);
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(await Promise.all([first, second, last])).toEqual([true, true, true]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('a process that ends during an attempt delays others no longer than the turn lasts', async () => {
   vi.useFakeTimers();
   try {
-    const counts = countsInMemory();
-    const until = new Map<string, number>();
-    /** Counts that end, as those in Redis do. */
-    const ending: Attempts = {
-      ...counts,
-      add: async (realmId, what, seconds) => {
-        if ((until.get(what) ?? 0) <= Date.now()) {
-          await counts.drop(realmId, what);
-          until.set(what, Date.now() + seconds * 1_000);
-        }
-        return counts.add(realmId, what, seconds);
-      },
-    };
+    const ending = countsThatEnd();
     const [gone, other] = [createGuesses(ending, 5), createGuesses(ending, 5)];
     const by = { realmId: 1, network: '192.0.2.1' };
     void gone.attempt(by, { userId: 1 }, () => new Promise(() => undefined));

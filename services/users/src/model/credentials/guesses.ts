@@ -9,8 +9,9 @@ type Guessed = { userId: number } | { name: string };
 export interface Guesses {
   /**
    * Permits an attempt at a password. Each wrong one for the same account from the same network makes the next wait
-   * longer, and so do many wrong ones from a network for any account. Other networks are not delayed. `attempt` returns
-   * undefined if the password was wrong.
+   * longer, and so do many wrong ones from a network for any account. Other networks are not delayed, and an account that
+   * logged in from a network does not wait because of guesses at other accounts there. `attempt` returns undefined if the
+   * password was wrong.
    */
   attempt<R>(
     by: { realmId: number; network: string },
@@ -29,6 +30,8 @@ const firstWaitSeconds = 30;
 const longestWaitSeconds = 1_800;
 /** Many users share a network, so it waits later and for a shorter time. */
 const network = { free: 50, firstWaitSeconds: 1, longestWaitSeconds: 60, rememberSeconds: 3_600 };
+/** A login exempts its account from the waits of its network for this long. An account has a bounded number of networks. */
+const known = { seconds: 30 * 86_400, loginsPerDay: 100 };
 /** A client whose key was revoked sends it a few more times, and must get the error for that. */
 const wrongKeys = { free: 20, firstWaitSeconds: 30, longestWaitSeconds: 1_800, rememberSeconds: 86_400 };
 /** Wrong keys for names without an account: each name adds counts to Redis, and a client can invent any number of names. */
@@ -72,6 +75,12 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
     });
   };
 
+  const remember = async (realmId: number, who: string, mark: string): Promise<void> => {
+    if ((await attempts.add(realmId, `known-of:${who}`, 86_400)) > known.loginsPerDay) return;
+    await attempts.drop(realmId, mark);
+    await attempts.add(realmId, mark, known.seconds);
+  };
+
   return {
     async wrongKey({ realmId, network: from }, guessed) {
       const pair = `wrong-key:${nameOf(guessed)}:${from}`;
@@ -92,10 +101,17 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
         account: `guess:${who}`,
         from: `guess-by:${from}`,
         fromWait: `guess-by:${from}:wait`,
+        known: `known:${hashOf(`${who}:${from}`)}`,
       };
       const checkWait = async (): Promise<void> => {
-        const waits = await Promise.all([keys.wait, keys.fromWait].map((key) => attempts.left(realmId, key)));
-        if (Math.max(...waits) > 0) throw tooMany(Math.max(...waits));
+        const [ofPair, ofNetwork] = await Promise.all([
+          attempts.left(realmId, keys.wait),
+          attempts.left(realmId, keys.fromWait),
+        ]);
+        // A person who logged in here before is not refused because a neighbour guesses.
+        const isExempt = ofNetwork > ofPair && (await attempts.left(realmId, keys.known)) > 0;
+        const wait = isExempt ? ofPair : Math.max(ofPair, ofNetwork);
+        if (wait > 0) throw tooMany(wait);
       };
       // Refused attempts take no turn from others.
       await checkWait();
@@ -106,6 +122,7 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
         const result = await attempt();
         if (result !== undefined) {
           await attempts.drop(realmId, keys.pair);
+          await remember(realmId, who, keys.known);
           return result;
         }
         const [byMany, byNetwork] = await Promise.all([
