@@ -17,6 +17,7 @@ import { createResetLink, createUser, grantRights, listUsers, setRole } from './
 import { programs } from './programs.ts';
 import { createRealm, deactivateRealm, listRealms, reactivateRealm, setRealmUrl } from './realms.ts';
 import { afterRestore } from './restore.ts';
+import { searchLanguage } from './search-language.ts';
 
 const commands: readonly Command[] = [
   migrateCommand,
@@ -26,6 +27,7 @@ const commands: readonly Command[] = [
   listRealms,
   setRealmUrl,
   setJwt,
+  searchLanguage,
   deactivateRealm,
   reactivateRealm,
   deleteRealm,

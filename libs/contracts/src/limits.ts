@@ -74,6 +74,8 @@ export const perRequest = {
   invitations: 200,
   /** Terms of a narrow. */
   narrowTerms: 100,
+  /** UTF-16 units of all searches of a narrow. */
+  searchLength: 1_000,
 } as const;
 
 export const featureLevel = 421;

@@ -17,6 +17,7 @@ import { applyRetention } from './retention/retention.ts';
 import { askOnce } from './scheduled-messages/ask-once.ts';
 import { createDelivery } from './scheduled-messages/deliver.ts';
 import { startDueLoop } from './scheduled-messages/due-loop.ts';
+import { startIndexing } from './search/indexing.ts';
 
 export const schedulerConfig = commonConfig.extend({
   NATTER_SCHEDULED_MAX_LATENESS_SECONDS: z
@@ -35,7 +36,7 @@ type SchedulerConfig = z.output<typeof schedulerConfig>;
 
 const hourMs = 3_600_000;
 
-/** The timed work of messaging: sends scheduled messages, and deletes expired data. */
+/** The timed work of messaging: sends scheduled messages, deletes expired data, and indexes messages again. */
 export async function startScheduler(process: Process<SchedulerConfig>): Promise<Running> {
   const { bus, config, log, metrics } = process;
   const owner = openOwner(process, 'messaging');
@@ -84,9 +85,13 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   const stopRetention = repeat(config.NATTER_RETENTION_INTERVAL_SECONDS * 1000, () =>
     applyRetention(retention).catch((error: unknown) => log.warn({ err: error }, 'retention could not be applied')),
   );
+  const stopIndexing = startIndexing(owner.database, (error) =>
+    log.warn({ err: error }, 'messages could not be indexed again'),
+  );
   return {
     stop: async () => {
       clearInterval(sweep);
+      await stopIndexing();
       await stopRetention();
       stopListening();
       await loop.stop();

@@ -9,7 +9,7 @@ import { parseParams } from '../../../services/gateway/src/http/parse-params.ts'
 import { decodeText, queryFieldsOf } from '../../../services/gateway/src/http/request-fields.ts';
 import { createRouter } from '../../../services/gateway/src/routes/router.ts';
 import { parseNarrow } from '../../../services/messaging/src/model/reading/narrow/narrow.ts';
-import { withoutOperators } from '../../../services/messaging/src/model/reading/narrow/search-query.ts';
+import { termsOf } from '../../../services/messaging/src/model/reading/narrow/search-query.ts';
 import { slowMarkup } from '../hostile.ts';
 
 export interface Target {
@@ -121,7 +121,7 @@ export const targets: Record<string, Target> = {
   search: {
     seeds: ['a b', '"a b" c', 'a | !b & (c)', "a:* <-> b'"],
     limitMs: 500,
-    run: (text) => void withoutOperators(text),
+    run: (text) => void termsOf(text),
   },
   form: {
     seeds: ['a=1&b=2', 'a=%C3%BC&b=+', 'a&&=&b=%zz', '__proto__=1&a=%ff'],

@@ -77,7 +77,7 @@ test('while a guest sends the worst, others’ messages are sent and rendered wh
   await expect.poll(() => sent(realm.member, '$$x$$'), { timeout: 60_000, interval: 500 }).toContain('class="katex"');
 });
 
-test('characters that mark what a search found are not markup when they are part of a message', async () => {
+test('a search marks what it found only, whatever private characters a message contains', async () => {
   await sent(realm.member, 'findable \ue000 \ue001 \ue001 word');
   const { messages } = await realm.member.ok('GET', '/messages', {
     anchor: 'newest',
@@ -86,6 +86,6 @@ test('characters that mark what a search found are not markup when they are part
     narrow: JSON.stringify([{ operator: 'search', operand: 'findable' }]),
   });
   expect(messages.map((message: { match_content: string }) => message.match_content)).toEqual([
-    '<p><span class="highlight">findable</span>    word</p>',
+    '<p><span class="highlight">findable</span> \ue000 \ue001 \ue001 word</p>',
   ]);
 });

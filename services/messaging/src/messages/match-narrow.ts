@@ -1,7 +1,7 @@
 import { messageReadingOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
-import { messageObjects } from '../model/reading/message-object.ts';
+import { escaped, messageObjects } from '../model/reading/message-object.ts';
 import { parseNarrow } from '../model/reading/narrow/narrow.ts';
 import { select } from '../model/reading/page.ts';
 import { type Reading, readerOf } from '../model/reading/reader.ts';
@@ -47,5 +47,3 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
     }),
   ];
 }
-
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -15,8 +15,9 @@ import { type Person, peopleById } from '../people.ts';
 import { hasFlag, isAlerted, isRead, wasReceived } from '../read-state.ts';
 import { recipientIdOf } from '../recipient-id.ts';
 import type { ChannelCopy } from './channel-copy.ts';
+import { highlightFor } from './highlight.ts';
 import { extrasOf, messageExtras } from './message-extras.ts';
-import { searchQuery } from './narrow/search-query.ts';
+import type { Search } from './narrow/search-query.ts';
 
 export interface ShownAs {
   renderer: Renderer;
@@ -24,7 +25,7 @@ export interface ShownAs {
   /** For a reader of this role whose client computes avatar URLs from emails. */
   clientGravatar: { role: number } | false;
   allowEmptyTopic: boolean;
-  search?: string | undefined;
+  search?: Search | undefined;
   /** Placeholders for users whom the reader may not see. */
   unknown?: ReadonlyMap<number, UnknownUser>;
 }
@@ -51,8 +52,7 @@ const fullRow = z.object({
   mentions_channel: z.boolean(),
   is_alerted: z.boolean(),
   was_received: z.boolean(),
-  match_content: z.string().nullable(),
-  match_subject: z.string().nullable(),
+  searched: z.string().nullable(),
 });
 type FullRow = z.infer<typeof fullRow>;
 
@@ -67,21 +67,16 @@ export async function messageObjects(
   shown: ShownAs,
 ): Promise<(Record<string, unknown> & { id: number })[]> {
   if (messageIds.length === 0) return [];
-  const query = searchQuery(shown.search ?? '');
-  const escapedTopic = sql.fragment`replace(replace(replace(m.topic, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')`;
-  const matches =
-    shown.search === undefined
-      ? sql.fragment`NULL::text AS match_content, NULL::text AS match_subject`
-      : sql.fragment`ts_headline('english'::regconfig, translate(m.rendered_content, ${marks}, ''), ${query}, ${headline}) AS match_content,
-          ts_headline('english'::regconfig, translate(${escapedTopic}, ${marks}, ''), ${query}, ${headline}) AS match_subject`;
+  const searched = shown.search ? sql.fragment`m.rendered_content` : sql.fragment`NULL::text`;
   const rows = await executor.any(sql.type(fullRow)`
     SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
       extract(epoch FROM coalesce(m.stated_at, m.sent_at))::float8 AS sent, m.mentions_channel,
       ${isRead(userId)} AS is_read, ${hasFlag(userId, 'starred')} AS is_starred, ${hasFlag(userId, 'collapsed')} AS is_collapsed,
       coalesce(m.mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_mentioned,
       coalesce(m.topic_mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_topic_mentioned,
-      ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${matches}
+      ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${searched} AS searched
     FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
+  const matches = await matchesOf(executor, realmId, rows, shown.search);
   const ids = new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]));
   const unknown = shown.unknown ?? new Map<number, UnknownUser>();
   const beside = await readAtOnce(executor, {
@@ -134,9 +129,7 @@ export async function messageObjects(
       ...recipientOf(row, names, people),
       ...extras(row.id),
       flags: flagsOf(row),
-      ...(row.match_content === null
-        ? {}
-        : { match_content: highlighted(row.match_content), match_subject: highlighted(row.match_subject ?? '') }),
+      ...matches(row),
     };
   });
 }
@@ -173,17 +166,19 @@ function flagsOf(row: Omit<FullRow, 'id'>): string[] {
   ];
 }
 
-/**
- * Private-use characters mark the matches, because Postgres accepts no quoted markup there. They are removed from the
- * text first.
- */
-const [matchBegins, matchEnds] = ['\ue000', '\ue001'];
-const marks = matchBegins + matchEnds;
-const headline = `HighlightAll=true, StartSel=${matchBegins}, StopSel=${matchEnds}`;
-const marked = new RegExp(`[${marks}]`, 'g');
-/** A match inside a tag is ignored: an attribute cannot contain markup. */
-const highlighted = (html: string): string =>
-  html
-    .replace(/<[^>]*>/g, (tag) => tag.replace(marked, ''))
-    .replaceAll(matchBegins, '<span class="highlight">')
-    .replaceAll(matchEnds, '</span>');
+/** For the messages of a search: their texts with what it found marked. */
+async function matchesOf(
+  executor: Executor,
+  realmId: number,
+  rows: readonly FullRow[],
+  search: Search | undefined,
+): Promise<(row: FullRow) => { match_content?: string; match_subject?: string }> {
+  if (!search) return () => ({});
+  const subjectOf = ({ topic }: FullRow): string => escaped(topic);
+  const texts = rows.flatMap((row) => [row.searched ?? '', subjectOf(row)]);
+  const highlight = await highlightFor(executor, realmId, search, texts);
+  return (row) => ({ match_content: highlight(row.searched ?? ''), match_subject: highlight(subjectOf(row)) });
+}
+
+export const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -6,8 +6,9 @@ import { hasFlag, isAlerted, isMentioned, isRead } from '../read-state.ts';
 import { isSeenBy } from '../subscription-periods.ts';
 import type { ChannelCopy } from './channel-copy.ts';
 import { badNarrow, type Term } from './narrow/narrow.ts';
-import { holdsPhrases, searchQuery } from './narrow/search-query.ts';
+import { allOf, type Search } from './narrow/search-query.ts';
 import type { Reader } from './reader.ts';
+import { searchCondition } from './search-condition.ts';
 import { inConversation } from './with-message.ts';
 
 export type Fragment = ReturnType<typeof sql.fragment>;
@@ -21,7 +22,8 @@ export interface Scope {
   isPlain: boolean;
   /** Whether the conditions apply to the feed as a whole: its pages are merged from pages of each conversation. */
   isFeed: boolean;
-  search: string | undefined;
+  /** The searches of the narrow, for highlighting. */
+  search: Search | undefined;
 }
 
 /** The scope of a narrow for a reader, limited to messages that they may read. `among`: limits it to these messages. */
@@ -31,24 +33,25 @@ export async function scopeOf(reader: Reader, given: readonly Term[], among?: re
   for (const term of terms)
     if (term.operator === 'channel') channels.set(term, await readableChannel(reader, term.operand));
   const conditions = [sql.fragment`m.realm_id = ${reader.meta.realmId}`];
+  const searches: Search[] = [];
   for (const term of terms) {
-    const condition = await conditionOf(reader, term, channels);
+    const condition =
+      term.operator === 'search'
+        ? await searchCondition(reader, term, searches)
+        : await conditionOf(reader, term, channels);
     if (condition) conditions.push(term.negated ? sql.fragment`NOT coalesce(${condition}, false)` : condition);
   }
   const narrowing = [...conditions];
   // If a narrow is limited to a channel.
   const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
   conditions.push(among && !named ? await accessibleAmong(reader, among) : accessOf(reader, named, terms));
-  const search = terms
-    .filter((term) => term.operator === 'search' && !term.negated)
-    .map((term) => String(term.operand));
   const isNarrow = terms.some((term) => !term.negated && !['in', 'near', 'channels'].includes(term.operator));
   return {
     conditions,
     narrowing,
     isPlain: terms.every((term) => !term.negated && ['channel', 'topic', 'dm', 'near', 'id'].includes(term.operator)),
     isFeed: !isNarrow && reader.actor !== undefined && !terms.some(isPublicTerm),
-    search: search.join(' ') || undefined,
+    search: allOf(searches),
   };
 }
 
@@ -177,7 +180,7 @@ export const isReceived = (channels: readonly ChannelCopy[], actor: Actor): Frag
 
 async function conditionOf(
   reader: Reader,
-  term: Term,
+  term: Exclude<Term, { operator: 'search' }>,
   channels: ReadonlyMap<Term, ChannelCopy>,
 ): Promise<Fragment | undefined> {
   const { actor } = reader;
@@ -230,8 +233,6 @@ async function conditionOf(
       const [person] = await peopleOf(reader, [term.operand]);
       return sql.fragment`coalesce(m.mentioned_ids @> ARRAY[${person?.user_id ?? 0}]::int[], false)`;
     }
-    case 'search':
-      return sql.fragment`(m.search @@ ${searchQuery(term.operand)} AND ${holdsPhrases(term.operand)})`;
   }
 }
 

@@ -25,6 +25,13 @@ describe('a narrow', () => {
     [[['channel']], 'element is not a term'],
     ['x', 'narrow is not a list'],
     [[['topic', 3]], "unknown 'topic' operand 3"],
+    [
+      [
+        ['search', 'x'.repeat(999)],
+        ['search', 'xx'],
+      ],
+      'more than 1000 characters to search for',
+    ],
   ])('%j is refused: %s', (narrow, desc) => {
     expect(() => parseNarrow(narrow)).toThrow(expect.objectContaining({ code: 'BAD_NARROW', extra: { desc } }));
   });

@@ -107,6 +107,9 @@ export function parseNarrow(given: unknown): Term[] {
     if (!operand.success) throw badNarrow(`unknown '${operator}' operand ${shown(parsed.data.operand)}`);
     return { operator, operand: operand.data, negated } as Term;
   });
+  const searched = terms.reduce((sum, term) => sum + (term.operator === 'search' ? term.operand.length : 0), 0);
+  if (searched > perRequest.searchLength)
+    throw badNarrow(`more than ${perRequest.searchLength} characters to search for`);
   const required = terms.filter(({ negated }) => !negated);
   if (required.some(isOfChannels) && required.some(isOfDirectMessages))
     throw badNarrow('No message can be both a channel message and direct message');

@@ -1,13 +1,22 @@
 import { expect, test } from 'vitest';
-import { withoutOperators } from './search-query.ts';
+import { allOf, termsOf } from './search-query.ts';
 
 test.each([
-  ['tea or coffee', 'tea coffee'],
-  ['OR tea', 'tea'],
-  ['-tea orchid', 'tea orchid'],
-  ['"tea or -coffee" milk', '"tea or -coffee" milk'],
-  ['tea "milk', 'tea milk'],
-  ['"a" or "b"', '"a" "b"'],
+  ['tea or coffee', ['tea', 'coffee']],
+  ['OR tea', ['tea']],
+  ['-tea orchid', ['tea', 'orchid']],
+  ['"tea or -coffee" milk', ['tea or -coffee', 'milk']],
+  ['tea "milk', ['tea', 'milk']],
+  ['"a" or "b"', ['a', 'b']],
+  ['tea tea\u3000tea', ['tea']],
+  ['app.log foo_bar', ['app.log', 'foo_bar']],
+  ['... "!" - \u0301 🎉', []],
 ])('%j is searched as %j', (text, expected) => {
-  expect(withoutOperators(text).replace(/\s+/g, ' ').trim()).toBe(expected);
+  expect(termsOf(text)).toEqual(expected);
+});
+
+test('several searches are one for what all of them find', () => {
+  const one = { query: "'a' | 'b'", text: 'a' };
+  expect(allOf([one, { query: "'c'", text: 'c' }])).toEqual({ query: "('a' | 'b') & ('c')", text: 'a c' });
+  expect(allOf([])).toBeUndefined();
 });

@@ -1,11 +1,36 @@
-import { sql } from '@natter/database';
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+
+/** A search that Postgres and the highlighting understand. */
+export interface Search {
+  /** A tsquery. */
+  query: string;
+  /** The text, for the parts of it that are written without spaces. */
+  text: string;
+}
+
+const queryRow = z.object({ query: z.string().nullable() });
 
 /**
- * A search query for Postgres: all words, and phrases in double quotes. Other operators of its web search syntax, a
- * minus before a word and the word "or", are treated as text.
+ * A search for all words, and for phrases in double quotes. Other operators of the web search syntax, a minus before a
+ * word and the word "or", are treated as text. Undefined if nothing in the text can be found.
  */
-export const searchQuery = (text: string) =>
-  sql.fragment`websearch_to_tsquery('english'::regconfig, ${withoutOperators(text)})`;
+export async function searchOf(executor: Executor, realmId: number, text: string): Promise<Search | undefined> {
+  const terms = termsOf(text);
+  if (terms.length === 0) return undefined;
+  const { query } = await executor.one(sql.type(queryRow)`
+    SELECT messaging.search_query(${realmId}, ${sql.array(terms, 'text')}, ${withoutOperators(text)})::text AS query`);
+  return query === null || query === '' ? undefined : { query, text };
+}
+
+/** Searches for what all of these find. */
+export const allOf = (searches: readonly Search[]): Search | undefined =>
+  searches.length === 0
+    ? undefined
+    : {
+        query: searches.map(({ query }) => `(${query})`).join(' & '),
+        text: searches.map(({ text }) => text).join(' '),
+      };
 
 /** Over a message `m`: whether it contains the phrases of a search literally, including stop words. */
 export function holdsPhrases(text: string) {
@@ -17,12 +42,21 @@ export function holdsPhrases(text: string) {
     : sql.fragment`(m.content ILIKE ALL (${sql.array(patterns, 'text')}) OR m.topic ILIKE ALL (${sql.array(patterns, 'text')}))`;
 }
 
-export const withoutOperators = (text: string): string =>
+/** The words and phrases of a search, without repetitions. */
+export const termsOf = (text: string): string[] => {
+  const terms = partsOf(text).flatMap((part) =>
+    part.isQuoted ? [part.text] : withoutOperator(part.text).split(/\s+/u),
+  );
+  return [...new Set(terms.filter((term) => /[\p{L}\p{N}]/u.test(term)))];
+};
+
+const withoutOperators = (text: string): string =>
   partsOf(text)
-    .map((part) =>
-      part.isQuoted ? `"${part.text}"` : part.text.replace(/(?<=^|\s)-+/g, ' ').replace(/(?<=^|\s)or(?=\s|$)/gi, ' '),
-    )
+    .map((part) => (part.isQuoted ? `"${part.text}"` : withoutOperator(part.text)))
     .join(' ');
+
+const withoutOperator = (text: string): string =>
+  text.replace(/(?<=^|\s)-+/g, ' ').replace(/(?<=^|\s)or(?=\s|$)/gi, ' ');
 
 /** An unclosed quote is ignored. */
 function partsOf(text: string): { text: string; isQuoted: boolean }[] {

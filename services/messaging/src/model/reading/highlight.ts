@@ -1,0 +1,74 @@
+import { type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import type { Search } from './narrow/search-query.ts';
+import { piecesOfHtml, unspacedRuns } from './narrow/unspaced.ts';
+
+/** Marks in HTML what a search finds. Tags are left as they are, because an attribute cannot contain markup. */
+export type Highlight = (html: string) => string;
+
+const wordRow = z.object({ word: z.string() });
+
+/** Asks Postgres which words of these texts the search finds, so that exactly those are marked. */
+export async function highlightFor(
+  executor: Executor,
+  realmId: number,
+  search: Search,
+  texts: readonly string[],
+): Promise<Highlight> {
+  const words = new Set(texts.flatMap(wordsOf));
+  const rows = await executor.any(sql.type(wordRow)`
+    SELECT word FROM messaging.search_matches(${realmId}, ${search.query}::tsquery, ${sql.array([...words], 'text')}) word`);
+  const found = new Set(rows.map(({ word }) => word));
+  const runs = search.text.normalize('NFKC').toLowerCase().match(unspacedRuns) ?? [];
+  return (html) => marked(html, found, [...new Set(runs)]);
+}
+
+const piecesOf = (html: string): string[] => html.match(piecesOfHtml) ?? [];
+const isText = (piece: string): boolean => !piece.startsWith('<') && !piece.startsWith('&');
+const isUnspaced = (piece: string): boolean => piece.search(unspacedRuns) === 0;
+
+/** The words of a text, and the parts of names such as userName and E1234. */
+export const wordsOf = (html: string): string[] =>
+  piecesOf(html)
+    .filter((piece) => isText(piece) && !isUnspaced(piece))
+    .flatMap((word) => [...new Set([word, ...partsOf(word)])]);
+
+const partsOf = (word: string): string[] =>
+  word.split(/(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])/);
+
+/** `found`: words, `runs`: normalized texts without spaces. */
+export function marked(html: string, found: ReadonlySet<string>, runs: readonly string[]): string {
+  return html.replace(piecesOfHtml, (piece) => {
+    if (!isText(piece)) return piece;
+    if (isUnspaced(piece)) return markedRun(piece, runs);
+    if (found.has(piece)) return mark(piece);
+    const parts = partsOf(piece);
+    return parts.length === 1 ? piece : parts.map((part) => (found.has(part) ? mark(part) : part)).join('');
+  });
+}
+
+const mark = (text: string): string => `<span class="highlight">${text}</span>`;
+
+/** Characters with their marks: normalizing does not join or divide them further. */
+const units = /.[\p{M}\uff9e\uff9f]*/gsu;
+
+function markedRun(piece: string, runs: readonly string[]): string {
+  const characters = piece.match(units) ?? [];
+  const normal = characters.map((character) => character.normalize('NFKC').toLowerCase());
+  const text = normal.join('');
+  const isMarked = new Uint8Array(text.length);
+  for (const run of runs)
+    for (let at = text.indexOf(run); at >= 0; at = text.indexOf(run, at + 1)) isMarked.fill(1, at, at + run.length);
+  let [result, group, at] = ['', '', 0];
+  characters.forEach((character, index) => {
+    const length = normal[index]?.length ?? 0;
+    const isInside = isMarked.subarray(at, at + length).includes(1);
+    at += length;
+    if (isInside) group += character;
+    else {
+      result += (group === '' ? '' : mark(group)) + character;
+      group = '';
+    }
+  });
+  return result + (group === '' ? '' : mark(group));
+}
