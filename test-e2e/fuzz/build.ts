@@ -44,7 +44,7 @@ export function buildCall(operation: Operation, role: string, making: Making): C
     operation: operation.name,
     role,
     method: route.method,
-    path: `${operation.http ? '/api/v1' : ''}${path}`,
+    path: `${operation.http ? (role === 'browser' ? '/json' : '/api/v1') : ''}${path}`,
     fields,
     file: takesFile && random.chance(0.95) ? (mood === 'valid' ? validFile : fileOf(random)) : undefined,
     form: route.method === 'GET' ? 'query' : takesFile ? 'multipart' : 'urlencoded',

@@ -23,9 +23,16 @@ export interface Call {
   mutation: string | undefined;
 }
 
+/** What a browser with a session sends. */
+export interface Cookies {
+  sessionid: string;
+  csrftoken: string;
+}
+
 export interface Credentials {
   host: string;
   authorization: string | undefined;
+  cookies?: Cookies | undefined;
 }
 
 /** An ordinary request. Strings are sent as they are, all other values as JSON. */
@@ -50,12 +57,13 @@ export function callOf(method: string, path: string, form: Record<string, unknow
 
 const boundary = 'fuzzboundary';
 
-export function bytesOf(call: Call, { host, authorization }: Credentials): Buffer {
+export function bytesOf(call: Call, { host, authorization, cookies }: Credentials): Buffer {
   const query = call.form === 'query' ? encodedFields(call.fields) : '';
   const body = bodyOf(call);
   const headers: Record<string, string> = {
     host,
     ...(authorization === undefined ? {} : { authorization }),
+    ...(cookies ? browserHeaders(host, cookies) : {}),
     'user-agent': 'fuzz/1',
     ...(body.length > 0 || call.method !== 'GET' ? { 'content-type': contentTypeOf(call) } : {}),
     ...(body.length > 0 || call.method !== 'GET' ? { 'content-length': String(body.length) } : {}),
@@ -67,6 +75,12 @@ export function bytesOf(call: Call, { host, authorization }: Credentials): Buffe
   const head = `${call.method} ${call.path}${query === '' ? '' : `?${query}`} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head, 'utf8'), body]);
 }
+
+const browserHeaders = (host: string, { sessionid, csrftoken }: Cookies): Record<string, string> => ({
+  cookie: `sessionid=${sessionid}; csrftoken=${csrftoken}`,
+  'x-csrftoken': csrftoken,
+  origin: `http://${host}`,
+});
 
 const contentTypeOf = (call: Call): string =>
   call.form === 'multipart' ? `multipart/form-data; boundary=${boundary}` : 'application/x-www-form-urlencoded';

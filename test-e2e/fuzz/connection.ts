@@ -108,7 +108,9 @@ function parse(bytes: Buffer, isHead: boolean, isClosed: boolean): Answer | numb
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const at = line.indexOf(':');
-    headers[line.slice(0, at).toLowerCase()] = line.slice(at + 1).trim();
+    const name = line.slice(0, at).toLowerCase();
+    const value = line.slice(at + 1).trim();
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   }
   const answer = (body: Buffer): Answer => ({ status, headers, body });
   if (isHead || status === 204 || status === 304) return answer(Buffer.alloc(0));

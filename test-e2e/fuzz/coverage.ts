@@ -19,7 +19,7 @@ export function createCoverage(): Coverage {
     counts.set(key, found);
     return found;
   };
-  const succeeded = (name: string): boolean => ['200', '302', '206'].some((code) => codes.get(name)?.has(code));
+  const succeeded = (name: string): boolean => ['200', '302', '303', '206'].some((code) => codes.get(name)?.has(code));
   return {
     count(operation, role, code) {
       raise(within(requests, operation), role);

@@ -165,7 +165,9 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
           if (call.path.endsWith(`/${person.user_id}`) || call.path.includes(encodeURIComponent(person.email || '-')))
             renew(here, name);
     }
-    if (withKey(role) && call.mutation === undefined && ['INVALID_API_KEY', 'USER_DEACTIVATED'].includes(code)) {
+    const isEnded =
+      ['INVALID_API_KEY', 'USER_DEACTIVATED'].includes(code) || (role === 'browser' && code === 'UNAUTHORIZED');
+    if (withKey(role) && call.mutation === undefined && isEnded) {
       if (credentials.authorization !== undefined) here.ended.push(credentials.authorization);
       renew(here, role);
     }

@@ -8,9 +8,6 @@ export const requestsToTell = 100_000;
 
 /** Operations that never succeed, by reason. */
 const neverSucceeding: Record<string, string> = {
-  login: 'a login names its origin or repeats a token; test-e2e/tests/users/sessions.test.ts sends hostile ones',
-  logout: 'the fuzzer has keys, and only a session is logged out',
-  'fetch-api-key-by-jwt': 'the realm of the fuzzer has no key for tokens: always refused',
   'dev-fetch-api-key': 'this server has no mode of development',
   'create-export': 'exports are not built: always refused',
   'remove-export': 'exports are not built: there is none to remove',

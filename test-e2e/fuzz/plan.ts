@@ -33,6 +33,8 @@ const weights: Record<string, number> = {
   register: 1.5,
   // Each costs a password hash, or an account.
   'fetch-api-key': 0.3,
+  login: 0.3,
+  logout: 0.3,
   'create-user': 0.2,
   join: 0.2,
   'join-by-page': 0.2,

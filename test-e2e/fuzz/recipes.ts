@@ -60,6 +60,11 @@ const fileParts =
     return Object.fromEntries([...heads, [last, parts.slice(heads.length).join('/')]]);
   };
 
+const byPassword: Recipe = (making) => ({
+  username: String(pick(making, making.random.chance(0.6) ? 'login' : 'email') ?? 'x@y.z'),
+  password: 'correct horse fuzz',
+});
+
 export const recipes: Record<string, Recipe> = {
   'send-message': destination,
   'create-scheduled-message': (making) => {
@@ -142,12 +147,9 @@ export const recipes: Record<string, Recipe> = {
     full_name: `Joined ${making.random.below(1e6)}`,
     password: 'correct horse fuzz',
   }),
-  'fetch-api-key': (making) => ({
-    username: making.random.chance(0.6)
-      ? String(pick(making, 'login') ?? 'x@y.z')
-      : String(pick(making, 'email') ?? 'x@y.z'),
-    password: 'correct horse fuzz',
-  }),
+  'fetch-api-key': byPassword,
+  login: byPassword,
+  'fetch-api-key-by-jwt': (making) => ({ token: String(pick(making, 'token') ?? 'x') }),
   'get-messages': (making) => {
     const { random } = making;
     if (random.chance(0.15)) return { message_ids: [pick(making, 'message') ?? 1] };

@@ -172,6 +172,21 @@ const mutations: Record<string, Mutation> = {
       '',
     ]);
   },
+  'other cookies and origins': (call, random) => {
+    call.headers.cookie = random.pick([
+      `sessionid=${'x'.repeat(43)}; csrftoken=${'y'.repeat(43)}`,
+      `sessionid=${'x'.repeat(43)}; sessionid=${'z'.repeat(43)}`,
+      `__Host-sessionid=${'x'.repeat(43)}`,
+      'sessionid=; csrftoken=',
+      'sessionid="\u0000"',
+      'c=1; '.repeat(1_000),
+      '=;=;',
+      '(none)',
+    ]);
+    call.headers['x-csrftoken'] = random.pick(['', 'x', 'y'.repeat(43), 'ü'.repeat(43), '(none)']);
+    call.headers.origin = random.pick(['http://evil.example', 'null', '', 'http://1.2.3.999', 'file://', '(none)']);
+    call.headers['sec-fetch-site'] = random.pick(['cross-site', 'same-site', 'same-origin', 'none', 'x', '(none)']);
+  },
   'a trace parent': (call, random) => {
     call.headers.traceparent = random.pick([
       '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
@@ -218,6 +233,8 @@ const mutations: Record<string, Mutation> = {
       `${call.path}?a=%ff`,
       `${call.path}#x`,
       call.path.toUpperCase(),
+      call.path.replace('/api/v1', '/json'),
+      call.path.replace('/json', '/api/v1'),
       `${call.path}/../users`,
       `/${'a/'.repeat(2_000)}`,
       `/api/v1/${'%25'.repeat(500)}`,

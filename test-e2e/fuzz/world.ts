@@ -1,12 +1,13 @@
 /** The realms of a run: the attacked one, replaced from time to time, and a second one that must stay unaffected. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RequestMeta, roles, userOperations } from '@natter/contracts';
+import { jwtOperations, type RequestMeta, roles, userOperations } from '@natter/contracts';
 import type { System } from '@natter/local/system';
 import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
-import { bytesOf, type Credentials, callOf } from './call.ts';
+import { bytesOf, type Cookies, type Credentials, callOf } from './call.ts';
 import { type Answer, Connection } from './connection.ts';
 import { createDictionary, type Dictionary } from './dictionary.ts';
+import { beginSession, tokenFor, tokenKey } from './logins.ts';
 
 export const roleNames = [
   'owner',
@@ -14,6 +15,8 @@ export const roleNames = [
   'moderator',
   'member',
   'guest',
+  // A member with a session, who uses /json.
+  'browser',
   'bot',
   'webhook-bot',
   'spectator',
@@ -34,6 +37,7 @@ export interface Person {
   email: string;
   api_key: string;
   user_id: number;
+  cookies?: Cookies;
 }
 
 export interface World {
@@ -66,6 +70,9 @@ export interface RealmAccess {
   host: string;
   person(role: keyof typeof roles, name: string, password?: string): Promise<Person>;
   call(who: Person, method: string, path: string, form?: Record<string, unknown>): Promise<Json>;
+  /** A member with a session and no key. */
+  browser(): Promise<Person>;
+  setTokenKey(): Promise<void>;
 }
 
 /** A new realm, with functions to add users and to send requests as them. */
@@ -77,9 +84,17 @@ export async function openRealm({ bus, url }: Operator, name: string): Promise<R
     { host, realm_name: name, is_default: false, realm_url: `http://${host}`, owner: undefined },
     { meta },
   );
-  return {
+  const realm: RealmAccess = {
     id,
     host,
+    async browser() {
+      const { email, user_id } = await realm.person('member', `Browser ${randomBytes(3).toString('hex')}`, password);
+      return { email, user_id, api_key: '', cookies: await beginSession({ url, host }, email, password) };
+    },
+    async setTokenKey() {
+      const key = { algorithm: 'HS256', key: tokenKey } as const;
+      await bus.call(jwtOperations.setJwtKey, key, { meta: { ...meta, realmId: id } });
+    },
     async person(role, fullName, password) {
       const isAdmin = roles[role] <= roles.administrator;
       for (let tries = 1; ; tries++) {
@@ -116,6 +131,7 @@ export async function openRealm({ bus, url }: Operator, name: string): Promise<R
       return JSON.parse(body.toString('utf8'));
     },
   };
+  return realm;
 }
 
 const password = 'correct horse fuzz';
@@ -141,6 +157,8 @@ export async function openWorld(operator: Operator, foreign: Record<string, (str
   for (const role of roleNames) await add(role);
   const login = await realm.person('member', 'Lora Login', password);
   dictionary.add('login', login.email);
+  await realm.setTokenKey();
+  dictionary.add('token', tokenFor(login.email));
   await furnish(realm, people.get('owner') as Person, people, dictionary);
   return {
     host: realm.host,
@@ -154,7 +172,7 @@ export async function openWorld(operator: Operator, foreign: Record<string, (str
         person && person.api_key !== ''
           ? `Basic ${Buffer.from(`${person.email}:${person.api_key}`).toString('base64')}`
           : undefined;
-      return { host: realm.host, authorization };
+      return { host: realm.host, authorization, cookies: person?.cookies };
     },
     renew: (role) => add(role),
   };
@@ -177,6 +195,8 @@ async function makePerson(
       await realm.call(owner, 'DELETE', `/users/${person.user_id}`);
       return person;
     }
+    case 'browser':
+      return realm.browser();
     case 'bot':
     case 'webhook-bot': {
       // Its owner is not used as a caller, so the bot outlives the callers.
