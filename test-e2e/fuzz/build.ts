@@ -1,5 +1,5 @@
 /** Generates requests of an operation of the contract. */
-import type { Operation, Param } from '@natter/contracts';
+import { type Operation, type Param, streamsBody } from '@natter/contracts';
 import { type Call, encoded, type FieldValue } from './call.ts';
 import { kindOf } from './dictionary.ts';
 import { hostileBytes, hostileJsonText, hostileText } from './hostile.ts';
@@ -26,13 +26,20 @@ export function buildCall(operation: Operation, role: string, making: Making): C
   const moodOfParam = (name: string): Mood =>
     name === bad || (mood === 'hostile' && random.chance(0.15)) ? mood : 'valid';
   const fields: Call['fields'] = [];
+  const headers: Call['headers'] = {};
   for (const [name, param] of Object.entries(operation.params)) {
-    if (inPath.has(name) || name === 'file') continue;
+    if (inPath.has(name) || name === 'file' || param.encoding === 'body') continue;
     const own = moodOfParam(name);
     const share = Math.min(optionalShare, optionalCount / names.length);
     if (!isNamed(param, { isGiven: given[name] !== undefined, isBad: name === bad, share }, making)) continue;
     const value = own === 'valid' && name in given ? given[name] : makeValue(param.schema, name, own, making);
     if (value === undefined && !(own === 'hostile')) continue;
+    if (param.header !== undefined) {
+      const text = fieldOf(param, value, own, making);
+      // Others are not sent as a header by any client.
+      if (typeof text === 'string' && /^[ -~]{0,4000}$/.test(text)) headers[param.header.toLowerCase()] = text;
+      continue;
+    }
     const alias = param.aliases.length > 0 && random.chance(0.2) ? random.pick(param.aliases) : name;
     fields.push([alias, fieldOf(param, value, own, making)]);
   }
@@ -48,11 +55,15 @@ export function buildCall(operation: Operation, role: string, making: Making): C
     fields,
     file: takesFile && random.chance(0.95) ? (mood === 'valid' ? validFile : fileOf(random)) : undefined,
     form: route.method === 'GET' ? 'query' : takesFile ? 'multipart' : 'urlencoded',
-    headers: {},
+    headers,
     body: undefined,
     cut: undefined,
     mutation: undefined,
   };
+  if (streamsBody(operation) && random.chance(0.95)) {
+    headers['content-type'] = 'application/offset+octet-stream';
+    call.body = 'a'.repeat(random.pick([0, 1, 5, 1_000]));
+  }
   if (call.form === 'query' && random.chance(0.9)) call.fields = call.fields.map(shortened);
   // A waiting poll is cut off, so that the run does not wait for it.
   if (operation.name === 'get-events' && !fields.some(([name, value]) => name === 'dont_block' && value === 'true'))

@@ -13,7 +13,7 @@ const here = import.meta.dirname;
 const root = join(here, '..', '..', '..');
 
 const operations = Object.entries(operationsByName as Record<string, Operation>).filter(
-  ([, operation]) => operation.http !== undefined,
+  ([, operation]) => operation.http !== undefined && operation.protocol === undefined,
 );
 
 export async function buildPackage(directory: string): Promise<void> {

@@ -22,12 +22,13 @@ type Method<O> =
       : (params: Inputs<P>, options?: CallOptions) => Promise<z.output<R>>
     : never;
 
-/** A method per operation that has a route, named as in the contract. */
-export type Client = { [K in keyof All as All[K]['http'] extends Route ? K : never]: Method<All[K]> };
+type HasMethod<O> = O extends { http: Route; protocol: undefined } ? true : false;
+/** A method per operation that has a route, named as in the contract. Resumable uploads need a client of tus. */
+export type Client = { [K in keyof All as HasMethod<All[K]> extends true ? K : never]: Method<All[K]> };
 
 export function createClient(options: ClientOptions): Client {
   const methods = Object.entries(operationsByName as Record<string, Operation>)
-    .filter(([, operation]) => operation.http !== undefined)
+    .filter(([, operation]) => operation.http !== undefined && operation.protocol === undefined)
     .map(([name, operation]) => [
       name,
       (params: Record<string, unknown> = {}, call: CallOptions = {}) =>

@@ -41,6 +41,7 @@ export const totals = {
   savedSnippets: { what: 'saved snippets', limit: 1_000, bytes: 4 * mebibyte },
   scheduledMessages: { what: 'scheduled messages', limit: 1_000, bytes: 4 * mebibyte },
   topicPreferences: { what: 'topic preferences', limit: 50_000 },
+  unfinishedUploads: { what: 'unfinished uploads', limit: 100 },
   uploads: { what: 'uploaded files', limit: 50_000 },
   // Per realm.
   channelFolders: { what: 'channel folders', limit: 1_000 },

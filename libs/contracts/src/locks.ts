@@ -41,6 +41,7 @@ const numbersOfTotals = {
   edits: 7524,
   reactions: 7525,
   submessages: 7526,
+  unfinishedUploads: 7527,
 } as const satisfies Record<keyof typeof totals, number>;
 type Total = keyof typeof totals;
 

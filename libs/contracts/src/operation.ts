@@ -46,6 +46,11 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
    * request. The gateway refuses requests of other sites for the last two.
    */
   session?: 'form' | 'begins' | 'ends' | undefined;
+  /**
+   * A request of the protocol tus 1.0.0: bodies are bytes of a file instead of forms, and the answer is also in headers
+   * of the response.
+   */
+  protocol?: 'tus' | undefined;
   /** An alternative path of an operation, used by some clients. It is not part of the API documents. */
   isAlias: boolean;
   caller: Caller;
@@ -121,7 +126,10 @@ export function operation<
   R extends z.ZodType = Nothing,
   H extends Route | undefined = undefined,
   const C extends Caller = 'user',
->(declared: Declared<P, R> & { http?: H; caller?: C }): Operation<P, R> & { http: H; caller: C } {
+  const T extends 'tus' | undefined = undefined,
+>(
+  declared: Declared<P, R> & { http?: H; caller?: C; protocol?: T },
+): Operation<P, R> & { http: H; caller: C; protocol: T } {
   return {
     caller: 'user',
     callers: declared.caller === 'operator' ? ['operator'] : declared.http || declared.page ? ['gateway'] : [],
@@ -139,7 +147,7 @@ export function operation<
     deadlineMs: 15_000,
     ...declared,
     cost: Math.max(declared.cost ?? 1, declared.events?.some((type) => repeatingEvents.has(type)) ? repeatingCost : 1),
-  } as Operation<P, R> & { http: H; caller: C };
+  } as Operation<P, R> & { http: H; caller: C; protocol: T };
 }
 
 /** The answer of an operation with a `page`. */
@@ -163,6 +171,10 @@ export type Page = z.infer<typeof pageSchema>;
 
 export type ParamsOf<O> = O extends Operation<infer P, z.ZodType> ? ParamValues<P> : never;
 export type ResultOf<O> = O extends Operation<Params, infer R> ? z.input<R> : never;
+
+/** Whether the body of a request may be bytes of a file instead of a form. */
+export const streamsBody = ({ protocol, http }: Pick<Operation, 'protocol' | 'http'>): boolean =>
+  protocol === 'tus' && (http?.method === 'POST' || http?.method === 'PATCH');
 
 /** The data that the gateway passes to a service beside the parameters. */
 export interface RequestMeta {

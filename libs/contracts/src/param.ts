@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { type Bound, type Bounded, boundOf, id, list } from './bounded.ts';
+import { type Bound, type Bounded, base64, boundOf, id, list } from './bounded.ts';
 
 /**
  * A parameter of an operation. Text parameters are read as they are; all others are JSON text in the form field.
  * `textOrJson` is parsed as JSON if the text is valid JSON, and is the plain text otherwise.
  */
 export interface Param<S extends z.ZodType = z.ZodType> {
-  encoding: 'text' | 'json' | 'textOrJson' | 'file';
+  encoding: 'text' | 'json' | 'textOrJson' | 'file' | 'body';
+  /** Sent as this header of the request instead of a field. */
+  header?: string;
   schema: S;
   required: boolean;
   aliases: readonly string[];
@@ -39,6 +41,15 @@ export const file = (): Param<typeof uploadedFileSchema> => ({
   aliases: [],
   bound: { characters: 0, json: 0, form: 0, depth: 0, parts: 0 },
 });
+
+/** Sent as a header of this name. */
+export const header = <S extends z.ZodType>(name: string, param: Param<S>): Param<S> => ({ ...param, header: name });
+
+/**
+ * The body of the request, which is not a form. The gateway passes it on in pieces of at most this many bytes, in
+ * base64, each with a call of its own. NATTER_MAX_UPLOAD_MIB limits its size.
+ */
+export const body = (maxPieceBytes: number): Param<z.ZodString> => param('body', base64(maxPieceBytes), []);
 
 function param<S extends Bounded>(encoding: Param['encoding'], schema: S, aliases: string[]): Param<S> {
   const bound = boundOf(schema);

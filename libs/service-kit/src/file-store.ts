@@ -1,4 +1,4 @@
-import { badRequest, fileOperations } from '@natter/contracts';
+import { badRequest, fileChunkBytes, fileOperations } from '@natter/contracts';
 import { type Database, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { type Handlers, handle } from './bus.ts';
@@ -11,6 +11,10 @@ import { type Handlers, handle } from './bus.ts';
 export interface FileStore {
   /** Turns uploaded chunks into a file; refuses an incomplete one. */
   keep(work: Work, key: string, size: number): Promise<void>;
+  /** Begins a file that arrives in order. It is not deleted after an hour: its owner keeps or removes it. */
+  begin(work: Work, key: string): Promise<void>;
+  /** Adds bytes at the end of a file, which has `offset` bytes. */
+  append(work: Work, key: string, offset: number, bytes: Buffer): Promise<void>;
   remove(work: Work, key: string): Promise<void>;
   /** Handlers with which the gateway writes and reads chunks. */
   handlers: Handlers;
@@ -51,6 +55,21 @@ export function createFileStore(
       const held = await work.one(sql.type(sizeRow)`
         SELECT coalesce(sum(octet_length(bytes)), 0)::float8 AS size FROM ${chunk} WHERE realm_id = ${work.realmId} AND key = ${key}`);
       if (held.size !== size) throw badRequest('The file did not arrive whole. Try again.');
+    },
+
+    async begin(work, key) {
+      await work.run(sql.unsafe`INSERT INTO ${file} (realm_id, key, is_kept) VALUES (${work.realmId}, ${key}, true)`);
+    },
+
+    async append(work, key, offset, bytes) {
+      for (let at = 0; at < bytes.length; ) {
+        const ordinal = Math.floor((offset + at) / fileChunkBytes);
+        const part = bytes.subarray(at, (ordinal + 1) * fileChunkBytes - offset);
+        await work.run(sql.unsafe`
+          INSERT INTO ${chunk} AS c (realm_id, key, ordinal, bytes) VALUES (${work.realmId}, ${key}, ${ordinal}, ${sql.binary(part)})
+          ON CONFLICT (realm_id, key, ordinal) DO UPDATE SET bytes = c.bytes || excluded.bytes`);
+        at += part.length;
+      }
     },
 
     async remove(work, key) {

@@ -8,6 +8,8 @@ export interface DocumentedOperation {
   route: string;
   /** Parameters of the path, of the query and of the body, as its example request has them. */
   example: Record<string, Json>;
+  /** Headers of the example request, and the type of a body that is no form. */
+  headers: Record<string, string>;
   /** What an answer has that the description of the operation does not allow; undefined when it is as described. */
   problemOf(answer: Answer): string | undefined;
 }
@@ -20,21 +22,34 @@ export async function documentedOperations(client: Client): Promise<DocumentedOp
     Object.entries(item).map(([method, operation]) => ({
       route: `${method.toUpperCase()} ${operation.servers ? '/' : ''}${path}`,
       example: { ...exampleOfParameters(operation.parameters), ...exampleOfBody(operation.requestBody) },
+      headers: exampleHeaders(operation),
       problemOf: (answer) => problemOf(ajv, `openapi#/paths/${pointer(path)}/${method}/responses`, document, answer),
     })),
   );
 }
 
+const fileType = 'application/offset+octet-stream';
+
+function exampleHeaders({ parameters, requestBody }: Json): Record<string, string> {
+  const given = parameters.filter((one: Json) => one.in === 'header' && one.example !== undefined);
+  return {
+    ...Object.fromEntries(given.map(({ name, example }: Json) => [name, String(example)])),
+    ...(requestBody?.content[fileType] ? { 'content-type': fileType } : {}),
+  };
+}
+
 const exampleOfParameters = (parameters: Json[]): Record<string, Json> =>
   Object.fromEntries(
     parameters
+      .filter((one) => one.in !== 'header')
       .map(({ name, example, content }) => [name, example ?? content?.['application/json']?.example])
       .filter(([name, example]) => name !== undefined && example !== undefined),
   );
 
 function exampleOfBody(body: Json): Record<string, Json> {
   const [form] = Object.values<Json>(body?.content ?? {});
-  if (form === undefined || form.example !== undefined) return form?.example ?? {};
+  if (form === undefined || body.content[fileType]) return {};
+  if (form.example !== undefined) return form?.example ?? {};
   const examples = Object.entries<Json>(form.schema.properties).map(([name, { examples }]) => [name, examples?.[0]]);
   return Object.fromEntries(examples.filter(([, example]) => example !== undefined));
 }

@@ -8,6 +8,7 @@ import {
   type Running,
 } from '@natter/service-kit';
 import { uploadHandlers } from './attachments/attachments.ts';
+import { resumableUploadHandlers, sweepResumableUploads } from './attachments/resumable-uploads.ts';
 import { draftHandlers } from './drafts/drafts.ts';
 import { externalContentHandlers } from './external-content/external-content.ts';
 import { flagHandlers } from './message-flags/message-flags.ts';
@@ -28,7 +29,7 @@ import { createAuthors } from './model/authors.ts';
 import { createChannelCache } from './model/channel-cache.ts';
 import { createChannelReach } from './model/channel-reach.ts';
 import type { MessagingConfig } from './model/config.ts';
-import { requireSpace, spaceUsed } from './model/files/attachment-row.ts';
+import { requireSpace, spaceTaken } from './model/files/attachment-row.ts';
 import { referencesConsumer } from './model/files/references.ts';
 import { createMessageReach } from './model/message-reach.ts';
 import { peopleConsumer } from './model/people.ts';
@@ -69,9 +70,11 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   const reading = { reach, messages, policies, sight };
   const renderContent = createRenderContent(owner, policies, sight);
   const { NATTER_MAX_UPLOAD_MIB: maxMib, NATTER_UPLOAD_QUOTA_MIB: quotaMib } = process.config;
+  const onSweepError = (error: unknown) => process.log.warn({ err: error }, 'deleting unfinished uploads failed');
+  const stopSweep = sweepResumableUploads(owner.database, onSweepError);
   const files = createFileStore(owner.database, 'messaging', {
-    onError: (error) => process.log.warn({ err: error }, 'deleting unfinished uploads failed'),
-    requireRoom: async (realmId, size) => requireSpace((await spaceUsed(owner.database, realmId)) + size, quotaMib),
+    onError: onSweepError,
+    requireRoom: async (realmId, size) => requireSpace((await spaceTaken(owner.database, realmId)) + size, quotaMib),
   });
   owner.renderer.start();
   noticesConsumer(owner, hint);
@@ -103,6 +106,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
     ...typingHandlers(owner, reach, messages, { policies, sight, log: process.log }),
     ...files.handlers,
     ...uploadHandlers(owner, files, reading, { maxMib, quotaMib }),
+    ...resumableUploadHandlers(owner, files, { maxMib, quotaMib }),
     ...namedTopicsHandlers(owner),
     ...contactHandlers(owner),
     ...snapshotHandlers(owner, process.log),
@@ -110,6 +114,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   return {
     stop: async () => {
       files.stop();
+      stopSweep();
       await owner.close();
     },
   };

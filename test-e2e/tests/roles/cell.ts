@@ -22,6 +22,7 @@ export interface Row {
   /** Values of path parameters, and others that `form` needs. */
   at?: (cell: Cell) => Promise<Record<string, Json>>;
   form?: (cell: Cell, at: Record<string, Json>) => Json | Promise<Json>;
+  headers?: Record<string, string>;
   /** With an image beside the form. */
   file?: true;
   /** The caller is created for this call, because the call ends the account. */

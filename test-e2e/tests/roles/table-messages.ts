@@ -31,6 +31,10 @@ const reacted = async (cell: Cell) => {
   return at;
 };
 
+const resumable = async ({ own }: Cell) => {
+  const { body } = await own.post('/tus', {}, { 'upload-length': '81920' });
+  return { upload_id: body.upload_id };
+};
 /** A file of the realm's member to which no message refers. */
 const uploaded = async ({ realm }: Cell) => {
   const { body } = await uploadTo(realm.member, '/user_uploads');
@@ -168,6 +172,18 @@ export const messagesTable: Table = {
     { at: queue, form: (_, { queue_id }) => ({ queue_id }), others: 'BAD_EVENT_QUEUE_ID', x: 'BAD_EVENT_QUEUE_ID' },
   ],
   'POST /user_uploads': [signedIn, { file: true }],
+  'POST /tus': [signedIn, { headers: { 'upload-length': '81920' } }],
+  'GET /tus/{upload_id}': [here, { at: resumable, others: 'NOT_FOUND', no: 'NOT_FOUND' }],
+  'PATCH /tus/{upload_id}': [
+    here,
+    {
+      at: resumable,
+      headers: { 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' },
+      others: 'NOT_FOUND',
+      no: 'NOT_FOUND',
+    },
+  ],
+  'DELETE /tus/{upload_id}': [here, { at: resumable, others: 'NOT_FOUND', no: 'NOT_FOUND' }],
   'GET /user_uploads/{realm_id_str}/{filename}': [
     'u',
     { at: async (cell) => nameOf(await uploaded(cell)), no: 'BAD_REQUEST' },

@@ -77,7 +77,7 @@ export async function prepare(operation: string, row: Row, cell: Cell) {
   const form = (await row.form?.(cell, at)) ?? {};
   const path = pattern.replace(/\{(\w+)\}/g, (_, name) => String(at[name]));
   return (who: Client, headers: Record<string, string> = {}): Promise<Answer> =>
-    row.file ? uploadTo(who, path, form, { headers }) : who.send(method, path, form, headers);
+    row.file ? uploadTo(who, path, form, { headers }) : who.send(method, path, form, { ...row.headers, ...headers });
 }
 
 export const send = async (operation: string, who: Client, row: Row, cell: Cell): Promise<Answer> =>

@@ -9,7 +9,13 @@ interface Operation {
   path: string;
   parameters: [string, Json][];
   required: Set<string>;
+  /** Parameters that are headers. */
+  inHeaders: Set<string>;
+  /** Of a body that is no form. */
+  type: string | undefined;
 }
+
+const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 
 let realm: Realm;
 let browser: Browser;
@@ -24,7 +30,7 @@ beforeAll(async () => {
   operations = Object.entries<Json>(paths).flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, operation]) => {
       const body = Object.values<Json>(operation.requestBody?.content ?? {})[0]?.schema;
-      const own = operation.parameters.filter((one: Json) => one.in === 'path' || one.in === 'query');
+      const own = operation.parameters.filter((one: Json) => ['path', 'query', 'header'].includes(one.in));
       const listed = own.map(({ name, schema, content }: Json) => [name, schema ?? content['application/json'].schema]);
       return {
         name: operation.operationId,
@@ -35,6 +41,8 @@ beforeAll(async () => {
           ...(body?.required ?? []),
           ...own.filter((one: Json) => one.required).map((one: Json) => one.name),
         ]),
+        inHeaders: new Set<string>(own.filter((one: Json) => one.in === 'header').map((one: Json) => one.name)),
+        type: Object.keys(operation.requestBody?.content ?? {}).find((type) => !formTypes.includes(type)),
       };
     }),
   );
@@ -84,10 +92,12 @@ function requestsOf(operation: Operation, values: (schema: Json) => [string, str
     const count = (seen.get(kind) ?? 0) + 1;
     seen.set(kind, count);
     const chosen = count <= 2 ? values(schema) : values(schema).slice(0, 1);
-    // A request line has at most 16 KiB.
-    const isInAddress = operation.method === 'GET' || operation.path.includes(`{${parameter}}`);
+    // The head of a request has at most 16 KiB.
+    const isInHeader = operation.inHeaders.has(parameter);
+    const isInHead = operation.method === 'GET' || operation.path.includes(`{${parameter}}`) || isInHeader;
     return chosen
-      .filter(([, value]) => !isInAddress || encodeURIComponent(value).length < 12_000)
+      .filter(([, value]) => !isInHead || encodeURIComponent(value).length < 12_000)
+      .filter(([, value]) => !isInHeader || /^[ -~]*$/.test(value))
       .map(([what, value]) => ({ operation, parameter, what, value }));
   });
 }
@@ -167,9 +177,14 @@ async function send(operation: Operation, parameter: string, value: string): Pro
     delete form[name];
     return given;
   });
+  const headers: Record<string, string> = operation.type === undefined ? {} : { 'content-type': operation.type };
+  for (const name of operation.inHeaders) {
+    if (form[name] !== undefined) headers[name] = form[name];
+    delete form[name];
+  }
   // Sessions begin and end in a browser, from a page of the server.
   if (path.startsWith('//accounts/log')) return browser.send(method, path.slice(1), form, { origin: browser.origin });
-  return realm.owner.send(method, path, form);
+  return realm.owner.send(method, path, form, headers);
 }
 
 function verdict(what: string, answer: Answer | Error): string | undefined {

@@ -22,7 +22,7 @@ const references = new Set([
 const isReference = (name: string): boolean => references.has(name) || name.endsWith('_id');
 
 /** The example with the things of this realm instead of those that it names. */
-async function requestOf({ route, example }: DocumentedOperation, row: Row, here: World, letter: Letter) {
+async function requestOf({ route, example, headers }: DocumentedOperation, row: Row, here: World, letter: Letter) {
   const who = await callerOf(letter, row, here);
   const cell = { ...here, own: who, n: nextNumber() };
   const at = (await row.at?.(cell)) ?? {};
@@ -38,7 +38,8 @@ async function requestOf({ route, example }: DocumentedOperation, row: Row, here
   );
   const path = pattern.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
   const fields = Object.fromEntries(Object.entries(values).filter(([name]) => !inPath.includes(name)));
-  return (): Promise<Answer> => (row.file ? uploadTo(who, path, asTexts(fields)) : who.send(method, path, fields));
+  return (): Promise<Answer> =>
+    row.file ? uploadTo(who, path, asTexts(fields)) : who.send(method, path, fields, headers);
 }
 
 const asTexts = (fields: Record<string, unknown>): Record<string, string> =>

@@ -108,7 +108,7 @@ describe('under an Idempotency-Key', () => {
       const { send, told } = await ready(operation, row, letter);
       const headers = key();
       const first = await send(headers);
-      expect(first.status, JSON.stringify(first.body)).toBe(200);
+      expect(first.status, JSON.stringify(first.body)).toBeLessThan(300);
       await told();
       const second = await send(headers);
       expect(said(operation, second)).toEqual(said(operation, first));
@@ -124,7 +124,7 @@ describe('under an Idempotency-Key', () => {
       const headers = key();
       const [first, second] = await Promise.all([send(headers), send(headers)]);
       expect(said(operation, second)).toEqual(said(operation, first));
-      expect(first.status, JSON.stringify(first.body)).toBe(200);
+      expect(first.status, JSON.stringify(first.body)).toBeLessThan(300);
       if (ephemeral.includes(operation)) return;
       const all = (await told()).map(({ id: _, ...event }) => JSON.stringify(event));
       expect(all.filter((event, index) => all.indexOf(event) !== index)).toEqual([]);

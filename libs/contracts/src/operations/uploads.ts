@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { base64, bigId, id, string } from '../bounded.ts';
+import { base64, bigId, id, integer, string } from '../bounded.ts';
 import { operation, pageSchema, type ServiceName } from '../operation.ts';
-import { file, json, text } from '../param.ts';
+import { body, file, header, json, text } from '../param.ts';
 
 /** A file that its owner uploaded, and the messages that refer to it. Times are in milliseconds. */
 export const attachmentSchema = z.object({
@@ -18,6 +18,27 @@ export type Attachment = z.infer<typeof attachmentSchema>;
 
 const found = z.object({ url: z.string().describe('The address, which works for a minute without authentication.') });
 
+/** Bytes of files pass the bus in chunks of this size, in base64, each with a request of its own. */
+export const fileChunkBytes = 192 * 1024;
+
+/** The state of a resumable upload. */
+const resumableSchema = z.object({
+  upload_id: z.string(),
+  upload_offset: z.int(),
+  upload_length: z.int().describe('The size of the whole file in bytes.'),
+  upload_metadata: z.string(),
+  upload_expires: z.int(),
+  url: z
+    .string()
+    .optional()
+    .describe('The address of the file, to be linked from a message, once the upload is complete.'),
+  filename: z.string().optional().describe('The name of the file, once the upload is complete.'),
+});
+export type ResumableUpload = z.infer<typeof resumableSchema>;
+
+const upload_id = text(string(100));
+const maxMetadata = 8_000;
+
 export const uploadOperations = {
   uploadFile: operation({
     name: 'upload-file',
@@ -33,6 +54,61 @@ export const uploadOperations = {
     }),
     errors: ['BAD_REQUEST', 'REALM_UPLOAD_QUOTA'],
     events: ['attachment'],
+  }),
+  createResumableUpload: operation({
+    name: 'create-resumable-upload',
+    service: 'messaging',
+    http: { method: 'POST', path: '/tus' },
+    protocol: 'tus',
+    summary: 'Begin a resumable upload by the protocol tus 1.0.0, whose data follows.',
+    cost: 3,
+    params: {
+      upload_length: header('Upload-Length', json(integer(0, Number.MAX_SAFE_INTEGER).optional())),
+      upload_metadata: header('Upload-Metadata', text(string(maxMetadata).default(''))),
+    },
+    result: resumableSchema,
+    errors: ['LENGTH_REQUIRED', 'UNSUPPORTED_TUS_VERSION', 'REQUEST_TOO_LARGE'],
+    events: ['attachment'],
+  }),
+  getResumableUpload: operation({
+    name: 'get-resumable-upload',
+    service: 'messaging',
+    http: { method: 'GET', path: '/tus/{upload_id}' },
+    protocol: 'tus',
+    summary: 'The state of a resumable upload of the caller; HEAD answers it in headers alone.',
+    params: { upload_id },
+    result: resumableSchema,
+    errors: ['UNSUPPORTED_TUS_VERSION'],
+  }),
+  appendResumableUpload: operation({
+    name: 'append-resumable-upload',
+    service: 'messaging',
+    http: { method: 'PATCH', path: '/tus/{upload_id}' },
+    protocol: 'tus',
+    summary: 'Continue a resumable upload of the caller. The last part turns it into an uploaded file.',
+    params: {
+      upload_id,
+      upload_offset: header('Upload-Offset', json(integer(0, Number.MAX_SAFE_INTEGER))),
+      bytes: body(fileChunkBytes),
+    },
+    result: resumableSchema,
+    errors: [
+      'UPLOAD_OFFSET_MISMATCH',
+      'UNSUPPORTED_TUS_VERSION',
+      'UNSUPPORTED_MEDIA_TYPE',
+      'REQUEST_TOO_LARGE',
+      'REALM_UPLOAD_QUOTA',
+    ],
+    events: ['attachment'],
+  }),
+  deleteResumableUpload: operation({
+    name: 'delete-resumable-upload',
+    service: 'messaging',
+    http: { method: 'DELETE', path: '/tus/{upload_id}' },
+    protocol: 'tus',
+    summary: 'End a resumable upload of the caller. The data of an incomplete one is deleted; a complete file stays.',
+    params: { upload_id },
+    errors: ['UNSUPPORTED_TUS_VERSION'],
   }),
   getFileUrl: operation({
     name: 'get-file-url',
@@ -114,9 +190,6 @@ export const uploadOperations = {
     events: ['attachment'],
   }),
 };
-
-/** Bytes of files pass the bus in chunks of this size, in base64, each with a request of its own. */
-export const fileChunkBytes = 192 * 1024;
 
 const chunk = { file_key: text(string(1_000)), ordinal: json(id) };
 const chunksOf = (service: ServiceName) => ({

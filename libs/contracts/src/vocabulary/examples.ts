@@ -54,6 +54,8 @@ const values: Readonly<Record<string, unknown>> = {
   token: 'dG9rZW4gb2YgYSBkZXZpY2U=',
   topic: 'lunch',
   topic_name: 'lunch',
+  upload_id: 'q8vY1n2cR0mXw3Kd',
+  upload_offset: 0,
   user_group_id: 31,
   user_id: 12,
   user_id_or_email: '12',
@@ -84,6 +86,7 @@ const requests: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'create-invite-link': { invite_expires_in_minutes: 1_440, invite_as: 400 },
   'create-profile-field': { name: 'Birthday', hint: 'When to congratulate', field_type: 4 },
   'create-reminder': { note: 'Answer this' },
+  'create-resumable-upload': { upload_length: 81_920, upload_metadata: 'filename cGxhbi5wbmc=,filetype aW1hZ2UvcG5n' },
   'create-scheduled-message': { type: 'channel', to: 7, topic: 'lunch' },
   'create-user-group': { name: 'designers', description: 'Who designs', members: [12] },
   'edit-invite-link': { invite_expires_in_minutes: 1_440 },
@@ -162,7 +165,11 @@ export function exampleOf({ name, params, http, page }: Operation): Readonly<Rec
   const own = requests[name] ?? {};
   const needed = Object.entries(params).filter(
     ([key, { required, encoding }]) =>
-      encoding !== 'file' && key !== 'file' && (required || path.includes(`{${key}}`)) && !(key in own),
+      encoding !== 'file' &&
+      encoding !== 'body' &&
+      key !== 'file' &&
+      (required || path.includes(`{${key}}`)) &&
+      !(key in own),
   );
   return { ...Object.fromEntries(needed.map(([key]) => [key, values[key]])), ...own };
 }

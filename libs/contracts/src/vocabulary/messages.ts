@@ -118,6 +118,12 @@ export const messageMeanings = {
   attachments: 'The uploaded files, newest first.',
   attachment: 'The uploaded file.',
   upload_space_used: 'How many bytes the uploaded files of the organization take.',
+  upload_id: 'The ID of the resumable upload, the last part of the address in the header `Location`.',
+  upload_offset: 'How many bytes of the file the server has.',
+  upload_length: 'The size of the whole file in bytes.',
+  upload_metadata:
+    'Pairs of a name and a value in base64, separated by commas: `filename` and `filetype` describe the file.',
+  upload_expires: 'When the upload expires, in seconds since the epoch.',
   path_id: 'The path of the file below `/user_uploads/`.',
   size: 'The size of the file in bytes.',
   create_time: 'When the file was uploaded, in milliseconds since the epoch.',

@@ -107,8 +107,33 @@ const leads = {
 export function successResponses(operation: Operation): Json {
   const { http, page, result } = operation;
   if (changesSession(operation)) return { 303: leads };
+  if (operation.protocol === 'tus') return tusResponses(operation);
   const own = http ? successResponse(result) : { description: 'The page or the file.', content: { '*/*': {} } };
   return { 200: own, ...(page?.isRedirect ? { 302: redirect } : {}) };
+}
+
+const tusHeaders = Object.fromEntries(
+  Object.entries({
+    'Tus-Resumable': 'The version of the protocol: 1.0.0.',
+    'Upload-Offset': 'How many bytes of the file the server has.',
+    'Upload-Expires': 'When the upload expires, until it is complete.',
+  }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+);
+const uploadAddress = { description: 'The address of the upload.', schema: { type: 'string' } };
+
+/** A state in headers; only where a body is usual, it is also the body. */
+function tusResponses({ http, result }: Operation): Json {
+  const success = { ...successResponse(result), headers: tusHeaders };
+  switch (http?.method) {
+    case 'POST':
+      return { 201: { ...success, headers: { ...tusHeaders, Location: uploadAddress } } };
+    case 'PATCH':
+      return { 200: success, 204: { description: 'The bytes were stored, and more follow.', headers: tusHeaders } };
+    case 'DELETE':
+      return { 204: { description: 'The upload ended.' } };
+    default:
+      return { 200: success };
+  }
 }
 
 function successResponse(result: Operation['result']): Json {

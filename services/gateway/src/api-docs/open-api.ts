@@ -5,6 +5,7 @@ import {
   type Operation,
   operations,
   type Param,
+  streamsBody,
   tags,
   whoMayCall,
 } from '@natter/contracts';
@@ -38,7 +39,7 @@ export function openApi(): Json {
       title: 'Natter',
       summary: 'The HTTP API of the team-chat server Natter, compatible with Zulip clients.',
       description: [
-        'Parameters are fields of a form, or of the query of a GET request. A field whose media type is `application/json` holds JSON text; every other field holds plain text.',
+        'Parameters are fields of a form, or of the query of a GET request; those of resumable uploads are headers. A field whose media type is `application/json` holds JSON text; every other field holds plain text.',
         'Requests are authenticated by HTTP Basic with the email address and the API key of a user or a bot. Browsers send them to `/json` instead of `/api/v1`, with the cookie of a session that `POST /accounts/login` began; requests that may change something repeat the cookie `csrftoken` in the header `X-CSRFToken`. Where the organization is reached by HTTPS, the names of both cookies begin with `__Host-`.',
         'A request that writes may carry an `Idempotency-Key`. The same request with the same key has its effect once and gets the first answer again.',
         'Requests spend the weight of their operation from a budget per user, organization and network; a 429 answer tells in `retry-after` how many seconds to wait.',
@@ -88,7 +89,7 @@ const idempotencyKey = {
 function itemOf(operation: Operation, path: string): Json {
   const { http, page, name, summary } = operation;
   const method = (http ?? page)?.method ?? 'GET';
-  const fields = method === 'GET' ? {} : bodyOf(operation);
+  const fields = method === 'GET' ? {} : streamsBody(operation) ? fileBodyOf(operation) : bodyOf(operation);
   return {
     operationId: name,
     summary: summary.replace(/\.$/, ''),
@@ -98,7 +99,7 @@ function itemOf(operation: Operation, path: string): Json {
     'x-callers': callersOf(operation),
     parameters: [
       ...Object.entries(operation.params)
-        .filter(([key]) => method === 'GET' || isInPath(operation, key))
+        .filter(([key, param]) => method === 'GET' || isInPath(operation, key) || param.header !== undefined)
         .map(([key, param]) => parameterOf(operation, key, param, path)),
       ...(operation.isReadOnly ? [] : [{ $ref: '#/components/parameters/IdempotencyKey' }]),
     ],
@@ -134,13 +135,22 @@ function parameterOf(operation: Operation, key: string, param: Param, path: stri
   const values = exampleOf(operation);
   const example = key in values ? { example: values[key] } : {};
   return {
-    name: inPath ? namesIn(path)[at] : key,
-    in: inPath ? 'path' : 'query',
+    name: inPath ? namesIn(path)[at] : (param.header ?? key),
+    in: inPath ? 'path' : param.header !== undefined ? 'header' : 'query',
     required: inPath || param.required,
     description: describeParameter(param, description),
     ...(isText ? { schema, ...example } : { content: { [jsonType]: { schema, ...example } } }),
   };
 }
+
+/** Bytes of a file, which a request that begins an upload may leave out. */
+const fileBodyOf = ({ params }: Operation): Json => ({
+  requestBody: {
+    required: params.bytes !== undefined,
+    description: 'The next bytes of the file.',
+    content: { 'application/offset+octet-stream': { schema: { type: 'string', format: 'binary' } } },
+  },
+});
 
 function bodyOf(operation: Operation): Json {
   const entries = Object.entries(operation.params).filter(([key]) => !isInPath(operation, key));

@@ -7,6 +7,7 @@ import {
   type Page,
   type RequestMeta,
   shortName,
+  streamsBody,
   type UploadedFile,
 } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
@@ -26,9 +27,9 @@ const maxName = 255;
 export const fileParamOf = (operation: Operation): string | undefined =>
   Object.entries(operation.params).find(([, param]) => param.encoding === 'file')?.[0];
 
-/** Whether a form of the operation contains a file, sent in chunks or as a parameter. */
+/** Whether a request of the operation contains a file: as its body, or in a form, sent in chunks or as a parameter. */
 export const takesFile = (operation: Operation): boolean =>
-  operation.params.file !== undefined || fileParamOf(operation) !== undefined;
+  operation.params.file !== undefined || fileParamOf(operation) !== undefined || streamsBody(operation);
 
 const chunksOf = (operation: Operation) => {
   const found = fileOperations[operation.service as keyof typeof fileOperations];

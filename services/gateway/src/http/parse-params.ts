@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { badRequest, ChatError, maxUnits, type Operation, type Param } from '@natter/contracts';
 import type { Fields } from './request-fields.ts';
 import { typeError } from './type-error.ts';
@@ -18,12 +19,24 @@ const moreParts = (parts: number): number => Math.ceil(parts * 1.125) + 500;
  * Parses form fields into the operation's declared parameters; reports unknown fields in
  * `ignored_parameters_unsupported`.
  */
-export function parseParams(operation: Operation, fields: Fields, path: Record<string, string>): Parsed {
+export function parseParams(
+  operation: Operation,
+  fields: Fields,
+  path: Record<string, string>,
+  headers: IncomingHttpHeaders = {},
+): Parsed {
   const params: Record<string, unknown> = {};
   const known = new Set<string>();
   for (const [name, param] of Object.entries(operation.params)) {
-    // Its value comes from the form's file.
-    if (param.encoding === 'file') continue;
+    // Its value comes from the form's file, or from the body.
+    if (param.encoding === 'file' || param.encoding === 'body') continue;
+    if (param.header !== undefined) {
+      const given = headers[param.header.toLowerCase()];
+      if (given === undefined && param.required) throw missingParam(param.header);
+      const value = parseValue(param.header, param, given, false);
+      if (value !== undefined) params[name] = value;
+      continue;
+    }
     const names = [name, ...param.aliases];
     const given = names.filter((candidate) => fields[candidate] !== undefined || path[candidate] !== undefined);
     for (const candidate of names) known.add(candidate);
@@ -33,8 +46,7 @@ export function parseParams(operation: Operation, fields: Fields, path: Record<s
         var_name2: given[1],
       });
     const from = given.find((candidate) => path[candidate] !== undefined) ?? given[0];
-    if (from === undefined && param.required)
-      throw new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
+    if (from === undefined && param.required) throw missingParam(name);
     const inPath = from === undefined ? undefined : path[from];
     const raw = inPath ?? (from === undefined ? undefined : fields[from]);
     const value = parseValue(from ?? name, param, raw, inPath !== undefined);
@@ -42,6 +54,9 @@ export function parseParams(operation: Operation, fields: Fields, path: Record<s
   }
   return { params, ignored: Object.keys(fields).filter((name) => !known.has(name)) };
 }
+
+const missingParam = (name: string): ChatError =>
+  new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
 
 function parseValue(name: string, param: Param, raw: unknown, isPath: boolean): unknown {
   const decoded = raw === undefined ? undefined : decode(name, param, raw, isPath);

@@ -18,15 +18,13 @@ export async function readBody(request: FastifyRequest, payload: Readable): Prom
   const { admitted } = request;
   if (!admitted) throw bodyTooLarge();
   const { lease, maxBodyBytes } = admitted;
-  const { socket } = request.raw;
-  const startBytes = socket.bytesRead;
+  const checkFraming = framingCheck(request);
   let buffer = Buffer.alloc(0);
   let size = 0;
   for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const needed = size + chunk.length;
     if (needed > maxBodyBytes) throw bodyTooLarge();
-    if (socket.bytesRead - startBytes - needed > framingBytes + needed / 16)
-      throw badRequest('The body is sent in too many small chunks');
+    checkFraming(chunk.length);
     if (needed > buffer.length) {
       const length = Math.max(needed, Math.min(2 * buffer.length, maxBodyBytes), firstBytes);
       lease.grow(length - buffer.length);
@@ -38,6 +36,17 @@ export async function readBody(request: FastifyRequest, payload: Readable): Prom
     size = needed;
   }
   return buffer.subarray(0, size);
+}
+
+/** Is called with the length of each chunk of a body, before anything of it is read from the socket. */
+export function framingCheck({ raw: { socket } }: FastifyRequest): (chunkBytes: number) => void {
+  const startBytes = socket.bytesRead;
+  let size = 0;
+  return (chunkBytes) => {
+    size += chunkBytes;
+    if (socket.bytesRead - startBytes - size > framingBytes + size / 16)
+      throw badRequest('The body is sent in too many small chunks');
+  };
 }
 
 export const bodyTooLarge = (): Error => Object.assign(new Error('The request is too large'), { statusCode: 413 });

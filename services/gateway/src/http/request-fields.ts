@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
-import { badRequest, ChatError } from '@natter/contracts';
+import { badRequest, ChatError, streamsBody } from '@natter/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readBody } from './read-body.ts';
+import { tusBodyType } from './tus-headers.ts';
 
 /** Form fields by name. Of several fields with one name the last counts. */
 export type Fields = Record<string, string>;
@@ -51,11 +52,17 @@ export function acceptForms(app: FastifyInstance): void {
       parse: (bytes) => parseMultipart(String(request.headers['content-type']), bytes),
     }),
   );
-  app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
-    if (Number(request.headers['content-length'] ?? 0) > 0 || (await readBody(request, payload)).length > 0)
-      throw badRequest('The body must be application/x-www-form-urlencoded or multipart/form-data');
-    return undefined;
-  });
+  // Resumable uploads read the body while they store it.
+  app.addContentTypeParser(tusBodyType, async (request: FastifyRequest, payload: Readable) =>
+    request.admitted?.operation && streamsBody(request.admitted.operation) ? undefined : refuseOther(request, payload),
+  );
+  app.addContentTypeParser('*', refuseOther);
+}
+
+async function refuseOther(request: FastifyRequest, payload: Readable): Promise<undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > 0 || (await readBody(request, payload)).length > 0)
+    throw badRequest('The body must be application/x-www-form-urlencoded or multipart/form-data');
+  return undefined;
 }
 
 const noForm: Form = { fields: {}, files: [] };

@@ -18,8 +18,10 @@ import { takesFile } from '../http/files.ts';
 import { networkOf } from '../http/network.ts';
 import { bodyTooLarge } from '../http/read-body.ts';
 import { queryFieldsOf } from '../http/request-fields.ts';
+import { setTusSupport, tusMethodOf, tusVersion } from '../http/tus-headers.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
 import { personOf } from '../rate-limit/tenant.ts';
+import { checkTus } from '../transports/tus.ts';
 import type { FoundRealm } from './realm-of-host.ts';
 import { browserClient, metaOf, type RealmMeta } from './request-meta.ts';
 import type { Place, Router, Surface } from './router.ts';
@@ -75,14 +77,16 @@ export async function admit(
   const { router, budget, answers } = context;
   const place = router.find(request.url.split('?', 1)[0] ?? '');
   if (!place) throw new ChatError('NOT_FOUND', 'Not found');
-  const operations = place.methods.flatMap((method) => place.operation(method)?.operation ?? []);
+  const { operations } = place;
   const isCrossOrigin = place.surface !== 'json' && operations.some((operation) => operation.isCrossOrigin);
   if (isCrossOrigin) reply.header('access-control-allow-origin', '*');
+  if (isTus(place)) reply.header('tus-resumable', tusVersion);
   if (request.method === 'OPTIONS') {
     limitRefusals(context, request);
+    if (isTus(place)) setTusSupport(reply, context.maxUploadBytes);
     return answerOptions(reply, place, isCrossOrigin);
   }
-  const operation = place.operation(request.method === 'HEAD' ? 'GET' : request.method)?.operation;
+  const operation = place.operation(methodOf(request, place))?.operation;
   if (!operation && request.method !== 'POST') return refuseMethod(context, { request, reply }, place);
   // HEAD must have no effect: link checkers send it.
   if (operation && request.method === 'HEAD' && (!operation.isReadOnly || isPollOf(operation)))
@@ -92,7 +96,10 @@ export async function admit(
   const { meta, actor, shown } = await withDeadline(operation?.deadlineMs ?? usualDeadlineMs, () =>
     identify(context, { request, reply }, { place, operation, operations }),
   );
-  if (operation) checkWriteOnly(operation, actor);
+  if (operation) {
+    checkWriteOnly(operation, actor);
+    checkTus(request, reply, operation);
+  }
 
   const maxBodyBytes = maxBodyOf(
     request.method === 'POST' || !operation ? operations : [operation],
@@ -109,6 +116,14 @@ export async function admit(
   const spentMs = performance.now() - begunAt;
   request.admitted = { place, operation, actor, shown, meta, maxBodyBytes, sender, lease, spentMs };
   return undefined;
+}
+
+const isTus = ({ operations }: Place): boolean => operations.some(({ protocol }) => protocol === 'tus');
+
+/** The method of a place that a request means. A form may still name another one. */
+export function methodOf(request: FastifyRequest, place: Place): string {
+  if (request.method === 'HEAD') return 'GET';
+  return isTus(place) ? tusMethodOf(request) : request.method;
 }
 
 interface Target {

@@ -14,6 +14,7 @@ import { whileConnected } from '../http/while-connected.ts';
 import type { Polls } from '../queues/polls.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import { answerPoll, type PollParams } from '../transports/answer-poll.ts';
+import { answerTus } from '../transports/tus.ts';
 import { type Admitted, checkWriteOnly } from './admission.ts';
 import type { InTurn } from './in-turn.ts';
 
@@ -54,6 +55,16 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     const { params, ignored } = parseParams(operation, fields, path);
     const { credential } = admitted.shown;
     return answerPoll(context, { request, reply, actor, credential, meta, params: params as PollParams, ignored });
+  }
+  if (operation.protocol === 'tus' && actor) {
+    const { params } = parseParams(operation, fields, path, request.headers);
+    const { lease, place } = admitted;
+    const base = place.surface === 'json' ? '/json' : '/api/v1';
+    return answerTus(bus, {
+      ...{ request, reply, operation, params, actor, meta, lease, base },
+      inTurn: (work) => context.inTurn(tenantOf({ meta, actor }), work),
+      count: (cost) => callers.countMore(cost, operation, call, { meta, actor }),
+    });
   }
   const answer = async (): Promise<{ bytes: readonly Uint8Array[]; ignored: string[] }> => {
     const { params, ignored } = await paramsOf(context, call, actor);

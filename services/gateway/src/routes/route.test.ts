@@ -14,7 +14,7 @@ test('a body that waits for its turn counts against the budget, also when its cl
     headers: {},
     body: { bytes: Buffer.alloc(mebibyte), parse: () => ({ fields: {}, files: [] }) },
     admitted: {
-      place: { methods: [], operation: () => undefined },
+      place: { methods: [], operations: [], operation: () => undefined },
       operation: undefined,
       actor: undefined,
       meta: { realmId: 1 },

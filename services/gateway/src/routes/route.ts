@@ -4,7 +4,7 @@ import { checkCsrfToken } from '../authentication/cross-site.ts';
 import { headerOf } from '../http/headers.ts';
 import { fieldsOf, readForm } from '../http/request-fields.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
-import { type Admitted, answerMethodNotAllowed, usualDeadlineMs } from './admission.ts';
+import { type Admitted, answerMethodNotAllowed, methodOf, usualDeadlineMs } from './admission.ts';
 import type { Call } from './answer-operation.ts';
 import type { InTurn } from './in-turn.ts';
 
@@ -37,7 +37,7 @@ async function routeForm(
   const fields = fieldsOf(request, form);
   // A form may name another method than its request.
   const override = request.method === 'POST' ? form.fields.method?.toUpperCase() : undefined;
-  const found = admitted.place.operation(override ?? (request.method === 'HEAD' ? 'GET' : request.method));
+  const found = admitted.place.operation(override ?? methodOf(request, admitted.place));
   if (!found) return answerMethodNotAllowed(reply, admitted.place);
   const { operation, path } = found;
   if (override !== undefined && operation.params.method === undefined) delete fields.method;

@@ -8,6 +8,8 @@ export interface Place {
   surface: Surface;
   /** Methods of the path. */
   methods: string[];
+  /** The operations of all methods. */
+  operations: Operation[];
   operation(method: string): { operation: Operation; path: Record<string, string> } | undefined;
 }
 
@@ -75,6 +77,7 @@ export function createRouter(operations: readonly Operation[]): Router {
       return {
         surface: shape.surface,
         methods: [...shape.byMethod.keys()],
+        operations: [...shape.byMethod.values()].map(({ operation }) => operation),
         operation(method) {
           const found = shape.byMethod.get(method);
           if (!found) return undefined;

@@ -1,4 +1,4 @@
-import { ChatError } from '@natter/contracts';
+import { ChatError, type Operation, streamsBody } from '@natter/contracts';
 import type { Logger } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fileParamOf, tooLarge } from '../http/files.ts';
@@ -14,7 +14,9 @@ export function errorBody(reply: FastifyReply, error: ChatError): object {
   if (error.code === 'RATE_LIMIT_HIT') reply.header('retry-after', Math.ceil(Number(error.extra['retry-after'] ?? 1)));
   if (error.status === 503) reply.header('retry-after', 1);
   reply.code(error.status);
-  return { result: 'error', msg: error.message, code: error.code, ...error.extra };
+  // Clients of tus read `message`.
+  const more = reply.hasHeader('tus-resumable') ? { message: error.message } : {};
+  return { result: 'error', msg: error.message, code: error.code, ...more, ...error.extra };
 }
 
 /** Maps errors of the framework to errors of the API. Unknown errors are logged and answered as INTERNAL_ERROR. */
@@ -25,18 +27,21 @@ export function createErrorMapper(options: {
 }): (error: unknown, request: FastifyRequest) => ChatError {
   const { log, router, maxUploadBytes } = options;
 
-  const isForFile = (request: FastifyRequest): boolean => {
-    const found = router.find(request.url.split('?', 1)[0] ?? '')?.operation(request.method);
-    return found !== undefined && fileParamOf(found.operation) !== undefined;
-  };
+  const operationOf = (request: FastifyRequest): Operation | undefined =>
+    router.find(request.url.split('?', 1)[0] ?? '')?.operation(request.method)?.operation;
+
+  function tooLargeFor(operation: Operation | undefined): ChatError {
+    if (operation && fileParamOf(operation) !== undefined) return tooLarge(maxUploadBytes);
+    const isFile = operation !== undefined && streamsBody(operation);
+    return new ChatError('REQUEST_TOO_LARGE', isFile ? tooLarge(maxUploadBytes).message : 'The request is too large');
+  }
 
   return (error, request) => {
     if (error instanceof ChatError) return error;
     // The client closed the connection inside its body: no one reads the response, and the server is not at fault.
     if (error === request.raw.errored) return new ChatError('BAD_REQUEST', 'The request ended early');
     const code = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-    if (code === 413 && isForFile(request)) return tooLarge(maxUploadBytes);
-    if (code === 413) return new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+    if (code === 413) return tooLargeFor(operationOf(request));
     if (code >= 400 && code < 500)
       return new ChatError('BAD_REQUEST', error instanceof Error ? error.message : 'Bad request');
     // The path is not logged: it may contain the key of a mailed link.

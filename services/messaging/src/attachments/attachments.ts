@@ -1,61 +1,29 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { badRequest, type ChatError, missing, type Page, totals, uploadOperations } from '@natter/contracts';
-import { requireRoom, sql } from '@natter/database';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { badRequest, missing, type Page, uploadOperations } from '@natter/contracts';
+import { sql } from '@natter/database';
 import { type FileStore, type Handlers, handle, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
 import { z } from 'zod';
-import {
-  attachmentEvent,
-  attachmentRemoved,
-  attachmentsWhere,
-  requireSpace,
-  spaceUsed,
-  toAttachment,
-} from '../model/files/attachment-row.ts';
+import { attachmentRemoved, attachmentsWhere, spaceUsed, toAttachment } from '../model/files/attachment-row.ts';
 import { type FileRow, findFile, mayGet } from '../model/files/file-access.ts';
 import type { Reading } from '../model/reading/reader.ts';
-import { servedAs, typeOf } from './served-as.ts';
+import { addAttachment, inPath, mib, tooLargeText, type UploadLimits } from './add-attachment.ts';
+import { servedAs } from './served-as.ts';
 
-interface Limits {
-  maxMib: number;
-  quotaMib: number;
-}
-
-const mib = 1024 * 1024;
 const urlSeconds = 60;
-const insertedRow = z.object({ id: z.number(), created: z.number() });
 const removedRow = z.object({ file_key: z.string(), size: z.number() });
 const bytesRow = z.object({ bytes: z.number() });
 
 /** Files that users upload and link in messages. */
-export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading, limits: Limits): Handlers {
+export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading, limits: UploadLimits): Handlers {
   const { database } = owner;
+  const { maxMib, quotaMib } = limits;
   return [
     handleWrite(uploadOperations.uploadFile, async (context, { file }) => {
       const { actor } = context;
-      if (file.size > limits.maxMib * mib) throw tooLarge(limits.maxMib);
-      const name = file.name || 'uploaded-file';
-      const { key } = file;
+      if (file.size > maxMib * mib) throw badRequest(tooLargeText(maxMib));
       return context.write(async (work) => {
-        const { bytes } = await work.one(sql.type(bytesRow)`
-          INSERT INTO messaging.upload_space AS s (realm_id, bytes) VALUES (${work.realmId}, ${file.size})
-          ON CONFLICT (realm_id) DO UPDATE SET bytes = s.bytes + excluded.bytes RETURNING bytes`);
-        requireSpace(bytes, limits.quotaMib);
-        await store.keep(work, key, file.size);
-        const token = randomBytes(18).toString('base64url');
-        const path_id = `${work.realmId}/${randomBytes(1).toString('hex')}/${token}/${inPath(name)}`;
-        const { id, created } = await work.one(sql.type(insertedRow)`
-          INSERT INTO messaging.attachment (realm_id, owner_id, name, token, path_id, file_key, content_type, size)
-          VALUES (${work.realmId}, ${actor.userId}, ${name}, ${token}, ${path_id}, ${key}, ${typeOf(file.content_type, name)}, ${file.size})
-          RETURNING id, floor(extract(epoch FROM created_at) * 1000)::float8 AS created`);
-        await requireRoom(
-          work,
-          totals.uploads,
-          sql.fragment`messaging.attachment WHERE realm_id = ${work.realmId} AND owner_id = ${actor.userId}`,
-        );
-        const attachment = { id, name, path_id, size: file.size, create_time: created, messages: [] };
-        work.emit(attachmentEvent('add', actor.userId, attachment, bytes));
-        const url = `/user_uploads/${path_id}`;
-        return { url, uri: url, filename: name };
+        const { url, filename } = await addAttachment(work, { store, quotaMib }, actor.userId, file);
+        return { url, uri: url, filename };
       });
     }),
 
@@ -124,22 +92,9 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
   }
 }
 
-const tooLarge = (maxMib: number): ChatError =>
-  badRequest(`Uploaded file is larger than the allowed limit of ${maxMib} MiB`);
-
 /** Every file has its own secret in the database, so any process can verify a signature of another one. */
 const signed = ({ id, secret }: FileRow, until: number): string =>
   createHmac('sha256', secret).update(`${id} ${until}`).digest('hex');
-
-/** The form of a file's name in its path: letters, digits, `_`, `.` and `-`. */
-function inPath(name: string): string {
-  const plain = name
-    .normalize('NFC')
-    .replace(/[^\p{L}\p{N}\p{M}_\s.-]/gu, '')
-    .trim()
-    .replace(/[-\s]+/g, '-');
-  return /^\.*$/.test(plain) ? 'uploaded-file' : plain;
-}
 
 const pageOf = (file: FileRow, cache_seconds: number): Page => ({
   status: 200,

@@ -45,6 +45,15 @@ export async function spaceUsed(executor: Executor, realmId: number): Promise<nu
   return row?.bytes ?? 0;
 }
 
+/** The same, with the sizes of unfinished resumable uploads. */
+export async function spaceTaken(executor: Executor, realmId: number): Promise<number> {
+  const { bytes } = await executor.one(sql.type(z.object({ bytes: z.number() }))`
+    SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (
+      SELECT bytes FROM messaging.upload_space WHERE realm_id = ${realmId}
+      UNION ALL SELECT size FROM messaging.resumable_upload WHERE realm_id = ${realmId} AND received < size AND expires_at > now()) taken`);
+  return bytes;
+}
+
 /** Refuses what would make the files of a realm take so many bytes. */
 export function requireSpace(bytes: number, quotaMib: number): void {
   if (bytes > quotaMib * 1024 * 1024)

@@ -1,0 +1,161 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { ChatError, type ResumableUpload, totals, uploadOperations } from '@natter/contracts';
+import { type Database, type Executor, requireRoom, sql, type Work } from '@natter/database';
+import { type FileStore, type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
+import { z } from 'zod';
+import { requireSpace, spaceTaken } from '../model/files/attachment-row.ts';
+import { addAttachment, mib, requireRoomForFile, tooLargeText, type UploadLimits } from './add-attachment.ts';
+import { describedBy } from './tus-metadata.ts';
+
+/** An upload expires after this time, complete or not. */
+const lifetime = sql.fragment`interval '24 hours'`;
+const sweepEveryMs = 600_000;
+
+const uploadRow = z.object({
+  id: z.string(),
+  file_key: z.string(),
+  name: z.string(),
+  content_type: z.string(),
+  metadata: z.string(),
+  size: z.number(),
+  received: z.number(),
+  url: z.string().nullable(),
+  expires: z.number(),
+});
+type UploadRow = z.infer<typeof uploadRow>;
+const columns = sql.fragment`id, file_key, name, content_type, metadata, size, received, url, floor(extract(epoch FROM expires_at))::float8 AS expires`;
+
+/** Uploads whose data arrives in several requests, at any gateway. */
+export function resumableUploadHandlers({ database }: Owner, store: FileStore, limits: UploadLimits): Handlers {
+  const { maxMib, quotaMib } = limits;
+
+  /** Turns the upload into a file when its last byte has arrived. */
+  async function settled(work: Work, ownerId: number, upload: UploadRow): Promise<ResumableUpload> {
+    if (upload.received < upload.size || upload.url !== null) return stateOf(upload);
+    const { file_key: key, name, content_type, size } = upload;
+    const { url } = await addAttachment(work, { store, quotaMib }, ownerId, { key, name, content_type, size });
+    await work.run(sql.unsafe`
+      UPDATE messaging.resumable_upload SET url = ${url} WHERE realm_id = ${work.realmId} AND id = ${upload.id}`);
+    return stateOf({ ...upload, url });
+  }
+
+  return [
+    handleWrite(uploadOperations.createResumableUpload, async (context, { upload_length: size, upload_metadata }) => {
+      const { userId } = context.actor;
+      if (size === undefined)
+        throw new ChatError('LENGTH_REQUIRED', 'Upload-Length is missing. The size of an upload must be known.');
+      if (size > maxMib * mib) throw tooLarge(tooLargeText(maxMib));
+      const { name, contentType } = describedBy(upload_metadata);
+      return context.write(async (work) => {
+        await removeExpired(work, sql.fragment`AND realm_id = ${work.realmId}`);
+        // Locks the space of the realm, so that two uploads cannot take the same.
+        await work.run(sql.unsafe`
+          INSERT INTO messaging.upload_space AS s (realm_id, bytes) VALUES (${work.realmId}, 0)
+          ON CONFLICT (realm_id) DO UPDATE SET bytes = s.bytes`);
+        const key = randomUUID();
+        await store.begin(work, key);
+        const upload = await work.one(sql.type(uploadRow)`
+          INSERT INTO messaging.resumable_upload (realm_id, id, owner_id, file_key, name, content_type, metadata, size, expires_at)
+          VALUES (${work.realmId}, ${randomBytes(18).toString('base64url')}, ${userId}, ${key}, ${name}, ${contentType}, ${upload_metadata}, ${size}, now() + ${lifetime})
+          RETURNING ${columns}`);
+        await requireQuota(work);
+        await requireRoom(
+          work,
+          totals.unfinishedUploads,
+          sql.fragment`messaging.resumable_upload WHERE realm_id = ${work.realmId} AND owner_id = ${userId} AND received < size`,
+        );
+        await requireRoomForFile(work, userId);
+        return settled(work, userId, upload);
+      });
+    }),
+
+    handle(uploadOperations.getResumableUpload, async ({ actor }, { upload_id }) =>
+      stateOf(await findUpload(database, actor, upload_id)),
+    ),
+
+    handleWrite(
+      uploadOperations.appendResumableUpload,
+      async (context, { upload_id, upload_offset, bytes: encoded }) => {
+        const { actor } = context;
+        const bytes = Buffer.from(encoded, 'base64');
+        return context.write(async (work) => {
+          const upload = await findUpload(work, actor, upload_id, sql.fragment`FOR UPDATE`);
+          // Of requests at the same time, one continues the upload.
+          if (upload.received !== upload_offset)
+            throw new ChatError(
+              'UPLOAD_OFFSET_MISMATCH',
+              `The upload continues at offset ${upload.received}, not at ${upload_offset}`,
+              { upload_offset: upload.received },
+            );
+          const received = upload_offset + bytes.length;
+          if (received > upload.size) throw tooLarge('The data is longer than Upload-Length');
+          if (bytes.length === 0) return stateOf(upload);
+          await store.append(work, upload.file_key, upload_offset, bytes);
+          await work.run(sql.unsafe`
+            UPDATE messaging.resumable_upload SET received = ${received} WHERE realm_id = ${work.realmId} AND id = ${upload_id}`);
+          return settled(work, actor.userId, { ...upload, received });
+        });
+      },
+    ),
+
+    handleWrite(uploadOperations.deleteResumableUpload, async (context, { upload_id }) => {
+      const { actor } = context;
+      return context.write(async (work) => {
+        const upload = await findUpload(work, actor, upload_id, sql.fragment`FOR UPDATE`);
+        await work.run(sql.unsafe`
+          DELETE FROM messaging.resumable_upload WHERE realm_id = ${work.realmId} AND id = ${upload_id}`);
+        if (upload.received < upload.size) await store.remove(work, upload.file_key);
+        return {};
+      });
+    }),
+  ];
+
+  async function requireQuota(work: Work): Promise<void> {
+    try {
+      requireSpace(await spaceTaken(work, work.realmId), quotaMib);
+    } catch (error) {
+      // Clients repeat a request that is answered with 400.
+      throw error instanceof ChatError ? tooLarge(error.message) : error;
+    }
+  }
+}
+
+/** Deletes expired uploads from time to time; returns a function that ends this. */
+export function sweepResumableUploads(database: Database, onError: (error: unknown) => void): () => void {
+  const sweep = setInterval(() => void removeExpired(database).catch(onError), sweepEveryMs);
+  sweep.unref();
+  return () => clearInterval(sweep);
+}
+
+/** Deletes uploads that have expired, and the data of incomplete ones. */
+async function removeExpired(executor: Executor, andWhere = sql.fragment``): Promise<void> {
+  await executor.run(sql.unsafe`
+    WITH expired AS (DELETE FROM messaging.resumable_upload WHERE expires_at < now() ${andWhere} RETURNING realm_id, file_key, received < size AS is_unfinished),
+      files AS (DELETE FROM messaging.file f USING expired e WHERE e.is_unfinished AND f.realm_id = e.realm_id AND f.key = e.file_key)
+    DELETE FROM messaging.file_chunk c USING expired e WHERE e.is_unfinished AND c.realm_id = e.realm_id AND c.key = e.file_key`);
+}
+
+/** Another user's upload, and an expired one, are answered like one that does not exist. */
+async function findUpload(
+  executor: Executor,
+  { realmId, userId }: { realmId: number; userId: number },
+  id: string,
+  lock = sql.fragment``,
+): Promise<UploadRow> {
+  const row = await executor.maybeOne(sql.type(uploadRow)`
+    SELECT ${columns} FROM messaging.resumable_upload
+    WHERE realm_id = ${realmId} AND id = ${id} AND owner_id = ${userId} AND expires_at > now() ${lock}`);
+  if (!row) throw new ChatError('NOT_FOUND', 'The upload does not exist, or it has expired.');
+  return row;
+}
+
+const stateOf = ({ id, received, size, metadata, expires, url, name }: UploadRow): ResumableUpload => ({
+  upload_id: id,
+  upload_offset: received,
+  upload_length: size,
+  upload_metadata: metadata,
+  upload_expires: expires,
+  ...(url === null ? {} : { url, filename: name || 'uploaded-file' }),
+});
+
+const tooLarge = (message: string): ChatError => new ChatError('REQUEST_TOO_LARGE', message);
