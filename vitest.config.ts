@@ -4,7 +4,10 @@ import { defineConfig } from 'vitest/config';
 const common = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  // A condition may take long on a busy machine.
+  expect: { poll: { timeout: 60_000 } },
   isolate: false,
+  setupFiles: ['deploy/local/seeded-properties.ts'],
   // Systems of tests compare every event with its declaration.
   env: { NATTER_EVENT_CHECK_RATIO: '1' },
 };
@@ -40,8 +43,8 @@ export default defineConfig({
         test: {
           name: 'systems',
           include: ['test-e2e/systems/**/*.test.ts'],
-          setupFiles: ['libs/testkit/src/no-faults.ts'],
           ...common,
+          setupFiles: [...common.setupFiles, 'libs/testkit/src/no-faults.ts'],
         },
       },
     ],

@@ -59,8 +59,9 @@ const change = (file: string): void => writeFileSync(join(root, file), 'changed'
 test('a changed service restarts alone, with every program of its folder', async () => {
   change('services/messaging/src/service.ts');
   await vi.waitFor(() => expect(killed.toSorted()).toEqual(['messaging', 'scheduler']), 30_000);
-  await vi.waitFor(() =>
-    expect(logged.some((line) => line.startsWith('messaging 0 runs services/messaging/src'))).toBe(true),
+  await vi.waitFor(
+    () => expect(logged.some((line) => line.startsWith('messaging 0 runs services/messaging/src'))).toBe(true),
+    60_000,
   );
 });
 

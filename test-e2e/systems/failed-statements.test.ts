@@ -199,7 +199,7 @@ describe('with a lock that is held', () => {
   test('a request that waits for a connection ends at its deadline', async () => {
     await locked(async () => {
       const holding = [0, 1].map((index) => database.run(insert(`holds ${index}`)));
-      await vi.waitFor(async () => expect(await waiting()).toBe(2));
+      await vi.waitFor(async () => expect(await waiting()).toBe(2), 60_000);
       const late = withDeadline(100, () => database.one(counts`SELECT count(*) FROM users.account`));
       await expect(late).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
       await locker.query('ROLLBACK');

@@ -17,7 +17,7 @@ const ONLY_MARK = new RegExp(`^${MARK.source}$`);
 export class Inline {
   readonly run: RenderRun;
   readonly #rules: readonly InlineRule[];
-  readonly #marked: { nodes: Node[]; source: string; isBlock: boolean }[] = [];
+  readonly #marked: { nodes: Node[]; source: string; isBlock: boolean; isPart?: boolean }[] = [];
 
   constructor(run: RenderRun, rules: readonly InlineRule[]) {
     this.run = run;
@@ -44,15 +44,19 @@ export class Inline {
     return `${MARK_START}${this.#marked.length - 1}${MARK_END}`;
   }
 
-  markBlock(html: string): string {
-    this.#marked.push({ nodes: [raw(html)], source: '', isBlock: true });
+  /** A mark of HTML outside paragraphs: a whole block, or the beginning or end of one. */
+  markBlock(html: string, isPart = false): string {
+    this.#marked.push({ nodes: [raw(html)], source: '', isBlock: true, isPart });
     return `${MARK_START}${this.#marked.length - 1}${MARK_END}`;
   }
 
-  /** The nodes of a paragraph that consists of one marked block. */
+  /**
+   * The nodes of a paragraph that consists of one marked block. A block at the end of a quote has a line break after it
+   * and stays in its paragraph, as in the reference; a part of a block cannot, because its tags would not nest.
+   */
   blockIn(content: string): Node[] | undefined {
-    const found = this.#marked[Number(ONLY_MARK.exec(content)?.[1] ?? -1)];
-    return found?.isBlock ? found.nodes : undefined;
+    const found = this.#marked[Number(ONLY_MARK.exec(content.trim())?.[1] ?? -1)];
+    return found?.isBlock && (found.isPart || content === content.trim()) ? found.nodes : undefined;
   }
 
   expand(content: string): Node[] {

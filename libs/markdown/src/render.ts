@@ -86,6 +86,6 @@ function withoutFencedBlocks(content: string, inline: Inline): string {
   return withoutFences(lines, run.context.defaultCodeLanguage, {
     code: (text, language) => inline.markBlock(fencedHtml(text, language)),
     math: (text) => inline.mark([raw(mathBlock(text, run))], ''),
-    raw: (html) => inline.markBlock(html),
+    raw: (html) => inline.markBlock(html, true),
   }).join('\n');
 }

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 test(`${sequences} random sequences of register, event, poll, stale poll, acknowledge, expire and delete: as the model says (seed ${seed})`, {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   const people = await Promise.all(Array.from({ length: atOnce }, () => realm.person()));
   const outcome = await runSequences({

@@ -21,8 +21,8 @@ describe('telling that one is here', () => {
       pushable: false,
     });
     expect(mine.aggregated).toEqual({ client: 'website', status: 'active', timestamp: mine.website.timestamp });
-    expect(Math.abs(seconds() - mine.website.timestamp)).toBeLessThan(5);
-    expect(Math.abs(seconds() - old.server_timestamp)).toBeLessThan(5);
+    expect(Math.abs(seconds() - mine.website.timestamp)).toBeLessThan(60);
+    expect(Math.abs(seconds() - old.server_timestamp)).toBeLessThan(60);
     expect([old.legacy_mirror_active, old.zephyr_mirror_active]).toEqual([false, false]);
     const modern = await owner.ok('POST', '/users/me/presence', { status: 'idle', last_update_id: -1 });
     expect(modern.presences[member.user_id]).toEqual({
@@ -99,7 +99,7 @@ describe('who is here', () => {
     const { presences, server_timestamp } = await realm.guest.ok('GET', '/realm/presence');
     expect(presences[realm.member.email].website.client).toBe('website');
     expect(presences[realm.member.email].aggregated.pushable).toBeUndefined();
-    expect(Math.abs(seconds() - server_timestamp)).toBeLessThan(5);
+    expect(Math.abs(seconds() - server_timestamp)).toBeLessThan(60);
   });
 
   test('of one user is found by id and address; nobody, a bot or a silent one is an error', async () => {

@@ -47,10 +47,8 @@ export const quoteCases: [string, string][] = [
   ['`````quote\n````quote\n```quote\na\n```\n````\n`````', quote(quote(quote('<p>a</p>')))],
   ['```quote\na\n~~~\nb\n~~~\nc\n```', quote(`<p>a</p>\n${code('b\n')}\n<p>c</p>`)],
   ['````spoiler a\n```quote\nb\n```\n````', spoiler('a', quote('<p>b</p>'))],
-  [
-    '````quote\n```spoiler a\nb\n```\n````',
-    quote(`${spoiler('a', '<p>b</p>').slice(0, -'</div></div>'.length)}${lastInQuote('</div></div>')}`),
-  ],
+  ['````quote\n```spoiler a\nb\n```\n````', quote(spoiler('a', '<p>b</p>'))],
+  ['```quote\n```spoiler a', quote(spoiler('a', '').replace('\n\n', '\n'))],
   ['```spoiler\na\n```', spoiler('', '<p>a</p>')],
   ['```spoiler a b\nc\n```', spoiler('a b', '<p>c</p>')],
   ['```spoiler **a**\nc\n\nd\n```', spoiler('<strong>a</strong>', '<p>c</p>\n<p>d</p>')],
