@@ -4,17 +4,14 @@
  */
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Operation, operationsByName, publicEvents } from '@natter/contracts';
+import { publicEvents } from '@natter/contracts';
 import { build, type Plugin } from 'esbuild';
 import { z } from 'zod';
+import { contractModule, routed } from './contract-module.ts';
 import { objectOf, type Shape, typeScriptOf } from './typescript-of.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '..', '..', '..');
-
-const operations = Object.entries(operationsByName as Record<string, Operation>).filter(
-  ([, operation]) => operation.http !== undefined && operation.protocol === undefined,
-);
 
 export async function buildPackage(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
@@ -74,17 +71,8 @@ const manifest = (version: string): Record<string, unknown> => ({
   files: ['index.js', 'index.cjs', 'index.d.ts', 'index.d.cts'],
 });
 
-/** The parts of operations that requests are built from; schemas stay on the server, which validates. */
-function contractModule(): string {
-  const data = operations.map(([method, { name, http, params, isReadOnly, deadlineMs }]) => {
-    const encodings = Object.entries(params).map(([key, { encoding }]) => [key, { encoding }]);
-    return [method, { name, http, params: Object.fromEntries(encodings), isReadOnly, deadlineMs }];
-  });
-  return `export const operationsByName = ${JSON.stringify(Object.fromEntries(data))};`;
-}
-
 async function declarations(): Promise<string> {
-  const methods = operations.map(([method, { summary, params, result }]) => {
+  const methods = routed.map(([method, { summary, params, result }]) => {
     const shapes = Object.entries(params).map(
       ([name, { schema }]) => [name, name === 'file' ? blob : shapeOf(schema, 'input')] as const,
     );

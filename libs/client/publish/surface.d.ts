@@ -9,6 +9,10 @@ export interface ClientOptions {
   /** How long a request is repeated after a network failure, 429 or 5xx, in milliseconds; by default a minute. */
   retryForMs?: number;
   fetch?: typeof fetch;
+  /** For pages of the server itself: requests use the session of the browser, at `/json`, instead of a key. */
+  session?: { csrfToken: () => string };
+  /** Called after each attempt of a request, with the failure if it will be repeated. */
+  onAttempt?: (failure: unknown) => void;
 }
 
 export interface CallOptions {

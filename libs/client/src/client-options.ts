@@ -9,6 +9,10 @@ export interface ClientOptions {
   /** How long a repeatable request is repeated, in milliseconds. */
   retryForMs?: number;
   fetch?: typeof fetch;
+  /** For pages of the server itself: requests use the session of the browser, at `/json`, instead of a key. */
+  session?: { csrfToken: () => string };
+  /** Called after each attempt of a request, with the failure if it will be repeated. */
+  onAttempt?: (failure: unknown) => void;
 }
 
 export interface CallOptions {

@@ -11,14 +11,17 @@ const pollMs = 90_000;
 
 /** Sends until there is a final answer. Throws `ApiError` for a refusal, or the last failure when the time is over. */
 export async function send(client: ClientOptions, request: Encoded, sending: Sending): Promise<unknown> {
-  const headers: Record<string, string> = { 'user-agent': client.userAgent ?? 'NatterClient' };
+  const headers: Record<string, string> = client.session ? {} : { 'user-agent': client.userAgent ?? 'NatterClient' };
   if (client.email !== undefined) headers.authorization = `Basic ${basic(`${client.email}:${client.apiKey ?? ''}`)}`;
   if (typeof request.body === 'string') headers['content-type'] = 'application/x-www-form-urlencoded';
-  if (!sending.isReadOnly) headers['idempotency-key'] = sending.idempotencyKey ?? crypto.randomUUID();
+  if (!sending.isReadOnly) headers['idempotency-key'] = sending.idempotencyKey ?? randomKey();
   const end = Date.now() + (sending.retryForMs ?? client.retryForMs ?? 60_000);
   for (let attempt = 0; ; attempt++) {
     sending.signal?.throwIfAborted();
+    // The token changes with each login, also with one in another tab.
+    if (client.session) headers['x-csrftoken'] = client.session.csrfToken();
     const outcome = await once(client, request, headers, sending);
+    if (!sending.signal?.aborted) client.onAttempt?.('failure' in outcome ? outcome.failure : undefined);
     if ('answer' in outcome) return outcome.answer;
     sending.signal?.throwIfAborted();
     const waitMs = outcome.retryAfterMs ?? Math.random() * Math.min(100 * 2 ** attempt, 5_000);
@@ -26,6 +29,9 @@ export async function send(client: ClientOptions, request: Encoded, sending: Sen
     await pause(waitMs, sending.signal);
   }
 }
+
+const pathFor = ({ session }: ClientOptions, path: string): string =>
+  session ? path.replace(/^\/api\/v1\//, '/json/') : path;
 
 type Outcome = { answer: unknown } | { failure: unknown; retryAfterMs?: number | undefined };
 
@@ -39,7 +45,7 @@ async function once(
   let response: Response;
   let answer: Record<string, unknown>;
   try {
-    response = await (client.fetch ?? fetch)(client.url.replace(/\/$/, '') + path, {
+    response = await (client.fetch ?? fetch)(client.url.replace(/\/$/, '') + pathFor(client, path), {
       method,
       headers,
       ...(body === undefined ? {} : { body }),
@@ -68,5 +74,9 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     signal?.addEventListener('abort', end);
   });
 }
+
+/** `randomUUID` is missing in pages that came by HTTP from another machine. */
+const randomKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 const basic = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
