@@ -21,6 +21,7 @@ const allowed = new Set([
 /** Packages with another licence, each with the reason why it is acceptable. */
 const exceptions: Readonly<Record<string, string>> = {
   'combine-errors': 'MIT by its readme, which its manifest does not repeat; only tests load it',
+  'axe-core': 'MPL-2.0; only tests load it, and it is not changed',
   lightningcss: 'MPL-2.0; only the test runner loads it, and it is not changed',
   'lightningcss-linux-x64-gnu': 'MPL-2.0; as above',
   'lightningcss-linux-arm64-gnu': 'MPL-2.0; as above',

@@ -6,6 +6,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { buildWebClient } from '@natter/web/build';
 import { build } from 'esbuild';
 
 const root = dirname(dirname(import.meta.dirname));
@@ -19,6 +20,7 @@ const threads = join(root, 'libs', 'renderer', 'node_modules', 'piscina');
 
 export async function bundle(platform = `${process.platform}-${process.arch}`): Promise<void> {
   rmSync(dist, { recursive: true, force: true });
+  await buildWebClient();
   const app = join(dist, 'app');
   mkdirSync(app, { recursive: true });
   await build({

@@ -46,10 +46,13 @@ beforeEach(() => {
   addPackage('services/users', ['database']);
   addPackage('services/messaging', ['database']);
   addPackage('services/presence', ['contracts']);
+  addPackage('services/gateway', []);
+  addPackage('services/web', []);
   end = restartChanged({
-    children: [child('users'), child('messaging'), child('scheduler'), child('presence', false)],
+    children: [child('users'), child('messaging'), child('scheduler'), child('presence', false), child('gateway')],
     root,
     log: (line) => logged.push(line),
+    buildWebClient: async () => killed.push('built'),
   });
 });
 afterEach(() => end());
@@ -77,4 +80,9 @@ test('tests do not restart anything, and migrations are named', async () => {
   await vi.waitFor(() => expect(logged.some((line) => line.startsWith('a migration changed'))).toBe(true), 30_000);
   change('services/presence/src/service.ts');
   await vi.waitFor(() => expect(killed).toEqual(['presence']), 30_000);
+});
+
+test('a change of the web client builds it, and restarts the gateways that read it', async () => {
+  change('services/web/src/main.ts');
+  await vi.waitFor(() => expect(killed).toEqual(['built', 'gateway']), 30_000);
 });

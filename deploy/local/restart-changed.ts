@@ -8,6 +8,8 @@ export interface Watching {
   children: Child[];
   root: string;
   log: (line: string) => void;
+  /** Builds the web client, which gateways read at their start. */
+  buildWebClient: () => Promise<unknown>;
 }
 
 /** Editors write a file in several steps; one restart follows all changes of this time. */
@@ -16,7 +18,7 @@ const settledMs = 100;
 const folderOf = (program: ServiceProgram): string => `services/${program === 'scheduler' ? 'messaging' : program}`;
 
 /** Watches the sources of all packages. Returns a function that ends it. */
-export function restartChanged({ children, root, log }: Watching): () => void {
+export function restartChanged({ children, root, log, buildWebClient }: Watching): () => void {
   const uses = packageFolders(root);
   const changed = new Map<string, string>();
   /** The last restart of each program; the next one waits for it. */
@@ -44,13 +46,23 @@ export function restartChanged({ children, root, log }: Watching): () => void {
     changed.clear();
     for (const [program, processes] of Map.groupBy(children, (child) => child.program)) {
       const used = uses.get(folderOf(program));
-      const file = [...folders].find(([folder]) => used?.has(folder))?.[1];
-      if (file !== undefined)
-        restarts.set(
-          program,
-          (restarts.get(program) ?? Promise.resolve()).then(() => restartEach(processes, file)),
-        );
+      const fileOf = (users: Set<string> | undefined): string | undefined =>
+        [...folders].find(([folder]) => users?.has(folder))?.[1];
+      const page = program === 'gateway' ? fileOf(uses.get('services/web')) : undefined;
+      const file = fileOf(used) ?? page;
+      if (file === undefined) continue;
+      const before = (restarts.get(program) ?? Promise.resolve()).then(() =>
+        page === undefined ? undefined : build(),
+      );
+      restarts.set(
+        program,
+        before.then(() => restartEach(processes, file)),
+      );
     }
+  }
+
+  async function build(): Promise<void> {
+    await buildWebClient().catch((error: unknown) => log(`the web client is not built: ${error}`));
   }
 
   /** One process after the other, so that requests always find one. */

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildWebClient } from '@natter/web/build';
 import { privateDirectory } from './private-directory.ts';
 import { restartChanged } from './restart-changed.ts';
 import { type System, startSystem } from './system.ts';
@@ -34,6 +35,7 @@ const stop = async (): Promise<void> => {
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
 
+if (await buildWebClient()) console.log('natter: built the web client');
 const started = startSystem({
   dataDir,
   fresh,
@@ -53,7 +55,12 @@ try {
   console.log(createDemoTable(system.url, system.people, system.children, '.natter/natter.log'));
   console.log(`natter: ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s. Ctrl-C stops everything.`);
   if (process.argv.includes('--watch'))
-    stopWatching = restartChanged({ children: system.children, root, log: (line) => console.log(`natter: ${line}`) });
+    stopWatching = restartChanged({
+      children: system.children,
+      root,
+      log: (line) => console.log(`natter: ${line}`),
+      buildWebClient,
+    });
 } catch (error) {
   if (!isStopping) throw error;
 }

@@ -11,6 +11,7 @@ export function createDemoTable(url: string, people: People, children: readonly 
   return [
     '',
     `  Natter is at ${url}`,
+    `  Log in there as ${people.member.email} with the password ${people.member.password}`,
     '',
     ...table.map((line) => `  ${line}`),
     '',

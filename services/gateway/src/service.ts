@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { operations } from '@natter/contracts';
 import { connectRedis } from '@natter/event-log';
 import { type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
@@ -8,6 +9,7 @@ import { createAnswerBudget } from './http/answer-budget.ts';
 import { createBodyBudget } from './http/body-budget.ts';
 import type { GatewayConfig } from './http/config.ts';
 import { createGatewayMetrics } from './http/gateway-metrics.ts';
+import { createWebClient } from './http/web-client.ts';
 import { createLogVerifier } from './log-tail/log-keys.ts';
 import { createRealmTails } from './log-tail/realm-tails.ts';
 import { confirmService } from './queues/confirm-service.ts';
@@ -98,10 +100,11 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   const admission = { router, callers, budget, answers: server.answers, maxUploadBytes, findRealm, refusals };
   const context = { bus, polls, answers: server.answers, authenticator, callers, inTurn, maxUploadBytes };
   serveDocuments(server.app);
+  const webClient = createWebClient(fileURLToPath(new URL('../dist/', import.meta.url)));
   server.app.route({
     method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
     url: '/*',
-    onRequest: (request, reply) => admit(admission, { request, reply }),
+    onRequest: async (request, reply) => webClient.answer(request, reply) ?? admit(admission, { request, reply }),
     handler: (request, reply) =>
       route({ answer: (call) => answerOperation(context, call), inTurn }, { request, reply }),
   });

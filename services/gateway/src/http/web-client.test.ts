@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
+import fastify from 'fastify';
+import { afterAll, expect, test } from 'vitest';
+import { createWebClient } from './web-client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'natter-web-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+mkdirSync(join(folder, 'assets'));
+const script = 'console.log(1)';
+for (const [name, text] of [
+  ['index.html', '<title>Natter</title>'],
+  ['assets/index-abcd1234.js', script],
+] as const) {
+  writeFileSync(join(folder, name), text);
+  writeFileSync(join(folder, `${name}.br`), brotliCompressSync(text));
+}
+
+/** A gateway that answers 404 to what is not for the client. */
+function gatewayWith(built: string) {
+  const client = createWebClient(built);
+  const app = fastify();
+  app.all('/*', async (request, reply) => client.answer(request, reply) ?? reply.code(404).send({ result: 'error' }));
+  return (url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' | 'POST' = 'GET') =>
+    app.inject({ method, url, headers });
+}
+
+const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-encoding': 'gzip, br' };
+
+test('the pages of the client are for browsers; programs get what they got before', async () => {
+  const get = gatewayWith(folder);
+  for (const path of ['/', '/?next=1', '/channel/1/topic/a', '/dm/1,2']) {
+    const page = await get(path, browser);
+    expect([path, page.statusCode, page.headers['cache-control']]).toEqual([path, 200, 'no-cache']);
+    expect(brotliDecompressSync(page.rawPayload).toString()).toBe('<title>Natter</title>');
+    for (const accept of ['*/*', 'application/json']) expect((await get(path, { accept })).statusCode).toBe(404);
+    expect((await get(path, browser, 'POST')).statusCode).toBe(404);
+  }
+  for (const path of ['/unknown', '/api/v1/messages', '/channels', '/assets/', '/assets/%2e%2e/index.html'])
+    expect([path, (await get(path, browser)).statusCode]).toEqual([path, 404]);
+});
+
+test('files of the client are kept by browsers, and sent plain to clients without Brotli', async () => {
+  const get = gatewayWith(folder);
+  const plain = await get('/assets/index-abcd1234.js');
+  expect(plain.body).toBe(script);
+  expect(plain.headers).toMatchObject({
+    'content-type': 'text/javascript; charset=utf-8',
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'accept-encoding',
+  });
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  const brotli = await get('/assets/index-abcd1234.js', browser);
+  expect(brotli.headers['content-encoding']).toBe('br');
+  expect(brotliDecompressSync(brotli.rawPayload).toString()).toBe(script);
+  const head = await get('/assets/index-abcd1234.js', {}, 'HEAD');
+  expect([head.statusCode, head.body, head.headers['content-length']]).toEqual([200, '', String(script.length)]);
+});
+
+test('the policy permits no inline code, no frames and no other hosts', async () => {
+  const { headers } = await gatewayWith(folder)('/', browser);
+  const policy = String(headers['content-security-policy']);
+  expect(policy).not.toMatch(/unsafe|\*|https?:|data:/);
+  for (const part of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"])
+    expect(policy.split('; ')).toContain(part);
+});
+
+test('without a build the page says how to build', async () => {
+  const get = gatewayWith(join(folder, 'missing'));
+  const page = await get('/', browser);
+  expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining('The web client is not built')]);
+  expect((await get('/', { accept: '*/*' })).statusCode).toBe(404);
+});

@@ -1,0 +1,35 @@
+import { ApiError } from '@natter/client';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { goToLogin, Session } from './session/session.ts';
+import { App } from './ui/app.tsx';
+import { applyTheme } from './ui/theme.ts';
+import './ui/styles.css';
+
+applyTheme();
+const root = createRoot(document.getElementById('root') as HTMLElement);
+root.render(
+  <main className="blank" aria-busy="true">
+    <p role="status">Connecting…</p>
+  </main>,
+);
+try {
+  const session = await Session.start();
+  root.render(
+    <StrictMode>
+      <App session={session} />
+    </StrictMode>,
+  );
+} catch (error) {
+  if (error instanceof ApiError && error.status === 401) goToLogin();
+  else
+    root.render(
+      <main className="blank">
+        <h1>Natter cannot be reached</h1>
+        <p role="alert">{error instanceof Error ? error.message : String(error)}</p>
+        <button type="button" onClick={() => location.reload()}>
+          Try again
+        </button>
+      </main>,
+    );
+}

@@ -1,0 +1,226 @@
+import { ApiError, type Client, createClient, type Feed, follow, type State as Snapshot } from '@natter/client';
+import { registerParams } from '../state/model.ts';
+import { keyOf, type Message, type Narrow, type Place, termsOf } from '../state/place.ts';
+import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
+import { readOutbox, writeOutbox } from './outbox-store.ts';
+
+const pageSize = 60;
+const readDelayMs = 300;
+const caughtUpMs = 3_000;
+
+/** The token of the session's cookie; its name has a prefix where the page came by HTTPS. */
+function csrfToken(): string {
+  const pairs = document.cookie.split('; ').map((pair) => pair.split('='));
+  return pairs.find(([name]) => name === '__Host-csrftoken' || name === 'csrftoken')?.[1] ?? '';
+}
+
+/** Leads to the page to log in, and back. */
+export function goToLogin(): void {
+  location.assign(`/accounts/login?next=${encodeURIComponent(location.pathname)}`);
+}
+
+type SomeFeed = Feed & { readonly state: Snapshot };
+
+/** A signed-in person: the state on screen, and everything that sends or receives. */
+export class Session {
+  #state: State;
+  readonly #client: Client;
+  readonly #feed: SomeFeed;
+  readonly #listeners = new Set<() => void>();
+  readonly #loading = new Set<string>();
+  readonly #toRead = new Set<number>();
+  #sending: Promise<void> = Promise.resolve();
+  #readTimer: ReturnType<typeof setTimeout> | undefined;
+  #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
+  /** What the page shows, and the message at its top. */
+  shown: { narrow: Narrow; topId: number | undefined } | undefined;
+
+  private constructor(client: Client, feed: SomeFeed) {
+    this.#client = client;
+    this.#feed = feed;
+    this.#state = initialState(feed.state);
+  }
+
+  static async start(): Promise<Session> {
+    let session: Session | undefined;
+    const client = createClient({
+      url: location.origin,
+      session: { csrfToken },
+      onAttempt: (failure) => session?.attempted(failure),
+    });
+    // Without a session, a register is answered as to a spectator.
+    await client.getOwnUser();
+    const feed = await follow(client, registerParams, { keepQueue: true });
+    session = new Session(client, feed);
+    for (const one of readOutbox(session.state.model.ownId)) session.#resume(one);
+    void session.#run();
+    return session;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  #dispatch(action: Action): void {
+    const before = this.#state;
+    this.#state = reduce(before, action);
+    if (this.#state.outbox !== before.outbox) writeOutbox(this.#state.model.ownId, this.#state.outbox);
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for await (const event of this.#feed) {
+        if (event.type !== 'gap') this.#dispatch({ type: 'event', event });
+        else {
+          const { shown } = this;
+          this.#dispatch({ type: 'snapshot', snapshot: event.state, shownKey: shown && keyOf(shown.narrow) });
+          if (shown) void this.open(shown.narrow, shown.topId);
+        }
+      }
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) goToLogin();
+      else throw error;
+    }
+  }
+
+  /** Says on screen that the server cannot be reached, and asks for it until it answers. */
+  attempted(failure: unknown): void {
+    if (failure === undefined || this.#state.connection === 'reconnecting') return;
+    if (failure instanceof ApiError && failure.status === 429) return;
+    clearTimeout(this.#caughtUpTimer);
+    this.#dispatch({ type: 'connection', connection: 'reconnecting' });
+    void this.#client.getServerSettings({}, { retryForMs: Number.POSITIVE_INFINITY }).then(
+      () => this.#connected(),
+      () => this.#connected(),
+    );
+  }
+
+  #connected(): void {
+    this.#dispatch({ type: 'connection', connection: 'caught up' });
+    this.#caughtUpTimer = setTimeout(() => this.#dispatch({ type: 'connection', connection: 'connected' }), caughtUpMs);
+  }
+
+  /** Loads messages around one, or around the first unread one. */
+  async open(narrow: Narrow, around?: number): Promise<void> {
+    await this.#load(narrow, async () => {
+      const answer = await this.#client.getMessages({
+        narrow: termsOf(narrow),
+        anchor: around ?? 'first_unread',
+        num_before: pageSize,
+        num_after: pageSize,
+        client_gravatar: true,
+        allow_empty_topic_name: true,
+      });
+      const messages = answer.messages as unknown as Message[];
+      const firstUnread = messages.find(({ id, flags }) => id >= answer.anchor && !flags.includes('read'))?.id;
+      const page = { narrow, messages, foundOldest: answer.found_oldest, foundNewest: answer.found_newest };
+      this.#dispatch({ type: 'opened', page, anchor: around ?? firstUnread });
+    });
+  }
+
+  /** Loads the next page at one end of a view. */
+  async extend(narrow: Narrow, towards: 'oldest' | 'newest'): Promise<void> {
+    const view = this.#state.views.get(keyOf(narrow));
+    const anchor = towards === 'oldest' ? view?.ids[0] : view?.ids.at(-1);
+    if (!view || anchor === undefined || (towards === 'oldest' ? view.hasOldest : view.hasNewest)) return;
+    await this.#load(narrow, async () => {
+      const answer = await this.#client.getMessages({
+        narrow: termsOf(narrow),
+        anchor,
+        include_anchor: false,
+        num_before: towards === 'oldest' ? pageSize : 0,
+        num_after: towards === 'newest' ? pageSize : 0,
+        client_gravatar: true,
+        allow_empty_topic_name: true,
+      });
+      const page = {
+        narrow,
+        messages: answer.messages as unknown as Message[],
+        foundOldest: towards === 'oldest' && answer.found_oldest,
+        foundNewest: towards === 'newest' && answer.found_newest,
+      };
+      this.#dispatch({ type: 'extended', page });
+    });
+  }
+
+  async #load(narrow: Narrow, load: () => Promise<void>): Promise<void> {
+    const key = keyOf(narrow);
+    if (this.#loading.has(key)) return;
+    this.#loading.add(key);
+    try {
+      await load();
+    } catch (error) {
+      this.#dispatch({ type: 'failed', key, problem: messageOf(error) });
+    } finally {
+      this.#loading.delete(key);
+    }
+  }
+
+  async topicsOf(channelId: number): Promise<{ name: string; max_id: number }[]> {
+    return (await this.#client.getTopics({ stream_id: channelId, allow_empty_topic_name: true })).topics;
+  }
+
+  send(place: Place, content: string): void {
+    this.#resume({ id: randomId(), place, content, at: Date.now() });
+  }
+
+  /** Sends a refused message again. It had no effect, so it is a new request. */
+  retry({ place, content, id }: Outgoing): void {
+    this.#dispatch({ type: 'discarded', id });
+    this.send(place, content);
+  }
+
+  discard({ id }: Outgoing): void {
+    this.#dispatch({ type: 'discarded', id });
+  }
+
+  /** Messages are sent one after the other, so they keep their order. */
+  #resume(outgoing: Outgoing): void {
+    this.#dispatch({ type: 'sending', outgoing });
+    if (outgoing.problem === undefined) this.#sending = this.#sending.then(() => this.#deliver(outgoing));
+  }
+
+  async #deliver({ id, place, content }: Outgoing): Promise<void> {
+    const target =
+      place.kind === 'topic'
+        ? { type: 'channel' as const, to: place.channelId, topic: place.topic }
+        : { type: 'direct' as const, to: [...place.userIds] };
+    try {
+      const sent = await this.#client.sendMessage(
+        { ...target, content, queue_id: this.#feed.position.queue_id, local_id: id, read_by_sender: true },
+        { idempotencyKey: id, retryForMs: Number.POSITIVE_INFINITY },
+      );
+      this.#dispatch({ type: 'sent', id, sentAs: sent.id });
+    } catch (error) {
+      this.#dispatch({ type: 'refused', id, problem: messageOf(error) });
+    }
+  }
+
+  /** Marks messages that were on screen as read, together. */
+  seen(ids: readonly number[]): void {
+    for (const id of ids) this.#toRead.add(id);
+    if (this.#toRead.size > 0) this.#readTimer ??= setTimeout(() => void this.#markRead(), readDelayMs);
+  }
+
+  async #markRead(): Promise<void> {
+    const messages = [...this.#toRead];
+    this.#toRead.clear();
+    this.#readTimer = undefined;
+    this.#dispatch({ type: 'read', ids: messages });
+    await this.#client
+      .updateFlags({ messages, op: 'add', flag: 'read' }, { retryForMs: Number.POSITIVE_INFINITY })
+      .catch(() => undefined);
+  }
+}
+
+/** `randomUUID` is missing in pages that came by HTTP from another machine. */
+const randomId = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,116 @@
+import type { ChatEvent, State as Snapshot } from '@natter/client';
+import { applyToModel, dropUnread, isMuted, type Model, modelOf } from './model.ts';
+import { keyOf, type Place } from './place.ts';
+import { applyToViews, extendView, openView, type Page, type Shown } from './views.ts';
+
+/** A message that its sender sees before the server shows it. */
+export interface Outgoing {
+  /** Sent as `local_id`, and as the Idempotency-Key. */
+  id: string;
+  place: Place;
+  content: string;
+  at: number;
+  /** Why the server refused it. */
+  problem?: string;
+  /** Its id, once the server has accepted it. */
+  sentAs?: number;
+}
+
+export type Connection = 'connected' | 'reconnecting' | 'caught up';
+
+export interface State extends Shown {
+  model: Model;
+  outbox: readonly Outgoing[];
+  connection: Connection;
+  /** Views that could not be loaded, by key, with the reason. */
+  failed: ReadonlyMap<string, string>;
+}
+
+export type Action =
+  | { type: 'event'; event: ChatEvent }
+  /** The queue ended: the state begins anew. */
+  | { type: 'snapshot'; snapshot: Snapshot; shownKey: string | undefined }
+  | { type: 'opened'; page: Page; anchor: number | undefined }
+  | { type: 'extended'; page: Page }
+  | { type: 'failed'; key: string; problem: string | undefined }
+  | { type: 'read'; ids: readonly number[] }
+  | { type: 'sending'; outgoing: Outgoing }
+  | { type: 'sent'; id: string; sentAs: number }
+  | { type: 'refused'; id: string; problem: string }
+  | { type: 'discarded'; id: string }
+  | { type: 'connection'; connection: Connection };
+
+export const initialState = (snapshot: Snapshot): State => ({
+  model: modelOf(snapshot),
+  messages: new Map(),
+  views: new Map(),
+  outbox: [],
+  connection: 'connected',
+  failed: new Map(),
+});
+
+/** The next state. Without effects: everything that the page shows is a function of the actions. */
+export function reduce(state: State, action: Action): State {
+  switch (action.type) {
+    case 'event':
+      return withEvent(state, action.event);
+    case 'snapshot': {
+      // The view on screen stays until its messages are loaded again.
+      const views = new Map([...state.views].filter(([key]) => key === action.shownKey));
+      return { ...state, model: modelOf(action.snapshot), views };
+    }
+    case 'opened':
+      return arrivedIn({
+        ...state,
+        ...openView(state, action.page, action.anchor),
+        failed: withoutKey(state, action.page),
+      });
+    case 'extended':
+      return arrivedIn({ ...state, ...extendView(state, action.page), failed: withoutKey(state, action.page) });
+    case 'failed': {
+      const failed = new Map(state.failed);
+      if (action.problem === undefined) failed.delete(action.key);
+      else failed.set(action.key, action.problem);
+      return { ...state, failed };
+    }
+    case 'read':
+      return { ...state, model: dropUnread(state.model, action.ids) };
+    case 'connection':
+      return { ...state, connection: action.connection };
+    default:
+      return arrivedIn({ ...state, outbox: outboxAfter(state.outbox, action) });
+  }
+}
+
+const withoutKey = ({ failed }: State, page: Page): ReadonlyMap<string, string> =>
+  new Map([...failed].filter(([key]) => key !== keyOf(page.narrow)));
+
+function withEvent(state: State, event: ChatEvent): State {
+  const model = applyToModel(state.model, event);
+  const reader = { ownId: model.ownId, isMuted: (place: Place) => isMuted(model, place) };
+  const { messages, views } = applyToViews(state, event, reader);
+  const localId = event.type === 'message' ? event.local_message_id : undefined;
+  const outbox = localId === undefined ? state.outbox : state.outbox.filter(({ id }) => id !== localId);
+  return arrivedIn({ ...state, model, messages, views, outbox });
+}
+
+function outboxAfter(
+  outbox: readonly Outgoing[],
+  action: Extract<Action, { type: 'sending' | 'sent' | 'refused' | 'discarded' }>,
+): readonly Outgoing[] {
+  if (action.type === 'sending') {
+    const { id } = action.outgoing;
+    return [...outbox.filter((one) => one.id !== id), action.outgoing];
+  }
+  if (action.type === 'discarded') return outbox.filter(({ id }) => id !== action.id);
+  return outbox.map((one) => {
+    if (one.id !== action.id) return one;
+    return action.type === 'sent' ? { ...one, sentAs: action.sentAs } : { ...one, problem: action.problem };
+  });
+}
+
+/** Forgets outgoing messages that are among the messages of the server. */
+function arrivedIn(state: State): State {
+  const outbox = state.outbox.filter(({ sentAs }) => sentAs === undefined || !state.messages.has(sentAs));
+  return outbox.length === state.outbox.length ? state : { ...state, outbox };
+}

@@ -1,0 +1,45 @@
+import * as Menu from '@radix-ui/react-dropdown-menu';
+import { useRef, useState } from 'react';
+import { useSelected } from './session-context.tsx';
+import { applyTheme, currentTheme, type Theme, themes } from './theme.ts';
+
+const names: Record<Theme, string> = { system: 'Same as the system', light: 'Light', dark: 'Dark' };
+
+export function AccountMenu() {
+  const name = useSelected(({ model }) => model.people.get(model.ownId)?.name ?? '');
+  const [theme, setTheme] = useState(currentTheme);
+  const form = useRef<HTMLFormElement>(null);
+  const choose = (value: string): void => {
+    applyTheme(value as Theme);
+    setTheme(value as Theme);
+  };
+  return (
+    <>
+      <form ref={form} method="post" action="/accounts/logout" hidden />
+      <Menu.Root modal={false}>
+        <Menu.Trigger className="account" aria-label={`Account of ${name}`}>
+          <span className="name">{name}</span>
+          <span aria-hidden="true">▾</span>
+        </Menu.Trigger>
+        <Menu.Content className="menu" align="start" sideOffset={4}>
+          <Menu.Label className="menu-label">Appearance</Menu.Label>
+          <Menu.RadioGroup value={theme} onValueChange={choose}>
+            {themes.map((one) => (
+              <Menu.RadioItem key={one} value={one} className="menu-item" onSelect={(event) => event.preventDefault()}>
+                <span className="tick" aria-hidden="true">
+                  {one === theme ? '✓' : ''}
+                </span>
+                {names[one]}
+              </Menu.RadioItem>
+            ))}
+          </Menu.RadioGroup>
+          <Menu.Separator className="menu-line" />
+          <Menu.Item className="menu-item" onSelect={() => form.current?.requestSubmit()}>
+            <span className="tick" />
+            Log out
+          </Menu.Item>
+        </Menu.Content>
+      </Menu.Root>
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+import { useSelected } from './session-context.tsx';
+
+const texts = {
+  connected: '',
+  reconnecting: 'Reconnecting. What you write is sent when the server answers.',
+  'caught up': 'Connected again, everything is up to date.',
+};
+
+/** Says what the connection does. It stays in the page, so that screen readers read changes. */
+export function Banner() {
+  const connection = useSelected((state) => state.connection);
+  return (
+    <div className="banner" role="status" data-connection={connection.replace(' ', '-')}>
+      {texts[connection]}
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+/** Elements that the server never sends; the policy of the page would stop them, too. */
+const forbidden = 'script,style,iframe,object,embed,form,base,meta,link,template,.katex-html';
+const styleAttribute = /(<[a-z][^\s>/]*(?:\s+[^\s=>]+(?:="[^"]*")?)*?\s+)style=(?="[^"]*")/gi;
+
+/**
+ * The elements of a rendered message. The server sanitises; this function additionally removes whatever could act, and
+ * sets styles by script, because the policy of the page permits no style attributes.
+ */
+export function contentOf(html: string): DocumentFragment {
+  const text = html.replace(styleAttribute, '$1data-style=');
+  const parsed = new DOMParser().parseFromString(text, 'text/html');
+  for (const element of parsed.querySelectorAll(forbidden)) element.remove();
+  for (const element of parsed.body.querySelectorAll<HTMLElement>('*')) clean(element);
+  for (const element of parsed.querySelectorAll('.emoji')) showEmoji(element);
+  for (const time of parsed.querySelectorAll('time')) showTime(time);
+  for (const block of parsed.querySelectorAll('.spoiler-block')) block.replaceWith(foldable(block));
+  for (const block of parsed.querySelectorAll('pre')) block.setAttribute('tabindex', '0');
+  const fragment = document.createDocumentFragment();
+  fragment.append(...document.adoptNode(parsed.body).childNodes);
+  for (const element of fragment.querySelectorAll<HTMLElement>('[data-style]')) {
+    element.style.textAlign = /text-align:\s*(left|center|right)/.exec(element.dataset.style ?? '')?.[1] ?? '';
+    delete element.dataset.style;
+  }
+  return fragment;
+}
+
+function clean(element: HTMLElement): void {
+  for (const { name, value } of [...element.attributes]) {
+    const isAddress = name === 'href' || name === 'src' || name === 'action' || name === 'formaction';
+    const acts =
+      name.startsWith('on') || name === 'srcdoc' || name === 'style' || name === 'id' || name === 'mathcolor';
+    if (acts || (isAddress && !isHarmless(value))) element.removeAttribute(name);
+  }
+  if (element instanceof HTMLAnchorElement && !/^\/?#narrow\//.test(element.getAttribute('href') ?? '')) {
+    element.target = '_blank';
+    element.rel = 'noopener noreferrer';
+  }
+  if (element instanceof HTMLImageElement) {
+    element.loading = 'lazy';
+    // A picture without description is content that its link names.
+    if (!element.hasAttribute('alt')) element.alt = element.closest('a')?.getAttribute('href') ?? '';
+    // Nothing is requested from other hosts.
+    if (!/^\/(?!\/)/.test(element.getAttribute('src') ?? '')) element.removeAttribute('src');
+  }
+}
+
+function isHarmless(address: string): boolean {
+  if (!URL.canParse(address, location.origin)) return false;
+  const { protocol } = new URL(address, location.origin);
+  return ['http:', 'https:', 'mailto:', 'tel:', 'ftp:', 'xmpp:', 'magnet:'].includes(protocol);
+}
+
+function showEmoji(element: Element): void {
+  const codes = [...element.classList].find((name) => /^emoji-[0-9a-f-]+$/.test(name))?.slice(6);
+  if (codes === undefined) return;
+  element.textContent = String.fromCodePoint(...codes.split('-').map((code) => Number.parseInt(code, 16)));
+}
+
+/** A spoiler is hidden until its header is activated. */
+function foldable(block: Element): HTMLElement {
+  const [header, content] = block.children;
+  const summary = document.createElement('summary');
+  summary.append(...((header?.querySelector('p') ?? header)?.childNodes ?? []));
+  if (summary.textContent.trim() === '') summary.textContent = 'Spoiler';
+  const details = document.createElement('details');
+  details.append(summary, ...(content?.childNodes ?? []));
+  return details;
+}
+
+function showTime(time: HTMLTimeElement): void {
+  const date = new Date(time.dateTime);
+  if (Number.isNaN(date.getTime())) return;
+  time.textContent = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' }).format(date);
+}

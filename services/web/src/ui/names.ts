@@ -1,0 +1,25 @@
+import { isMuted, type Model } from '../state/model.ts';
+import type { Narrow, Place } from '../state/place.ts';
+
+export const personName = (model: Model, id: number): string => model.people.get(id)?.name ?? 'Unknown person';
+const channelName = (model: Model, id: number): string => model.channels.get(id)?.name ?? 'Unknown channel';
+export const topicName = (topic: string): string => (topic === '' ? 'general chat' : topic);
+
+export function peopleNames(model: Model, ids: readonly number[]): string {
+  if (ids.length === 1 && ids[0] === model.ownId) return 'Notes to yourself';
+  return ids.map((id) => personName(model, id)).join(', ');
+}
+
+export function titleOf(model: Model, narrow: Narrow): string {
+  if (narrow.kind === 'feed') return 'Combined feed';
+  if (narrow.kind === 'direct') return peopleNames(model, narrow.userIds);
+  const channel = `#${channelName(model, narrow.channelId)}`;
+  return narrow.kind === 'channel' ? channel : `${channel} › ${topicName(narrow.topic)}`;
+}
+
+/** Unread messages of the places that a filter chooses; those of muted places do not count. */
+export function countUnread(model: Model, isChosen: (place: Place) => boolean): number {
+  let count = 0;
+  for (const { place, ids } of model.unread.values()) if (isChosen(place) && !isMuted(model, place)) count += ids.size;
+  return count;
+}

@@ -1,0 +1,17 @@
+import { createContext, useContext, useSyncExternalStore } from 'react';
+import type { Session } from '../session/session.ts';
+import type { State } from '../state/state.ts';
+
+export const SessionContext = createContext<Session | undefined>(undefined);
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('There is no session here');
+  return session;
+}
+
+/** A part of the state. The component is drawn again when it changes. */
+export function useSelected<T>(select: (state: State) => T): T {
+  const session = useSession();
+  return useSyncExternalStore(session.subscribe, () => select(session.state));
+}

@@ -1,0 +1,15 @@
+export type Theme = 'system' | 'light' | 'dark';
+
+const key = 'natter theme';
+
+export const themes: readonly Theme[] = ['system', 'light', 'dark'];
+
+export function currentTheme(): Theme {
+  const kept = localStorage.getItem(key);
+  return kept === 'light' || kept === 'dark' ? kept : 'system';
+}
+
+export function applyTheme(theme = currentTheme()): void {
+  localStorage.setItem(key, theme);
+  document.documentElement.dataset.theme = theme;
+}
