@@ -90,11 +90,12 @@ test('a field that contains a credential is redacted at any depth and in any spe
   loop.loop = loop;
   log.info(loop);
   log.child({ operation: 'login', token: 'secret' }).info({ req: { raw: { headers: credentials } } });
-  expect(lines).toHaveLength(4);
+  log.child({ operation: 'login' }).child({ token: 'secret' }).info('of a child of a child');
+  expect(lines).toHaveLength(5);
   expect(lines.join()).not.toContain('secret');
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ 'set-cookie': '[redacted]', csrftoken: '[redacted]' });
   log.info({ port: 1, at: new Date(0), names: ['a'], err: new Error('failed') }, 'other fields');
-  expect(JSON.parse(lines[4] ?? '')).toMatchObject({
+  expect(JSON.parse(lines[5] ?? '')).toMatchObject({
     port: 1,
     at: '1970-01-01T00:00:00.000Z',
     names: ['a'],
