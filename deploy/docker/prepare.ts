@@ -1,6 +1,6 @@
 /**
  * Prepares for compose.yaml: builds the image `natter:local`, and creates the secrets in `deploy/docker/secrets` once.
- * NATTER_BASE_IMAGE selects the base image. `node deploy/docker/prepare.ts`
+ * NATTER_BASE_IMAGE selects the base image. `npm run ts deploy/docker/prepare.ts`
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -335,7 +335,7 @@ describe.skipIf(helm === undefined)(
       for (const { data } of dashboards) for (const text of Object.values(data)) JSON.parse(String(text));
     });
 
-    test("evaluation's NATS gives each service what the services were written for (node deploy/helm/server-users.ts)", () => {
+    test("evaluation's NATS gives each service what the services were written for (npm run ts deploy/helm/server-users.ts)", () => {
       expect(readFileSync(natsUsersFile, 'utf8')).toBe(natsUsersText());
       const text = String(named(render({ values: evaluation }), 'Secret', 'natter-nats').stringData['nats.conf']);
       for (const user of natsUsers)
@@ -343,7 +343,7 @@ describe.skipIf(helm === undefined)(
       for (const user of natsUsers) expect(text).toContain(`permissions: ${natsPermissionsText(user)} }`);
     });
 
-    test("evaluation's Redis gives each service what the services were written for (node deploy/helm/server-users.ts)", () => {
+    test("evaluation's Redis gives each service what the services were written for (npm run ts deploy/helm/server-users.ts)", () => {
       expect(readFileSync(redisUsersFile, 'utf8')).toBe(redisUsersText());
       const objects = render({ values: evaluation });
       const lines = String(named(objects, 'Secret', 'natter-redis').stringData['users.acl'])

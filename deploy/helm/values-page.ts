@@ -1,4 +1,4 @@
-/** Writes docs/operating/chart-values.md: `node deploy/helm/values-page.ts` */
+/** Writes docs/operating/chart-values.md: `npm run ts deploy/helm/values-page.ts` */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -38,7 +38,7 @@ const cell = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
 
 const introduction = (count: number): string => `# Values that the chart refuses
 
-Made by \`node deploy/helm/values-page.ts\` from \`deploy/helm/refused-values.yaml\`; a test renders the chart with each of the ${count} values below.
+Made by \`npm run ts deploy/helm/values-page.ts\` from \`deploy/helm/refused-values.yaml\`; a test renders the chart with each of the ${count} values below.
 
 \`helm install\`, \`upgrade\`, \`template\` and \`lint\` check all values before anything reaches the cluster: first against
 \`values.schema.json\`, then, for what a schema can't say (one value above another, a value that needs another), in

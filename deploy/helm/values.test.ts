@@ -21,7 +21,7 @@ const renderOnce = (values: Values): KubernetesObject[] => {
   return objects;
 };
 
-test('the page of refused values is made from the table (node deploy/helm/values-page.ts)', () => {
+test('the page of refused values is made from the table (npm run ts deploy/helm/values-page.ts)', () => {
   expect(readFileSync(pageFile, 'utf8')).toBe(page());
 });
 

@@ -1,7 +1,7 @@
 /**
  * Runs before anything is installed, on Node 20 or newer: installs the pinned pnpm, the packages and Node 24, then runs
  * the requested command. `node deploy/local/bootstrap.mjs
- * <start|dev|test|chaos|queues|bench|simulate|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|docs|lint|typecheck|install>
+ * <start|dev|test|chaos|queues|bench|simulate|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|docs|ts|lint|typecheck|install>
  * [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -41,6 +41,8 @@ const tasks = {
   simulate: () => node(['--max-semi-space-size=64', 'test-e2e/simulation/main.ts', ...args]),
   'fuzz-pure': () => node(['test-e2e/fuzz/pure/main.ts', ...args]),
   docs: () => node(['deploy/local/settings-page.ts', ...args]),
+  // Scripts of this repository need Node 24.
+  ts: () => node(args),
   lint,
   typecheck,
 };

@@ -1,4 +1,4 @@
-/** The content of the dashboards. `node deploy/monitoring/generate.ts` generates Grafana's JSON from it. */
+/** The content of the dashboards. `npm run ts deploy/monitoring/generate.ts` generates Grafana's JSON from it. */
 export interface Panel {
   title: string;
   /** How to interpret the panel. */

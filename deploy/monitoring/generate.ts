@@ -1,4 +1,4 @@
-/** Generates Grafana's JSON: `node deploy/monitoring/generate.ts`. */
+/** Generates Grafana's JSON: `npm run ts deploy/monitoring/generate.ts`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Dashboard, dashboards, type Panel } from './dashboard-definitions.ts';

@@ -1,6 +1,6 @@
 /**
  * Builds the client as a package that installs without the rest of Natter: one module without dependencies, its types,
- * a README. `node libs/client/publish/build.ts` writes `libs/client/dist`; then `npm publish libs/client/dist`.
+ * a README. `npm run ts libs/client/publish/build.ts` writes `libs/client/dist`; then `npm publish libs/client/dist`.
  */
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Builds the web client into `services/gateway/dist`, from where gateways serve it: files with the hash of their
- * content in the name, and a Brotli copy of each. `node services/web/build/build.ts`
+ * content in the name, and a Brotli copy of each. `npm run ts services/web/build/build.ts`
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
