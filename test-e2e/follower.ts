@@ -66,7 +66,7 @@ export async function follow(
 
 /** A busy system may reply 503 before there is a queue; afterwards that counts as a failure. */
 async function register(url: string, who: Credentials, eventTypes: string[]): ReturnType<typeof request> {
-  for (const deadline = Date.now() + 30_000; ; ) {
+  for (const deadline = Date.now() + 60_000; ; ) {
     const answer = await request(url, who, 'POST', '/register', {
       event_types: eventTypes,
       fetch_event_types: eventTypes,

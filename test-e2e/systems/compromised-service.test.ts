@@ -56,7 +56,7 @@ const register = async (): Promise<Answer> =>
 /** The events that a member receives until the message with this id. */
 async function toldUntil(queue: Answer, id: number): Promise<Answer[]> {
   const events: Answer[] = [];
-  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
     const last = events.at(-1)?.id ?? -1;
     const { body } = await request(system.url, system.people.member, 'GET', '/events', {
       queue_id: queue.queue_id,

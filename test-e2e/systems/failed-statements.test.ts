@@ -178,7 +178,7 @@ describe('with a lock that is held', () => {
     );
     return rows[0]?.waiting ?? 0;
   };
-  const gone = () => vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 5_000 });
+  const gone = () => vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 60_000 });
 
   const writes = ['a unit of work with events', 'a group commit with a key', 'a single statement'];
   test.each(Object.entries(operations).filter(([name]) => writes.includes(name)))(

@@ -81,7 +81,7 @@ async function waiting(count: number): Promise<void> {
         SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND classid = 7401 AND NOT granted`);
       expect(rows.count).toBe(count);
     },
-    { timeout: 10_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
 }
 

@@ -202,7 +202,7 @@ test('one address has so many connections and no more', async () => {
           ({ status }) => status,
           () => 0,
         ),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     .toBe(200);
   await isWell();
@@ -243,7 +243,7 @@ test('40 uploads of 20 MiB at a time by one user are held within their budget, a
             `POST /api/v1/user_uploads HTTP/1.1\r\n${head}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\n\r\n${form}`,
           )
         ).status,
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     )
     .toBe(200);
   await isWell();

@@ -40,7 +40,7 @@ async function runIn(child: ReturnType<typeof childOf>, expression: string): Pro
   const before = lines.length;
   child.kill('SIGUSR1');
   const found = () => lines.slice(before).flatMap((line) => /ws:\/\/\S+/.exec(line)?.[0] ?? [])[0];
-  await vi.waitFor(() => expect(found()).toBeDefined(), { timeout: 10_000, interval: 20 });
+  await vi.waitFor(() => expect(found()).toBeDefined(), { timeout: 60_000, interval: 20 });
   const socket = new WebSocket(found() ?? '');
   await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
   socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));

@@ -404,7 +404,7 @@ describe('an operator', () => {
     expect(await send()).toBeGreaterThan(before + 5_000);
     const poll = { queue_id: queue.queue_id, last_event_id: -1, dont_block: true };
     await expect
-      .poll(async () => (await request(system.url, owner, 'GET', '/events', poll)).body.code, { timeout: 10_000 })
+      .poll(async () => (await request(system.url, owner, 'GET', '/events', poll)).body.code, { timeout: 60_000 })
       .toBe('BAD_EVENT_QUEUE_ID');
     expect((await natter('realm', 'list')).output).toMatch(/localhost/);
     expect((await natter('migrate')).output).toContain('the database is up to date');

@@ -113,7 +113,7 @@ test('a stream whose end was altered is rebuilt from the record, and queues go o
     }
     return seen;
   };
-  await expect.poll(follow, { timeout: 20_000 }).toEqual(['one', 'two']);
+  await expect.poll(follow, { timeout: 60_000 }).toEqual(['one', 'two']);
 });
 
 test('presence of up to fourteen days ago is there after Redis was emptied, and older where more is asked for', async () => {
@@ -130,7 +130,7 @@ test('presence of up to fourteen days ago is there after Redis was emptied, and 
           [system.people[who].user_id, at(old[who])],
         )
       ).rows.length;
-    await expect.poll(update, { timeout: 10_000 }).toBe(1);
+    await expect.poll(update, { timeout: 60_000 }).toBe(1);
   }
   await redis.flushall();
   const { body } = await ask('owner', 'GET', '/realm/presence');

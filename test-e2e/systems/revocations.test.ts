@@ -23,7 +23,7 @@ const call = (who: Credentials, method: string, path: string, form: Record<strin
 
 /** Repeats until it succeeds, because servers come back. */
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
-  for (const end = Date.now() + 20_000; ; await pause(100)) {
+  for (const end = Date.now() + 60_000; ; await pause(100)) {
     const { status, body } = await call(who, method, path, form).catch((): Reply => ({ status: 599, body: {} }));
     if (status === 200) return body;
     if (status < 500 || Date.now() > end) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);

@@ -32,7 +32,7 @@ export async function expectFreshStates<S>(
   const counts: Record<string, number> = {};
   for (const { client, form, queue, state } of followers) {
     // Consequences of an event in another service arrive shortly after it.
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 60_000;
     for (;;) {
       const fresh = comparable(stateOf(await client.ok('POST', '/register', form)));
       for (let events = await queue.poll(true); events.length > 0; events = await queue.poll(true))

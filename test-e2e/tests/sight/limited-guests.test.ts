@@ -23,7 +23,7 @@ const about = (person: Client) => (event: Json) =>
 /** The first matching event, including earlier ones. */
 const first = async (queue: Queue, fits: (event: Json) => boolean): Promise<Json> =>
   queue.seen.find(fits) ?? queue.next(fits);
-const patient = { timeout: 10_000 };
+const patient = { timeout: 60_000 };
 const capable = { user_list_incomplete: true, include_deactivated_groups: true };
 
 beforeAll(async () => {
@@ -310,7 +310,7 @@ test('state plus events equals a fresh register while guests come, go and are li
         return String(error);
       }
     };
-    await expect.poll(problem, { timeout: 10_000, interval: 100 }).toBe('');
+    await expect.poll(problem, { timeout: 60_000, interval: 100 }).toBe('');
   }
 });
 
