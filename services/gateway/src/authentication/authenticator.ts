@@ -91,7 +91,8 @@ function lookUpOf(bus: Bus, credential: Credential, meta: RequestMeta): LookUp {
     return {
       cacheKey: `${meta.realmId}\nsession\n${session}`,
       ask: async () => {
-        const answer = await bus.call(userOperations.authenticateSession, { session }, { meta }).catch(asSession);
+        const asked = bus.call(userOperations.authenticateSession, { session }, { meta });
+        const answer = await asked.catch((error: unknown) => Promise.reject(asSessionError(error)));
         return { actor: answer.actor, validMs: answer.seconds_left * 1_000 };
       },
     };
@@ -106,9 +107,9 @@ function lookUpOf(bus: Bus, credential: Credential, meta: RequestMeta): LookUp {
   };
 }
 
-function asSession(error: unknown): never {
-  throw error instanceof ChatError && error.code === 'INVALID_API_KEY' ? notLoggedIn() : error;
-}
+/** An error of a request that showed a session: a session that ended between two checks is no wrong key. */
+export const asSessionError = (error: unknown): unknown =>
+  error instanceof ChatError && error.code === 'INVALID_API_KEY' ? notLoggedIn() : error;
 
 /** The users whose actor an event changes: role, credentials, or group membership. */
 function usersChangedBy(event: LogEvent): readonly number[] | 'all' | undefined {

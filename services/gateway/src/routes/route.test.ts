@@ -1,11 +1,46 @@
+import { ChatError, userOperations } from '@natter/contracts';
 import { expect, test } from 'vitest';
+import type { Shown } from '../authentication/caller.ts';
 import { createBodyBudget } from '../http/body-budget.ts';
 import type { InTurn } from './in-turn.ts';
 import { route } from './route.ts';
 
+const mebibyte = 1024 * 1024;
+const newBudget = () => createBodyBudget({ total: 64 * mebibyte, perOwner: 32 * mebibyte, largest: 16 * mebibyte });
+const reply = { code: () => reply, header: () => reply, send: () => reply };
+
+test('a service that finds the credentials ended names a key only to a client that showed one', async () => {
+  const codeFor = async (shown: Shown): Promise<unknown> => {
+    const request = {
+      method: 'GET',
+      url: '/api/v1/users/me',
+      raw: { url: '/api/v1/users/me' },
+      headers: {},
+      admitted: {
+        place: {
+          methods: ['GET'],
+          surface: 'api',
+          operation: () => ({ operation: userOperations.getOwnUser, path: {} }),
+        },
+        operation: userOperations.getOwnUser,
+        actor: undefined,
+        shown,
+        meta: { realmId: 1, realmUrl: 'http://localhost' },
+        lease: newBudget().open({ group: 'realm:1', owner: 'user:1:1' }),
+        spentMs: 0,
+      },
+    };
+    const answer = () => Promise.reject(new ChatError('INVALID_API_KEY', 'Invalid API key'));
+    const routed = route({ answer, inTurn: (_, work) => work() }, { request, reply } as never);
+    return routed.catch((error: ChatError) => error.code);
+  };
+  expect(await codeFor({ credential: { header: 'Basic eA==' } })).toBe('INVALID_API_KEY');
+  expect(await codeFor({ credential: { session: 'x' } })).toBe('UNAUTHORIZED');
+  expect(await codeFor({ credential: { header: undefined }, optionalSession: 'x' })).toBe('UNAUTHORIZED');
+});
+
 test('a body that waits for its turn counts against the budget, also when its client has gone', async () => {
-  const mebibyte = 1024 * 1024;
-  const budget = createBodyBudget({ total: 64 * mebibyte, perOwner: 32 * mebibyte, largest: 16 * mebibyte });
+  const budget = newBudget();
   const lease = budget.open({ group: 'realm:1', owner: 'user:1:1' });
   lease.grow(mebibyte);
   const request = {
@@ -22,7 +57,6 @@ test('a body that waits for its turn counts against the budget, also when its cl
       spentMs: 0,
     },
   };
-  const reply = { code: () => reply, header: () => reply, send: () => reply };
   let start = (): void => undefined;
   const inTurn: InTurn = async (_, work) => {
     await new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 import { inSpan, withDeadline } from '@natter/service-kit';
-import type { Exchange } from '../authentication/caller.ts';
+import { asSessionError } from '../authentication/authenticator.ts';
+import type { Exchange, Shown } from '../authentication/caller.ts';
 import { checkCsrfToken } from '../authentication/cross-site.ts';
 import { headerOf } from '../http/headers.ts';
 import { fieldsOf, readForm } from '../http/request-fields.ts';
@@ -19,10 +20,16 @@ export async function route(
   admitted.lease.retain();
   try {
     return await routeForm({ answer, inTurn }, { request, reply }, admitted);
+  } catch (error) {
+    // Services check the credentials again on newer data than the gateway, and call each of them a key.
+    throw isSession(admitted.shown) ? asSessionError(error) : error;
   } finally {
     admitted.lease.release();
   }
 }
+
+const isSession = ({ credential, optionalSession }: Shown): boolean =>
+  'session' in credential || optionalSession !== undefined;
 
 async function routeForm(
   { answer, inTurn }: { answer: (call: Call) => Promise<unknown>; inTurn: InTurn },
