@@ -131,3 +131,19 @@ test('a service may use a table that a migration adds to its schema without a gr
   expect(await insert('users')).toEqual([{ id: 1 }]);
   await expect(insert('channels')).rejects.toThrow('permission denied');
 });
+
+test('a dump that was restored without owners gets back those of the log and of its functions', async () => {
+  const owners = `SELECT p.oid::regprocedure::text AS name, p.proowner::regrole::text AS owner FROM pg_proc p
+    WHERE p.pronamespace = 'log'::regnamespace
+    UNION ALL SELECT 'log.event', relowner::regrole::text FROM pg_class WHERE oid = 'log.event'::regclass ORDER BY 1`;
+  const before = await inPostgres(owners);
+  const own = before.filter(({ owner }) => owner === 'natter_log');
+  expect(own.length).toBeGreaterThanOrEqual(13);
+  await inPostgres('ALTER TABLE log.event OWNER TO CURRENT_USER');
+  for (const { name } of own) await inPostgres(`ALTER FUNCTION ${name} OWNER TO CURRENT_USER`);
+  expect(await inPostgres(owners)).not.toEqual(before);
+  expect(await migrated()).toEqual([]);
+  expect(await inPostgres(owners)).toEqual(before);
+  const mayCreate = "SELECT has_schema_privilege('natter_log', 'log', 'CREATE') AS may";
+  expect(await inPostgres(mayCreate)).toEqual([{ may: false }]);
+});

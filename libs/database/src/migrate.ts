@@ -45,6 +45,7 @@ export async function migrate(
       log(`migrated ${name}`);
     }
     await untilLocked(client, 'the owner of the log', giveLog, log);
+    await untilLocked(client, 'the owner of the functions of the log', giveLogFunctions(), log);
     await untilLocked(client, 'rights of the services', grantTables(), log);
     // A system that was stopped for days, or restored from an old backup, has no partition for today.
     await untilLocked(client, 'partitions of the log', 'SELECT log.prepare_partitions(4)', log);
@@ -166,6 +167,30 @@ const giveLog = `DO $$ BEGIN
     REVOKE ALL ON log.event FROM natter_event_queue;
     EXECUTE format('GRANT SELECT, INSERT ON log.event TO %I', current_user);
   END IF;
+END $$`;
+
+/** Functions that run with the rights of natter_log, which reaches the log alone. See 015-trust-writers.sql. */
+const logFunctions = [
+  ...['append', 'read', 'read_types', 'waiting_since', 'last_number', 'position', 'versions', 'realms'],
+  ...['create_realm', 'new_epoch', 'dropped', 'own_key', 'keys'],
+];
+
+/**
+ * A dump that was restored without owners gives them to the owner of the database: then what the owner of log.event
+ * attaches to it would run with all rights.
+ */
+const giveLogFunctions = (): string => `DO $$ DECLARE f regprocedure; BEGIN
+  FOR f IN SELECT p.oid::regprocedure FROM pg_proc p
+    WHERE p.pronamespace = 'log'::regnamespace AND p.proowner <> 'natter_log'::regrole
+      AND p.proname IN (${logFunctions.map((name) => `'${name}'`).join(', ')})
+  LOOP
+    IF NOT pg_has_role('natter_log', 'MEMBER') THEN
+      EXECUTE format('GRANT natter_log TO %I', current_user);
+    END IF;
+    GRANT CREATE ON SCHEMA log TO natter_log;
+    EXECUTE format('ALTER FUNCTION %s OWNER TO natter_log', f);
+    REVOKE CREATE ON SCHEMA log FROM natter_log;
+  END LOOP;
 END $$`;
 
 /**
