@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import { buildPackage } from '@natter/client/publish';
 import { openRealm, type Realm } from '@natter/testkit';
 import { publint } from 'publint';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { proxyTo } from './proxy-to.ts';
 
 /** Not the synchronous form: it would stop the connection to NATS that all files of this process share. */
 const execute = (program: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) =>
@@ -232,18 +232,3 @@ test('bots made from the examples answer people in channels that mention them, a
     for (const bot of bots) bot.stop();
   }
 });
-
-/** The realm under an address of its own: it is found by the Host header. */
-function proxyTo(host: string, url: string, onRequest: (request: IncomingMessage) => void): Promise<Server> {
-  const server = createServer((incoming, outgoing) => {
-    onRequest(incoming);
-    const headers = { ...incoming.headers, host };
-    const forwarded = request(`${url}${incoming.url}`, { method: incoming.method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(outgoing);
-    });
-    forwarded.once('error', () => outgoing.destroy());
-    incoming.pipe(forwarded);
-  });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
-}

@@ -3,8 +3,29 @@ import { anyJson, bigId, id, list, number, string, union } from '../bounded.ts';
 import { operation } from '../operation.ts';
 import { bool, json, text, textOrJson } from '../param.ts';
 
-/** What a narrow is, is said by BAD_NARROW; so anything goes here. */
-const narrowJson = anyJson({ characters: 100_000, depth: 4, parts: 10_000 });
+const operand = { anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'array', items: { type: 'integer' } }] };
+/** Any JSON is accepted here, because BAD_NARROW names the fault of a narrow. The description is for clients. */
+const narrowJson = anyJson({ characters: 100_000, depth: 4, parts: 10_000 }).meta({
+  type: 'array',
+  items: {
+    anyOf: [
+      {
+        type: 'object',
+        properties: {
+          operator: { type: 'string', description: 'The operator of the term, such as `channel`, `topic` or `is`.' },
+          operand: { ...operand, description: 'What the operator compares with.' },
+          negated: {
+            type: 'boolean',
+            default: false,
+            description: 'Whether messages match for which the term does not hold.',
+          },
+        },
+        required: ['operator', 'operand'],
+      },
+      { type: 'array', prefixItems: [{ type: 'string' }, operand], items: operand, minItems: 2, maxItems: 2 },
+    ],
+  },
+});
 const narrow = json(narrowJson);
 /** Beyond what counts as safe: the anchor of "newest", which clients send back, is 10,000,000,000,000,000. */
 const anchorId = z.number().multipleOf(1);

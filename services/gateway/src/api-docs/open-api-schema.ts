@@ -16,7 +16,7 @@ export function parameterSchema(name: string, param: Param): Json {
       const [maxProperties, characters, depth] = ['maxProperties', 'characters', 'depth'].map((name) =>
         limitOf(def, name),
       );
-      closeTuple(jsonSchema);
+      toPortable(jsonSchema);
       if (maxProperties !== undefined) jsonSchema.maxProperties = maxProperties;
       if (characters !== undefined) Object.assign(jsonSchema, { 'x-max-length': characters, 'x-max-depth': depth });
     },
@@ -37,15 +37,22 @@ export function resultSchema(result: z.ZodType): Json {
   const { $schema: _, ...schema } = z.toJSONSchema(result, {
     io: 'output',
     unrepresentable: 'any',
-    override: ({ jsonSchema }) => closeTuple(jsonSchema),
+    override: ({ jsonSchema }) => toPortable(jsonSchema),
   });
   describeFields(schema);
   return schema;
 }
 
-/** A tuple has no further items. */
-function closeTuple(schema: z.core.JSONSchema.BaseSchema): void {
-  if (!schema.prefixItems) return;
-  const { length } = schema.prefixItems;
-  Object.assign(schema, { items: {}, minItems: length, maxItems: length });
+/** Writes a schema in the form that generators of clients understand; it means the same. */
+function toPortable(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.prefixItems) {
+    const { length } = schema.prefixItems;
+    const kinds = new Map(schema.prefixItems.map((item) => [JSON.stringify(item), item]));
+    const items = kinds.size === 1 ? schema.prefixItems[0] : { anyOf: [...kinds.values()] };
+    Object.assign(schema, { items: structuredClone(items), minItems: length, maxItems: length });
+  }
+  if (typeof schema.const === 'number' && schema.const < 0) {
+    Object.assign(schema, { type: 'integer', minimum: schema.const, maximum: schema.const });
+    delete schema.const;
+  }
 }
