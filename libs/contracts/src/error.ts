@@ -99,3 +99,14 @@ export const badRequest = (message: string): ChatError => new ChatError('BAD_REQ
 export const missing = (message: string): ChatError => new ChatError('BAD_REQUEST', message, {}, undefined, 404);
 export const unavailable = (cause?: unknown): ChatError =>
   new ChatError('SERVICE_UNAVAILABLE', 'The server is not ready for this request. Try again.', {}, cause);
+
+/** Whether a request was refused for what it is. Outages and unknown errors are no refusals, and must reach the client as such. */
+export const isRefusal = (error: unknown): error is ChatError =>
+  error instanceof ChatError && error.status >= 400 && error.status < 500;
+
+/** For `catch`: every refusal becomes this one, so that an invisible object is answered like a missing one. */
+export const refusedAs =
+  (refusal: () => ChatError) =>
+  (error: unknown): never => {
+    throw isRefusal(error) ? refusal() : error;
+  };

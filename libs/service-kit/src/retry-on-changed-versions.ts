@@ -1,4 +1,4 @@
-import { type Actor, ChatError, type RequestMeta, unavailable } from '@natter/contracts';
+import { type Actor, isRefusal, type RequestMeta, unavailable } from '@natter/contracts';
 import {
   type BasisChanged,
   type Claim,
@@ -126,4 +126,3 @@ async function runInLane(
 
 const isBasisChanged = (error: unknown): error is BasisChanged =>
   error instanceof Error && error.name === 'BasisChanged';
-const isRefusal = (error: unknown): boolean => error instanceof ChatError && error.status >= 400 && error.status < 500;

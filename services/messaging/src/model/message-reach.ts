@@ -1,4 +1,4 @@
-import { type Actor, badRequest, type RequestMeta } from '@natter/contracts';
+import { type Actor, badRequest, type RequestMeta, refusedAs } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import type { PostingRules } from './channel-cache.ts';
@@ -35,9 +35,7 @@ export function createMessageReach(reach: ChannelReach): MessageReach {
         if (!row.recipient_ids?.includes(actor.userId)) throw invalid();
         return row;
       }
-      const channel = await reach.readable(actor, meta, row.channel_id).catch(() => {
-        throw invalid();
-      });
+      const channel = await reach.readable(actor, meta, row.channel_id).catch(refusedAs(invalid));
       if (hasProtectedHistory(channel) && !(await sees(executor, actor.realmId, row.id, actor.userId))) throw invalid();
       return { ...row, channel };
     },

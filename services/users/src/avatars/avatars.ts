@@ -3,6 +3,7 @@ import {
   type Actor,
   badRequest,
   isAdministrator,
+  isRefusal,
   type Page,
   type RequestMeta,
   socialOperations,
@@ -32,7 +33,10 @@ export function avatarHandlers(owner: Owner): Handlers {
 
   /** The answer does not reveal whether an invisible user exists. */
   async function leadTo(actor: Actor | undefined, meta: RequestMeta, who: string, size: '' | '/medium'): Promise<Page> {
-    const row = await known(actor, meta, who).catch(() => undefined);
+    const row = await known(actor, meta, who).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+      return undefined;
+    });
     const drawn = `/user_avatars/drawn/${encodeURIComponent(who)}${size}`;
     return redirect(row && avatarSource(row) === 'U' ? avatarUrl(row, size) : drawn);
   }

@@ -1,4 +1,4 @@
-import { type Actor, ChatError, roles } from '@natter/contracts';
+import { type Actor, ChatError, refusedAs, roles } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { z } from 'zod';
 import { findPeople, findPeopleByEmail } from '../people.ts';
@@ -64,9 +64,7 @@ async function readableChannel(reader: Reader, operand: string | number): Promis
   if (!channel) throw unknown();
   if (channel.is_web_public) return channel;
   if (!reader.actor) throw unknown();
-  await reader.reach.readable(reader.actor, reader.meta, channel.channel_id).catch(() => {
-    throw unknown();
-  });
+  await reader.reach.readable(reader.actor, reader.meta, channel.channel_id).catch(refusedAs(unknown));
   return channel;
 }
 
