@@ -19,6 +19,7 @@ test('a service that finds the credentials ended names a key only to a client th
       admitted: {
         place: {
           methods: ['GET'],
+          operations: [userOperations.getOwnUser],
           surface: 'api',
           operation: () => ({ operation: userOperations.getOwnUser, path: {} }),
         },
