@@ -1,12 +1,12 @@
 import type { Page } from '@natter/contracts';
 
 const style = [
-  ':root{color-scheme:light dark}',
+  ':root{color-scheme:light dark;background:#fff;color:#1b1d23}a{color:#3349b0}.problem{color:#b00020}',
   'body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem}h1{font-size:1.5rem}',
   'label,button,input{display:block;width:100%;box-sizing:border-box;margin:.3rem 0}label{margin-top:1rem}',
   'input,button{padding:.6rem;font:inherit;border:1px solid gray;border-radius:.3rem}',
   'button{margin:1.5rem 0;border-color:#3b55c4;background:#3b55c4;color:#fff;font-weight:600;cursor:pointer}',
-  '.problem{color:#b00020}@media(prefers-color-scheme:dark){.problem{color:#ff8a80}}',
+  '@media(prefers-color-scheme:dark){:root{background:#17191e;color:#e6e8ee}a{color:#a9b8ff}.problem{color:#ff8a80}}',
 ].join('');
 
 /** A page without scripts, opened from a mail. */
