@@ -86,7 +86,7 @@ async function declarations(): Promise<string> {
   const events = [...publicEvents].map(
     ([name, { summary, view }]) => `  /** ${summary} */\n  '${name}': ${typeScriptOf(shapeOf(view, 'output'))};`,
   );
-  const bodies = `/** What each event carries beside \`id\`, \`type\` and \`op\`, by \`type\` or \`type/op\`. */\nexport interface EventBodies {\n${events.join('\n')}\n}\n`;
+  const bodies = `/** The fields of each event beside \`id\`, \`type\` and \`op\`, by \`type\` or \`type/op\`. */\nexport interface EventBodies {\n${events.join('\n')}\n}\n`;
   const rest = await readFile(join(here, 'surface.d.ts'), 'utf8');
   return `${rest}\n${bodies}\n/** A method per operation; parameters and answers are named as in the API. */\nexport interface Client {\n${methods.join('\n')}\n}\n`;
 }

@@ -82,7 +82,7 @@ export function ownChange(stream_id: number, property: string, value: unknown): 
 }
 
 const peers = z.strictObject({ stream_ids: ints, user_ids: ints });
-/** What of a subscription is told: who was subscribed to what, or is no more. */
+/** A change of subscriptions: its users, its channels, and whether they were added or removed. */
 const subscribed = { channel_ids: ints, user_ids: ints };
 
 const event = eventsOf('channels');

@@ -25,7 +25,7 @@ export interface EventDeclaration<
   body: B;
   /** `note` of the entry: what consumers need beyond the body. No client sees it. */
   note: N | undefined;
-  /** What a client gets, where forms or the gateway complete the body. */
+  /** The body as clients receive it, if forms or the gateway complete it. */
   view: V;
 }
 

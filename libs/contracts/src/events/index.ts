@@ -27,7 +27,7 @@ const heartbeat = eventsOf('gateway')('Nothing happened for a while.', {
   body: z.strictObject({}),
 });
 
-/** What clients see of each event beside `id`, `type` and `op`. */
+/** The fields of each event that clients receive beside `id`, `type` and `op`. */
 export type EventViews = {
   [N in Exclude<EventName, keyof typeof internalEvents> | 'heartbeat']: N extends EventName
     ? z.output<LoggedEvents[N]['view']>

@@ -7,7 +7,7 @@ const every = eventsOf('every');
 const users = eventsOf('users');
 const messaging = eventsOf('messaging');
 
-/** What only services and gateways read. */
+/** Events for services and gateways alone. */
 export const internalEvents = {
   tick: every('Nothing happened: it gives ephemeral events a number to stand behind.', {
     audience: 'nobody',

@@ -45,7 +45,7 @@ const details = z.discriminatedUnion('type', [
     mentioned: z.literal(true).optional(),
   }),
 ]);
-/** What a client needs to count a message that became unread and that it does not have. */
+/** Fields by which a client counts a message that became unread and that it has not loaded. */
 export type UnreadDetails = z.output<typeof details>;
 const flags = { flag: str, messages: ints.describe('The IDs of the messages.'), all: z.literal(false) };
 const attachment = z.strictObject({ attachment: attachmentSchema.strict(), upload_space_used: int });

@@ -53,7 +53,7 @@ const presence = z.union([
   }),
 ]);
 
-/** What other services need of a newcomer: their real address, the settings they start with, and what their invitation gives. */
+/** Facts about a new user for other services: the real address, the first settings, and the rights from the invitation. */
 const newcomer = z.strictObject({
   delivery_email: str,
   settings: typed<Partial<UserSettingValues>>(z.record(str, z.unknown())),
@@ -86,7 +86,7 @@ const groupChange = typed<GroupChange>(
     .refine(...isNotEmpty)
     .describe('What changed.'),
 );
-/** Who put whom into a group, or took them out of it. */
+/** The actor and the users of a change of members of a group. */
 const membership = z.strictObject({ by: int, user_ids: ints });
 const added = z.strictObject({ added: membership }).optional();
 const removed = z.strictObject({ removed: membership }).optional();

@@ -17,7 +17,7 @@ export const messagingFetchTypes: readonly string[] = [
   'muted_topics',
 ];
 
-/** What may refuse a message, whether it is sent now or stored to be sent later. */
+/** Errors that refuse a message, both when it is sent at once and when it is scheduled. */
 export const sendingErrors = [
   'STREAM_DOES_NOT_EXIST',
   'BAD_REQUEST',
