@@ -8,7 +8,11 @@ export interface Answer {
   headers: Record<string, string | string[] | undefined>;
 }
 
-const agent = new Agent({ keepAlive: true });
+/**
+ * Closes idle connections before the gateway does (after 75 s). Without a timeout of its own, an agent ignores the
+ * timeout that the server announces, and a request may meet a connection that is being closed.
+ */
+const agent = new Agent({ keepAlive: true, timeout: 30_000 });
 
 /**
  * A bare client of the HTTP API. Strings are sent as they are, all other values as JSON, undefined values are omitted;
@@ -93,6 +97,7 @@ export function exchange(
   headers: Record<string, string>,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
+    const started = performance.now();
     const isChunked = headers['transfer-encoding'] !== undefined;
     const sized = isChunked ? headers : { 'content-length': String(Buffer.byteLength(body)), ...headers };
     const outgoing = request(url, { method, headers: sized, agent, timeout: 70_000 }, (incoming) => {
@@ -109,7 +114,11 @@ export function exchange(
       });
     });
     outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${url}: no answer`)));
-    outgoing.on('error', reject);
+    outgoing.on('error', (cause) => {
+      const connection = outgoing.reusedSocket ? 'a reused connection' : 'a new connection';
+      const passed = Math.round(performance.now() - started);
+      reject(new Error(`${method} ${url} on ${connection}, after ${passed} ms: ${cause.message}`, { cause }));
+    });
     outgoing.end(body);
   });
 }

@@ -1,18 +1,24 @@
 import { z } from 'zod';
 import { anyJson, bigId, id, list, number, string, union } from '../bounded.ts';
+import { perRequest } from '../limits.ts';
 import { operation } from '../operation.ts';
 import { bool, json, text, textOrJson } from '../param.ts';
 
-const operand = { anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'array', items: { type: 'integer' } }] };
+const maxCharacters = 100_000;
+const maxParts = 10_000;
+const word = { type: 'string', maxLength: maxCharacters } as const;
+const whole = { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
+const operand = { anyOf: [word, whole, { type: 'array', items: whole, maxItems: maxParts }] };
 /** Any JSON is accepted here, because BAD_NARROW names the fault of a narrow. The description is for clients. */
-const narrowJson = anyJson({ characters: 100_000, depth: 4, parts: 10_000 }).meta({
+const narrowJson = anyJson({ characters: maxCharacters, depth: 4, parts: maxParts }).meta({
   type: 'array',
+  maxItems: perRequest.narrowTerms,
   items: {
     anyOf: [
       {
         type: 'object',
         properties: {
-          operator: { type: 'string', description: 'The operator of the term, such as `channel`, `topic` or `is`.' },
+          operator: { ...word, description: 'The operator of the term, such as `channel`, `topic` or `is`.' },
           operand: { ...operand, description: 'What the operator compares with.' },
           negated: {
             type: 'boolean',
@@ -22,7 +28,7 @@ const narrowJson = anyJson({ characters: 100_000, depth: 4, parts: 10_000 }).met
         },
         required: ['operator', 'operand'],
       },
-      { type: 'array', prefixItems: [{ type: 'string' }, operand], items: operand, minItems: 2, maxItems: 2 },
+      { type: 'array', prefixItems: [word, operand], items: operand, minItems: 2, maxItems: 2 },
     ],
   },
 });
