@@ -1,7 +1,7 @@
 /**
  * Runs before anything is installed, on Node 20 or newer: installs the pinned pnpm, the packages and Node 24, then runs
  * the requested command. `node deploy/local/bootstrap.mjs
- * <start|dev|test|chaos|queues|bench|simulate|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|docs|ts|lint|typecheck|install>
+ * <start|dev|test|chaos|queues|bench|simulate|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|screenshots|docs|ts|lint|typecheck|install>
  * [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -35,6 +35,7 @@ const tasks = {
   e2e: () => vitest(['--config', 'test-e2e/containers/vitest.config.ts', ...args]),
   cluster: () => node(['test-e2e/cluster/main.ts', ...args]),
   dashboards: () => node(['test-e2e/dashboards/record.ts', ...args]),
+  screenshots: () => node(['test-e2e/screenshots/main.ts', ...args]),
   bench: () => node(['test-e2e/bench/main.ts', ...args]),
   audit: () => node(['deploy/audit/main.ts', ...args]),
   fuzz: () => node(['test-e2e/fuzz/main.ts', ...args]),
