@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, openRealm, type Realm } from '@natter/testkit';
+import { type Client, connected, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -96,4 +96,16 @@ test('a search marks what it found only, whatever private characters a message c
   expect(messages.map((message: { match_content: string }) => message.match_content)).toEqual([
     '<p><span class="highlight">findable</span> \ue000 \ue001 \ue001 word</p>',
   ]);
+});
+
+test('a text is indexed in time proportional to its length, whatever its characters', {
+  timeout: 240_000,
+}, async () => {
+  await connected(async (client) => {
+    // With time quadratic in the length this would take minutes.
+    await client.query("SET statement_timeout = '60s'");
+    for (const run of ['a_', '1_', 'ab-c_', 'a', '漢', 'é_', 'http://a.b/c_'])
+      await client.query('SELECT messaging.search_of(0, $1, $2)', ['t', run.repeat(100_000 / run.length)]);
+  });
+  expect(await sent(realm.guest, 'a_'.repeat(5_000))).toContain('a_a_a');
 });

@@ -1,22 +1,28 @@
 import { type Database, sql, sqlState } from '@natter/database';
 import { z } from 'zod';
 
-const batchSize = 200;
+const largestBatch = 200;
+/** A batch holds the rows of its messages, so users cannot change these meanwhile. */
+const batchMs = 500;
 const idleMs = 5_000;
 const lockNotAvailable = '55P03';
 const batchRow = z.object({ indexed: z.number().nullable() });
 
 /**
  * Indexes messages again whose realm got another language, in batches. Each batch is followed by a pause of its own
- * length, so that at most half of one connection is used. The returned function stops it after the current batch.
+ * length, so that at most half of one connection is used. Messages can need a thousand times as long as usual: the size
+ * of a batch follows the time of the one before, so that it is never cancelled again and again. The returned function
+ * stops it after the current batch.
  */
 export function startIndexing(database: Database, onError: (error: unknown) => void): () => Promise<void> {
   let isStopped = false;
+  let size = largestBatch;
   let running: Promise<void> = Promise.resolve();
   let timer = setTimeout(run, idleMs);
   function run(): void {
-    running = nextBatch(database, onError).then((pauseMs) => {
-      if (!isStopped) timer = setTimeout(run, pauseMs);
+    running = nextBatch(database, size, onError).then((next) => {
+      size = next.size;
+      if (!isStopped) timer = setTimeout(run, next.pauseMs);
     });
   }
   return async () => {
@@ -26,15 +32,27 @@ export function startIndexing(database: Database, onError: (error: unknown) => v
   };
 }
 
-/** Returns the pause that follows. */
-async function nextBatch(database: Database, onError: (error: unknown) => void): Promise<number> {
+/** Returns the pause that follows, and the size of the batch after it. */
+async function nextBatch(
+  database: Database,
+  size: number,
+  onError: (error: unknown) => void,
+): Promise<{ pauseMs: number; size: number }> {
   const begun = performance.now();
   try {
-    const { indexed } = await database.one(sql.type(batchRow)`SELECT messaging.index_next(${batchSize}) AS indexed`);
-    return indexed === null ? idleMs : performance.now() - begun;
+    const { indexed } = await database.one(sql.type(batchRow)`SELECT messaging.index_next(${size}) AS indexed`);
+    const tookMs = performance.now() - begun;
+    return { pauseMs: indexed === null ? idleMs : tookMs, size: fitting(size, tookMs) };
   } catch (error) {
     // One of the messages is being changed.
-    if (sqlState(error) !== lockNotAvailable) onError(error);
-    return idleMs;
+    if (sqlState(error) === lockNotAvailable) return { pauseMs: idleMs, size };
+    onError(error);
+    return { pauseMs: idleMs, size: fitting(size, performance.now() - begun) };
   }
+}
+
+/** At most twice as many as before. */
+function fitting(size: number, tookMs: number): number {
+  const next = Math.floor((size * batchMs) / Math.max(tookMs, 1));
+  return Math.max(1, Math.min(next, 2 * size, largestBatch));
 }

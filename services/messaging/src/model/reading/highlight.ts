@@ -57,8 +57,13 @@ function markedRun(piece: string, runs: readonly string[]): string {
   const normal = characters.map((character) => character.normalize('NFKC').toLowerCase());
   const text = normal.join('');
   const isMarked = new Uint8Array(text.length);
-  for (const run of runs)
-    for (let at = text.indexOf(run); at >= 0; at = text.indexOf(run, at + 1)) isMarked.fill(1, at, at + run.length);
+  for (const run of runs) {
+    let end = 0;
+    for (let at = text.indexOf(run); at >= 0; at = text.indexOf(run, at + 1)) {
+      isMarked.fill(1, Math.max(at, end), at + run.length);
+      end = at + run.length;
+    }
+  }
   let [result, group, at] = ['', '', 0];
   characters.forEach((character, index) => {
     const length = normal[index]?.length ?? 0;
