@@ -10,6 +10,7 @@ export * from './database.ts';
 export * from './deadline.ts';
 export { FairQueue, type Owner } from './fair-queue.ts';
 export { createGates, type GateOwner, type Gates, gateOwnerOf } from './gates.ts';
+export { inBatches } from './in-batches.ts';
 export * from './lanes.ts';
 export { lock, lockFor, tryDatabaseLock, tryLock } from './lock.ts';
 export * from './migrate.ts';

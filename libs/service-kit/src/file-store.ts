@@ -1,5 +1,5 @@
 import { badRequest, fileChunkBytes, fileOperations } from '@natter/contracts';
-import { type Database, sql, type Work } from '@natter/database';
+import { type Database, inBatches, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { type Handlers, handle } from './bus.ts';
 
@@ -16,12 +16,15 @@ export interface FileStore {
   /** Adds bytes at the end of a file, which has `offset` bytes. */
   append(work: Work, key: string, offset: number, bytes: Buffer): Promise<void>;
   remove(work: Work, key: string): Promise<void>;
+  /** Deletes what was never kept, file by file. */
+  sweep(): Promise<void>;
   /** Handlers with which the gateway writes and reads chunks. */
   handlers: Handlers;
   stop(): void;
 }
 
 const sizeRow = z.object({ size: z.number() });
+const countRow = z.object({ count: z.number() });
 const bytesRow = z.object({ bytes: z.instanceof(Buffer) });
 const sweepEveryMs = 600_000;
 
@@ -40,16 +43,25 @@ export function createFileStore(
   const file = sql.identifier([schema, 'file']);
   const chunk = sql.identifier([schema, 'file_chunk']);
   const operations = fileOperations[schema];
-  const sweep = setInterval(() => {
-    database
-      .run(sql.unsafe`
-        WITH gone AS (DELETE FROM ${file} WHERE NOT is_kept AND stored_at < now() - interval '1 hour' RETURNING realm_id, key)
-        DELETE FROM ${chunk} c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key`)
-      .catch(onError);
-  }, sweepEveryMs);
-  sweep.unref();
+  // One file per statement, because the chunks of a large one may take seconds.
+  const sweep = (): Promise<void> =>
+    inBatches(1, async () => {
+      const { count } = await database.one(sql.type(countRow)`
+        WITH gone AS (
+            DELETE FROM ${file} WHERE (realm_id, key) = (
+              SELECT realm_id, key FROM ${file} WHERE NOT is_kept AND stored_at < now() - interval '1 hour'
+              ORDER BY stored_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+            RETURNING realm_id, key),
+          chunks AS (DELETE FROM ${chunk} c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key)
+        SELECT count(*)::int AS count FROM gone`);
+      return count;
+    });
+  const timer = setInterval(() => void sweep().catch(onError), sweepEveryMs);
+  timer.unref();
 
   return {
+    sweep,
+
     async keep(work, key, size) {
       await work.run(sql.unsafe`UPDATE ${file} SET is_kept = true WHERE realm_id = ${work.realmId} AND key = ${key}`);
       const held = await work.one(sql.type(sizeRow)`
@@ -94,6 +106,6 @@ export function createFileStore(
       }),
     ],
 
-    stop: () => clearInterval(sweep),
+    stop: () => clearInterval(timer),
   };
 }

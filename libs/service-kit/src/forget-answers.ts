@@ -1,9 +1,10 @@
-import { type Database, sql } from '@natter/database';
+import { type Database, inBatches, sql } from '@natter/database';
 import { isCallKey } from './answer-once.ts';
 
 const forgetEveryMs = 30_000;
 /** Calls are repeated within the deadline of their request: a few seconds. */
 const callSeconds = 120;
+const batchSize = 5_000;
 
 /**
  * Deletes stored answers that can no longer be requested: those under a client's key after a day, those of calls after
@@ -11,10 +12,15 @@ const callSeconds = 120;
  */
 export function forgetAnswers(database: Database, schema: string, onError: (error: unknown) => void): () => void {
   const table = sql.identifier([schema, 'idempotency']);
+  const forgetWhere = (condition: ReturnType<typeof sql.fragment>): Promise<void> =>
+    inBatches(batchSize, () =>
+      database.run(sql.unsafe`
+        DELETE FROM ${table} WHERE (realm_id, user_id, key) IN (
+          SELECT realm_id, user_id, key FROM ${table} WHERE ${condition} LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)`),
+    );
   const forget = async (): Promise<void> => {
-    await database.run(sql.unsafe`
-      DELETE FROM ${table} WHERE ${isCallKey} AND created_at < now() - make_interval(secs => ${callSeconds})`);
-    await database.run(sql.unsafe`DELETE FROM ${table} WHERE created_at < now() - interval '24 hours'`);
+    await forgetWhere(sql.fragment`${isCallKey} AND created_at < now() - make_interval(secs => ${callSeconds})`);
+    await forgetWhere(sql.fragment`NOT ${isCallKey} AND created_at < now() - interval '24 hours'`);
   };
   const timer = setInterval(() => void forget().catch(onError), forgetEveryMs);
   timer.unref();

@@ -71,11 +71,11 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   const renderContent = createRenderContent(owner, policies, sight);
   const { NATTER_MAX_UPLOAD_MIB: maxMib, NATTER_UPLOAD_QUOTA_MIB: quotaMib } = process.config;
   const onSweepError = (error: unknown) => process.log.warn({ err: error }, 'deleting unfinished uploads failed');
-  const stopSweep = sweepResumableUploads(owner.database, onSweepError);
   const files = createFileStore(owner.database, 'messaging', {
     onError: onSweepError,
     requireRoom: async (realmId, size) => requireSpace((await spaceTaken(owner.database, realmId)) + size, quotaMib),
   });
+  const uploadSweep = sweepResumableUploads(owner.database, files, onSweepError);
   owner.renderer.start();
   noticesConsumer(owner, hint);
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
@@ -106,7 +106,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
     ...typingHandlers(owner, reach, messages, { policies, sight, log: process.log }),
     ...files.handlers,
     ...uploadHandlers(owner, files, reading, { maxMib, quotaMib }),
-    ...resumableUploadHandlers(owner, files, { maxMib, quotaMib }),
+    ...resumableUploadHandlers(owner, files, uploadSweep, { maxMib, quotaMib }),
     ...namedTopicsHandlers(owner),
     ...contactHandlers(owner),
     ...snapshotHandlers(owner, process.log),
@@ -114,7 +114,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   return {
     stop: async () => {
       files.stop();
-      stopSweep();
+      uploadSweep.stop();
       await owner.close();
     },
   };

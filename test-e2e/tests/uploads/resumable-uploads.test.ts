@@ -113,6 +113,27 @@ test('an upload can be created with its data, and an empty one is complete at on
   expect((await download(who, empty.body.url)).length).toBe(0);
 });
 
+test('a creation with data that is repeated under its key continues the same upload', {
+  timeout: 120_000,
+}, async () => {
+  const { owner } = await openRealm();
+  const bytes = randomBytes(3_000);
+  const post = (key: string, part: Buffer) => {
+    const headers = { 'upload-length': '3000', 'content-type': fileType, 'idempotency-key': key };
+    return tus(owner, 'POST', '/api/v1/tus', headers, part);
+  };
+  const first = await post('parts', bytes.subarray(0, 1_000));
+  const again = await post('parts', bytes.subarray(0, 1_000));
+  const { location } = first.headers;
+  expect([again.status, again.headers.location, again.headers['upload-offset']]).toEqual([201, location, '1000']);
+  const done = await append(owner, String(location), 1_000, bytes.subarray(1_000));
+  expect((await download(owner, done.body.url)).equals(bytes)).toBe(true);
+  const whole = await post('whole', bytes);
+  const repeated = await post('whole', bytes);
+  expect([repeated.status, repeated.body]).toEqual([201, whole.body]);
+  expect(await filesOf(owner)).toHaveLength(2);
+});
+
 test('what arrived before a connection broke is kept, and the upload continues after it', {
   timeout: 120_000,
 }, async () => {
@@ -176,8 +197,26 @@ test('an upload that is ended or has expired does not exist, and its data is del
   await expire(late);
   for (const method of ['HEAD', 'DELETE']) expect((await tus(owner, method, late)).status).toBe(404);
   expect((await append(owner, late, 1_000, randomBytes(10))).status).toBe(404);
-  await create(owner, 1);
-  expect(await chunksOf(lateKey)).toBe(0);
+  // The next creation makes the server look for expired uploads; their data is deleted in the background.
+  await vi.waitFor(async () => {
+    await tus(owner, 'DELETE', await create(owner, 1));
+    expect([await chunksOf(lateKey), await countOf('messaging.file', `key = '${lateKey}'`)]).toEqual([0, 0]);
+  }, patient);
+});
+
+test('a creation does not wait for the data of expired uploads', { timeout: 120_000 }, async () => {
+  const { owner } = await openRealm();
+  const late = await create(owner, 10 * mib);
+  const key = await keyOf(late);
+  await append(owner, late, 0, randomBytes(1_000));
+  await expire(late);
+  await connected(async (client) => {
+    await client.query('BEGIN');
+    // Nobody can delete the data.
+    await client.query('SELECT FROM messaging.file_chunk WHERE key = $1 FOR UPDATE', [key]);
+    expect(await create(owner, 1)).toMatch(/tus/);
+    await client.query('ROLLBACK');
+  });
 });
 
 test('the end of a complete upload keeps its file', async () => {

@@ -59,7 +59,7 @@ export async function answerTus(bus: Bus, call: TusCall): Promise<unknown> {
   }
   if (operation.name === createResumableUpload.name) {
     const created = await ask(bus, call, createResumableUpload, params as ParamsOf<typeof createResumableUpload>);
-    const state = hasBytes(request) ? await receive(bus, call, created) : created;
+    const state = hasBytes(request) ? await receiveFirst(bus, call, created) : created;
     return sendState(reply.code(201).header('location', `${call.base}/tus/${state.upload_id}`), state);
   }
   const { upload_id, upload_offset } = params as ParamsOf<typeof appendResumableUpload>;
@@ -85,6 +85,17 @@ function ask<O extends Operation<never, never> | Operation>(
 ): Promise<ResultOf<O>> {
   const { deadlineMs } = operation as unknown as Operation;
   return withDeadline(deadlineMs, () => inTurn(() => bus.call(operation, params, { actor, meta })));
+}
+
+/**
+ * Stores the body of a creation. If the client repeats the creation under its key, the upload may already contain bytes
+ * of this body: then the client continues it from there.
+ */
+async function receiveFirst(bus: Bus, call: TusCall, created: ResumableUpload): Promise<ResumableUpload> {
+  if (call.meta.idempotencyKey === undefined) return receive(bus, call, created);
+  const { upload_id } = created;
+  const known = await ask(bus, call, getResumableUpload, { upload_id });
+  return known.upload_offset === 0 ? receive(bus, call, known) : known;
 }
 
 /** Stores the body piece by piece while it arrives. What arrived before an interruption is stored too. */

@@ -1,6 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ChatError, type ResumableUpload, totals, uploadOperations } from '@natter/contracts';
-import { type Database, type Executor, requireRoom, sql, type Work } from '@natter/database';
+import {
+  type Database,
+  type Executor,
+  inBatches,
+  requireRoom,
+  sql,
+  type Work,
+  withoutDeadline,
+} from '@natter/database';
 import { type FileStore, type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { requireSpace, spaceTaken } from '../model/files/attachment-row.ts';
@@ -10,6 +18,7 @@ import { describedBy } from './tus-metadata.ts';
 /** An upload expires after this time, complete or not. */
 const lifetime = sql.fragment`interval '24 hours'`;
 const sweepEveryMs = 600_000;
+const sweptAtOnce = 500;
 
 const uploadRow = z.object({
   id: z.string(),
@@ -23,10 +32,16 @@ const uploadRow = z.object({
   expires: z.number(),
 });
 type UploadRow = z.infer<typeof uploadRow>;
+const countRow = z.object({ count: z.number() });
 const columns = sql.fragment`id, file_key, name, content_type, metadata, size, received, url, floor(extract(epoch FROM expires_at))::float8 AS expires`;
 
 /** Uploads whose data arrives in several requests, at any gateway. */
-export function resumableUploadHandlers({ database }: Owner, store: FileStore, limits: UploadLimits): Handlers {
+export function resumableUploadHandlers(
+  { database }: Owner,
+  store: FileStore,
+  sweep: UploadSweep,
+  limits: UploadLimits,
+): Handlers {
   const { maxMib, quotaMib } = limits;
 
   /** Turns the upload into a file when its last byte has arrived. */
@@ -46,8 +61,9 @@ export function resumableUploadHandlers({ database }: Owner, store: FileStore, l
         throw new ChatError('LENGTH_REQUIRED', 'Upload-Length is missing. The size of an upload must be known.');
       if (size > maxMib * mib) throw tooLarge(tooLargeText(maxMib));
       const { name, contentType } = describedBy(upload_metadata);
+      // The room that expired uploads leave is free at once. Their data may take long to delete, so no request waits.
+      sweep.begin();
       return context.write(async (work) => {
-        await removeExpired(work, sql.fragment`AND realm_id = ${work.realmId}`);
         // Locks the space of the realm, so that two uploads cannot take the same.
         await work.run(sql.unsafe`
           INSERT INTO messaging.upload_space AS s (realm_id, bytes) VALUES (${work.realmId}, 0)
@@ -62,7 +78,7 @@ export function resumableUploadHandlers({ database }: Owner, store: FileStore, l
         await requireRoom(
           work,
           totals.unfinishedUploads,
-          sql.fragment`messaging.resumable_upload WHERE realm_id = ${work.realmId} AND owner_id = ${userId} AND received < size`,
+          sql.fragment`messaging.resumable_upload WHERE realm_id = ${work.realmId} AND owner_id = ${userId} AND received < size AND expires_at > now()`,
         );
         await requireRoomForFile(work, userId);
         return settled(work, userId, upload);
@@ -120,19 +136,52 @@ export function resumableUploadHandlers({ database }: Owner, store: FileStore, l
   }
 }
 
-/** Deletes expired uploads from time to time; returns a function that ends this. */
-export function sweepResumableUploads(database: Database, onError: (error: unknown) => void): () => void {
-  const sweep = setInterval(() => void removeExpired(database).catch(onError), sweepEveryMs);
-  sweep.unref();
-  return () => clearInterval(sweep);
+export interface UploadSweep {
+  /** Deletes expired uploads in the background, unless that is in progress. */
+  begin(): void;
+  stop(): void;
 }
 
-/** Deletes uploads that have expired, and the data of incomplete ones. */
-async function removeExpired(executor: Executor, andWhere = sql.fragment``): Promise<void> {
-  await executor.run(sql.unsafe`
-    WITH expired AS (DELETE FROM messaging.resumable_upload WHERE expires_at < now() ${andWhere} RETURNING realm_id, file_key, received < size AS is_unfinished),
-      files AS (DELETE FROM messaging.file f USING expired e WHERE e.is_unfinished AND f.realm_id = e.realm_id AND f.key = e.file_key)
-    DELETE FROM messaging.file_chunk c USING expired e WHERE e.is_unfinished AND c.realm_id = e.realm_id AND c.key = e.file_key`);
+/** Deletes expired uploads from time to time. */
+export function sweepResumableUploads(
+  database: Database,
+  store: FileStore,
+  onError: (error: unknown) => void,
+): UploadSweep {
+  let isRunning = false;
+  const begin = (): void => {
+    if (isRunning) return;
+    isRunning = true;
+    withoutDeadline(() => removeExpired(database, store))
+      .catch(onError)
+      .finally(() => {
+        isRunning = false;
+      });
+  };
+  const timer = setInterval(begin, sweepEveryMs);
+  timer.unref();
+  return { begin, stop: () => clearInterval(timer) };
+}
+
+/**
+ * Deletes uploads that have expired, and the data of incomplete ones. The data is deleted by later statements: this one
+ * would not see the chunk of a request that was committed while it waited for the row of the upload.
+ */
+async function removeExpired(database: Database, store: FileStore): Promise<void> {
+  await inBatches(sweptAtOnce, async () => {
+    const { count } = await database.one(sql.type(countRow)`
+      WITH expired AS (
+          DELETE FROM messaging.resumable_upload WHERE (realm_id, id) IN (
+            SELECT realm_id, id FROM messaging.resumable_upload WHERE expires_at < now()
+            ORDER BY expires_at LIMIT ${sweptAtOnce} FOR UPDATE SKIP LOCKED)
+          RETURNING realm_id, file_key, received < size AS is_unfinished),
+        released AS (
+          UPDATE messaging.file f SET is_kept = false, stored_at = '-infinity' FROM expired e
+          WHERE e.is_unfinished AND f.realm_id = e.realm_id AND f.key = e.file_key)
+      SELECT count(*)::int AS count FROM expired`);
+    return count;
+  });
+  await store.sweep();
 }
 
 /** Another user's upload, and an expired one, are answered like one that does not exist. */
