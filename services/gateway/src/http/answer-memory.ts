@@ -84,7 +84,9 @@ export function createAnswerMemory(
   };
 }
 
-const entityHeaders = ['content-length', 'content-range', 'accept-ranges', 'content-disposition', 'cache-control'];
+const entityHeaders = [
+  ...['content-length', 'content-encoding', 'content-range', 'accept-ranges', 'content-disposition', 'cache-control'],
+];
 
 /** Whether the client may send the request again after its answer was refused. */
 function isRepeatable({ method, admitted }: FastifyRequest): boolean {

@@ -55,6 +55,16 @@ test('files of the client are kept by browsers, and sent plain to clients withou
   const brotli = await get('/assets/index-abcd1234.js', browser);
   expect(brotli.headers['content-encoding']).toBe('br');
   expect(brotliDecompressSync(brotli.rawPayload).toString()).toBe(script);
+  for (const [coding, sent] of [
+    ['BR;q=0.5', 'br'],
+    ['gzip;q=0, br ;q=1', 'br'],
+    ['br;q=0', undefined],
+    ['gzip, br; q=0.000', undefined],
+    ['x-br', undefined],
+  ] as const) {
+    const { headers } = await get('/assets/index-abcd1234.js', { 'accept-encoding': coding });
+    expect([coding, headers['content-encoding']]).toEqual([coding, sent]);
+  }
   const head = await get('/assets/index-abcd1234.js', {}, 'HEAD');
   expect([head.statusCode, head.body, head.headers['content-length']]).toEqual([200, '', String(script.length)]);
 });

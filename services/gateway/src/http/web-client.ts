@@ -59,8 +59,14 @@ export function createWebClient(folder: string): WebClient {
 /** Programs that accept anything get the errors of the API. */
 const acceptsPages = ({ headers }: FastifyRequest): boolean => (headers.accept ?? '').includes('text/html');
 
+/** `br;q=0` refuses it. */
+const acceptsBrotli = (request: FastifyRequest): boolean =>
+  (headerOf(request, 'accept-encoding') ?? '')
+    .split(',')
+    .some((coding) => /^\s*br\s*(?:;|$)/i.test(coding) && !/;\s*q=0(?:\.0*)?\s*$/i.test(coding));
+
 function send(request: FastifyRequest, reply: FastifyReply, file: File): FastifyReply {
-  const isBrotli = /\bbr\b/.test(headerOf(request, 'accept-encoding') ?? '') && file.brotli.length > 0;
+  const isBrotli = acceptsBrotli(request) && file.brotli.length > 0;
   const bytes = isBrotli ? file.brotli : file.bytes;
   reply.type(file.type).header('vary', 'accept-encoding').header('content-length', bytes.length);
   // The page names the other files, so it is asked each time.
