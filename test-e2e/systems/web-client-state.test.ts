@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { type ChatEvent, type Client, createClient, follow, type State as Snapshot } from '@natter/client';
 import { type System, startSystem } from '@natter/local/system';
 import { modelOf, registerParams } from '@natter/web/model';
-import { initialState, reduce } from '@natter/web/state';
+import { directPlace, keyOf, type Message, type Narrow, placeOf, termsOf, topicPlace } from '@natter/web/place';
+import { initialState, reduce, type State } from '@natter/web/state';
+import type { Page } from '@natter/web/views';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let system: System;
@@ -41,7 +43,34 @@ async function changeEverything(): Promise<void> {
   await reader.updateFlags({ messages: [first], op: 'remove', flag: 'read' });
   await owner.updateMessage({ message_id: second, topic: 'moved', propagate_mode: 'change_one' });
   await owner.deleteMessage({ message_id: fourth });
+  await changeMarks(stream_id);
   await owner.updateChannel({ stream_id, new_name: 'renamed' });
+}
+
+/** Mentions, stars and settings. */
+async function changeMarks(channelId: number): Promise<void> {
+  const [owner, reader, other] = [clientOf('owner'), clientOf('member'), clientOf('member2')];
+  const mention = `@**${(await reader.getOwnUser()).full_name}**`;
+  const ids: number[] = [];
+  for (const content of [
+    `${mention} one`,
+    `${mention} two`,
+    `${mention} three`,
+    'none',
+    `${mention} no more`,
+    '@**all**',
+  ])
+    ids.push((await other.sendMessage({ type: 'channel', to: channelId, topic: 'marks', content })).id);
+  const [first = 0, second = 0, third = 0, fourth = 0, fifth = 0] = ids;
+  await reader.updateFlags({ messages: [first, second], op: 'add', flag: 'read' });
+  await reader.updateFlags({ messages: [second], op: 'remove', flag: 'read' });
+  await owner.deleteMessage({ message_id: third });
+  await other.updateMessage({ message_id: fourth, content: `${mention} after all` });
+  await other.updateMessage({ message_id: fifth, content: 'nobody' });
+  await reader.updateFlags({ messages: [first, second, fourth], op: 'add', flag: 'starred' });
+  await reader.updateFlags({ messages: [first], op: 'remove', flag: 'starred' });
+  await owner.deleteMessage({ message_id: second });
+  await owner.updateRealm({ message_content_edit_limit_seconds: 1_200, message_content_delete_limit_seconds: 3_600 });
 }
 
 test('the state after events is that of a fresh register', async () => {
@@ -74,4 +103,83 @@ test('the state after events is that of a fresh register', async () => {
   });
   await applyUntil((event) => event.type === 'message' && event.message.id === last.id);
   expect(state.model).toEqual(modelOf(fresh));
+});
+
+/** A page of the newest messages, as the web client loads it. */
+async function pageOf(reader: Client, narrow: Narrow): Promise<Page> {
+  const answer = await reader.getMessages({
+    narrow: termsOf(narrow),
+    anchor: 'newest',
+    num_before: 100,
+    num_after: 0,
+    client_gravatar: true,
+    allow_empty_topic_name: true,
+  });
+  const { found_oldest: foundOldest, found_newest: foundNewest } = answer;
+  return { narrow, messages: answer.messages as unknown as Message[], foundOldest, foundNewest, since: [] };
+}
+
+/** What a reader sees of a view. */
+function seenIn(state: State, narrow: Narrow): unknown {
+  const view = state.views.get(keyOf(narrow));
+  return view?.ids.map((id) => {
+    const { content, flags, reactions, ...message } = state.messages.get(id) as Message;
+    const emoji = reactions.map(({ emoji_code, user_id }) => `${emoji_code} ${user_id}`).sort();
+    return [id, content, [...flags].sort(), emoji, keyOf(placeOf(message as Message, state.model.ownId))];
+  });
+}
+
+test('loaded pages with events applied are those that are loaded again', async () => {
+  const [owner, reader, other] = [clientOf('owner'), clientOf('member'), clientOf('member2')];
+  const { stream_id } = await owner.getStreamId({ stream: 'renamed' });
+  const inTopic = { type: 'channel' as const, to: stream_id };
+  const mention = `@**${(await reader.getOwnUser()).full_name}**`;
+  const ids: number[] = [];
+  for (const content of ['a', 'b', mention, 'd', 'e', `f ${mention}`])
+    ids.push((await other.sendMessage({ ...inTopic, topic: 'pages', content })).id);
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = ids;
+  await reader.updateFlags({ messages: [a, b], op: 'add', flag: 'starred' });
+  const all: Narrow[] = [
+    ...(['all', 'feed', 'mentions', 'starred'] as const).map((kind) => ({ kind })),
+    { kind: 'channel', channelId: stream_id },
+    topicPlace(stream_id, 'pages'),
+    topicPlace(stream_id, 'moved here'),
+    directPlace([system.people.member2.user_id], system.people.member.user_id),
+  ];
+  const feed = await follow(reader, registerParams);
+  let state = initialState(feed.state);
+  const pages = await Promise.all(all.map((narrow) => pageOf(reader, narrow)));
+  for (const page of pages) state = reduce(state, { type: 'opened', page, anchor: undefined });
+  await reader.addReaction({ message_id: a, emoji_name: 'tada' });
+  await other.addReaction({ message_id: a, emoji_name: 'tada' });
+  await reader.removeReaction({ message_id: a, emoji_name: 'tada' });
+  await reader.updateFlags({ messages: [a], op: 'remove', flag: 'starred' });
+  await reader.updateFlags({ messages: [d], op: 'add', flag: 'starred' });
+  await other.updateMessage({ message_id: d, content: `d ${mention}` });
+  await other.updateMessage({ message_id: f, content: 'f' });
+  await owner.updateMessage({ message_id: b, topic: 'moved here', propagate_mode: 'change_one' });
+  await owner.deleteMessage({ message_id: e });
+  await reader.updateFlags({ messages: [c], op: 'add', flag: 'read' });
+  await other.sendMessage({ type: 'direct', to: [system.people.member.user_id], content: 'direct' });
+  const last = await reader.sendMessage({ ...inTopic, topic: 'pages', content: 'the last one' });
+  const events: ChatEvent[] = [];
+  for await (const event of feed) {
+    if (event.type === 'gap') throw new Error('The queue ended');
+    events.push(event);
+    state = reduce(state, { type: 'event', event });
+    if (event.type === 'message' && event.message.id === last.id) break;
+  }
+  const fresh = new Map<string, Page>();
+  for (const narrow of all) fresh.set(keyOf(narrow), await pageOf(reader, narrow));
+  let loaded = initialState(feed.state);
+  for (const page of fresh.values()) loaded = reduce(loaded, { type: 'opened', page, anchor: undefined });
+  // Pages that were requested before the events came, and arrived after them.
+  let late = initialState(feed.state);
+  for (const page of pages)
+    late = reduce(late, { type: 'opened', page: { ...page, since: events }, anchor: undefined });
+  for (const narrow of all) {
+    const key = keyOf(narrow);
+    expect([key, seenIn(state, narrow)]).toEqual([key, seenIn(loaded, narrow)]);
+    expect([key, seenIn(late, narrow)]).toEqual([key, seenIn(loaded, narrow)]);
+  }
 });

@@ -1,21 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findChromium } from '@natter/local/chromium';
 import { type System, startSystem } from '@natter/local/system';
 import { buildWebClient } from '@natter/web/build';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findingsOf, launchChromium, message, type PersonName, type Visit, logIn as visitOf } from './web-visit.ts';
 
 /** The web client in Chromium, at a system with two gateways. */
-
-type PersonName = 'member' | 'member2';
-interface Visit {
-  page: Page;
-  /** Violations of the policy of the page, and errors of its scripts. */
-  faults: string[];
-}
 
 let system: System;
 let browser: Browser;
@@ -23,16 +15,8 @@ let dataDir: string;
 beforeAll(async () => {
   await buildWebClient();
   dataDir = await mkdtemp(join(tmpdir(), 'natter-web-'));
-  const executablePath = await findChromium();
   system = await startSystem({ dataDir, log: () => undefined });
-  browser = await chromium.launch({
-    executablePath,
-    timeout: 120_000,
-    args: [
-      ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-      ...['--disable-component-update', '--disable-sync'],
-    ],
-  });
+  browser = await launchChromium();
 }, 600_000);
 afterAll(async () => {
   await browser?.close();
@@ -40,23 +24,11 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function logIn(name: PersonName, path = '/'): Promise<Visit> {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  page.setDefaultTimeout(100_000);
-  page.setDefaultNavigationTimeout(100_000);
-  const faults: string[] = [];
-  page.on('pageerror', ({ message }) => faults.push(message));
-  page.on('console', (line) => {
-    if (/Content Security Policy/i.test(line.text())) faults.push(line.text());
-  });
-  await page.goto(system.url + path);
-  await page.locator('input[name=username]').fill(system.people[name].email);
-  await page.locator('input[name=password]').fill(system.people[name].password);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByRole('region', { name: 'Messages' }).waitFor();
-  return { page, faults };
-}
+const logIn = async (name: PersonName, path = '/'): Promise<Visit> => {
+  const visit = await visitOf(browser, system, name, path);
+  await visit.page.getByRole('region', { name: 'Messages' }).waitFor();
+  return visit;
+};
 
 async function send(name: PersonName, topic: string, content: string): Promise<void> {
   const { email, api_key } = system.people[name];
@@ -78,27 +50,6 @@ async function channelId(): Promise<number> {
 const say = async (page: Page, text: string): Promise<void> => {
   await page.locator('#compose').fill(text);
   await page.locator('#compose').press('Enter');
-};
-
-/** A message of the server, not the echo of one on its way. */
-const message = (page: Page, text: string) => page.locator('[data-message]').filter({ hasText: text });
-
-/** What axe calls serious or critical. Code of the page is given as text: this program knows no documents. */
-const findingsOf = async (page: Page): Promise<unknown[]> => {
-  await page.evaluate(await axe());
-  const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()');
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
-};
-interface Finding {
-  id: string;
-  impact: string;
-  nodes: { html: string }[];
-}
-const axe = async (): Promise<string> => {
-  const { readFile } = await import('node:fs/promises');
-  return readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 };
 
 test('two people who log in see the messages of each other', async () => {

@@ -31,14 +31,14 @@ const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-e
 
 test('the pages of the client are for browsers; programs get what they got before', async () => {
   const get = gatewayWith(folder);
-  for (const path of ['/', '/?next=1', '/channel/1/topic/a', '/dm/1,2']) {
+  for (const path of ['/', '/?next=1', '/channel/1/topic/a', '/dm/1,2', '/inbox', '/recent', '/search?q=a']) {
     const page = await get(path, browser);
     expect([path, page.statusCode, page.headers['cache-control']]).toEqual([path, 200, 'no-cache']);
     expect(brotliDecompressSync(page.rawPayload).toString()).toBe('<title>Natter</title>');
     for (const accept of ['*/*', 'application/json']) expect((await get(path, { accept })).statusCode).toBe(404);
     expect((await get(path, browser, 'POST')).statusCode).toBe(404);
   }
-  for (const path of ['/unknown', '/api/v1/messages', '/channels', '/assets/', '/assets/%2e%2e/index.html'])
+  for (const path of ['/unknown', '/inbox/1', '/api/v1/messages', '/channels', '/assets/', '/assets/%2e%2e/index.html'])
     expect([path, (await get(path, browser)).statusCode]).toEqual([path, 404]);
 });
 

@@ -30,7 +30,7 @@ const policy = [
 ].join('; ');
 
 /** Pages of the client; its router reads the rest of the path. */
-const pagePath = /^\/(?:$|(?:channel|dm)\/)/;
+const pagePath = /^\/(?:$|(?:channel|dm)\/|(?:inbox|recent|mentions|starred|search)$)/;
 
 const unbuilt = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Natter</title></head>

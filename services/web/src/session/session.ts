@@ -1,10 +1,21 @@
-import { ApiError, type Client, createClient, type Feed, follow, type State as Snapshot } from '@natter/client';
+import {
+  ApiError,
+  type ChatEvent,
+  type Client,
+  createClient,
+  type Feed,
+  follow,
+  type State as Snapshot,
+} from '@natter/client';
 import { registerParams } from '../state/model.ts';
-import { keyOf, type Message, type Narrow, type Place, termsOf } from '../state/place.ts';
+import { keyOf, type Message, type Narrow, type Place, placeOf, termsOf } from '../state/place.ts';
 import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
+import { MessageActions } from './message-actions.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
 
 const pageSize = 60;
+/** Recent conversations are those of so many messages. */
+const recentSize = 400;
 const readDelayMs = 300;
 const caughtUpMs = 3_000;
 
@@ -16,7 +27,7 @@ function csrfToken(): string {
 
 /** Leads to the page to log in, and back. */
 export function goToLogin(): void {
-  location.assign(`/accounts/login?next=${encodeURIComponent(location.pathname)}`);
+  location.assign(`/accounts/login?next=${encodeURIComponent(location.pathname + location.search)}`);
 }
 
 type SomeFeed = Feed & { readonly state: Snapshot };
@@ -27,18 +38,24 @@ export class Session {
   readonly #client: Client;
   readonly #feed: SomeFeed;
   readonly #listeners = new Set<() => void>();
-  readonly #loading = new Set<string>();
+  /** Loads in progress by view. A page that was opened later replaces what an earlier load brings. */
+  readonly #loading = new Map<string, { since: ChatEvent[] }>();
   readonly #toRead = new Set<number>();
   #sending: Promise<void> = Promise.resolve();
   #readTimer: ReturnType<typeof setTimeout> | undefined;
   #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
   /** What the page shows, and the message at its top. */
   shown: { narrow: Narrow; topId: number | undefined } | undefined;
+  /** Whether messages on screen stay unread, because the reader wants so. */
+  keepsUnread = false;
+  readonly actions: MessageActions;
 
   private constructor(client: Client, feed: SomeFeed) {
     this.#client = client;
     this.#feed = feed;
     this.#state = initialState(feed.state);
+    const report = (error: unknown): void => this.#dispatch({ type: 'noticed', notice: messageOf(error) });
+    this.actions = new MessageActions(client, report);
   }
 
   static async start(): Promise<Session> {
@@ -68,7 +85,9 @@ export class Session {
 
   #dispatch(action: Action): void {
     const before = this.#state;
-    this.#state = reduce(before, action);
+    const { shown } = this;
+    const focus = shown && { key: keyOf(shown.narrow), topId: shown.topId };
+    this.#state = reduce(reduce(before, action), { type: 'bounded', focus });
     if (this.#state.outbox !== before.outbox) writeOutbox(this.#state.model.ownId, this.#state.outbox);
     for (const listener of this.#listeners) listener();
   }
@@ -76,8 +95,11 @@ export class Session {
   async #run(): Promise<void> {
     try {
       for await (const event of this.#feed) {
-        if (event.type !== 'gap') this.#dispatch({ type: 'event', event });
-        else {
+        if (event.type !== 'gap') {
+          for (const { since } of this.#loading.values()) since.push(event);
+          this.#dispatch({ type: 'event', event });
+        } else {
+          this.#loading.clear();
           const { shown } = this;
           this.#dispatch({ type: 'snapshot', snapshot: event.state, shownKey: shown && keyOf(shown.narrow) });
           if (shown) void this.open(shown.narrow, shown.topId);
@@ -108,19 +130,20 @@ export class Session {
 
   /** Loads messages around one, or around the first unread one. */
   async open(narrow: Narrow, around?: number): Promise<void> {
+    this.#loading.delete(keyOf(narrow));
+    const isByTime = narrow.kind === 'all' || narrow.kind === 'starred' || narrow.kind === 'search';
     await this.#load(narrow, async () => {
       const answer = await this.#client.getMessages({
-        narrow: termsOf(narrow),
-        anchor: around ?? 'first_unread',
-        num_before: pageSize,
+        ...pageParams(narrow),
+        anchor: around ?? (isByTime ? 'newest' : 'first_unread'),
+        num_before: narrow.kind === 'all' ? recentSize : pageSize,
         num_after: pageSize,
-        client_gravatar: true,
-        allow_empty_topic_name: true,
       });
       const messages = answer.messages as unknown as Message[];
       const firstUnread = messages.find(({ id, flags }) => id >= answer.anchor && !flags.includes('read'))?.id;
       const page = { narrow, messages, foundOldest: answer.found_oldest, foundNewest: answer.found_newest };
-      this.#dispatch({ type: 'opened', page, anchor: around ?? firstUnread });
+      const anchor = around ?? (isByTime ? undefined : firstUnread);
+      return (since) => this.#dispatch({ type: 'opened', page: { ...page, since }, anchor });
     });
   }
 
@@ -129,15 +152,14 @@ export class Session {
     const view = this.#state.views.get(keyOf(narrow));
     const anchor = towards === 'oldest' ? view?.ids[0] : view?.ids.at(-1);
     if (!view || anchor === undefined || (towards === 'oldest' ? view.hasOldest : view.hasNewest)) return;
+    if (this.#loading.has(keyOf(narrow))) return;
     await this.#load(narrow, async () => {
       const answer = await this.#client.getMessages({
-        narrow: termsOf(narrow),
+        ...pageParams(narrow),
         anchor,
         include_anchor: false,
-        num_before: towards === 'oldest' ? pageSize : 0,
+        num_before: towards === 'oldest' ? (narrow.kind === 'all' ? recentSize : pageSize) : 0,
         num_after: towards === 'newest' ? pageSize : 0,
-        client_gravatar: true,
-        allow_empty_topic_name: true,
       });
       const page = {
         narrow,
@@ -145,21 +167,34 @@ export class Session {
         foundOldest: towards === 'oldest' && answer.found_oldest,
         foundNewest: towards === 'newest' && answer.found_newest,
       };
-      this.#dispatch({ type: 'extended', page });
+      return (since) => this.#dispatch({ type: 'extended', page: { ...page, since } });
     });
   }
 
-  async #load(narrow: Narrow, load: () => Promise<void>): Promise<void> {
+  async #load(narrow: Narrow, load: () => Promise<(since: readonly ChatEvent[]) => void>): Promise<void> {
     const key = keyOf(narrow);
-    if (this.#loading.has(key)) return;
-    this.#loading.add(key);
+    const loading = { since: [] };
+    this.#loading.set(key, loading);
+    const end = (): boolean => this.#loading.get(key) === loading && this.#loading.delete(key);
     try {
-      await load();
+      const show = await load();
+      if (end()) show(loading.since);
     } catch (error) {
-      this.#dispatch({ type: 'failed', key, problem: messageOf(error) });
-    } finally {
-      this.#loading.delete(key);
+      if (end()) this.#dispatch({ type: 'failed', key, problem: messageOf(error) });
     }
+  }
+
+  /** The conversation where a message is now; undefined if the reader cannot see the message. */
+  async placeOf(messageId: number): Promise<Place | undefined> {
+    const params = { message_id: messageId, allow_empty_topic_name: true };
+    return this.#client.getMessage(params).then(
+      ({ message }) => placeOf(message as unknown as Message, this.#state.model.ownId),
+      () => undefined,
+    );
+  }
+
+  dismissNotice(): void {
+    this.#dispatch({ type: 'noticed', notice: undefined });
   }
 
   async topicsOf(channelId: number): Promise<{ name: string; max_id: number }[]> {
@@ -202,8 +237,15 @@ export class Session {
     }
   }
 
+  /** Messages on screen stay unread, until another page is opened. */
+  keepUnread(): void {
+    this.keepsUnread = true;
+    this.#toRead.clear();
+  }
+
   /** Marks messages that were on screen as read, together. */
   seen(ids: readonly number[]): void {
+    if (this.keepsUnread) return;
     for (const id of ids) this.#toRead.add(id);
     if (this.#toRead.size > 0) this.#readTimer ??= setTimeout(() => void this.#markRead(), readDelayMs);
   }
@@ -212,12 +254,19 @@ export class Session {
     const messages = [...this.#toRead];
     this.#toRead.clear();
     this.#readTimer = undefined;
+    if (messages.length === 0) return;
     this.#dispatch({ type: 'read', ids: messages });
     await this.#client
       .updateFlags({ messages, op: 'add', flag: 'read' }, { retryForMs: Number.POSITIVE_INFINITY })
       .catch(() => undefined);
   }
 }
+
+const pageParams = (narrow: Narrow) => ({
+  narrow: termsOf(narrow),
+  client_gravatar: true,
+  allow_empty_topic_name: true,
+});
 
 /** `randomUUID` is missing in pages that came by HTTP from another machine. */
 const randomId = (): string =>

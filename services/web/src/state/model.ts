@@ -1,21 +1,17 @@
 import type { ChatEvent, State as Snapshot } from '@natter/client';
+import { applyToMarks, type Marks, marksOf, minus } from './marks.ts';
+import {
+  type Channel,
+  channelOf,
+  channelsAfter,
+  type Person,
+  peopleAfter,
+  personOf,
+  type RawChannel,
+  type RawPerson,
+} from './members.ts';
 import { directPlace, keyOf, type Message, type Place, placeOf, topicPlace } from './place.ts';
-
-interface Person {
-  id: number;
-  name: string;
-  isBot: boolean;
-  isActive: boolean;
-}
-
-export interface Channel {
-  id: number;
-  name: string;
-  color: string;
-  isPrivate: boolean;
-  isMuted: boolean;
-  isPinned: boolean;
-}
+import { applyToRules, type Rules, rulesOf } from './rules.ts';
 
 interface Unread {
   place: Place;
@@ -35,21 +31,23 @@ export interface Model {
   unread: ReadonlyMap<string, Unread>;
   /** The newest message of each direct conversation, by key. */
   direct: ReadonlyMap<string, { place: Place; newest: number }>;
+  rules: Rules;
+  marks: Marks;
 }
 
 /** Values of a topic's visibility policy. */
 const muted = 1;
 const unmuted = 2;
 
-const fetchedTypes = [
-  ...['realm', 'realm_user', 'subscription', 'stream', 'user_topic', 'message', 'update_message'],
-  ...['update_message_flags', 'delete_message', 'recent_private_conversations'],
+const commonTypes = [
+  ...['realm', 'realm_user', 'realm_emoji', 'subscription', 'stream', 'user_topic', 'message', 'update_message'],
+  ...['update_message_flags', 'delete_message'],
 ];
 export const registerParams = {
   apply_markdown: true,
   client_gravatar: true,
-  event_types: fetchedTypes.filter((type) => type !== 'recent_private_conversations'),
-  fetch_event_types: fetchedTypes,
+  event_types: [...commonTypes, 'reaction'],
+  fetch_event_types: [...commonTypes, 'recent_private_conversations', 'starred_messages'],
   client_capabilities: {
     notification_settings_null: true,
     bulk_message_deletion: true,
@@ -58,20 +56,6 @@ export const registerParams = {
   },
 };
 
-interface RawPerson {
-  user_id: number;
-  full_name: string;
-  is_bot?: boolean;
-  is_active?: boolean;
-}
-interface RawChannel {
-  stream_id: number;
-  name: string;
-  color: string;
-  invite_only: boolean;
-  is_muted: boolean;
-  pin_to_top: boolean;
-}
 interface RawSnapshot {
   user_id: number;
   realm_name: string;
@@ -87,22 +71,6 @@ interface RawSnapshot {
     streams: { stream_id: number; topic: string; unread_message_ids: number[] }[];
   };
 }
-
-const personOf = (raw: RawPerson, isActive = raw.is_active ?? true): Person => ({
-  id: raw.user_id,
-  name: raw.full_name,
-  isBot: raw.is_bot ?? false,
-  isActive,
-});
-
-const channelOf = (raw: RawChannel): Channel => ({
-  id: raw.stream_id,
-  name: raw.name,
-  color: raw.color,
-  isPrivate: raw.invite_only,
-  isMuted: raw.is_muted,
-  isPinned: raw.pin_to_top,
-});
 
 export function modelOf(answer: Snapshot): Model {
   const raw = answer as unknown as RawSnapshot;
@@ -134,6 +102,8 @@ export function modelOf(answer: Snapshot): Model {
         return [keyOf(place), { place, newest: max_message_id }];
       }),
     ),
+    rules: rulesOf(answer),
+    marks: marksOf(answer),
   };
 }
 
@@ -158,7 +128,7 @@ function addUnread(model: Model, place: Place, ids: Iterable<number>): Model {
   return { ...model, unread };
 }
 
-export function dropUnread(model: Model, ids: readonly number[]): Model {
+function dropUnread(model: Model, ids: readonly number[]): Model {
   const gone = new Set(ids);
   let unread: Map<string, Unread> | undefined;
   for (const [key, one] of model.unread) {
@@ -173,6 +143,26 @@ export function dropUnread(model: Model, ids: readonly number[]): Model {
 
 /** What an event changes here. Events that it does not know leave the model as it is. */
 export function applyToModel(model: Model, event: ChatEvent): Model {
+  const next = applyToPlaces(model, event);
+  const rules = applyToRules(model.rules, event, model.ownId);
+  const marks = applyToMarks(model.marks, event);
+  if (next === model && rules === model.rules && marks === model.marks) return model;
+  return { ...next, rules, marks: next.channels.size < model.channels.size ? withoutLeft(marks, next) : marks };
+}
+
+/** Messages of a channel that the reader left do not count as unread, so their mentions do not either. */
+function withoutLeft(marks: Marks, { unread }: Model): Marks {
+  const known = new Set([...unread.values()].flatMap(({ ids }) => [...ids]));
+  return { ...marks, mentions: new Set([...marks.mentions].filter((id) => known.has(id))) };
+}
+
+/** The reader has read messages. */
+export const withRead = (model: Model, ids: readonly number[]): Model => ({
+  ...dropUnread(model, ids),
+  marks: { ...model.marks, mentions: minus(model.marks.mentions, ids) },
+});
+
+function applyToPlaces(model: Model, event: ChatEvent): Model {
   switch (event.type) {
     case 'message':
       return withMessage(model, { ...event.message, flags: event.flags } as Message);
@@ -190,7 +180,7 @@ export function applyToModel(model: Model, event: ChatEvent): Model {
     case 'stream':
       return withChannels(model, event);
     case 'realm_user':
-      return withPeople(model, event);
+      return { ...model, people: peopleAfter(model.people, event) };
     case 'realm':
       return event.op === 'update' && event.property === 'name' ? { ...model, realmName: String(event.value) } : model;
     default:
@@ -235,53 +225,8 @@ function withFlags(model: Model, event: EventOf<'update_message_flags'>): Model 
 }
 
 function withChannels(model: Model, event: EventOf<'subscription'> | EventOf<'stream'>): Model {
-  const channels = new Map(model.channels);
-  let next = model;
-  const leave = (id: number): void => {
-    channels.delete(id);
-    const left = [...next.unread].filter(([, { place }]) => place.kind !== 'topic' || place.channelId !== id);
-    next = { ...next, unread: new Map(left) };
-  };
-  const change = (id: number, property: string, value: unknown): void => {
-    const field = {
-      name: 'name',
-      color: 'color',
-      invite_only: 'isPrivate',
-      is_muted: 'isMuted',
-      pin_to_top: 'isPinned',
-    }[property];
-    const channel = channels.get(id);
-    if (field !== undefined && channel) channels.set(id, { ...channel, [field]: value });
-  };
-  if (event.type === 'stream') {
-    if (event.op === 'delete') for (const id of event.stream_ids) leave(id);
-    if (event.op === 'update') {
-      change(event.stream_id, event.property, event.value);
-      if (event.property === 'invite_only') change(event.stream_id, 'invite_only', event.value);
-    }
-  } else if (event.op === 'add') {
-    for (const one of event.subscriptions) channels.set(one.stream_id, channelOf(one as unknown as RawChannel));
-  } else if (event.op === 'remove') for (const one of event.subscriptions) leave(one.stream_id);
-  else if (event.op === 'update') change(event.stream_id, event.property, event.value);
-  return { ...next, channels };
-}
-
-function withPeople(model: Model, event: EventOf<'realm_user'>): Model {
-  const people = new Map(model.people);
-  if (event.op === 'add') people.set(event.person.user_id, personOf(event.person as unknown as RawPerson));
-  else if (event.op === 'remove') {
-    // Their messages stay, and name them.
-    const person = people.get(event.person.user_id);
-    if (person) people.set(person.id, { ...person, isActive: false });
-  } else {
-    const change = event.person as { user_id: number; full_name?: string; is_active?: boolean };
-    const person = people.get(change.user_id);
-    if (person)
-      people.set(person.id, {
-        ...person,
-        name: change.full_name ?? person.name,
-        isActive: change.is_active ?? person.isActive,
-      });
-  }
-  return { ...model, people };
+  const { channels, left } = channelsAfter(model.channels, event);
+  if (left.length === 0) return { ...model, channels };
+  const unread = [...model.unread].filter(([, { place }]) => place.kind !== 'topic' || !left.includes(place.channelId));
+  return { ...model, channels, unread: new Map(unread) };
 }

@@ -1,7 +1,8 @@
 import type { ChatEvent, State as Snapshot } from '@natter/client';
-import { applyToModel, dropUnread, isMuted, type Model, modelOf } from './model.ts';
+import { bounded, type Focus } from './bounds.ts';
+import { applyToModel, isMuted, type Model, modelOf, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
-import { applyToViews, extendView, openView, type Page, type Shown } from './views.ts';
+import { applyToViews, extendView, openView, type Page, type Reader, type Shown } from './views.ts';
 
 /** A message that its sender sees before the server shows it. */
 export interface Outgoing {
@@ -24,6 +25,8 @@ export interface State extends Shown {
   connection: Connection;
   /** Views that could not be loaded, by key, with the reason. */
   failed: ReadonlyMap<string, string>;
+  /** Why the last action had no effect. */
+  notice: string | undefined;
 }
 
 export type Action =
@@ -34,6 +37,8 @@ export type Action =
   | { type: 'extended'; page: Page }
   | { type: 'failed'; key: string; problem: string | undefined }
   | { type: 'read'; ids: readonly number[] }
+  | { type: 'noticed'; notice: string | undefined }
+  | { type: 'bounded'; focus: Focus | undefined }
   | { type: 'sending'; outgoing: Outgoing }
   | { type: 'sent'; id: string; sentAs: number }
   | { type: 'refused'; id: string; problem: string }
@@ -47,6 +52,7 @@ export const initialState = (snapshot: Snapshot): State => ({
   outbox: [],
   connection: 'connected',
   failed: new Map(),
+  notice: undefined,
 });
 
 /** The next state. Without effects: everything that the page shows is a function of the actions. */
@@ -62,11 +68,15 @@ export function reduce(state: State, action: Action): State {
     case 'opened':
       return arrivedIn({
         ...state,
-        ...openView(state, action.page, action.anchor),
+        ...openView(state, action.page, action.anchor, readerOf(state.model)),
         failed: withoutKey(state, action.page),
       });
     case 'extended':
-      return arrivedIn({ ...state, ...extendView(state, action.page), failed: withoutKey(state, action.page) });
+      return arrivedIn({
+        ...state,
+        ...extendView(state, action.page, readerOf(state.model)),
+        failed: withoutKey(state, action.page),
+      });
     case 'failed': {
       const failed = new Map(state.failed);
       if (action.problem === undefined) failed.delete(action.key);
@@ -74,7 +84,11 @@ export function reduce(state: State, action: Action): State {
       return { ...state, failed };
     }
     case 'read':
-      return { ...state, model: dropUnread(state.model, action.ids) };
+      return { ...state, model: withRead(state.model, action.ids) };
+    case 'noticed':
+      return { ...state, notice: action.notice };
+    case 'bounded':
+      return { ...state, ...bounded(state, action.focus) };
     case 'connection':
       return { ...state, connection: action.connection };
     default:
@@ -85,10 +99,14 @@ export function reduce(state: State, action: Action): State {
 const withoutKey = ({ failed }: State, page: Page): ReadonlyMap<string, string> =>
   new Map([...failed].filter(([key]) => key !== keyOf(page.narrow)));
 
+const readerOf = (model: Model): Reader => ({
+  ownId: model.ownId,
+  isMuted: (place: Place) => isMuted(model, place),
+});
+
 function withEvent(state: State, event: ChatEvent): State {
   const model = applyToModel(state.model, event);
-  const reader = { ownId: model.ownId, isMuted: (place: Place) => isMuted(model, place) };
-  const { messages, views } = applyToViews(state, event, reader);
+  const { messages, views } = applyToViews(state, event, readerOf(model));
   const localId = event.type === 'message' ? event.local_message_id : undefined;
   const outbox = localId === undefined ? state.outbox : state.outbox.filter(({ id }) => id !== localId);
   return arrivedIn({ ...state, model, messages, views, outbox });

@@ -1,5 +1,5 @@
 import type { ChatEvent } from '@natter/client';
-import { holds, keyOf, type Message, type Narrow, type Place, placeOf, topicPlace } from './place.ts';
+import { holds, keyOf, type Message, type Narrow, type Place, placeOf, type Reaction, topicPlace } from './place.ts';
 
 /** A loaded part of a narrow: consecutive messages of it. */
 export interface View {
@@ -12,6 +12,8 @@ export interface View {
   anchor: number | undefined;
   /** Grows when the view was replaced, so that the list goes to its anchor. */
   version: number;
+  /** The contents of messages with the words of a search marked. */
+  matches: ReadonlyMap<number, string>;
 }
 
 export interface Shown {
@@ -21,13 +23,15 @@ export interface Shown {
 
 export interface Page {
   narrow: Narrow;
-  messages: readonly Message[];
+  messages: readonly (Message & { match_content?: string })[];
   foundOldest: boolean;
   foundNewest: boolean;
+  /** Events since the request: the page may be older than they are. */
+  since: readonly ChatEvent[];
 }
 
 /** Replaces a view by a page. */
-export function openView(shown: Shown, page: Page, anchor: number | undefined): Shown {
+export function openView(shown: Shown, page: Page, anchor: number | undefined, reader: Reader): Shown {
   const key = keyOf(page.narrow);
   const view: View = {
     narrow: page.narrow,
@@ -36,23 +40,35 @@ export function openView(shown: Shown, page: Page, anchor: number | undefined): 
     hasNewest: page.foundNewest,
     anchor,
     version: (shown.views.get(key)?.version ?? 0) + 1,
+    matches: matchesOf(page),
   };
-  return { messages: withMessages(shown, page.messages), views: new Map(shown.views).set(key, view) };
+  return withPage(shown, page, view, reader);
 }
 
 /** Adds a page at one end of its view. Messages that arrived in the meantime are kept. */
-export function extendView(shown: Shown, page: Page): Shown {
-  const key = keyOf(page.narrow);
-  const view = shown.views.get(key);
+export function extendView(shown: Shown, page: Page, reader: Reader): Shown {
+  const view = shown.views.get(keyOf(page.narrow));
   if (!view) return shown;
-  const ids = [...new Set([...view.ids, ...page.messages.map(({ id }) => id)])].sort((a, b) => a - b);
   const next = {
     ...view,
-    ids,
+    ids: [...new Set([...view.ids, ...page.messages.map(({ id }) => id)])].sort((a, b) => a - b),
     hasOldest: view.hasOldest || page.foundOldest,
     hasNewest: view.hasNewest || page.foundNewest,
+    matches: new Map([...view.matches, ...matchesOf(page)]),
   };
-  return { messages: withMessages(shown, page.messages), views: new Map(shown.views).set(key, next) };
+  return withPage(shown, page, next, reader);
+}
+
+const matchesOf = ({ messages }: Page): ReadonlyMap<number, string> =>
+  new Map(messages.flatMap(({ id, match_content }) => (match_content === undefined ? [] : [[id, match_content]])));
+
+function withPage(shown: Shown, page: Page, view: View, reader: Reader): Shown {
+  const views = new Map(shown.views);
+  // The views that were opened last are last.
+  views.delete(keyOf(page.narrow));
+  views.set(keyOf(page.narrow), view);
+  const next = { messages: withMessages(shown, page.messages), views };
+  return page.since.reduce<Shown>((before, event) => applyToViews(before, event, reader), next);
 }
 
 const withMessages = ({ messages }: Shown, added: readonly Message[]): ReadonlyMap<number, Message> =>
@@ -63,6 +79,7 @@ export interface Reader {
   isMuted: (place: Place) => boolean;
 }
 
+/** What an event changes in the views. An event that is applied again changes nothing. */
 export function applyToViews(shown: Shown, event: ChatEvent, reader: Reader): Shown {
   switch (event.type) {
     case 'message':
@@ -72,30 +89,63 @@ export function applyToViews(shown: Shown, event: ChatEvent, reader: Reader): Sh
     case 'delete_message':
       return without(shown, 'message_ids' in event ? event.message_ids : [event.message_id]);
     case 'update_message_flags':
-      return change(shown, event.messages, (message) => ({
+      return flagged(shown, event, reader);
+    case 'reaction':
+      return change(shown, [event.message_id], (message) => ({
         ...message,
-        flags: [...message.flags.filter((flag) => flag !== event.flag), ...(event.op === 'add' ? [event.flag] : [])],
+        reactions: reactionsAfter(message, event),
       }));
     default:
       return shown;
   }
 }
 
+function reactionsAfter(message: Message, event: Extract<ChatEvent, { type: 'reaction' }>): readonly Reaction[] {
+  const { emoji_name, emoji_code, reaction_type, user_id } = event;
+  const others = message.reactions.filter(
+    (one) => one.user_id !== user_id || one.emoji_code !== emoji_code || one.reaction_type !== reaction_type,
+  );
+  if (event.op === 'remove') return others;
+  // One that is there already keeps its place.
+  return others.length < message.reactions.length
+    ? message.reactions
+    : [...others, { emoji_name, emoji_code, reaction_type, user_id }];
+}
+
 function arrived(shown: Shown, message: Message, reader: Reader): Shown {
-  const place = placeOf(message, reader.ownId);
-  const isMuted = reader.isMuted(place);
+  const traits = traitsOf(message, reader);
   const views = new Map(shown.views);
   for (const [key, view] of shown.views)
-    if (view.hasNewest && !view.ids.includes(message.id) && holds(view.narrow, place, isMuted))
+    if (view.hasNewest && !view.ids.includes(message.id) && holds(view.narrow, traits))
       views.set(key, { ...view, ids: [...view.ids, message.id].sort((a, b) => a - b) });
-  return { messages: withMessages(shown, [message]), views };
+  return { messages: shown.messages.has(message.id) ? shown.messages : withMessages(shown, [message]), views };
+}
+
+function traitsOf(message: Message, reader: Reader) {
+  const place = placeOf(message, reader.ownId);
+  return { place, isMuted: reader.isMuted(place), flags: message.flags };
+}
+
+function flagged(shown: Shown, event: Extract<ChatEvent, { type: 'update_message_flags' }>, reader: Reader): Shown {
+  const next = change(shown, event.messages, (message) => ({
+    ...message,
+    flags: [...message.flags.filter((flag) => flag !== event.flag), ...(event.op === 'add' ? [event.flag] : [])],
+  }));
+  if (event.flag !== 'starred') return next;
+  return arranged(next, event.messages, reader, ({ kind }) => kind === 'starred' && event.op === 'add');
 }
 
 function updated(shown: Shown, event: Extract<ChatEvent, { type: 'update_message' }>, reader: Reader): Shown {
-  const { rendered_content, subject, new_stream_id, stream_name } = event;
+  const { rendered_content, subject, new_stream_id, stream_name, edit_timestamp, rendering_only } = event;
   let next = shown;
-  if (rendered_content !== undefined)
-    next = change(next, [event.message_id], (message) => ({ ...message, content: rendered_content }) as Message);
+  if (rendered_content !== undefined) {
+    const edited = rendering_only ? {} : { last_edit_timestamp: edit_timestamp };
+    const flags = event.flags;
+    next = change(next, [event.message_id], (message) => ({ ...message, content: rendered_content, flags, ...edited }));
+    next = withoutMatches(next, event.message_id);
+    const isNew = holds({ kind: 'mentions' }, { place: topicPlace(0, ''), isMuted: false, flags });
+    next = arranged(next, [event.message_id], reader, ({ kind }) => kind === 'mentions' && isNew);
+  }
   if (subject === undefined && new_stream_id === undefined) return next;
   next = change(next, event.message_ids, (message) =>
     message.type === 'stream'
@@ -109,23 +159,38 @@ function updated(shown: Shown, event: Extract<ChatEvent, { type: 'update_message
   );
   const target =
     event.stream_id === undefined ? undefined : topicPlace(new_stream_id ?? event.stream_id, subject ?? '');
-  return remembered(next, event.message_ids, reader, target);
+  const mayLack = (narrow: Narrow): boolean =>
+    target !== undefined && holds(narrow, { place: target, isMuted: reader.isMuted(target), flags: [] });
+  return arranged(next, event.message_ids, reader, mayLack);
 }
 
-/** Puts moved messages where they are now. A view is dropped, to be loaded again, if messages that it lacks move there. */
-function remembered(shown: Shown, moved: readonly number[], reader: Reader, target: Place | undefined): Shown {
+/** The words that a search found may be gone from an edited message. */
+function withoutMatches(shown: Shown, id: number): Shown {
+  const views = [...shown.views].map(([key, view]) => {
+    if (!view.matches.has(id)) return [key, view] as const;
+    return [key, { ...view, matches: new Map([...view.matches].filter(([matched]) => matched !== id)) }] as const;
+  });
+  return { ...shown, views: new Map(views) };
+}
+
+/** Puts changed messages where they belong now. A view is dropped, to be loaded again, if it may lack some of them. */
+function arranged(
+  shown: Shown,
+  changed: readonly number[],
+  reader: Reader,
+  mayLack: (narrow: Narrow) => boolean,
+): Shown {
   const views = new Map(shown.views);
   for (const [key, view] of shown.views) {
-    const [first = 0] = view.ids;
+    if (view.narrow.kind === 'search') continue;
+    const [first = 0, last = 0] = [view.ids[0], view.ids.at(-1)];
     const ids = new Set(view.ids);
     let isComplete = true;
-    const mayLack = target !== undefined && holds(view.narrow, target, reader.isMuted(target));
-    for (const id of moved) {
+    for (const id of changed) {
       const message = shown.messages.get(id);
-      const place = message && placeOf(message, reader.ownId);
-      if (place === undefined) isComplete &&= !mayLack;
-      else if (!holds(view.narrow, place, reader.isMuted(place))) ids.delete(id);
-      else if (id >= first || view.hasOldest) ids.add(id);
+      if (!message) isComplete &&= !mayLack(view.narrow);
+      else if (!holds(view.narrow, traitsOf(message, reader))) ids.delete(id);
+      else if ((id >= first || view.hasOldest) && (id <= last || view.hasNewest)) ids.add(id);
     }
     const sorted = [...ids].sort((a, b) => a - b);
     if (isComplete) views.set(key, { ...view, ids: sorted });

@@ -2,6 +2,7 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
+  lazyRouteComponent,
   Outlet,
   RouterProvider,
   useNavigate,
@@ -12,9 +13,13 @@ import type { Session } from '../session/session.ts';
 import { topicPlace } from '../state/place.ts';
 import { Banner } from './banner.tsx';
 import { Conversation } from './conversation.tsx';
-import { idsOf, linkTo, narrowOfLink, topicOf } from './links.ts';
+import { idsOf, linkTo, targetOfLink, topicOf } from './links.ts';
+import { Notice } from './notice.tsx';
+import { Overlays } from './overlays.tsx';
 import { SessionContext } from './session-context.tsx';
+import { useShortcuts } from './shortcuts.ts';
 import { Sidebar } from './sidebar.tsx';
+import './reading.css';
 
 export function App({ session }: { session: Session }) {
   return (
@@ -30,16 +35,17 @@ function Frame() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
   useEffect(() => {
-    const narrow = narrowOfLink(location.hash);
-    if (narrow) void navigate({ ...linkTo(narrow), replace: true });
+    const target = targetOfLink(location.hash);
+    if (target) void navigate({ ...linkTo(target.narrow, target.near), replace: true });
   }, [navigate]);
+  useShortcuts();
   /** Messages contain links to conversations, which are pages of this client. */
   const follow = (event: MouseEvent): void => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
-    const narrow = link && narrowOfLink(link.getAttribute('href') ?? '');
-    if (!narrow || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const target = link && targetOfLink(link.getAttribute('href') ?? '');
+    if (!target || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    void navigate(linkTo(narrow));
+    void navigate(linkTo(target.narrow, target.near));
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: links have the role; this handles those of messages.
@@ -51,6 +57,8 @@ function Frame() {
       <Banner />
       <Sidebar onClose={() => setOpen(false)} />
       <Outlet />
+      <Notice />
+      <Overlays />
       <button type="button" className="sidebar-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span aria-hidden="true">☰</span>
         <span className="hidden">Conversations</span>
@@ -59,12 +67,50 @@ function Frame() {
   );
 }
 
-const rootRoute = createRootRoute({ component: Frame, notFoundComponent: NotFound });
+interface Search {
+  /** The message at which a page opens. */
+  near?: number;
+  /** The text of a search. */
+  q?: string;
+}
 
-const feed = createRoute({
+const rootRoute = createRootRoute({
+  component: Frame,
+  notFoundComponent: NotFound,
+  validateSearch: ({ near, q }: Record<string, unknown>): Search => ({
+    ...(Number.isSafeInteger(near) ? { near: near as number } : {}),
+    ...(typeof q === 'string' || typeof q === 'number' ? { q: String(q) } : {}),
+  }),
+});
+
+const listPage = (path: '/' | '/mentions' | '/starred', kind: 'feed' | 'mentions' | 'starred', empty: string) =>
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path,
+    component: () => <Conversation narrow={{ kind }} near={rootRoute.useSearch().near} empty={empty} />,
+  });
+const lists = [
+  listPage('/', 'feed', 'There are no messages here yet.'),
+  listPage('/mentions', 'mentions', 'Nobody has mentioned you yet.'),
+  listPage('/starred', 'starred', 'You have not starred a message yet. Stars are only for you.'),
+] as const;
+
+const inbox = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/',
-  component: () => <Conversation narrow={{ kind: 'feed' }} />,
+  path: '/inbox',
+  component: lazyRouteComponent(() => import('./inbox.tsx'), 'InboxPage'),
+});
+
+const recent = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/recent',
+  component: lazyRouteComponent(() => import('./recent.tsx'), 'RecentPage'),
+});
+
+const search = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/search',
+  component: lazyRouteComponent(() => import('./search.tsx'), 'SearchPage'),
 });
 
 const channel = createRoute({
@@ -72,7 +118,12 @@ const channel = createRoute({
   path: '/channel/$channel',
   component: function ChannelPage() {
     const [channelId] = idsOf(channel.useParams().channel) ?? [];
-    return channelId === undefined ? <NotFound /> : <Conversation narrow={{ kind: 'channel', channelId }} />;
+    const { near } = rootRoute.useSearch();
+    return channelId === undefined ? (
+      <NotFound />
+    ) : (
+      <Conversation narrow={{ kind: 'channel', channelId }} near={near} />
+    );
   },
 });
 
@@ -81,11 +132,12 @@ const topic = createRoute({
   path: '/channel/$channel/topic/$topic',
   component: function TopicPage() {
     const params = topic.useParams();
+    const { near } = rootRoute.useSearch();
     const [channelId] = idsOf(params.channel) ?? [];
     return channelId === undefined ? (
       <NotFound />
     ) : (
-      <Conversation narrow={topicPlace(channelId, topicOf(params.topic))} />
+      <Conversation narrow={topicPlace(channelId, topicOf(params.topic))} near={near} />
     );
   },
 });
@@ -95,7 +147,8 @@ const direct = createRoute({
   path: '/dm/$people',
   component: function DirectPage() {
     const userIds = idsOf(direct.useParams().people);
-    return userIds === undefined ? <NotFound /> : <Conversation narrow={{ kind: 'direct', userIds }} />;
+    const { near } = rootRoute.useSearch();
+    return userIds === undefined ? <NotFound /> : <Conversation narrow={{ kind: 'direct', userIds }} near={near} />;
   },
 });
 
@@ -110,7 +163,9 @@ function NotFound() {
   );
 }
 
-const router = createRouter({ routeTree: rootRoute.addChildren([feed, channel, topic, direct]) });
+const router = createRouter({
+  routeTree: rootRoute.addChildren([...lists, inbox, recent, search, channel, topic, direct]),
+});
 
 declare module '@tanstack/react-router' {
   interface Register {

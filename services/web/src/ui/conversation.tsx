@@ -1,26 +1,49 @@
-import { useEffect } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useEffect } from 'react';
 import { keyOf, type Narrow, type Place } from '../state/place.ts';
 import { Compose, NewTopic } from './compose.tsx';
-import { isPlace } from './links.ts';
+import { composeIsShown } from './compose-text.ts';
+import { isPlace, linkTo } from './links.ts';
 import { MessageList } from './message-list.tsx';
 import { titleOf } from './names.ts';
+import { usePageTitle } from './page-title.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
-export function Conversation({ narrow }: { narrow: Narrow }) {
+interface ConversationProps {
+  narrow: Narrow;
+  /** The message at which the conversation opens. */
+  near?: number | undefined;
+  empty?: string;
+  /** Stands below the title. */
+  children?: ReactNode;
+}
+
+export function Conversation({ narrow, near, empty, children }: ConversationProps) {
   const session = useSession();
   const key = keyOf(narrow);
   const model = useSelected((state) => state.model);
   const view = useSelected((state) => state.views.get(key));
   const problem = useSelected((state) => state.failed.get(key));
+  usePageTitle(titleOf(model, narrow));
+  const isMissing = view === undefined;
   useEffect(() => {
     session.shown = { narrow, topId: undefined };
-    if (!view) void session.open(narrow);
-  }, [session, key, view === undefined]);
+    session.keepsUnread = false;
+    const known = session.state.views.get(key);
+    // A part without the newest messages was left from a link to an older message.
+    if (known && (near !== undefined || !known.hasNewest)) void session.open(narrow, near);
+    composeIsShown(key);
+  }, [session, key, near]);
+  useEffect(() => {
+    if (isMissing) void session.open(narrow, near);
+  }, [session, key, isMissing]);
+  useMoved(narrow, near);
   return (
     <main className="conversation" key={key}>
       <h1 title={titleOf(model, narrow)}>{titleOf(model, narrow)}</h1>
+      {children}
       {view ? (
-        <MessageList view={view} />
+        <MessageList view={view} near={near} {...(empty === undefined ? {} : { empty })} />
       ) : (
         <div className="empty">
           {problem === undefined ? (
@@ -40,9 +63,31 @@ export function Conversation({ narrow }: { narrow: Narrow }) {
   );
 }
 
+/** A link names the conversation where a message was; the page follows the message. */
+function useMoved(narrow: Narrow, near: number | undefined): void {
+  const session = useSession();
+  const navigate = useNavigate();
+  const key = keyOf(narrow);
+  const isElsewhere = useSelected(({ views }) => {
+    const view = views.get(key);
+    return near !== undefined && view !== undefined && view.anchor === near && !view.ids.includes(near);
+  });
+  useEffect(() => {
+    if (!isElsewhere || near === undefined || !isPlace(narrow)) return;
+    let isCurrent = true;
+    void session.placeOf(near).then((place) => {
+      if (isCurrent && place && keyOf(place) !== key) void navigate({ ...linkTo(place, near), replace: true });
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [session, navigate, key, near, isElsewhere]);
+}
+
 function Writing({ narrow }: { narrow: Narrow }) {
   const model = useSelected((state) => state.model);
-  if (narrow.kind === 'feed') return <p className="compose-hint">Open a conversation to write in it.</p>;
+  if (!isPlace(narrow) && narrow.kind !== 'channel')
+    return <p className="compose-hint">Open a conversation to write in it.</p>;
   if (narrow.kind !== 'direct' && !model.channels.has(narrow.channelId))
     return <p className="compose-hint">You are not subscribed to this channel.</p>;
   return isPlace(narrow) ? (

@@ -1,12 +1,31 @@
+import type { Model } from '../state/model.ts';
 import { type Narrow, type Place, topicPlace } from '../state/place.ts';
+import { textOf } from '../state/query.ts';
+import { channelName } from './names.ts';
 
-/** The address of a page, as the router takes it. */
-export function linkTo(narrow: Narrow) {
-  if (narrow.kind === 'feed') return { to: '/' as const };
-  if (narrow.kind === 'direct') return { to: '/dm/$people' as const, params: { people: narrow.userIds.join(',') } };
-  const channel = String(narrow.channelId);
-  if (narrow.kind === 'channel') return { to: '/channel/$channel' as const, params: { channel } };
-  return { to: '/channel/$channel/topic/$topic' as const, params: { channel, topic: topicParam(narrow.topic) } };
+/** The address of a page, as the router takes it; with a message, at which the page opens. */
+export function linkTo(narrow: Narrow, near?: number) {
+  const search = near === undefined ? {} : { near };
+  switch (narrow.kind) {
+    case 'feed':
+      return { to: '/' as const, search };
+    case 'all':
+      return { to: '/recent' as const, search };
+    case 'mentions':
+      return { to: '/mentions' as const, search };
+    case 'starred':
+      return { to: '/starred' as const, search };
+    case 'search':
+      return { to: '/search' as const, search: { q: textOf(narrow.terms) } };
+    case 'direct':
+      return { to: '/dm/$people' as const, params: { people: narrow.userIds.join(',') }, search };
+    case 'channel':
+      return { to: '/channel/$channel' as const, params: { channel: String(narrow.channelId) }, search };
+    default: {
+      const params = { channel: String(narrow.channelId), topic: topicParam(narrow.topic) };
+      return { to: '/channel/$channel/topic/$topic' as const, params, search };
+    }
+  }
 }
 
 /** A path cannot contain an empty part: a topic without a name is `~`. */
@@ -23,22 +42,57 @@ export function idsOf(text: string): number[] | undefined {
     : undefined;
 }
 
-/** Links between messages, as the server renders them: `#narrow/channel/2-general/topic/welcome/with/52`. */
-export function narrowOfLink(href: string): Narrow | undefined {
-  const [, fragment] = href.split('#narrow/');
-  if (fragment === undefined) return undefined;
+/** A page, and the message at which it opens. */
+export interface Target {
+  narrow: Narrow;
+  near: number | undefined;
+}
+
+/** Links between messages, as the server renders them: `#narrow/channel/2-general/topic/welcome/near/52`. */
+export function targetOfLink(href: string): Target | undefined {
+  const [address, fragment] = href.split('#narrow/');
+  if (fragment === undefined || !isHere(address ?? '')) return undefined;
   const parts = fragment.split('/');
   const operand = (...names: string[]): string | undefined => {
     const at = parts.findIndex((part, index) => index % 2 === 0 && names.includes(part));
-    return at < 0 ? undefined : parts[at + 1];
+    return at < 0 ? undefined : decodeDots(parts[at + 1] ?? '');
   };
-  const channelId = Number.parseInt(operand('channel', 'stream') ?? '', 10);
-  const topic = operand('topic', 'subject');
-  const people = operand('dm', 'pm-with')?.replace(/-[^,]*$/, '');
-  if (people !== undefined) return { kind: 'direct', userIds: people.split(',').map(Number).filter(Number.isInteger) };
-  if (Number.isNaN(channelId)) return undefined;
-  return topic === undefined ? { kind: 'channel', channelId } : topicPlace(channelId, decodeDots(topic));
+  const narrow = narrowOf(operand);
+  const near = Number(operand('near', 'id') ?? Number.NaN);
+  return narrow && { narrow, near: Number.isSafeInteger(near) ? near : undefined };
 }
+
+const isHere = (address: string): boolean =>
+  URL.canParse(address, location.origin) && new URL(address, location.origin).origin === location.origin;
+
+function narrowOf(operand: (...names: string[]) => string | undefined): Narrow | undefined {
+  const people = operand('dm', 'pm-with')?.replace(/-.*$/, '');
+  if (people !== undefined) {
+    const userIds = idsOf(people);
+    return userIds && { kind: 'direct', userIds };
+  }
+  const is = operand('is');
+  if (is === 'starred') return { kind: 'starred' };
+  if (is === 'mentioned') return { kind: 'mentions' };
+  const words = operand('search');
+  if (words !== undefined) return { kind: 'search', terms: [{ operator: 'search', operand: words }] };
+  const channelId = Number.parseInt(operand('channel', 'stream') ?? '', 10);
+  if (Number.isNaN(channelId)) return undefined;
+  const topic = operand('topic', 'subject');
+  return topic === undefined ? { kind: 'channel', channelId } : topicPlace(channelId, topic);
+}
+
+/** A link to a message that works in messages, too. */
+export function permalink(model: Model, place: Place, messageId: number): string {
+  const end = `near/${messageId}`;
+  if (place.kind === 'direct') return `${location.origin}/#narrow/dm/${place.userIds.join(',')}/${end}`;
+  const channel = `${place.channelId}-${encodeDots(channelName(model, place.channelId).replaceAll(' ', '-'))}`;
+  return `${location.origin}/#narrow/channel/${channel}/topic/${encodeDots(place.topic)}/${end}`;
+}
+
+/** Parentheses would end a link in Markdown. */
+const encodeDots = (text: string): string =>
+  encodeURIComponent(text).replaceAll('.', '%2E').replaceAll('(', '%28').replaceAll(')', '%29').replaceAll('%', '.');
 
 /** In these links a dot stands for a percent sign. */
 function decodeDots(text: string): string {

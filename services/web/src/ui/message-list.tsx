@@ -1,8 +1,8 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'react';
-import { holds, keyOf } from '../state/place.ts';
-
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { holds, keyOf, type Narrow } from '../state/place.ts';
 import type { View } from '../state/views.ts';
+import { focusMessage, useReading } from './editing.ts';
 import { MessageRow, OutgoingRow } from './message-row.tsx';
 import { type Row, rowsOf } from './rows.ts';
 import { useSelected, useSession } from './session-context.tsx';
@@ -10,16 +10,23 @@ import { useSelected, useSession } from './session-context.tsx';
 /** Further messages are loaded when fewer than this are left above or below. */
 const margin = 15;
 
-export function MessageList({ view }: { view: View }) {
+interface MessageListProps {
+  view: View;
+  /** The message that a link named. */
+  near?: number | undefined;
+  empty?: string;
+}
+
+export function MessageList({ view, near, empty = 'There are no messages here yet.' }: MessageListProps) {
   const session = useSession();
   const { narrow } = view;
   const messages = useSelected((state) => state.messages);
   const outbox = useSelected((state) => state.outbox);
   const ownId = useSelected((state) => state.model.ownId);
-  const rows = useMemo(
-    () => rowsOf({ view, messages, outbox: outbox.filter(({ place }) => holds(narrow, place, false)), ownId }),
-    [view, messages, outbox, narrow, ownId],
-  );
+  const rows = useMemo(() => {
+    const own = outbox.filter(({ place }) => holds(narrow, { place, isMuted: false, flags: [] }));
+    return rowsOf({ view, messages, outbox: own, ownId });
+  }, [view, messages, outbox, narrow, ownId]);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
     count: rows.length,
@@ -31,56 +38,127 @@ export function MessageList({ view }: { view: View }) {
     followOnAppend: view.hasNewest,
     scrollEndThreshold: 80,
   });
-  useAnchor(list, rows, view);
+  useAnchor(list, rows, view, near);
   const items = list.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
   useEffect(() => {
     if (first < margin) void session.extend(narrow, 'oldest');
     if (last > rows.length - margin) void session.extend(narrow, 'newest');
   }, [session, narrow, first, last, rows.length]);
-  useSeen(list, rows, scroller.current);
+  useSeen(list, rows, narrow, scroller.current);
+  const [current, setCurrent] = useCurrent(list, rows, near);
+  const rendered = items.map(({ index }) => rows[index]?.message?.id);
+  const reachable = rendered.includes(current) ? current : rendered.findLast((id) => id !== undefined);
+  const isPlace = narrow.kind === 'topic' || narrow.kind === 'direct';
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard.
     <section className="messages" ref={scroller} tabIndex={0} aria-label="Messages">
-      {rows.length === 0 && <p className="empty">There are no messages here yet.</p>}
+      {rows.length === 0 && <p className="empty">{empty}</p>}
       <div className="canvas" role={rows.length > 0 ? 'feed' : undefined} style={{ height: list.getTotalSize() }}>
-        {items.map(({ index, key, start }) => (
-          <div
-            key={key}
-            className="slot"
-            data-index={index}
-            ref={list.measureElement}
-            style={{ transform: `translateY(${start}px)` }}
-          >
-            <RowView row={rows[index] as Row} isFeed={narrow.kind === 'feed' || narrow.kind === 'channel'} />
-          </div>
-        ))}
+        {items.map(({ index, key, start }) => {
+          const row = rows[index] as Row;
+          const id = row.message?.id ?? 0;
+          return (
+            <div
+              key={key}
+              className="slot"
+              data-index={index}
+              ref={list.measureElement}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              {row.outgoing ? (
+                <OutgoingRow row={row} outgoing={row.outgoing} />
+              ) : (
+                <MessageRow
+                  row={row}
+                  hasPlaces={!isPlace}
+                  match={view.matches.get(id)}
+                  isCurrent={id === reachable}
+                  isNear={id === near}
+                  onFocus={setCurrent}
+                />
+              )}
+            </div>
+          );
+        })}
       </div>
+      {(!view.hasNewest || !list.isAtEnd(jumpFrom)) && rows.length > 0 && (
+        <button
+          type="button"
+          className="to-end"
+          onClick={() => (view.hasNewest ? list.scrollToEnd() : void session.open(narrow, newestId))}
+        >
+          <span aria-hidden="true">↓ </span>Newest messages
+        </button>
+      )}
     </section>
   );
 }
 
-function RowView({ row, isFeed }: { row: Row; isFeed: boolean }) {
-  return row.outgoing ? <OutgoingRow row={row} outgoing={row.outgoing} /> : <MessageRow row={row} hasPlaces={isFeed} />;
-}
+/** No message is newer. */
+const newestId = 10_000_000_000_000_000;
+/** The way to the end is shown from so far above it. */
+const jumpFrom = 400;
 
 type List = Virtualizer<HTMLDivElement, Element>;
 
+/** The message that keys act on: the one with the focus, or the one that a link named. Keys move it. */
+function useCurrent(
+  list: List,
+  rows: readonly Row[],
+  near: number | undefined,
+): [number | undefined, (id: number) => void] {
+  const session = useSession();
+  const [current, setCurrent] = useState(near);
+  const [wanted, setWanted] = useState<number>();
+  useEffect(() => setCurrent(near), [near]);
+  const indexOf = (id: number | undefined): number => rows.findIndex(({ message }) => message && message.id === id);
+  useEffect(() => {
+    if (wanted !== undefined && focusMessage(wanted)) setWanted(undefined);
+  });
+  const position = (): number => {
+    const known = indexOf(current);
+    return known >= 0 ? known : indexOf(session.shown?.topId);
+  };
+  const focus = (index: number): void => {
+    const id = rows[index]?.message?.id;
+    if (id === undefined) return;
+    list.scrollToIndex(index, { align: 'auto' });
+    setCurrent(id);
+    setWanted(id);
+  };
+  useReading({
+    current: () => rows[position() < 0 ? rows.length - 1 : position()]?.message,
+    move: (step) => {
+      const at = position();
+      focus(at < 0 ? rows.length - 1 : Math.max(0, Math.min(rows.length - 1, at + step)));
+    },
+    end: () => focus(rows.length - 1),
+  });
+  return [current, setCurrent];
+}
+
 /** Shows a replaced view at its anchor: the first unread message, the message that was on top, or the end. */
-function useAnchor(list: List, rows: readonly Row[], { anchor, version, narrow }: View): void {
+function useAnchor(list: List, rows: readonly Row[], view: View, near: number | undefined): void {
+  const { anchor, version, narrow } = view;
   const shown = useRef('');
   useLayoutEffect(() => {
     const wanted = `${keyOf(narrow)} ${version}`;
     if (shown.current === wanted || rows.length === 0) return;
+    const isFirst = shown.current === '';
+    const isByTime = narrow.kind === 'search' || narrow.kind === 'starred';
+    const index =
+      isFirst && near === undefined && !isByTime
+        ? rows.findIndex(({ message }) => message !== undefined && !message.flags.includes('read'))
+        : rows.findIndex(({ message }) => message !== undefined && message.id === anchor);
     shown.current = wanted;
-    const index = rows.findIndex(({ message }) => message !== undefined && message.id === anchor);
-    if (index >= 0) list.scrollToIndex(index, { align: 'start' });
+    if (index >= 0) list.scrollToIndex(index, { align: anchor === near ? 'center' : 'start' });
     else list.scrollToEnd();
   });
 }
 
-/** What lies within the visible part for a moment counts as read. */
-function useSeen(list: List, rows: readonly Row[], scroller: HTMLDivElement | null): void {
+/** What lies within the visible part for a moment counts as read, but not what a search found. */
+function useSeen(list: List, rows: readonly Row[], narrow: Narrow, scroller: HTMLDivElement | null): void {
   const session = useSession();
   const offset = list.scrollOffset ?? 0;
   useEffect(() => {
@@ -90,6 +168,7 @@ function useSeen(list: List, rows: readonly Row[], scroller: HTMLDivElement | nu
       const visible = list.getVirtualItems().filter((item) => item.start < end && item.end > offset);
       const top = visible.map(({ index }) => rows[index]?.message?.id).find((id) => id !== undefined);
       if (session.shown) session.shown.topId = list.isAtEnd(80) ? undefined : top;
+      if (narrow.kind === 'search' || narrow.kind === 'starred') return;
       const { unread } = session.state.model;
       const ids = visible.flatMap(({ index, end: bottom }) => {
         const message = rows[index]?.message;
@@ -100,5 +179,5 @@ function useSeen(list: List, rows: readonly Row[], scroller: HTMLDivElement | nu
     look();
     document.addEventListener('visibilitychange', look);
     return () => document.removeEventListener('visibilitychange', look);
-  }, [session, list, rows, scroller, offset]);
+  }, [session, list, rows, narrow, scroller, offset]);
 }

@@ -3,8 +3,12 @@ import { memo, type ReactNode, useLayoutEffect, useRef } from 'react';
 import { directPlace, type Message, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import { contentOf } from './content.ts';
+import { edit, focusMessage, useEditing } from './editing.ts';
 import { linkTo } from './links.ts';
+import { MessageEditor } from './message-editor.tsx';
+import { Toolbar } from './message-menu.tsx';
 import { personName, titleOf } from './names.ts';
+import { Reactions } from './reactions.tsx';
 import type { Row } from './rows.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
@@ -15,16 +19,42 @@ const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeS
 interface RowProps {
   row: Row;
   hasPlaces: boolean;
+  /** The text with the words of a search marked. */
+  match: string | undefined;
+  /** Whether Tab reaches this message and its buttons. */
+  isCurrent: boolean;
+  isNear: boolean;
+  onFocus: (id: number) => void;
 }
 
-export const MessageRow = memo(function MessageRow({ row, hasPlaces }: RowProps) {
+/** Rows are made again for each change of any message; what they show seldom changes. */
+const isSame = (a: RowProps, b: RowProps): boolean =>
+  a.row.message === b.row.message &&
+  a.row.day?.getTime() === b.row.day?.getTime() &&
+  a.row.isNewPlace === b.row.isNewPlace &&
+  a.row.isNamed === b.row.isNamed &&
+  a.hasPlaces === b.hasPlaces &&
+  a.match === b.match &&
+  a.isCurrent === b.isCurrent &&
+  a.isNear === b.isNear;
+
+export const MessageRow = memo(function MessageRow(props: RowProps) {
+  const { row, hasPlaces, match, isCurrent, isNear, onFocus } = props;
   const message = row.message as Message;
   const model = useSelected((state) => state.model);
+  const editing = useEditing();
   const place = placeOf(message, model.ownId);
   const sent = new Date(message.timestamp * 1_000);
   const name = message.sender_full_name || personName(model, message.sender_id);
+  const isEdited = message.last_edit_timestamp !== undefined && message.last_edit_timestamp !== null;
   return (
-    <article aria-label={`${name}, ${fullFormat.format(sent)}`} data-message={message.id}>
+    <article
+      aria-label={`${name}, ${fullFormat.format(sent)}${message.flags.includes('starred') ? ', starred' : ''}`}
+      data-message={message.id}
+      data-near={isNear}
+      tabIndex={isCurrent ? 0 : -1}
+      onFocus={() => onFocus(message.id)}
+    >
       <Day row={row} />
       {hasPlaces && row.isNewPlace && (
         <Link {...linkTo(place)} className="place" style={{ borderColor: colorOf(model, place) }}>
@@ -32,14 +62,38 @@ export const MessageRow = memo(function MessageRow({ row, hasPlaces }: RowProps)
         </Link>
       )}
       <Body name={name} row={row} senderId={message.sender_id} ownId={model.ownId}>
-        <time dateTime={sent.toISOString()} title={fullFormat.format(sent)}>
-          {timeFormat.format(sent)}
-        </time>
-        <Content html={message.content} />
+        <Link
+          {...linkTo(place, message.id)}
+          className="time"
+          tabIndex={isCurrent ? 0 : -1}
+          title={fullFormat.format(sent)}
+          activeProps={noProps}
+        >
+          <time dateTime={sent.toISOString()}>{timeFormat.format(sent)}</time>
+          {message.flags.includes('starred') && <span aria-hidden="true"> ★</span>}
+          {isEdited && <span className="edited"> edited</span>}
+        </Link>
+        {editing === message.id ? (
+          <MessageEditor
+            message={message}
+            onClose={() => {
+              edit(undefined);
+              focusMessage(message.id);
+            }}
+          />
+        ) : (
+          <Content html={match ?? message.content} />
+        )}
+        <Reactions message={message} model={model} />
+        {editing !== message.id && (
+          <Toolbar message={message} model={model} isReachable={isCurrent} onEdit={() => edit(message.id)} />
+        )}
       </Body>
     </article>
   );
-});
+}, isSame);
+
+const noProps = {};
 
 const colorOf = (model: Parameters<typeof titleOf>[0], place: ReturnType<typeof placeOf>): string =>
   place.kind === 'topic' ? (model.channels.get(place.channelId)?.color ?? '') : '';

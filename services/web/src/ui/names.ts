@@ -2,7 +2,7 @@ import { isMuted, type Model } from '../state/model.ts';
 import type { Narrow, Place } from '../state/place.ts';
 
 export const personName = (model: Model, id: number): string => model.people.get(id)?.name ?? 'Unknown person';
-const channelName = (model: Model, id: number): string => model.channels.get(id)?.name ?? 'Unknown channel';
+export const channelName = (model: Model, id: number): string => model.channels.get(id)?.name ?? 'Unknown channel';
 export const topicName = (topic: string): string => (topic === '' ? 'general chat' : topic);
 
 export function peopleNames(model: Model, ids: readonly number[]): string {
@@ -10,9 +10,17 @@ export function peopleNames(model: Model, ids: readonly number[]): string {
   return ids.map((id) => personName(model, id)).join(', ');
 }
 
+const titles = {
+  feed: 'Combined feed',
+  all: 'Recent conversations',
+  mentions: 'Mentions',
+  starred: 'Starred messages',
+  search: 'Search',
+};
+
 export function titleOf(model: Model, narrow: Narrow): string {
-  if (narrow.kind === 'feed') return 'Combined feed';
   if (narrow.kind === 'direct') return peopleNames(model, narrow.userIds);
+  if (narrow.kind !== 'channel' && narrow.kind !== 'topic') return titles[narrow.kind];
   const channel = `#${channelName(model, narrow.channelId)}`;
   return narrow.kind === 'channel' ? channel : `${channel} › ${topicName(narrow.topic)}`;
 }

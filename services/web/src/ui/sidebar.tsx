@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import type { Channel, Model } from '../state/model.ts';
+import type { Channel } from '../state/members.ts';
+import type { Model } from '../state/model.ts';
 import { directPlace, keyOf, type Narrow, topicPlace } from '../state/place.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { linkTo } from './links.ts';
@@ -14,9 +15,6 @@ const shownPeople = 50;
 export function Sidebar({ onClose }: { onClose: () => void }) {
   const model = useSelected((state) => state.model);
   const total = countUnread(model, () => true);
-  useEffect(() => {
-    document.title = total > 0 ? `(${total}) ${model.realmName}` : model.realmName;
-  }, [total, model.realmName]);
   const channels = [...model.channels.values()].sort(
     (a, b) => Number(b.isPinned) - Number(a.isPinned) || a.name.localeCompare(b.name),
   );
@@ -28,7 +26,16 @@ export function Sidebar({ onClose }: { onClose: () => void }) {
       </header>
       <div className="sections">
         <ul>
-          <Entry narrow={{ kind: 'feed' }} label="Combined feed" unread={total} />
+          <li>
+            <PageLink to="/inbox" label="Inbox" unread={total} />
+          </li>
+          <Entry narrow={{ kind: 'all' }} label="Recent conversations" unread={0} />
+          <Entry narrow={{ kind: 'feed' }} label="Combined feed" unread={0} />
+          <Entry narrow={{ kind: 'mentions' }} label="Mentions" unread={model.marks.mentions.size} />
+          <Entry narrow={{ kind: 'starred' }} label="Starred messages" unread={0} />
+          <li>
+            <PageLink to="/search" label="Search" unread={0} />
+          </li>
         </ul>
         <h2>Direct messages</h2>
         <Direct model={model} />
@@ -62,8 +69,26 @@ function Entry({ narrow, label, unread, color, isMuted = false }: EntryProps) {
 
 function EntryLink({ narrow, label, unread, color }: EntryProps) {
   return (
-    <Link {...linkTo(narrow)} className="entry" activeOptions={{ exact: true }} title={label}>
+    <Link {...linkTo(narrow)} className="entry" activeOptions={exactly} title={label}>
       {color !== undefined && <span className="hash" aria-hidden="true" style={{ background: color }} />}
+      <Label label={label} unread={unread} />
+    </Link>
+  );
+}
+
+const exactly = { exact: true, includeSearch: false };
+
+function PageLink({ to, label, unread }: { to: '/inbox' | '/search'; label: string; unread: number }) {
+  return (
+    <Link to={to} className="entry" activeOptions={exactly}>
+      <Label label={label} unread={unread} />
+    </Link>
+  );
+}
+
+function Label({ label, unread }: { label: string; unread: number }) {
+  return (
+    <>
       <span className="label">{label}</span>
       {unread > 0 && (
         <span className="count">
@@ -71,7 +96,7 @@ function EntryLink({ narrow, label, unread, color }: EntryProps) {
           <span className="hidden"> unread</span>
         </span>
       )}
-    </Link>
+    </>
   );
 }
 

@@ -1,0 +1,86 @@
+import { ApiError, type Client } from '@natter/client';
+import { type Emoji, type Message, type Narrow, termsOf } from '../state/place.ts';
+
+/** A request takes at most so many messages. */
+const maxFlagged = 5_000;
+
+/** What a reader does with messages. The screen changes with the events that follow. */
+export class MessageActions {
+  readonly #client: Client;
+  readonly #report: (error: unknown) => void;
+
+  constructor(client: Client, report: (error: unknown) => void) {
+    this.#client = client;
+    this.#report = report;
+  }
+
+  /** Whether it had an effect. */
+  async #try(call: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await call();
+      return true;
+    } catch (error) {
+      this.#report(error);
+      return false;
+    }
+  }
+
+  async toggleReaction(message: Message, emoji: Emoji, ownId: number): Promise<void> {
+    const isThere = message.reactions.some(
+      (one) =>
+        one.user_id === ownId && one.emoji_code === emoji.emoji_code && one.reaction_type === emoji.reaction_type,
+    );
+    const { emoji_name, emoji_code, reaction_type } = emoji;
+    const params = { message_id: message.id, emoji_name, emoji_code, reaction_type };
+    const call = isThere ? this.#client.removeReaction : this.#client.addReaction;
+    // A second click, or another tab, was faster: the reaction is as wanted.
+    const isAsWanted = (error: unknown): boolean =>
+      error instanceof ApiError &&
+      (error.code === 'REACTION_ALREADY_EXISTS' || error.code === 'REACTION_DOES_NOT_EXIST');
+    await this.#try(() =>
+      call(params).catch((error: unknown) => {
+        if (!isAsWanted(error)) throw error;
+      }),
+    );
+  }
+
+  async toggleStar({ id, flags }: Message): Promise<void> {
+    const op = flags.includes('starred') ? 'remove' : 'add';
+    await this.#try(() => this.#client.updateFlags({ messages: [id], op, flag: 'starred' }));
+  }
+
+  async markRead(messages: readonly number[]): Promise<void> {
+    await this.#try(() => this.#client.updateFlags({ messages: messages.slice(-maxFlagged), op: 'add', flag: 'read' }));
+  }
+
+  /** Makes a message and all later ones of its conversation unread. */
+  markUnreadFrom(narrow: Narrow, messageId: number): Promise<boolean> {
+    return this.#try(() =>
+      this.#client.updateFlagsForNarrow({
+        narrow: termsOf(narrow),
+        anchor: messageId,
+        num_before: 0,
+        num_after: maxFlagged - 1,
+        op: 'remove',
+        flag: 'read',
+      }),
+    );
+  }
+
+  /** What the writer wrote; undefined if it cannot be read. */
+  async sourceOf(messageId: number): Promise<string | undefined> {
+    let source: string | undefined;
+    await this.#try(async () => {
+      source = (await this.#client.getMessage({ message_id: messageId })).raw_content;
+    });
+    return source;
+  }
+
+  edit(messageId: number, content: string): Promise<boolean> {
+    return this.#try(() => this.#client.updateMessage({ message_id: messageId, content }));
+  }
+
+  delete(messageId: number): Promise<boolean> {
+    return this.#try(() => this.#client.deleteMessage({ message_id: messageId }));
+  }
+}

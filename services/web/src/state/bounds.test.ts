@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { bounded } from './bounds.ts';
+import type { Message, Narrow } from './place.ts';
+import { keyOf } from './place.ts';
+import type { Shown, View } from './views.ts';
+
+const messageOf = (id: number): Message => ({ id, flags: [], reactions: [] }) as unknown as Message;
+const idsFrom = (first: number, count: number): number[] => Array.from({ length: count }, (_, index) => first + index);
+
+const viewOf = (narrow: Narrow, ids: readonly number[]): View => ({
+  narrow,
+  ids,
+  hasOldest: true,
+  hasNewest: true,
+  anchor: undefined,
+  version: 1,
+  matches: new Map(ids.map((id) => [id, ''])),
+});
+
+function shownOf(...views: View[]): Shown {
+  return {
+    messages: new Map(views.flatMap(({ ids }) => ids.map((id) => [id, messageOf(id)] as const))),
+    views: new Map(views.map((view) => [keyOf(view.narrow), view])),
+  };
+}
+
+const feed: Narrow = { kind: 'feed' };
+
+test('a view within the bounds stays as it is', () => {
+  const shown = shownOf(viewOf(feed, idsFrom(1, 1_200)));
+  expect(bounded(shown, undefined)).toBe(shown);
+});
+
+test('a long view keeps what lies around the reader, and knows which ends it lacks', () => {
+  const shown = shownOf(viewOf(feed, idsFrom(1, 5_000)));
+  for (const [topId, ends] of [
+    [1, [true, false]],
+    [2_500, [false, false]],
+    [undefined, [false, true]],
+  ] as const) {
+    const { views, messages } = bounded(shown, { key: 'feed', topId });
+    const view = views.get('feed') as View;
+    expect([topId, view.hasOldest, view.hasNewest]).toEqual([topId, ...ends]);
+    expect(view.ids).toContain(topId ?? 5_000);
+    expect(view.ids).toEqual(idsFrom(view.ids[0] ?? 0, view.ids.length));
+    expect(view.ids.length).toBeLessThan(1_200);
+    expect([...messages.keys()]).toEqual(view.ids);
+    expect([...view.matches.keys()]).toEqual(view.ids);
+  }
+});
+
+test('a day of many conversations keeps the last ones, and the one on screen', () => {
+  const views = idsFrom(1, 100).map((channelId) =>
+    viewOf({ kind: 'channel', channelId }, idsFrom(channelId * 100, 100)),
+  );
+  const { views: left, messages } = bounded(shownOf(...views), { key: 'channel:1', topId: undefined });
+  expect(left.size).toBeLessThanOrEqual(12);
+  expect([left.has('channel:1'), left.has('channel:100'), left.has('channel:2')]).toEqual([true, true, false]);
+  expect(messages.size).toBe(left.size * 100);
+});
+
+test('messages that no view shows are dropped', () => {
+  const loose = new Map(idsFrom(1_000_000, 5_000).map((id) => [id, messageOf(id)]));
+  const { messages, views } = shownOf(viewOf(feed, [1, 2, 3]));
+  const shown = bounded({ messages: new Map([...messages, ...loose]), views }, undefined);
+  expect([...shown.messages.keys()]).toEqual([1, 2, 3]);
+});

@@ -1,0 +1,57 @@
+import type { Shown, View } from './views.ts';
+
+/** A view that grew beyond this loses its far ends. They are loaded again when the reader gets there. */
+const maxIds = 1_200;
+const keptIds = 700;
+const maxViews = 12;
+/** Recent conversations are found in more messages. */
+const maxOfAll = 6_000;
+/** Messages of no view that may stay for a while. */
+const maxLoose = 500;
+
+/** What the reader looks at: a view, and the message at the top of the screen; undefined at the end of the view. */
+export interface Focus {
+  key: string;
+  topId: number | undefined;
+}
+
+/** Bounds the memory of a long day: what lies far from the reader is dropped. */
+export function bounded(shown: Shown, focus: Focus | undefined): Shown {
+  if (isWithin(shown)) return shown;
+  const last = [...shown.views].filter(([key]) => key !== focus?.key).slice(-(maxViews - 1));
+  const kept = new Map(last);
+  const entries = [...shown.views].filter(([key]) => key === focus?.key || kept.has(key));
+  const views = new Map(
+    entries.map(([key, view]) => [key, nearest(view, key === focus?.key ? focus.topId : undefined)]),
+  );
+  const wanted = new Set([...views.values()].flatMap(({ ids }) => ids));
+  return { messages: new Map([...shown.messages].filter(([id]) => wanted.has(id))), views };
+}
+
+function isWithin({ messages, views }: Shown): boolean {
+  let listed = 0;
+  for (const view of views.values()) {
+    if (view.ids.length > limitOf(view)) return false;
+    listed += view.ids.length;
+  }
+  return views.size <= maxViews && messages.size <= listed + maxLoose;
+}
+
+const limitOf = ({ narrow }: View): number => (narrow.kind === 'all' ? maxOfAll : maxIds);
+
+function nearest(view: View, topId: number | undefined): View {
+  const count = view.ids.length;
+  if (count <= limitOf(view)) return view;
+  const found = topId === undefined ? count : view.ids.findIndex((id) => id >= topId);
+  const middle = found < 0 ? count : found;
+  const start = Math.max(0, Math.min(count - keptIds, middle - keptIds / 2));
+  const ids = view.ids.slice(start, start + keptIds);
+  const kept = new Set(ids);
+  return {
+    ...view,
+    ids,
+    hasOldest: view.hasOldest && start === 0,
+    hasNewest: view.hasNewest && start + keptIds >= count,
+    matches: new Map([...view.matches].filter(([id]) => kept.has(id))),
+  };
+}

@@ -1,0 +1,88 @@
+import type { ChatEvent } from '@natter/client';
+import { isMention } from './place.ts';
+
+interface RealmEmoji {
+  id: string;
+  name: string;
+  url: string;
+}
+
+/** What the reader has marked or should notice, and the emoji of the organisation. */
+export interface Marks {
+  /** Unread messages that mention the reader. */
+  mentions: ReadonlySet<number>;
+  starred: ReadonlySet<number>;
+  /** By id; without deactivated ones. */
+  emoji: ReadonlyMap<string, RealmEmoji>;
+}
+
+interface RawEmoji {
+  id: string;
+  name: string;
+  source_url: string;
+  deactivated: boolean;
+}
+interface RawMarks {
+  unread_msgs: { mentions: number[] };
+  starred_messages: number[];
+  realm_emoji: Record<string, RawEmoji>;
+}
+
+const emojiOf = (raw: Record<string, RawEmoji>): ReadonlyMap<string, RealmEmoji> =>
+  new Map(
+    Object.values(raw).flatMap(({ id, name, source_url, deactivated }) =>
+      deactivated ? [] : [[id, { id, name, url: source_url }]],
+    ),
+  );
+
+export function marksOf(answer: object): Marks {
+  const raw = answer as RawMarks;
+  return {
+    mentions: new Set(raw.unread_msgs.mentions),
+    starred: new Set(raw.starred_messages),
+    emoji: emojiOf(raw.realm_emoji),
+  };
+}
+
+const plus = (set: ReadonlySet<number>, ids: readonly number[]): ReadonlySet<number> => new Set([...set, ...ids]);
+
+export const minus = (set: ReadonlySet<number>, ids: readonly number[]): ReadonlySet<number> =>
+  ids.some((id) => set.has(id)) ? new Set([...set].filter((id) => !ids.includes(id))) : set;
+
+export function applyToMarks(marks: Marks, event: ChatEvent): Marks {
+  switch (event.type) {
+    case 'message': {
+      const isNew = isMention(event.flags) && !event.flags.includes('read');
+      return isNew ? { ...marks, mentions: plus(marks.mentions, [event.message.id]) } : marks;
+    }
+    case 'update_message': {
+      if (event.rendered_content === undefined) return marks;
+      const isNew = isMention(event.flags) && !event.flags.includes('read');
+      const others = minus(marks.mentions, [event.message_id]);
+      return { ...marks, mentions: isNew ? plus(others, [event.message_id]) : others };
+    }
+    case 'delete_message': {
+      const ids = 'message_ids' in event ? event.message_ids : [event.message_id];
+      return { ...marks, mentions: minus(marks.mentions, ids), starred: minus(marks.starred, ids) };
+    }
+    case 'update_message_flags':
+      return flagged(marks, event);
+    case 'realm_emoji':
+      return event.op === 'update' ? { ...marks, emoji: emojiOf(event.realm_emoji) } : marks;
+    default:
+      return marks;
+  }
+}
+
+function flagged(marks: Marks, event: Extract<ChatEvent, { type: 'update_message_flags' }>): Marks {
+  if (event.flag === 'starred') {
+    const { starred } = marks;
+    return { ...marks, starred: event.op === 'add' ? plus(starred, event.messages) : minus(starred, event.messages) };
+  }
+  if (event.flag !== 'read') return marks;
+  if (event.op === 'add') return { ...marks, mentions: minus(marks.mentions, event.messages) };
+  const again = Object.entries(event.message_details ?? {}).flatMap(([id, { mentioned }]) =>
+    mentioned === true ? [Number(id)] : [],
+  );
+  return { ...marks, mentions: plus(marks.mentions, again) };
+}

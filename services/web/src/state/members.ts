@@ -1,0 +1,103 @@
+import type { ChatEvent } from '@natter/client';
+
+type EventOf<T extends ChatEvent['type']> = Extract<ChatEvent, { type: T }>;
+
+export interface Person {
+  id: number;
+  name: string;
+  isBot: boolean;
+  isActive: boolean;
+}
+
+export interface Channel {
+  id: number;
+  name: string;
+  color: string;
+  isPrivate: boolean;
+  isMuted: boolean;
+  isPinned: boolean;
+}
+
+export interface RawPerson {
+  user_id: number;
+  full_name: string;
+  is_bot?: boolean;
+  is_active?: boolean;
+}
+export interface RawChannel {
+  stream_id: number;
+  name: string;
+  color: string;
+  invite_only: boolean;
+  is_muted: boolean;
+  pin_to_top: boolean;
+}
+export const personOf = (raw: RawPerson, isActive = raw.is_active ?? true): Person => ({
+  id: raw.user_id,
+  name: raw.full_name,
+  isBot: raw.is_bot ?? false,
+  isActive,
+});
+
+export const channelOf = (raw: RawChannel): Channel => ({
+  id: raw.stream_id,
+  name: raw.name,
+  color: raw.color,
+  isPrivate: raw.invite_only,
+  isMuted: raw.is_muted,
+  isPinned: raw.pin_to_top,
+});
+
+/** Properties of a channel in events, and here. */
+const fields: Record<string, keyof Channel> = {
+  name: 'name',
+  color: 'color',
+  invite_only: 'isPrivate',
+  is_muted: 'isMuted',
+  pin_to_top: 'isPinned',
+};
+
+/** The subscribed channels after an event, and those that the reader left with it. */
+export function channelsAfter(
+  before: ReadonlyMap<number, Channel>,
+  event: EventOf<'subscription'> | EventOf<'stream'>,
+): { channels: ReadonlyMap<number, Channel>; left: readonly number[] } {
+  const channels = new Map(before);
+  const left: number[] = [];
+  const change = (id: number, property: string, value: unknown): void => {
+    const [field, channel] = [fields[property], channels.get(id)];
+    if (field !== undefined && channel) channels.set(id, { ...channel, [field]: value });
+  };
+  if (event.type === 'stream') {
+    if (event.op === 'delete') left.push(...event.stream_ids);
+    if (event.op === 'update') change(event.stream_id, event.property, event.value);
+  } else if (event.op === 'add') {
+    for (const one of event.subscriptions) channels.set(one.stream_id, channelOf(one as unknown as RawChannel));
+  } else if (event.op === 'remove') left.push(...event.subscriptions.map(({ stream_id }) => stream_id));
+  else if (event.op === 'update') change(event.stream_id, event.property, event.value);
+  for (const id of left) channels.delete(id);
+  return { channels, left };
+}
+
+export function peopleAfter(
+  before: ReadonlyMap<number, Person>,
+  event: EventOf<'realm_user'>,
+): ReadonlyMap<number, Person> {
+  const people = new Map(before);
+  if (event.op === 'add') people.set(event.person.user_id, personOf(event.person as unknown as RawPerson));
+  else if (event.op === 'remove') {
+    // Their messages stay, and name them.
+    const person = people.get(event.person.user_id);
+    if (person) people.set(person.id, { ...person, isActive: false });
+  } else {
+    const change = event.person as { user_id: number; full_name?: string; is_active?: boolean };
+    const person = people.get(change.user_id);
+    if (person)
+      people.set(person.id, {
+        ...person,
+        name: change.full_name ?? person.name,
+        isActive: change.is_active ?? person.isActive,
+      });
+  }
+  return people;
+}

@@ -1,0 +1,75 @@
+import type { Model } from './model.ts';
+import type { Term } from './place.ts';
+
+/** Operators of a search, with their meanings. Operators with values take one of those alone. */
+export const operators: readonly { name: string; meaning: string; values?: readonly string[] }[] = [
+  { name: 'channel', meaning: 'messages of a channel' },
+  { name: 'topic', meaning: 'messages of a topic' },
+  { name: 'sender', meaning: 'messages that a person wrote' },
+  { name: 'dm', meaning: 'the conversation with a person' },
+  { name: 'dm-including', meaning: 'direct messages with a person among others' },
+  { name: 'mentions', meaning: 'messages that mention a person' },
+  {
+    name: 'has',
+    meaning: 'messages with a link, picture, file or reaction',
+    values: ['link', 'image', 'attachment', 'reaction'],
+  },
+  {
+    name: 'is',
+    meaning: 'starred, unread, mentioned and other messages',
+    values: ['starred', 'unread', 'mentioned', 'dm', 'resolved', 'followed', 'muted', 'alerted'],
+  },
+  { name: 'id', meaning: 'one message' },
+];
+
+const known = new Set([...operators.map(({ name }) => name), 'in', 'near', 'with', 'channels']);
+
+/** Whether operands of an operator are people; their ids stand in the text. */
+export const namesPeople = (operator: string): boolean =>
+  ['sender', 'dm', 'dm-including', 'mentions'].includes(operator);
+
+const quoted = (text: string): string => (/[\s"]/.test(text) || text === '' ? `"${text.replaceAll('"', '')}"` : text);
+
+/** The text of a search, from which `termsOfText` makes the same terms. */
+export function textOf(terms: readonly Term[]): string {
+  return terms
+    .map(({ operator, operand, negated = false }) => {
+      if (operator === 'search') return String(operand);
+      const text = Array.isArray(operand) ? operand.join(',') : String(operand);
+      return `${negated ? '-' : ''}${operator}:${quoted(text)}`;
+    })
+    .join(' ');
+}
+
+const part = /(-?)([a-z-]+):(?:"([^"]*)"|(\S+))|"[^"]*"|\S+/giu;
+
+/** The terms of a search text. What is no operator is searched for, together. */
+export function termsOfText(text: string): Term[] {
+  const terms: Term[] = [];
+  const words: string[] = [];
+  for (const [whole, minus, name = '', inQuotes, bare] of text.matchAll(part)) {
+    const operator = name.toLowerCase();
+    if (!known.has(operator)) words.push(whole);
+    else {
+      const term = { operator, operand: operandOf(operator, inQuotes ?? bare ?? '') };
+      terms.push(minus === '-' ? { ...term, negated: true } : term);
+    }
+  }
+  return words.length === 0 ? terms : [...terms, { operator: 'search', operand: words.join(' ') }];
+}
+
+function operandOf(operator: string, text: string): Term['operand'] {
+  if (operator === 'dm' || operator === 'dm-including')
+    return /^\d+(,\d+)*$/.test(text) ? text.split(',').map(Number) : text;
+  return /^\d{1,15}$/.test(text) && operator !== 'topic' ? Number(text) : text;
+}
+
+/** A term as people read it. */
+export function labelOf({ operator, operand, negated = false }: Term, model: Model): string {
+  const ids = Array.isArray(operand) ? operand : typeof operand === 'number' ? [operand] : [];
+  const names = ids.map((id) => {
+    if (operator === 'channel') return model.channels.get(id)?.name ?? String(id);
+    return namesPeople(operator) ? (model.people.get(id)?.name ?? String(id)) : String(id);
+  });
+  return `${negated ? 'not ' : ''}${operator}: ${names.length > 0 ? names.join(', ') : operand}`;
+}

@@ -1,0 +1,29 @@
+/** Text for the compose box of a conversation that is about to open. */
+let pending: { key: string; text: string } | undefined;
+
+/** Adds text to the compose box on screen, as if the writer typed it. */
+function insert(text: string): boolean {
+  const box = document.querySelector<HTMLTextAreaElement>('textarea#compose');
+  if (!box) return false;
+  box.focus();
+  const before = box.value === '' || box.value.endsWith('\n') ? '' : '\n';
+  box.setRangeText(before + text, box.value.length, box.value.length, 'end');
+  box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  return true;
+}
+
+/** Adds text to the compose box of a conversation, now or as soon as it is on screen. */
+export function composeIn(key: string, text: string, isShown: boolean): void {
+  pending = isShown && insert(text) ? undefined : { key, text };
+}
+
+/** Called when the compose box of a conversation is on screen. */
+export function composeIsShown(key: string): void {
+  if (pending?.key === key && insert(pending.text)) pending = undefined;
+}
+
+export function focusCompose(): boolean {
+  const box = document.querySelector<HTMLTextAreaElement>('textarea#compose');
+  box?.focus();
+  return box !== null;
+}

@@ -1,0 +1,37 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+
+interface DialogProps {
+  title: string;
+  /** Leaves the title to screen readers. */
+  isTitleHidden?: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** The browser keeps the focus inside, closes at Escape, and gives the focus back. */
+export function Dialog({ title, isTitleHidden = false, onClose, children }: DialogProps) {
+  const box = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = box.current;
+    if (dialog && !dialog.open) dialog.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the dialog closes it, as Escape does.
+    <dialog
+      ref={box}
+      className="dialog"
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onClick={(event) => event.target === box.current && box.current.close()}
+    >
+      <div className="dialog-body">
+        <h2 id={titleId} className={isTitleHidden ? 'hidden' : undefined}>
+          {title}
+        </h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}

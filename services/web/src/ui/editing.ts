@@ -1,0 +1,45 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import type { Message } from '../state/place.ts';
+
+/** The list on screen, for the keys. */
+export interface Reading {
+  /** The message that keys act on. */
+  current(): Message | undefined;
+  move(step: number): void;
+  end(): void;
+}
+
+let reading: Reading | undefined;
+export const currentList = (): Reading | undefined => reading;
+
+export function useReading(own: Reading): void {
+  useEffect(() => {
+    reading = own;
+    return () => {
+      if (reading === own) reading = undefined;
+    };
+  });
+}
+
+let edited: number | undefined;
+const listeners = new Set<() => void>();
+
+/** Begins to edit a message; `undefined` ends it. */
+export function edit(messageId: number | undefined): void {
+  edited = messageId;
+  for (const listener of listeners) listener();
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+export const useEditing = (): number | undefined => useSyncExternalStore(subscribe, () => edited);
+
+/** Whether the message is on the page. */
+export function focusMessage(messageId: number): boolean {
+  const element = document.querySelector<HTMLElement>(`[data-message="${messageId}"]`);
+  element?.focus({ preventScroll: true });
+  return element !== null;
+}

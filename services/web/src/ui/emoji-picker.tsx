@@ -1,0 +1,98 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { Model } from '../state/model.ts';
+import type { Emoji } from '../state/place.ts';
+import { type Choice, Chooser } from './chooser.tsx';
+import { Dialog } from './dialog.tsx';
+import { EmojiGlyph, emojiTitle } from './emoji.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+
+const maxShown = 240;
+const columns = 8;
+const often = [
+  ...['thumbs_up', 'heart', 'tada', 'smile', 'joy', 'eyes', 'check', 'rocket', 'clap', 'fire', 'thinking', 'cry'],
+  ...['pray', '100', 'wave', 'thumbs_down'],
+];
+
+interface Named extends Emoji {
+  names: readonly string[];
+}
+type EmojiChoice = Choice & { emoji: Emoji };
+
+let table: Promise<Named[]> | undefined;
+
+/** Emoji in frequent use, then faces, then other pictures, then signs. */
+function rankOf({ names, emoji_code }: Named): number {
+  const at = often.findIndex((name) => names.includes(name));
+  if (at >= 0) return at;
+  if (/^1f6[0-4]/.test(emoji_code)) return often.length;
+  return often.length + (emoji_code.startsWith('1f') ? 1 : 2);
+}
+
+/** The server's own table of names. */
+async function readTable(): Promise<Named[]> {
+  const answer = await fetch('/static/emoji_data.json');
+  if (!answer.ok) throw new Error('The emoji could not be loaded.');
+  const { code_to_names } = (await answer.json()) as { code_to_names: Record<string, string[]> };
+  return Object.entries(code_to_names).map(([emoji_code, names]) => ({
+    emoji_name: names[0] ?? '',
+    emoji_code,
+    reaction_type: 'unicode_emoji',
+    names,
+  }));
+}
+
+function useEmoji(model: Model): { emoji: readonly Named[]; problem: string | undefined } {
+  const [known, setKnown] = useState<readonly Named[]>([]);
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    table ??= readTable();
+    table.then(setKnown, (error: unknown) => {
+      table = undefined;
+      setProblem(error instanceof Error ? error.message : String(error));
+    });
+  }, []);
+  const emoji = useMemo(() => {
+    const own = [...model.marks.emoji.values()].map(({ id, name }): Named => {
+      return { emoji_name: name, emoji_code: id, reaction_type: 'realm_emoji', names: [name] };
+    });
+    return [...own, ...known.toSorted((a, b) => rankOf(a) - rankOf(b))];
+  }, [known, model.marks.emoji]);
+  return { emoji, problem };
+}
+
+export function EmojiPicker({ messageId, onClose }: { messageId: number; onClose: () => void }) {
+  const session = useSession();
+  const model = useSelected((state) => state.model);
+  const { emoji, problem } = useEmoji(model);
+  const choicesFor = (text: string): EmojiChoice[] => {
+    const wanted = text.trim().toLowerCase().replaceAll(' ', '_').replaceAll(':', '');
+    const found = emoji.filter(({ names }) => names.some((name) => name.includes(wanted)));
+    const startsSo = ({ names }: Named): number => Number(!names.some((name) => name.startsWith(wanted)));
+    return found
+      .toSorted((a, b) => (wanted === '' ? 0 : startsSo(a) - startsSo(b)))
+      .slice(0, maxShown)
+      .map((one) => ({
+        key: `${one.reaction_type} ${one.emoji_code}`,
+        label: emojiTitle(one.emoji_name),
+        picture: <EmojiGlyph emoji={one} model={model} />,
+        emoji: one,
+      }));
+  };
+  const choose = ({ emoji: chosen }: EmojiChoice): void => {
+    const message = session.state.messages.get(messageId);
+    if (message) void session.actions.toggleReaction(message, chosen, model.ownId);
+    onClose();
+  };
+  return (
+    <Dialog title="React with an emoji" onClose={onClose}>
+      {problem !== undefined && <p role="alert">{problem}</p>}
+      <Chooser
+        label="Find an emoji"
+        placeholder="Find an emoji"
+        choicesFor={choicesFor}
+        onChoose={choose}
+        columns={columns}
+      />
+    </Dialog>
+  );
+}

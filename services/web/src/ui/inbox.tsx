@@ -1,0 +1,89 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { isMuted, type Model } from '../state/model.ts';
+import { keyOf, type Place } from '../state/place.ts';
+import { linkTo } from './links.ts';
+import { channelName, peopleNames, topicName } from './names.ts';
+import { usePageTitle } from './page-title.ts';
+import { useSelected, useSession } from './session-context.tsx';
+
+interface Group {
+  key: string;
+  title: string;
+  color: string | undefined;
+  entries: { place: Place; label: string; ids: readonly number[]; newest: number }[];
+}
+
+/** Unread conversations by channel, and those with people first. Muted ones are left out. */
+function groupsOf(model: Model): Group[] {
+  const groups = new Map<string, Group>();
+  for (const { place, ids: unread } of model.unread.values()) {
+    if (isMuted(model, place)) continue;
+    const isTopic = place.kind === 'topic';
+    const key = isTopic ? `channel:${place.channelId}` : 'direct';
+    const group = groups.get(key) ?? {
+      key,
+      title: isTopic ? `#${channelName(model, place.channelId)}` : 'Direct messages',
+      color: isTopic ? model.channels.get(place.channelId)?.color : undefined,
+      entries: [],
+    };
+    const ids = [...unread].sort((a, b) => a - b);
+    const label = isTopic ? topicName(place.topic) : peopleNames(model, place.userIds);
+    group.entries.push({ place, label, ids, newest: ids.at(-1) ?? 0 });
+    groups.set(key, group);
+  }
+  for (const { entries } of groups.values()) entries.sort((a, b) => b.newest - a.newest);
+  return [...groups.values()].sort(
+    (a, b) => Number(b.key === 'direct') - Number(a.key === 'direct') || a.title.localeCompare(b.title),
+  );
+}
+
+export function InboxPage() {
+  const session = useSession();
+  const model = useSelected((state) => state.model);
+  useEffect(() => {
+    session.shown = undefined;
+  }, [session]);
+  usePageTitle('Inbox');
+  const groups = groupsOf(model);
+  return (
+    <main className="conversation">
+      <h1>Inbox</h1>
+      <div className="page">
+        {groups.length === 0 && (
+          <div className="empty">
+            <p>You have read everything.</p>
+            <Link to="/recent">See recent conversations</Link>
+          </div>
+        )}
+        {groups.map(({ key, title, color, entries }) => (
+          <section key={key} className="inbox-group" aria-label={title}>
+            <h2 style={{ borderColor: color }}>{title}</h2>
+            <ul>
+              {entries.map(({ place, label, ids }) => (
+                <li key={keyOf(place)} className="conversation-line">
+                  <Link {...linkTo(place)} className="entry">
+                    <span className="label">{label}</span>
+                    {ids.some((id) => model.marks.mentions.has(id)) && (
+                      <span className="mentioned" title="You are mentioned">
+                        @<span className="hidden"> You are mentioned</span>
+                      </span>
+                    )}
+                    <span className="count">
+                      {ids.length}
+                      <span className="hidden"> unread</span>
+                    </span>
+                  </Link>
+                  <button type="button" title="Mark as read" onClick={() => void session.actions.markRead(ids)}>
+                    <span aria-hidden="true">✓</span>
+                    <span className="hidden">Mark {label} as read</span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,55 @@
+import type { useNavigate } from '@tanstack/react-router';
+import type { Session } from '../session/session.ts';
+import { keyOf, type Message, type Place, placeOf } from '../state/place.ts';
+import { composeIn, focusCompose } from './compose-text.ts';
+import { linkTo, permalink } from './links.ts';
+import { personName } from './names.ts';
+
+type Navigate = ReturnType<typeof useNavigate>;
+
+const isShown = (session: Session, place: Place): boolean =>
+  session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
+
+/** Opens the conversation of a message, with the cursor in its compose box. */
+export function reply(session: Session, navigate: Navigate, message: Message): void {
+  const place = placeOf(message, session.state.model.ownId);
+  if (isShown(session, place)) focusCompose();
+  else {
+    composeIn(keyOf(place), '', false);
+    void navigate(linkTo(place));
+  }
+}
+
+/** Replies with the text of the message, named and linked. */
+export async function quote(session: Session, navigate: Navigate, message: Message): Promise<void> {
+  const { model } = session.state;
+  const source = await session.actions.sourceOf(message.id);
+  if (source === undefined) return;
+  const place = placeOf(message, model.ownId);
+  const name = message.sender_full_name || personName(model, message.sender_id);
+  // The fence is longer than every fence in the text.
+  const fences = source.match(/`{3,}/g) ?? [];
+  const fence = '`'.repeat(Math.max(3, ...fences.map((one) => one.length + 1)));
+  const text = `@_**${name}|${message.sender_id}** [said](${permalink(model, place, message.id)}):\n${fence}quote\n${source}\n${fence}\n`;
+  const shown = isShown(session, place);
+  composeIn(keyOf(place), text, shown);
+  if (!shown) void navigate(linkTo(place));
+}
+
+/** Pages that came by HTTP from another machine have no clipboard of their own. */
+export async function copy(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const box = document.createElement('textarea');
+  box.value = text;
+  document.body.append(box);
+  box.select();
+  document.execCommand('copy');
+  box.remove();
+}
+
+/** Messages from here on stay unread until another page is opened. */
+export async function markUnreadFrom(session: Session, message: Message): Promise<void> {
+  session.keepUnread();
+  const place = placeOf(message, session.state.model.ownId);
+  if (!(await session.actions.markUnreadFrom(place, message.id))) session.keepsUnread = false;
+}

@@ -1,0 +1,72 @@
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import type { Message } from '../state/place.ts';
+import { useSession } from './session-context.tsx';
+
+const maxRows = 14;
+
+/** Changes the text of a message in its place. */
+export function MessageEditor({ message, onClose }: { message: Message; onClose: () => void }) {
+  const session = useSession();
+  const [text, setText] = useState<string>();
+  const [isSaving, setSaving] = useState(false);
+  const source = useRef('');
+  const box = useRef<HTMLTextAreaElement>(null);
+  const close = useRef(onClose);
+  close.current = onClose;
+  useEffect(() => {
+    let isCurrent = true;
+    void session.actions.sourceOf(message.id).then((found) => {
+      if (!isCurrent) return;
+      if (found === undefined) return close.current();
+      source.current = found;
+      setText(found);
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [session, message.id]);
+  useEffect(() => {
+    if (text === undefined || document.activeElement === box.current) return;
+    box.current?.focus();
+    box.current?.setSelectionRange(text.length, text.length);
+  }, [text === undefined]);
+  if (text === undefined) return <p role="status">Loading the text…</p>;
+  const save = async (event?: FormEvent): Promise<void> => {
+    event?.preventDefault();
+    if (text.trim() === '' || isSaving) return;
+    if (text === source.current) return onClose();
+    setSaving(true);
+    if (await session.actions.edit(message.id, text)) onClose();
+    else setSaving(false);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      onClose();
+    } else if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      void save();
+    }
+  };
+  return (
+    <form className="editor" onSubmit={(event) => void save(event)}>
+      <textarea
+        ref={box}
+        aria-label="Text of the message"
+        value={text}
+        rows={Math.min(maxRows, Math.max(2, text.split('\n').length))}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="buttons">
+        <button type="submit" className="primary" disabled={isSaving || text.trim() === ''}>
+          Save
+        </button>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,125 @@
+import * as Menu from '@radix-ui/react-dropdown-menu';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { Model } from '../state/model.ts';
+import { type Message, placeOf } from '../state/place.ts';
+import { mayDelete, mayEdit } from '../state/rules.ts';
+import { thumbsUp } from './emoji.tsx';
+import { permalink } from './links.ts';
+import { copy, markUnreadFrom, quote, reply } from './message-commands.ts';
+import { showOverlay } from './overlay.ts';
+import { useSession } from './session-context.tsx';
+
+interface ToolbarProps {
+  message: Message;
+  model: Model;
+  /** Whether Tab reaches the buttons: those of the current message alone. */
+  isReachable: boolean;
+  onEdit: () => void;
+}
+
+/** What can be done with a message; visible while the pointer or the focus is on it. */
+export function Toolbar({ message, model, isReachable, onEdit }: ToolbarProps) {
+  const session = useSession();
+  const [isOpen, setOpen] = useState(false);
+  const tabIndex = isReachable ? 0 : -1;
+  const isStarred = message.flags.includes('starred');
+  return (
+    <div className="tools" data-open={isOpen}>
+      <button
+        type="button"
+        tabIndex={tabIndex}
+        title="React with thumbs up"
+        onClick={() => void session.actions.toggleReaction(message, thumbsUp, model.ownId)}
+      >
+        <span className="glyph" aria-hidden="true">
+          👍
+        </span>
+        <span className="hidden">React with thumbs up</span>
+      </button>
+      <button
+        type="button"
+        tabIndex={tabIndex}
+        title="React with another emoji"
+        onClick={() => showOverlay({ kind: 'emoji', messageId: message.id })}
+      >
+        <span aria-hidden="true">☺</span>
+        <span className="hidden">React with another emoji</span>
+      </button>
+      <button
+        type="button"
+        tabIndex={tabIndex}
+        aria-pressed={isStarred}
+        title={isStarred ? 'Remove the star' : 'Star'}
+        onClick={() => void session.actions.toggleStar(message)}
+      >
+        <span aria-hidden="true">{isStarred ? '★' : '☆'}</span>
+        <span className="hidden">Star</span>
+      </button>
+      <Menu.Root modal={false} open={isOpen} onOpenChange={setOpen}>
+        <Menu.Trigger tabIndex={tabIndex} title="More actions">
+          <span aria-hidden="true">⋮</span>
+          <span className="hidden">More actions</span>
+        </Menu.Trigger>
+        {isOpen && <Actions message={message} model={model} onEdit={onEdit} />}
+      </Menu.Root>
+    </div>
+  );
+}
+
+function Actions({ message, model, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
+  const session = useSession();
+  const navigate = useNavigate();
+  const place = placeOf(message, model.ownId);
+  const now = Date.now();
+  // The focus goes where the action leads, not back to the button.
+  const [keepsFocus, setKeepsFocus] = useState(true);
+  const elsewhere = (act: () => void) => (): void => {
+    setKeepsFocus(false);
+    // The menu gives up the focus before the action takes it.
+    setTimeout(act);
+  };
+  return (
+    <Menu.Portal>
+      <Menu.Content
+        className="menu"
+        align="end"
+        sideOffset={4}
+        collisionPadding={8}
+        onCloseAutoFocus={(event) => !keepsFocus && event.preventDefault()}
+      >
+        <Item onSelect={elsewhere(() => reply(session, navigate, message))} keys="r">
+          Reply
+        </Item>
+        <Item onSelect={elsewhere(() => void quote(session, navigate, message))} keys=">">
+          Quote and reply
+        </Item>
+        {mayEdit(model, message, now) && (
+          <Item onSelect={elsewhere(onEdit)} keys="e">
+            Edit
+          </Item>
+        )}
+        <Menu.Separator className="menu-line" />
+        <Item onSelect={() => void copy(permalink(model, place, message.id))}>Copy link</Item>
+        <Item onSelect={() => void markUnreadFrom(session, message)} keys="U">
+          Mark as unread from here
+        </Item>
+        {mayDelete(model, message, now) && (
+          <>
+            <Menu.Separator className="menu-line" />
+            <Item onSelect={elsewhere(() => showOverlay({ kind: 'delete', messageId: message.id }))}>Delete…</Item>
+          </>
+        )}
+      </Menu.Content>
+    </Menu.Portal>
+  );
+}
+
+function Item({ onSelect, keys, children }: { onSelect: () => void; keys?: string; children: ReactNode }) {
+  return (
+    <Menu.Item className="menu-item" onSelect={onSelect}>
+      <span className="label">{children}</span>
+      {keys !== undefined && <kbd>{keys}</kbd>}
+    </Menu.Item>
+  );
+}

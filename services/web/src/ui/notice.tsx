@@ -1,0 +1,19 @@
+import { useSelected, useSession } from './session-context.tsx';
+
+/** Why the last action had no effect. */
+export function Notice() {
+  const session = useSession();
+  const notice = useSelected((state) => state.notice);
+  return (
+    <div className="notice" role="alert">
+      {notice !== undefined && (
+        <p>
+          {notice}
+          <button type="button" onClick={() => session.dismissNotice()}>
+            Close
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

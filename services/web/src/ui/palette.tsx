@@ -1,0 +1,85 @@
+import { useNavigate } from '@tanstack/react-router';
+import type { Model } from '../state/model.ts';
+import { directPlace, keyOf, type Narrow, type Place } from '../state/place.ts';
+import { conversationsOf } from '../state/recent.ts';
+import type { State } from '../state/state.ts';
+import { type Choice, Chooser } from './chooser.tsx';
+import { Dialog } from './dialog.tsx';
+import { linkTo } from './links.ts';
+import { titleOf } from './names.ts';
+import { useSelected, useSession } from './session-context.tsx';
+
+const maxShown = 40;
+type Target = Choice & { go: (navigate: ReturnType<typeof useNavigate>) => unknown };
+
+const targetOf = (model: Model, narrow: Narrow, hint: string): Target => ({
+  key: keyOf(narrow),
+  label: titleOf(model, narrow),
+  hint,
+  go: (navigate) => navigate(linkTo(narrow)),
+});
+
+/** Everything that can be opened; what is unread first, then what was recent. */
+function targetsOf({ model, views, messages }: State): Target[] {
+  const all = views.get(keyOf({ kind: 'all' }));
+  const loaded = [...views.values()].map(({ narrow }) => narrow).filter(({ kind }) => kind === 'topic');
+  const places: Place[] = [
+    ...[...model.unread.values()].map(({ place }) => place),
+    ...(all ? conversationsOf(all, messages, model.ownId).map(({ place }) => place) : []),
+    ...[...model.direct.values()].sort((a, b) => b.newest - a.newest).map(({ place }) => place),
+    ...(loaded as Place[]),
+  ];
+  const isActive = new Set([...model.people.values()].filter((one) => one.isActive).map(({ id }) => id));
+  const pages: Target[] = [
+    { key: 'inbox', label: 'Inbox', hint: 'View', go: (navigate) => navigate({ to: '/inbox' }) },
+    ...(['all', 'feed', 'mentions', 'starred'] as const).map((kind) => targetOf(model, { kind }, 'View')),
+    { key: 'search', label: 'Search', hint: 'View', go: (navigate) => navigate({ to: '/search' }) },
+  ];
+  const targets = [
+    ...pages,
+    ...[...model.channels.keys()].map((channelId) => targetOf(model, { kind: 'channel', channelId }, 'Channel')),
+    ...places.map((place) => targetOf(model, place, place.kind === 'topic' ? 'Topic' : 'Direct messages')),
+    ...[...isActive].map((id) => targetOf(model, directPlace([id], model.ownId), 'Direct messages')),
+  ];
+  return [...new Map(targets.map((one) => [one.key, one])).values()];
+}
+
+/** Better matches first: the start of the name, the start of a word, anywhere. */
+function rankOf(label: string, wanted: string): number {
+  const text = label.toLowerCase().replace(/^#/, '');
+  if (text.startsWith(wanted)) return 0;
+  if (text.includes(` ${wanted}`)) return 1;
+  return wanted.split(/\s+/).every((part) => text.includes(part)) ? 2 : 3;
+}
+
+export function Palette({ onClose }: { onClose: () => void }) {
+  const session = useSession();
+  const navigate = useNavigate();
+  useSelected((state) => state.model);
+  const targets = targetsOf(session.state);
+  const choicesFor = (text: string): Target[] => {
+    const wanted = text.trim().toLowerCase().replace(/^#/, '');
+    const ranked = targets.map((one) => ({ one, rank: rankOf(one.label, wanted) })).filter(({ rank }) => rank < 3);
+    const found = ranked.sort((a, b) => a.rank - b.rank).map(({ one }) => one);
+    const words: Target = {
+      key: 'search for',
+      label: `Search messages for “${text.trim()}”`,
+      go: (navigate) => navigate({ to: '/search', search: { q: text.trim() } }),
+    };
+    return [...found.slice(0, maxShown), ...(wanted === '' ? [] : [words])];
+  };
+  const choose = ({ go }: Target): void => {
+    onClose();
+    void go(navigate);
+  };
+  return (
+    <Dialog title="Go to" isTitleHidden onClose={onClose}>
+      <Chooser
+        label="Go to a conversation, person or view"
+        placeholder="Go to a conversation, person or view"
+        choicesFor={choicesFor}
+        onChoose={choose}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,60 @@
+import type { Model } from '../state/model.ts';
+import type { Emoji, Message } from '../state/place.ts';
+import { EmojiGlyph, emojiTitle } from './emoji.tsx';
+import { personName } from './names.ts';
+import { useSession } from './session-context.tsx';
+
+interface Group {
+  emoji: Emoji;
+  userIds: number[];
+}
+
+/** The reactions of a message by emoji, in the order of their first use. */
+function groupsOf({ reactions }: Message): Group[] {
+  const groups = new Map<string, Group>();
+  for (const { user_id, ...emoji } of reactions) {
+    const key = `${emoji.reaction_type} ${emoji.emoji_code}`;
+    const group = groups.get(key) ?? { emoji, userIds: [] };
+    group.userIds.push(user_id);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+const shownNames = 20;
+const list = new Intl.ListFormat('en', { type: 'conjunction' });
+
+function namesOf(model: Model, userIds: readonly number[]): string {
+  const own = userIds.filter((id) => id === model.ownId).map(() => 'you');
+  const others = userIds.filter((id) => id !== model.ownId).map((id) => personName(model, id));
+  const names = [...own, ...others];
+  const more = names.length - shownNames;
+  return list.format(more > 0 ? [...names.slice(0, shownNames), `${more} more`] : names);
+}
+
+export function Reactions({ message, model }: { message: Message; model: Model }) {
+  const session = useSession();
+  if (message.reactions.length === 0) return null;
+  return (
+    <ul className="reactions" aria-label="Reactions">
+      {groupsOf(message).map(({ emoji, userIds }) => {
+        const names = namesOf(model, userIds);
+        return (
+          <li key={`${emoji.reaction_type} ${emoji.emoji_code}`}>
+            <button
+              type="button"
+              className="reaction"
+              aria-pressed={userIds.includes(model.ownId)}
+              aria-label={`${emojiTitle(emoji.emoji_name)}: ${userIds.length}, ${names}`}
+              data-names={`${names}: ${emojiTitle(emoji.emoji_name)}`}
+              onClick={() => void session.actions.toggleReaction(message, emoji, model.ownId)}
+            >
+              <EmojiGlyph emoji={emoji} model={model} />
+              <span>{userIds.length}</span>
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,114 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect, useMemo, useState } from 'react';
+import type { Model } from '../state/model.ts';
+import { keyOf, type Narrow } from '../state/place.ts';
+import { type Conversation, conversationsOf } from '../state/recent.ts';
+import { linkTo } from './links.ts';
+import { peopleNames, titleOf } from './names.ts';
+import { usePageTitle } from './page-title.ts';
+import { useSelected, useSession } from './session-context.tsx';
+
+const all: Narrow = { kind: 'all' };
+const maxShown = 300;
+const maxSearched = 5_000;
+const shownSenders = 3;
+const timeFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+export function RecentPage() {
+  const session = useSession();
+  const key = keyOf(all);
+  const model = useSelected((state) => state.model);
+  const messages = useSelected((state) => state.messages);
+  const view = useSelected((state) => state.views.get(key));
+  const problem = useSelected((state) => state.failed.get(key));
+  const [filter, setFilter] = useState('');
+  const [isUnreadOnly, setUnreadOnly] = useState(false);
+  const isMissing = view === undefined;
+  useEffect(() => {
+    session.shown = { narrow: all, topId: undefined };
+    if (isMissing) void session.open(all);
+  }, [session, isMissing]);
+  const conversations = useMemo(
+    () => (view ? conversationsOf(view, messages, model.ownId) : []),
+    [view, messages, model.ownId],
+  );
+  const found = conversations.filter(
+    ({ place, key: one }) =>
+      titleOf(model, place).toLowerCase().includes(filter.trim().toLowerCase()) &&
+      (!isUnreadOnly || model.unread.has(one)),
+  );
+  usePageTitle('Recent conversations');
+  return (
+    <main className="conversation">
+      <h1>Recent conversations</h1>
+      <div className="filters">
+        <input
+          type="search"
+          aria-label="Filter conversations"
+          placeholder="Filter conversations"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+        <label>
+          <input type="checkbox" checked={isUnreadOnly} onChange={(event) => setUnreadOnly(event.target.checked)} />
+          Unread
+        </label>
+      </div>
+      <div className="page">
+        {problem !== undefined && isMissing && <p role="alert">The messages could not be loaded: {problem}</p>}
+        {problem === undefined && isMissing && <p role="status">Loading messages…</p>}
+        {view && found.length === 0 && (
+          <p className="empty">{conversations.length === 0 ? 'There are no conversations yet.' : 'Nothing found.'}</p>
+        )}
+        {found.length > 0 && (
+          <ul className="recent" aria-label="Conversations">
+            {found.slice(0, maxShown).map((one) => (
+              <Line key={one.key} model={model} conversation={one} />
+            ))}
+          </ul>
+        )}
+        {view && !view.hasOldest && view.ids.length < maxSearched && (
+          <p className="more">
+            <button type="button" onClick={() => void session.extend(all, 'oldest')}>
+              Show older conversations
+            </button>
+          </p>
+        )}
+      </div>
+    </main>
+  );
+}
+
+function Line({ model, conversation }: { model: Model; conversation: Conversation }) {
+  const { key, place, newest, senderIds } = conversation;
+  const unread = model.unread.get(key)?.ids.size ?? 0;
+  const at = new Date(newest.timestamp * 1_000);
+  const isToday = at.toDateString() === new Date().toDateString();
+  const more = senderIds.length - shownSenders;
+  const color = place.kind === 'topic' ? model.channels.get(place.channelId)?.color : undefined;
+  return (
+    <li className="conversation-line">
+      <Link {...linkTo(place)} className="entry">
+        <span className="hash" aria-hidden="true" data-direct={place.kind === 'direct'} style={{ background: color }} />
+        <span className="label">{titleOf(model, place)}</span>
+        <span className="senders">
+          {senderIds
+            .slice(0, shownSenders)
+            .map((id) => peopleNames(model, [id]).replace('Notes to yourself', 'you'))
+            .join(', ')}
+          {more > 0 && ` and ${more} more`}
+        </span>
+        <span className="counts">
+          {unread > 0 && (
+            <span className="count">
+              {unread}
+              <span className="hidden"> unread</span>
+            </span>
+          )}
+        </span>
+        <time dateTime={at.toISOString()}>{isToday ? timeFormat.format(at) : dayFormat.format(at)}</time>
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,108 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import type { Session } from '../session/session.ts';
+import { isMuted, type Model } from '../state/model.ts';
+import { keyOf, type Message, type Place } from '../state/place.ts';
+import { mayEdit } from '../state/rules.ts';
+import { focusCompose } from './compose-text.ts';
+import { currentList, edit } from './editing.ts';
+import { thumbsUp } from './emoji.tsx';
+import { linkTo } from './links.ts';
+import { markUnreadFrom, quote, reply } from './message-commands.ts';
+import { showOverlay } from './overlay.ts';
+import { useSession } from './session-context.tsx';
+
+type Navigate = ReturnType<typeof useNavigate>;
+interface Context {
+  session: Session;
+  navigate: Navigate;
+}
+
+/** The oldest unread conversation after the one on screen; muted ones are left out. */
+function nextUnread(
+  model: Model,
+  shownKey: string | undefined,
+  isWanted: (place: Place) => boolean,
+): Place | undefined {
+  return [...model.unread.values()]
+    .filter(({ place }) => isWanted(place) && !isMuted(model, place) && keyOf(place) !== shownKey)
+    .sort((a, b) => Math.min(...a.ids) - Math.min(...b.ids))[0]?.place;
+}
+
+function goToUnread({ session, navigate }: Context, isWanted: (place: Place) => boolean): void {
+  const { shown, state } = session;
+  const place = nextUnread(state.model, shown && keyOf(shown.narrow), isWanted);
+  void navigate(place ? linkTo(place) : { to: '/inbox' });
+}
+
+type Act = (context: Context) => void;
+const pages: Record<string, Act> = {
+  '/': ({ navigate }) => void navigate({ to: '/search' }),
+  '?': () => showOverlay({ kind: 'shortcuts' }),
+  n: (context) => goToUnread(context, () => true),
+  p: (context) => goToUnread(context, ({ kind }) => kind === 'direct'),
+  I: ({ navigate }) => void navigate({ to: '/inbox' }),
+  t: ({ navigate }) => void navigate({ to: '/recent' }),
+  a: ({ navigate }) => void navigate({ to: '/' }),
+  '@': ({ navigate }) => void navigate({ to: '/mentions' }),
+  '*': ({ navigate }) => void navigate({ to: '/starred' }),
+  c: () => void focusCompose(),
+  j: () => currentList()?.move(1),
+  ArrowDown: () => currentList()?.move(1),
+  k: () => currentList()?.move(-1),
+  ArrowUp: () => currentList()?.move(-1),
+  G: () => currentList()?.end(),
+  End: () => currentList()?.end(),
+};
+
+type ActOn = (context: Context, message: Message) => void;
+const messages: Record<string, ActOn> = {
+  r: ({ session, navigate }, message) => reply(session, navigate, message),
+  Enter: ({ session, navigate }, message) => reply(session, navigate, message),
+  '>': ({ session, navigate }, message) => void quote(session, navigate, message),
+  e: ({ session }, message) => {
+    if (mayEdit(session.state.model, message, Date.now())) edit(message.id);
+  },
+  '+': ({ session }, message) => void session.actions.toggleReaction(message, thumbsUp, session.state.model.ownId),
+  ':': (_context, message) => showOverlay({ kind: 'emoji', messageId: message.id }),
+  s: ({ session }, message) => void session.actions.toggleStar(message),
+  U: ({ session }, message) => void markUnreadFrom(session, message),
+};
+
+const writing = 'input,textarea,select,[contenteditable],dialog,[role=menu]';
+const pressable = 'a,button,summary';
+
+/** What a key does here. Text fields, dialogs and menus keep their keys. */
+function actionOf(event: KeyboardEvent): Act | undefined {
+  const target = event.target instanceof Element ? event.target : document.body;
+  if (event.key === 'k' && (event.ctrlKey || event.metaKey)) return () => showOverlay({ kind: 'palette' });
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return undefined;
+  if (target.id === 'compose' && event.key === 'Escape') {
+    return () => {
+      (target as HTMLElement).blur();
+      document.querySelector<HTMLElement>('.messages')?.focus({ preventScroll: true });
+    };
+  }
+  if (target.closest(writing) || document.querySelector('dialog[open]')) return undefined;
+  if (event.key === 'Enter' && target.closest(pressable)) return undefined;
+  const onMessage = Object.hasOwn(messages, event.key) ? messages[event.key] : undefined;
+  if (!onMessage) return Object.hasOwn(pages, event.key) ? pages[event.key] : undefined;
+  const message = currentList()?.current();
+  return message && ((context) => onMessage(context, message));
+}
+
+export function useShortcuts(): void {
+  const session = useSession();
+  const navigate = useNavigate();
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented) return;
+      const act = actionOf(event);
+      if (!act) return;
+      event.preventDefault();
+      act({ session, navigate });
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  }, [session, navigate]);
+}
