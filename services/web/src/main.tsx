@@ -5,6 +5,7 @@ import { goToLogin, Session } from './session/session.ts';
 import { App } from './ui/app.tsx';
 import { applyTheme } from './ui/theme.ts';
 import './ui/styles.css';
+import './ui/code.css';
 
 applyTheme();
 const root = createRoot(document.getElementById('root') as HTMLElement);
