@@ -14,7 +14,7 @@ let dataDir: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'natter-web-state-'));
   system = await startSystem({ dataDir, log: () => undefined });
-});
+}, 600_000);
 afterAll(async () => {
   await system?.stop();
   await rm(dataDir, { recursive: true, force: true });
@@ -44,6 +44,7 @@ async function changeEverything(): Promise<void> {
   await owner.updateMessage({ message_id: second, topic: 'moved', propagate_mode: 'change_one' });
   await owner.deleteMessage({ message_id: fourth });
   await changeMarks(stream_id);
+  await changeWriting(stream_id);
   await owner.updateChannel({ stream_id, new_name: 'renamed' });
 }
 
@@ -71,6 +72,39 @@ async function changeMarks(channelId: number): Promise<void> {
   await reader.updateFlags({ messages: [first], op: 'remove', flag: 'starred' });
   await owner.deleteMessage({ message_id: second });
   await owner.updateRealm({ message_content_edit_limit_seconds: 1_200, message_content_delete_limit_seconds: 3_600 });
+}
+
+/** Drafts, messages for later, reminders, groups and settings. */
+async function changeWriting(channelId: number): Promise<void> {
+  const [owner, reader] = [clientOf('owner'), clientOf('member')];
+  const readerId = system.people.member.user_id;
+  const draft = { type: 'stream' as const, to: [channelId], topic: 'drafts', content: 'one' };
+  const { ids } = await reader.createDrafts({ drafts: [draft, { ...draft, content: 'two' }] });
+  const [first = 0, second = 0] = ids;
+  await reader.editDraft({ draft_id: first, draft: { ...draft, content: 'changed' } });
+  await reader.deleteDraft({ draft_id: second });
+  const due = Math.floor(Date.now() / 1_000) + 86_400;
+  const later = { type: 'channel' as const, to: channelId, topic: 'later', scheduled_delivery_timestamp: due };
+  const kept = await reader.createScheduledMessage({ ...later, content: 'kept' });
+  const dropped = await reader.createScheduledMessage({ ...later, content: 'dropped' });
+  await reader.editScheduledMessage({ scheduled_message_id: kept.scheduled_message_id, content: 'changed' });
+  await reader.deleteScheduledMessage({ scheduled_message_id: dropped.scheduled_message_id });
+  const { id } = await reader.sendMessage({ type: 'channel', to: channelId, topic: 'later', content: 'remember' });
+  for (const note of ['kept', 'dropped'])
+    await reader.createReminder({ message_id: id, scheduled_delivery_timestamp: due, note });
+  const [reminder] = (await reader.getReminders()).reminders;
+  await reader.deleteReminder({ reminder_id: reminder?.reminder_id ?? 0 });
+  const { group_id } = await owner.createUserGroup({ name: 'makers', description: '', members: [readerId] });
+  await owner.updateUserGroupMembers({
+    user_group_id: group_id,
+    add: [system.people.owner.user_id],
+    delete: [readerId],
+  });
+  await owner.updateUserGroup({ user_group_id: group_id, name: 'writers' });
+  await reader.updateSettings({ enable_sounds: false });
+  await owner.updateRealm({ topics_policy: 'disable_empty_topic' });
+  await owner.updateChannel({ stream_id: channelId, topics_policy: 'allow_empty_topic' });
+  await owner.updateUser({ user_id_or_email: String(readerId), role: 300 });
 }
 
 test('the state after events is that of a fresh register', async () => {

@@ -10,20 +10,16 @@ import {
 import { registerParams } from '../state/model.ts';
 import { keyOf, type Message, type Narrow, type Place, placeOf, termsOf } from '../state/place.ts';
 import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
+import { csrfToken } from './csrf.ts';
 import { MessageActions } from './message-actions.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
+import { Writer } from './writer.ts';
 
 const pageSize = 60;
 /** Recent conversations are those of so many messages. */
 const recentSize = 400;
 const readDelayMs = 300;
 const caughtUpMs = 3_000;
-
-/** The token of the session's cookie; its name has a prefix where the page came by HTTPS. */
-function csrfToken(): string {
-  const pairs = document.cookie.split('; ').map((pair) => pair.split('='));
-  return pairs.find(([name]) => name === '__Host-csrftoken' || name === 'csrftoken')?.[1] ?? '';
-}
 
 /** Leads to the page to log in, and back. */
 export function goToLogin(): void {
@@ -41,6 +37,7 @@ export class Session {
   /** Loads in progress by view. A page that was opened later replaces what an earlier load brings. */
   readonly #loading = new Map<string, { since: ChatEvent[] }>();
   readonly #toRead = new Set<number>();
+  readonly writer: Writer;
   #sending: Promise<void> = Promise.resolve();
   #readTimer: ReturnType<typeof setTimeout> | undefined;
   #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
@@ -56,6 +53,7 @@ export class Session {
     this.#state = initialState(feed.state);
     const report = (error: unknown): void => this.#dispatch({ type: 'noticed', notice: messageOf(error) });
     this.actions = new MessageActions(client, report);
+    this.writer = new Writer(client, { state: () => this.#state, dispatch: (action) => this.#dispatch(action) });
   }
 
   static async start(): Promise<Session> {
@@ -72,6 +70,11 @@ export class Session {
     for (const one of readOutbox(session.state.model.ownId)) session.#resume(one);
     void session.#run();
     return session;
+  }
+
+  /** For what one part of the page asks alone. */
+  get client(): Client {
+    return this.#client;
   }
 
   get state(): State {
@@ -98,6 +101,7 @@ export class Session {
         if (event.type !== 'gap') {
           for (const { since } of this.#loading.values()) since.push(event);
           this.#dispatch({ type: 'event', event });
+          this.writer.arrived(event);
         } else {
           this.#loading.clear();
           const { shown } = this;

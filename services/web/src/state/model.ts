@@ -12,6 +12,8 @@ import {
 } from './members.ts';
 import { directPlace, keyOf, type Message, type Place, placeOf, topicPlace } from './place.ts';
 import { applyToRules, type Rules, rulesOf } from './rules.ts';
+import { applyToWriting } from './writing.ts';
+import { type Writing, writingOf, writingTypes } from './writing-snapshot.ts';
 
 interface Unread {
   place: Place;
@@ -33,6 +35,7 @@ export interface Model {
   direct: ReadonlyMap<string, { place: Place; newest: number }>;
   rules: Rules;
   marks: Marks;
+  writing: Writing;
 }
 
 /** Values of a topic's visibility policy. */
@@ -42,6 +45,7 @@ const unmuted = 2;
 const commonTypes = [
   ...['realm', 'realm_user', 'realm_emoji', 'subscription', 'stream', 'user_topic', 'message', 'update_message'],
   ...['update_message_flags', 'delete_message'],
+  ...writingTypes,
 ];
 export const registerParams = {
   apply_markdown: true,
@@ -53,6 +57,8 @@ export const registerParams = {
     bulk_message_deletion: true,
     user_avatar_url_field_optional: true,
     empty_topic_name: true,
+    user_settings_object: true,
+    stream_typing_notifications: true,
   },
 };
 
@@ -104,6 +110,7 @@ export function modelOf(answer: Snapshot): Model {
     ),
     rules: rulesOf(answer),
     marks: marksOf(answer),
+    writing: writingOf(answer),
   };
 }
 
@@ -146,8 +153,15 @@ export function applyToModel(model: Model, event: ChatEvent): Model {
   const next = applyToPlaces(model, event);
   const rules = applyToRules(model.rules, event, model.ownId);
   const marks = applyToMarks(model.marks, event);
-  if (next === model && rules === model.rules && marks === model.marks) return model;
-  return { ...next, rules, marks: next.channels.size < model.channels.size ? withoutLeft(marks, next) : marks };
+  const writing = applyToWriting(model.writing, event);
+  const isSame = rules === model.rules && marks === model.marks && writing === model.writing;
+  if (next === model && isSame) return model;
+  return {
+    ...next,
+    rules,
+    writing,
+    marks: next.channels.size < model.channels.size ? withoutLeft(marks, next) : marks,
+  };
 }
 
 /** Messages of a channel that the reader left do not count as unread, so their mentions do not either. */

@@ -1,8 +1,11 @@
 import type { ChatEvent, State as Snapshot } from '@natter/client';
 import { bounded, type Focus } from './bounds.ts';
+import { applyToComposing, type Composing, type ComposingAction, noComposing, reduceComposing } from './edits.ts';
 import { applyToModel, isMuted, type Model, modelOf, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
 import { applyToViews, extendView, openView, type Page, type Reader, type Shown } from './views.ts';
+import { addDraft, removeDraft } from './writing.ts';
+import type { Draft } from './writing-snapshot.ts';
 
 /** A message that its sender sees before the server shows it. */
 export interface Outgoing {
@@ -23,6 +26,7 @@ export interface State extends Shown {
   model: Model;
   outbox: readonly Outgoing[];
   connection: Connection;
+  composing: Composing;
   /** Views that could not be loaded, by key, with the reason. */
   failed: ReadonlyMap<string, string>;
   /** Why the last action had no effect. */
@@ -43,7 +47,11 @@ export type Action =
   | { type: 'sent'; id: string; sentAs: number }
   | { type: 'refused'; id: string; problem: string }
   | { type: 'discarded'; id: string }
-  | { type: 'connection'; connection: Connection };
+  | { type: 'connection'; connection: Connection }
+  | { type: 'composing'; action: ComposingAction }
+  /** The server has a draft, or has it no longer: known before the event says so. */
+  | { type: 'draft'; draft: Draft }
+  | { type: 'no draft'; draftId: number };
 
 export const initialState = (snapshot: Snapshot): State => ({
   model: modelOf(snapshot),
@@ -51,6 +59,7 @@ export const initialState = (snapshot: Snapshot): State => ({
   views: new Map(),
   outbox: [],
   connection: 'connected',
+  composing: noComposing,
   failed: new Map(),
   notice: undefined,
 });
@@ -91,6 +100,12 @@ export function reduce(state: State, action: Action): State {
       return { ...state, ...bounded(state, action.focus) };
     case 'connection':
       return { ...state, connection: action.connection };
+    case 'composing':
+      return { ...state, composing: reduceComposing(state.composing, action.action, state.model.writing) };
+    case 'draft':
+      return { ...state, model: { ...state.model, writing: addDraft(state.model.writing, action.draft) } };
+    case 'no draft':
+      return { ...state, model: { ...state.model, writing: removeDraft(state.model.writing, action.draftId) } };
     default:
       return arrivedIn({ ...state, outbox: outboxAfter(state.outbox, action) });
   }
@@ -109,7 +124,8 @@ function withEvent(state: State, event: ChatEvent): State {
   const { messages, views } = applyToViews(state, event, readerOf(model));
   const localId = event.type === 'message' ? event.local_message_id : undefined;
   const outbox = localId === undefined ? state.outbox : state.outbox.filter(({ id }) => id !== localId);
-  return arrivedIn({ ...state, model, messages, views, outbox });
+  const composing = applyToComposing(state.composing, event, model.ownId);
+  return arrivedIn({ ...state, model, messages, views, outbox, composing });
 }
 
 function outboxAfter(

@@ -1,12 +1,19 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { useRef, useState } from 'react';
+import { openDialog } from './open-dialog.ts';
 import { useSelected } from './session-context.tsx';
-import { applyTheme, currentTheme, type Theme, themes } from './theme.ts';
+import { applyTheme, currentTheme, type Theme, themeNames, themes } from './theme.ts';
 
-const names: Record<Theme, string> = { system: 'Same as the system', light: 'Light', dark: 'Dark' };
+const dialogs = [
+  ['drafts', 'Drafts and scheduled'],
+  ['channels', 'Channels'],
+  ['settings', 'Settings'],
+  ['organization', 'Organization'],
+] as const;
 
 export function AccountMenu() {
   const name = useSelected(({ model }) => model.people.get(model.ownId)?.name ?? '');
+  const isAdmin = useSelected(({ model }) => model.rules.isAdministrator);
   const [theme, setTheme] = useState(currentTheme);
   const form = useRef<HTMLFormElement>(null);
   const choose = (value: string): void => {
@@ -29,10 +36,19 @@ export function AccountMenu() {
                 <span className="tick" aria-hidden="true">
                   {one === theme ? '✓' : ''}
                 </span>
-                {names[one]}
+                {themeNames[one]}
               </Menu.RadioItem>
             ))}
           </Menu.RadioGroup>
+          <Menu.Separator className="menu-line" />
+          {dialogs.map(([dialog, text]) =>
+            dialog !== 'organization' || isAdmin ? (
+              <Menu.Item key={dialog} className="menu-item" onSelect={() => openDialog({ name: dialog })}>
+                <span className="tick" />
+                {text}
+              </Menu.Item>
+            ) : null,
+          )}
           <Menu.Separator className="menu-line" />
           <Menu.Item className="menu-item" onSelect={() => form.current?.requestSubmit()}>
             <span className="tick" />
@@ -40,6 +56,9 @@ export function AccountMenu() {
           </Menu.Item>
         </Menu.Content>
       </Menu.Root>
+      <button type="button" className="new-message" onClick={() => openDialog({ name: 'new' })}>
+        New message
+      </button>
     </>
   );
 }

@@ -13,6 +13,7 @@ import type { Session } from '../session/session.ts';
 import { topicPlace } from '../state/place.ts';
 import { Banner } from './banner.tsx';
 import { Conversation } from './conversation.tsx';
+import { Dialogs } from './dialogs.tsx';
 import { idsOf, linkTo, targetOfLink, topicOf } from './links.ts';
 import { Notice } from './notice.tsx';
 import { Overlays } from './overlays.tsx';
@@ -59,6 +60,7 @@ function Frame() {
       <Outlet />
       <Notice />
       <Overlays />
+      <Dialogs />
       <button type="button" className="sidebar-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span aria-hidden="true">☰</span>
         <span className="hidden">Conversations</span>

@@ -1,102 +1,60 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { keyOf, type Place, topicPlace } from '../state/place.ts';
+import { topicRule } from '../state/writing.ts';
+import { Editor } from './compose-editor.tsx';
+import { TopicInput } from './topic-input.tsx';
+import './compose.css';
 import { linkTo } from './links.ts';
-import { useSession } from './session-context.tsx';
-
-const maxTopic = 60;
-
-/** A text that survives reloads until it is sent. */
-function useDraft(key: string): [string, (text: string) => void] {
-  const name = `natter draft ${key}`;
-  const [text, setText] = useState(() => localStorage.getItem(name) ?? '');
-  const keep = (next: string): void => {
-    setText(next);
-    if (next === '') localStorage.removeItem(name);
-    else localStorage.setItem(name, next);
-  };
-  return [text, keep];
-}
+import { useSelected, useSession } from './session-context.tsx';
 
 export function Compose({ place, label }: { place: Place; label: string }) {
   const session = useSession();
+  const rule = useSelected(({ model }) =>
+    place.kind === 'topic' ? topicRule(model.writing, place.channelId) : undefined,
+  );
+  const topicProblem =
+    place.kind !== 'topic'
+      ? undefined
+      : place.topic === '' && rule === 'disable_empty_topic'
+        ? 'Messages in this channel need a topic.'
+        : place.topic !== '' && rule === 'empty_topic_only'
+          ? 'This channel has no topics beside general chat.'
+          : undefined;
   const send = (content: string): void => session.send(place, content);
-  return <Editor draft={`${session.state.model.ownId} ${keyOf(place)}`} label={label} onSend={send} isFocused />;
+  return <Editor draftKey={keyOf(place)} place={place} label={label} onSend={send} problem={topicProblem} isFocused />;
 }
 
 /** Begins a topic, and leads to it. */
 export function NewTopic({ channelId }: { channelId: number }) {
   const session = useSession();
   const navigate = useNavigate();
+  const rule = useSelected(({ model }) => topicRule(model.writing, channelId));
   const [topic, setTopic] = useState('');
   const send = (content: string): void => {
     const place = topicPlace(channelId, topic.trim());
     session.send(place, content);
     void navigate(linkTo(place));
   };
+  const isMissing = topic.trim() === '' && rule === 'disable_empty_topic';
   return (
     <div className="new-topic">
-      <label>
-        Topic
-        <input value={topic} maxLength={maxTopic} onChange={(event) => setTopic(event.target.value)} />
-      </label>
+      {rule !== 'empty_topic_only' && (
+        <TopicInput
+          channelId={channelId}
+          value={topic}
+          placeholder={rule === 'disable_empty_topic' ? 'Required' : 'general chat'}
+          onChange={setTopic}
+        />
+      )}
       <Editor
-        draft={`${session.state.model.ownId} channel:${channelId}`}
+        draftKey={keyOf({ kind: 'channel', channelId })}
+        place={undefined}
+        target={topicPlace(channelId, topic.trim())}
         label="Message of a new topic"
         onSend={send}
-        isBlocked={topic.trim() === ''}
+        problem={isMissing ? 'Messages in this channel need a topic.' : undefined}
       />
     </div>
-  );
-}
-
-interface EditorProps {
-  draft: string;
-  label: string;
-  onSend: (content: string) => void;
-  isBlocked?: boolean;
-  isFocused?: boolean;
-}
-
-function Editor({ draft, label, onSend, isBlocked = false, isFocused = false }: EditorProps) {
-  const [text, setText] = useDraft(draft);
-  const box = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    // On phones, a focused box opens the keyboard over the messages.
-    if (isFocused && matchMedia('(hover: hover)').matches) box.current?.focus({ preventScroll: true });
-  }, [isFocused]);
-  const isEmpty = text.trim() === '';
-  const submit = (): void => {
-    if (isEmpty || isBlocked) return;
-    onSend(text);
-    setText('');
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    submit();
-  };
-  return (
-    <form
-      className="compose"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
-      <textarea
-        ref={box}
-        id="compose"
-        aria-label={label}
-        placeholder={label}
-        rows={Math.min(10, Math.max(1, text.split('\n').length))}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={onKeyDown}
-      />
-      <button type="submit" disabled={isEmpty || isBlocked}>
-        Send
-      </button>
-    </form>
   );
 }

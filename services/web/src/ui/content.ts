@@ -1,3 +1,5 @@
+import { dateLanguage } from './dates.ts';
+
 /** Elements that the server never sends; the policy of the page would stop them, too. */
 const forbidden = 'script,style,iframe,object,embed,form,base,meta,link,template,.katex-html';
 const styleAttribute = /(<[a-z][^\s>/]*(?:\s+[^\s=>]+(?:="[^"]*")?)*?\s+)style=(?="[^"]*")/gi;
@@ -70,5 +72,5 @@ function foldable(block: Element): HTMLElement {
 function showTime(time: HTMLTimeElement): void {
   const date = new Date(time.dateTime);
   if (Number.isNaN(date.getTime())) return;
-  time.textContent = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' }).format(date);
+  time.textContent = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'full', timeStyle: 'short' }).format(date);
 }

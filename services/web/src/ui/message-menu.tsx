@@ -7,6 +7,7 @@ import { mayDelete, mayEdit } from '../state/rules.ts';
 import { thumbsUp } from './emoji.tsx';
 import { permalink } from './links.ts';
 import { copy, markUnreadFrom, quote, reply } from './message-commands.ts';
+import { openDialog } from './open-dialog.ts';
 import { showOverlay } from './overlay.ts';
 import { useSession } from './session-context.tsx';
 
@@ -104,6 +105,7 @@ function Actions({ message, model, onEdit }: Omit<ToolbarProps, 'isReachable'>) 
         <Item onSelect={() => void markUnreadFrom(session, message)} keys="U">
           Mark as unread from here
         </Item>
+        <Item onSelect={elsewhere(() => openDialog({ name: 'remind', messageId: message.id }))}>Remind me…</Item>
         {mayDelete(model, message, now) && (
           <>
             <Menu.Separator className="menu-line" />

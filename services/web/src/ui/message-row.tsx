@@ -3,6 +3,7 @@ import { memo, type ReactNode, useLayoutEffect, useRef } from 'react';
 import { directPlace, type Message, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import { contentOf } from './content.ts';
+import { dateLanguage } from './dates.ts';
 import { edit, focusMessage, useEditing } from './editing.ts';
 import { linkTo } from './links.ts';
 import { MessageEditor } from './message-editor.tsx';
@@ -12,9 +13,9 @@ import { Reactions } from './reactions.tsx';
 import type { Row } from './rows.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
-const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
-const timeFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const fullFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'medium' });
+const dayFormat = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'full' });
+const timeFormat = new Intl.DateTimeFormat(dateLanguage(), { timeStyle: 'short' });
+const fullFormat = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'full', timeStyle: 'medium' });
 
 interface RowProps {
   row: Row;

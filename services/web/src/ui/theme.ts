@@ -4,6 +4,8 @@ const key = 'natter theme';
 
 export const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
+export const themeNames: Record<Theme, string> = { system: 'Same as the system', light: 'Light', dark: 'Dark' };
+
 export function currentTheme(): Theme {
   const kept = localStorage.getItem(key);
   return kept === 'light' || kept === 'dark' ? kept : 'system';

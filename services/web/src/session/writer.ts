@@ -1,0 +1,174 @@
+import { ApiError, type ChatEvent, type Client } from '@natter/client';
+import { placeOfTyping } from '../state/edits.ts';
+import { keyOf, type Place } from '../state/place.ts';
+import type { Action, State } from '../state/state.ts';
+import { dropKeptEdit, type KeptEdit, keepEdit, readKeptEdits } from './kept-edits.ts';
+
+const saveAfterMs = 1_000;
+
+interface Store {
+  state: () => State;
+  dispatch: (action: Action) => void;
+}
+
+/** Drafts and typing: what is told to the server while somebody writes. */
+export class Writer {
+  readonly #client: Client;
+  readonly #store: Store;
+  readonly #places = new Map<string, Place>();
+  readonly #saveTimers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #typingTimers = new Map<string, ReturnType<typeof setTimeout>>();
+  #saving: Promise<void> = Promise.resolve();
+  #typing: { place: Place; since: number } | undefined;
+  #stopTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: Client, store: Store) {
+    this.#client = client;
+    this.#store = store;
+    for (const [key, { place, text }] of readKeptEdits(this.#ownId)) this.#change(key, place, text);
+  }
+
+  get #ownId(): number {
+    return this.#store.state().model.ownId;
+  }
+
+  /** Keeps a text of a compose box. Without a place it stays in this browser. */
+  edit(key: string, place: Place | undefined, text: string): void {
+    this.#change(key, place, text);
+    if (place) this.#typed(place, text.trim() !== '');
+  }
+
+  #change(key: string, place: Place | undefined, text: string): void {
+    if (place) this.#places.set(key, place);
+    this.#store.dispatch({ type: 'composing', action: { type: 'edited', key, text } });
+    this.#keep(key, { place, text });
+    clearTimeout(this.#saveTimers.get(key));
+    const { settings, limits } = this.#store.state().model.writing;
+    // The server would cut a text that is too long.
+    if (!place || settings.enable_drafts_synchronization === false || text.length > limits.message) return;
+    const save = (): void => {
+      this.#saving = this.#saving.then(() => this.#save(key, place));
+    };
+    if (text === '') save();
+    else this.#saveTimers.set(key, setTimeout(save, saveAfterMs));
+  }
+
+  #keep(key: string, edit: KeptEdit): void {
+    const isDraft = this.#store.state().composing.edits.get(key)?.draftId !== undefined;
+    if (edit.text === '' && !isDraft) dropKeptEdit(this.#ownId, key);
+    else keepEdit(this.#ownId, key, edit);
+  }
+
+  /** Texts are saved one after the other, so that no older text replaces a newer one. */
+  async #save(key: string, place: Place): Promise<void> {
+    const edit = this.#store.state().composing.edits.get(key);
+    if (!edit?.isUnsaved) return;
+    const { text, draftId } = edit;
+    try {
+      const id = await this.#put(place, text, draftId);
+      if (id === undefined) {
+        if (draftId !== undefined) this.#store.dispatch({ type: 'no draft', draftId });
+      } else {
+        const timestamp = Math.floor(Date.now() / 1_000);
+        this.#store.dispatch({ type: 'draft', draft: { id, place, content: text, timestamp } });
+      }
+      this.#store.dispatch({ type: 'composing', action: { type: 'kept', key, text, draftId: id } });
+      if (!this.#store.state().composing.edits.get(key)?.isUnsaved) dropKeptEdit(this.#ownId, key);
+    } catch {
+      // Refused, for example because of too many drafts: the text stays in this browser.
+    }
+  }
+
+  async #put(place: Place, text: string, draftId: number | undefined): Promise<number | undefined> {
+    const forEver = { retryForMs: Number.POSITIVE_INFINITY };
+    if (text.trim() === '') {
+      if (draftId !== undefined) await this.#client.deleteDraft({ draft_id: draftId }, forEver).catch(ignoreMissing);
+      return undefined;
+    }
+    const draft = { ...targetOf(place), content: text };
+    if (draftId !== undefined)
+      try {
+        await this.#client.editDraft({ draft_id: draftId, draft }, forEver);
+        return draftId;
+      } catch (error) {
+        ignoreMissing(error);
+      }
+    return (await this.#client.createDrafts({ drafts: [draft] }, forEver)).ids[0];
+  }
+
+  /** The conversation is no longer on screen. */
+  leave(key: string): void {
+    this.#stopTyping();
+    this.#store.dispatch({ type: 'composing', action: { type: 'left', key } });
+  }
+
+  /** Takes a draft into the compose box of its conversation. */
+  choose(key: string, draftId: number): void {
+    this.#store.dispatch({ type: 'composing', action: { type: 'chosen', key, draftId } });
+  }
+
+  async deleteDraft(draftId: number): Promise<void> {
+    await this.#client.deleteDraft({ draft_id: draftId }).catch(ignoreMissing);
+    this.#store.dispatch({ type: 'no draft', draftId });
+  }
+
+  #typed(place: Place, hasText: boolean): void {
+    const { settings, limits } = this.#store.state().model.writing;
+    const isOn =
+      settings[place.kind === 'topic' ? 'send_stream_typing_notifications' : 'send_private_typing_notifications'];
+    if (!hasText || isOn === false) {
+      this.#stopTyping();
+      return;
+    }
+    if (this.#typing && keyOf(this.#typing.place) !== keyOf(place)) this.#stopTyping();
+    if (!this.#typing || Date.now() - this.#typing.since >= limits.typingStartedWaitMs) {
+      this.#typing = { place, since: Date.now() };
+      this.#tell(place, 'start');
+    }
+    clearTimeout(this.#stopTimer);
+    this.#stopTimer = setTimeout(() => this.#stopTyping(), limits.typingStoppedWaitMs);
+  }
+
+  #stopTyping(): void {
+    clearTimeout(this.#stopTimer);
+    if (!this.#typing) return;
+    const { place } = this.#typing;
+    this.#typing = undefined;
+    this.#tell(place, 'stop');
+  }
+
+  #tell(place: Place, op: 'start' | 'stop'): void {
+    const isAlone = place.kind === 'direct' && place.userIds.every((id) => id === this.#ownId);
+    if (isAlone) return;
+    const target =
+      place.kind === 'topic'
+        ? { type: 'channel' as const, stream_id: place.channelId, topic: place.topic }
+        : { type: 'direct' as const, to: [...place.userIds] };
+    void this.#client.setTyping({ ...target, op }, { retryForMs: 0 }).catch(() => undefined);
+  }
+
+  /** Somebody counts as typing until the event that says otherwise, or for the time that the server gives. */
+  arrived(event: ChatEvent): void {
+    if (event.type !== 'typing') return;
+    const userId = event.sender.user_id;
+    const key = keyOf(placeOfTyping(event, this.#ownId));
+    const name = `${userId} ${key}`;
+    clearTimeout(this.#typingTimers.get(name));
+    this.#typingTimers.delete(name);
+    if (event.op === 'stop') return;
+    const end = (): void => {
+      this.#typingTimers.delete(name);
+      this.#store.dispatch({ type: 'composing', action: { type: 'stopped typing', key, userId } });
+    };
+    this.#typingTimers.set(name, setTimeout(end, this.#store.state().model.writing.limits.typingExpiryMs));
+  }
+}
+
+const targetOf = (place: Place) =>
+  place.kind === 'topic'
+    ? { type: 'stream' as const, to: [place.channelId], topic: place.topic }
+    : { type: 'private' as const, to: [...place.userIds], topic: '' };
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof ApiError) || error.status !== 404) throw error;
+}

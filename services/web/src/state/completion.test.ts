@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import {
+  type Surroundings,
+  suggestChannels,
+  suggestEmoji,
+  suggestMentions,
+  suggestTopics,
+  tokenAt,
+} from './completion.ts';
+import type { Model } from './model.ts';
+import { directPlace } from './place.ts';
+
+const names = ['Max Muster', 'Mia Berg', 'José Ñandú', 'Anna Max', 'Maxine Amax', 'Max | Pipe', 'Twin', 'Twin'];
+const people = new Map(names.map((name, id) => [id, { id, name, isBot: false, isActive: name !== 'Anna Max' }]));
+const channel = (id: number, name: string) => ({
+  id,
+  name,
+  color: '#000000',
+  isPrivate: false,
+  isMuted: false,
+  isPinned: false,
+});
+const groups = [
+  { id: 1, name: 'role:members', members: new Set([1]), subgroups: [], isSystem: true },
+  { id: 2, name: 'makers', members: new Set([1, 2]), subgroups: [], isSystem: false },
+];
+const model = {
+  people,
+  channels: new Map([channel(5, 'general'), channel(6, 'R>D')].map((one) => [one.id, one])),
+  direct: new Map(),
+  writing: { groups: new Map(groups.map((one) => [one.id, one])) },
+} as unknown as Model;
+const around: Surroundings = { model, place: undefined, writers: new Set() };
+const labels = (query: string, given = around) => suggestMentions(query, false, given).map(({ label }) => label);
+
+test.each([
+  ['Hello @ma', { kind: 'mention', query: 'ma', start: 6, isSilent: false }],
+  ['@_Max Mu', { kind: 'mention', query: 'Max Mu', start: 0, isSilent: true }],
+  ['(@**Max', { kind: 'mention', query: 'Max', start: 1, isSilent: false }],
+  ['first line\n@', { kind: 'mention', query: '', start: 11, isSilent: false }],
+  ['see #gen', { kind: 'channel', query: 'gen', start: 4 }],
+  ['see #**gen', { kind: 'channel', query: 'gen', start: 4 }],
+  ['see #**general>wel', { kind: 'topic', channel: 'general', query: 'wel', start: 4 }],
+  ['see #**general**>', { kind: 'topic', channel: 'general', query: '', start: 4 }],
+  ['so :smi', { kind: 'emoji', query: 'smi', start: 3 }],
+  ['/po', { kind: 'command', query: 'po', start: 0 }],
+] as const)('%j is completed', (text, token) => {
+  expect(tokenAt(text, text.length)).toEqual(token);
+});
+
+test.each([
+  'max@example',
+  'a b',
+  '@ max',
+  '1:2',
+  ':)',
+  'later /po',
+  '`@max',
+  '```\n@max',
+  '@**Max** and',
+  `@${'x'.repeat(80)}`,
+])('%j is not completed', (text) => {
+  expect(tokenAt(text, text.length)).toBeUndefined();
+});
+
+test('a token ends at the caret', () => {
+  expect(tokenAt('@max muster', 3)).toMatchObject({ query: 'ma' });
+});
+
+test('the beginning of a name counts more than that of a word, and that more than a part', () => {
+  expect(labels('max')).toEqual(['Max Muster', 'Max | Pipe', 'Maxine Amax']);
+  expect(labels('berg')).toEqual(['Mia Berg']);
+  expect(labels('mak')).toEqual(['makers']);
+});
+
+test('people of the conversation come first', () => {
+  expect(labels('m', { ...around, place: directPlace([1], 9) })[0]).toBe('Mia Berg');
+  expect(labels('m', { ...around, writers: new Set([4]) })[0]).toBe('Maxine Amax');
+});
+
+test('marks of letters do not matter, and people who left are not suggested', () => {
+  expect(labels('jose nandu')).toEqual(['José Ñandú']);
+  expect(labels('anna')).toEqual([]);
+});
+
+test('a mention names one person, whatever the name contains', () => {
+  const insert = (query: string, isSilent = false) => suggestMentions(query, isSilent, around).map((one) => one.insert);
+  expect(insert('mia')).toEqual(['@**Mia Berg** ']);
+  expect(insert('mia', true)).toEqual(['@_**Mia Berg** ']);
+  expect(insert('twin')).toEqual(['@**Twin|6** ', '@**Twin|7** ']);
+  expect(insert('max |')).toEqual(['@**Max | Pipe|5** ']);
+  expect(insert('makers')).toEqual(['@*makers* ']);
+});
+
+test('links to channels and topics survive signs of their syntax', () => {
+  const [first] = suggestChannels('gen', model);
+  expect(first?.insert).toBe('#**general** ');
+  expect(suggestChannels('r>', model)[0]?.insert).toBe('[#R&#62;D](#narrow/channel/6) ');
+  const general = channel(5, 'general');
+  expect(suggestTopics('wel', general, ['other', 'welcome'])[0]?.insert).toBe('#**general>welcome** ');
+  expect(suggestTopics('c', general, ['c*d.e'])[0]?.insert).toBe(
+    '[#general > c&#42;d.e](#narrow/channel/5/topic/c.2Ad.2Ee) ',
+  );
+});
+
+test('the shortest emoji comes first', () => {
+  const all = ['smiley_cat', 'smile', 'big_smile'].map((name) => ({ name, mark: '' }));
+  expect(suggestEmoji('smi', all).map(({ insert }) => insert)).toEqual([':smile: ', ':smiley_cat: ', ':big_smile: ']);
+});
+
+test('at most eight of ten thousand people are suggested, and groups are among them', () => {
+  const many = new Map(
+    Array.from({ length: 10_000 }, (_, id) => [id, { id, name: `Maker ${id}`, isBot: false, isActive: true }]),
+  );
+  const found = labels('make', { ...around, model: { ...model, people: many } });
+  expect(found).toHaveLength(8);
+  expect(found).toContain('makers');
+});

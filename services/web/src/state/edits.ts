@@ -1,0 +1,117 @@
+import type { ChatEvent } from '@natter/client';
+import { directPlace, keyOf, type Message, type Place, placeOf, topicPlace } from './place.ts';
+import type { Writing } from './writing-snapshot.ts';
+
+/** A text in a compose box, by the key of its conversation. */
+interface Edit {
+  text: string;
+  /** Whether the server does not have the text yet. */
+  isUnsaved: boolean;
+  /** The draft that it changes. */
+  draftId: number | undefined;
+}
+
+export interface Composing {
+  edits: ReadonlyMap<string, Edit>;
+  /** Who types, by the key of the conversation. */
+  typing: ReadonlyMap<string, readonly number[]>;
+}
+
+export type ComposingAction =
+  | { type: 'edited'; key: string; text: string }
+  /** The server has the text, as this draft; without a draft if it is empty. */
+  | { type: 'kept'; key: string; text: string; draftId: number | undefined }
+  | { type: 'chosen'; key: string; draftId: number }
+  /** The conversation is no longer shown. */
+  | { type: 'left'; key: string }
+  | { type: 'stopped typing'; key: string; userId: number };
+
+export const noComposing: Composing = { edits: new Map(), typing: new Map() };
+
+const withEdit = (composing: Composing, key: string, edit: Edit | undefined): Composing => {
+  const edits = new Map(composing.edits);
+  if (edit) edits.set(key, edit);
+  else edits.delete(key);
+  return { ...composing, edits };
+};
+
+export function reduceComposing(composing: Composing, action: ComposingAction, { drafts }: Writing): Composing {
+  const { key } = action;
+  const before = composing.edits.get(key);
+  switch (action.type) {
+    case 'edited': {
+      const draftId = before ? before.draftId : newestDraft(drafts, key)?.id;
+      return withEdit(composing, key, { text: action.text, isUnsaved: true, draftId });
+    }
+    case 'kept':
+      if (!before) return composing;
+      return withEdit(composing, key, {
+        text: before.text,
+        isUnsaved: before.text !== action.text,
+        draftId: action.draftId,
+      });
+    case 'chosen':
+      return withEdit(composing, key, {
+        text: drafts.get(action.draftId)?.content ?? '',
+        isUnsaved: false,
+        draftId: action.draftId,
+      });
+    case 'left':
+      return before && !before.isUnsaved ? withEdit(composing, key, undefined) : composing;
+    case 'stopped typing':
+      return withTyping(composing, key, action.userId, false);
+  }
+}
+
+function newestDraft(drafts: Writing['drafts'], key: string) {
+  return [...drafts.values()]
+    .filter(({ place }) => place !== undefined && keyOf(place) === key)
+    .sort((a, b) => b.timestamp - a.timestamp || b.id - a.id)[0];
+}
+
+/**
+ * The text of a compose box: what was written here, until another client changes the draft. Spaces at the ends do not
+ * count, because the server removes them.
+ */
+export function textOf({ edits }: Composing, { drafts }: Writing, key: string): string {
+  const edit = edits.get(key);
+  if (!edit) return newestDraft(drafts, key)?.content ?? '';
+  if (edit.isUnsaved || edit.draftId === undefined) return edit.text;
+  const content = drafts.get(edit.draftId)?.content ?? '';
+  return content.trim() === edit.text.trim() ? edit.text : content;
+}
+
+type TypingEvent = Extract<ChatEvent, { type: 'typing' }>;
+
+/** Where somebody types. */
+export const placeOfTyping = (event: TypingEvent, ownId: number): Place =>
+  event.message_type === 'stream'
+    ? topicPlace(event.stream_id, event.topic)
+    : directPlace(
+        event.recipients.map(({ user_id }) => user_id),
+        ownId,
+      );
+
+export function applyToComposing(composing: Composing, event: ChatEvent, ownId: number): Composing {
+  const place = event.type === 'typing' ? placeOfTyping(event, ownId) : undefined;
+  if (event.type === 'typing' && place && event.sender.user_id !== ownId)
+    return withTyping(composing, keyOf(place), event.sender.user_id, event.op === 'start');
+  if (event.type !== 'message') return composing;
+  // A message ends the typing of its sender.
+  return withTyping(
+    composing,
+    keyOf(placeOf(event.message as unknown as Message, ownId)),
+    event.message.sender_id,
+    false,
+  );
+}
+
+function withTyping(composing: Composing, key: string, userId: number, isTyping: boolean): Composing {
+  const before = composing.typing.get(key) ?? [];
+  if (before.includes(userId) === isTyping) return composing;
+  const all = isTyping ? [...before, userId] : before.filter((one) => one !== userId);
+  const typing = new Map(composing.typing);
+  if (all.length > 0) typing.set(key, all);
+  else typing.delete(key);
+  return { ...composing, typing };
+}

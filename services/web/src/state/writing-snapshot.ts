@@ -1,0 +1,186 @@
+import type { State as Snapshot } from '@natter/client';
+import { directPlace, type Place, topicPlace } from './place.ts';
+
+export interface Group {
+  id: number;
+  name: string;
+  members: ReadonlySet<number>;
+  subgroups: readonly number[];
+  isSystem: boolean;
+}
+
+/** A text on the server that is not sent. */
+export interface Draft {
+  id: number;
+  /** Absent while its writer has not chosen where to send it. */
+  place: Place | undefined;
+  content: string;
+  timestamp: number;
+}
+
+export interface Scheduled {
+  id: number;
+  place: Place;
+  content: string;
+  /** In seconds. */
+  due: number;
+  hasFailed: boolean;
+}
+
+export interface Reminder {
+  id: number;
+  messageId: number;
+  content: string;
+  due: number;
+}
+
+export type GroupSetting = number | { direct_members: number[]; direct_subgroups: number[] };
+type Settings = Readonly<Record<string, unknown>>;
+export type TopicsPolicy = 'inherit' | 'allow_empty_topic' | 'disable_empty_topic' | 'empty_topic_only';
+
+/** What is needed to write: a part of the model. */
+export interface Writing {
+  ownId: number;
+  groups: ReadonlyMap<number, Group>;
+  drafts: ReadonlyMap<number, Draft>;
+  scheduled: ReadonlyMap<number, Scheduled>;
+  reminders: ReadonlyMap<number, Reminder>;
+  /** The settings of the person. */
+  settings: Settings;
+  topicsPolicy: TopicsPolicy;
+  /** Of the subscribed channels. */
+  topicsPolicies: ReadonlyMap<number, TopicsPolicy>;
+  mayMentionMany: GroupSetting;
+  limits: Limits;
+}
+
+interface Limits {
+  message: number;
+  topic: number;
+  fileMebibytes: number;
+  typingStartedWaitMs: number;
+  typingStoppedWaitMs: number;
+  typingExpiryMs: number;
+}
+
+/** The types of events, and of parts of the register's answer, that belong to writing. */
+export const writingTypes = [...['drafts', 'scheduled_messages', 'reminders', 'user_group', 'user_settings'], 'typing'];
+
+interface RawDraft {
+  id: number;
+  type: 'private' | 'stream' | '';
+  to: number[];
+  topic: string;
+  content: string;
+  timestamp: number;
+}
+interface RawScheduled {
+  scheduled_message_id: number;
+  type: 'private' | 'stream';
+  to: number | number[];
+  topic?: string | undefined;
+  content: string;
+  scheduled_delivery_timestamp: number;
+  failed: boolean;
+}
+interface RawReminder {
+  reminder_id: number;
+  reminder_target_message_id: number;
+  content: string;
+  scheduled_delivery_timestamp: number;
+}
+interface RawGroup {
+  id: number;
+  name: string;
+  members: number[];
+  direct_subgroup_ids: number[];
+  is_system_group: boolean;
+}
+export interface RawChannel {
+  stream_id: number;
+  topics_policy: TopicsPolicy;
+}
+interface RawSnapshot {
+  user_id: number;
+  drafts: RawDraft[];
+  scheduled_messages: RawScheduled[];
+  reminders: RawReminder[];
+  realm_user_groups: RawGroup[];
+  user_settings: Record<string, unknown>;
+  subscriptions: RawChannel[];
+  realm_topics_policy: TopicsPolicy;
+  realm_can_mention_many_users_group: GroupSetting;
+  max_message_length: number;
+  max_topic_length: number;
+  max_file_upload_size_mib: number;
+  server_typing_started_wait_period_milliseconds: number;
+  server_typing_stopped_wait_period_milliseconds: number;
+  server_typing_started_expiry_period_milliseconds: number;
+}
+
+const byId = <T extends { id: number }>(all: readonly T[]): ReadonlyMap<number, T> =>
+  new Map(all.map((one) => [one.id, one]));
+
+export function writingOf(answer: Snapshot): Writing {
+  const raw = answer as unknown as RawSnapshot;
+  const ownId = raw.user_id;
+  return {
+    ownId,
+    groups: byId(raw.realm_user_groups.map(groupOf)),
+    drafts: byId(raw.drafts.map((one) => draftOf(one, ownId))),
+    scheduled: byId(raw.scheduled_messages.map((one) => scheduledOf(one, ownId))),
+    reminders: byId(raw.reminders.map(reminderOf)),
+    settings: raw.user_settings,
+    topicsPolicy: raw.realm_topics_policy,
+    topicsPolicies: policiesOf(raw.subscriptions),
+    mayMentionMany: raw.realm_can_mention_many_users_group,
+    limits: {
+      message: raw.max_message_length,
+      topic: raw.max_topic_length,
+      fileMebibytes: raw.max_file_upload_size_mib,
+      typingStartedWaitMs: raw.server_typing_started_wait_period_milliseconds,
+      typingStoppedWaitMs: raw.server_typing_stopped_wait_period_milliseconds,
+      typingExpiryMs: raw.server_typing_started_expiry_period_milliseconds,
+    },
+  };
+}
+
+export const policiesOf = (channels: readonly RawChannel[]): Writing['topicsPolicies'] =>
+  new Map(channels.map((one) => [one.stream_id, one.topics_policy]));
+
+export const groupOf = (raw: RawGroup): Group => ({
+  id: raw.id,
+  name: raw.name,
+  members: new Set(raw.members),
+  subgroups: raw.direct_subgroup_ids,
+  isSystem: raw.is_system_group,
+});
+
+export function draftOf({ id, type, to, topic, content, timestamp }: RawDraft, ownId: number): Draft {
+  const [channelId] = to;
+  const place =
+    type === 'stream' && channelId !== undefined
+      ? topicPlace(channelId, topic)
+      : type === 'private' && to.length > 0
+        ? directPlace(to, ownId)
+        : undefined;
+  return { id, place, content, timestamp };
+}
+
+export function scheduledOf(raw: RawScheduled, ownId: number): Scheduled {
+  const to = [raw.to].flat();
+  return {
+    id: raw.scheduled_message_id,
+    place: raw.type === 'stream' ? topicPlace(to[0] ?? 0, raw.topic ?? '') : directPlace(to, ownId),
+    content: raw.content,
+    due: raw.scheduled_delivery_timestamp,
+    hasFailed: raw.failed,
+  };
+}
+
+export const reminderOf = (raw: RawReminder): Reminder => ({
+  id: raw.reminder_id,
+  messageId: raw.reminder_target_message_id,
+  content: raw.content,
+  due: raw.scheduled_delivery_timestamp,
+});

@@ -1,0 +1,155 @@
+import type { ChatEvent } from '@natter/client';
+import {
+  type Draft,
+  draftOf,
+  type GroupSetting,
+  groupOf,
+  policiesOf,
+  type RawChannel,
+  reminderOf,
+  type Scheduled,
+  scheduledOf,
+  type TopicsPolicy,
+  type Writing,
+} from './writing-snapshot.ts';
+
+const withoutChannels = (
+  { topicsPolicies }: Writing,
+  gone: readonly { stream_id: number }[],
+): Writing['topicsPolicies'] => {
+  const ids = new Set(gone.map(({ stream_id }) => stream_id));
+  return new Map([...topicsPolicies].filter(([id]) => !ids.has(id)));
+};
+
+const withAll = <T extends { id: number }>(map: ReadonlyMap<number, T>, added: readonly T[]): ReadonlyMap<number, T> =>
+  new Map([...map, ...added.map((one) => [one.id, one] as const)]);
+function without<T>(map: ReadonlyMap<number, T>, id: number): ReadonlyMap<number, T> {
+  const left = new Map(map);
+  left.delete(id);
+  return left;
+}
+
+export const addDraft = (writing: Writing, draft: Draft): Writing => ({
+  ...writing,
+  drafts: withAll(writing.drafts, [draft]),
+});
+export const removeDraft = (writing: Writing, id: number): Writing => ({
+  ...writing,
+  drafts: without(writing.drafts, id),
+});
+
+type EventOf<T extends ChatEvent['type']> = Extract<ChatEvent, { type: T }>;
+
+export function applyToWriting(writing: Writing, event: ChatEvent): Writing {
+  switch (event.type) {
+    case 'drafts':
+      if (event.op === 'remove') return removeDraft(writing, event.draft_id);
+      return (event.op === 'add' ? event.drafts : [event.draft]).reduce(
+        (next, one) => addDraft(next, draftOf(one, writing.ownId)),
+        writing,
+      );
+    case 'scheduled_messages':
+      return { ...writing, scheduled: withScheduled(writing, event) };
+    case 'reminders':
+      return {
+        ...writing,
+        reminders:
+          event.op === 'remove'
+            ? without(writing.reminders, event.reminder_id)
+            : withAll(writing.reminders, event.reminders.map(reminderOf)),
+      };
+    case 'user_group':
+      return { ...writing, groups: withGroup(writing.groups, event) };
+    case 'user_settings':
+      return { ...writing, settings: { ...writing.settings, [event.property]: event.value } };
+    case 'subscription':
+      if (event.op === 'remove') return { ...writing, topicsPolicies: withoutChannels(writing, event.subscriptions) };
+      if (event.op !== 'add') return writing;
+      return {
+        ...writing,
+        topicsPolicies: new Map([...writing.topicsPolicies, ...policiesOf(event.subscriptions as RawChannel[])]),
+      };
+    case 'stream': {
+      if (event.op === 'delete')
+        return {
+          ...writing,
+          topicsPolicies: withoutChannels(
+            writing,
+            event.stream_ids.map((stream_id) => ({ stream_id })),
+          ),
+        };
+      if (event.op !== 'update' || event.property !== 'topics_policy') return writing;
+      const changed = [event.stream_id, event.value as TopicsPolicy] as const;
+      return writing.topicsPolicies.has(event.stream_id)
+        ? { ...writing, topicsPolicies: new Map([...writing.topicsPolicies, changed]) }
+        : writing;
+    }
+    case 'realm':
+      return withRealm(writing, event);
+    default:
+      return writing;
+  }
+}
+
+function withScheduled(
+  { scheduled, ownId }: Writing,
+  event: EventOf<'scheduled_messages'>,
+): ReadonlyMap<number, Scheduled> {
+  if (event.op === 'remove') return without(scheduled, event.scheduled_message_id);
+  const changed = event.op === 'add' ? event.scheduled_messages : [event.scheduled_message];
+  return withAll(
+    scheduled,
+    changed.map((one) => scheduledOf(one, ownId)),
+  );
+}
+
+function withGroup(groups: Writing['groups'], event: EventOf<'user_group'>): Writing['groups'] {
+  if (event.op === 'add') return withAll(groups, [groupOf(event.group)]);
+  const id = event.group_id;
+  if (event.op === 'remove') return without(groups, id);
+  const group = groups.get(id);
+  if (!group) return groups;
+  const next = { ...group };
+  if (event.op === 'update') next.name = event.data.name ?? group.name;
+  else if (event.op === 'add_members') next.members = new Set([...group.members, ...event.user_ids]);
+  else if (event.op === 'remove_members')
+    next.members = new Set([...group.members].filter((one) => !event.user_ids.includes(one)));
+  else if (event.op === 'add_subgroups') next.subgroups = [...group.subgroups, ...event.direct_subgroup_ids];
+  else next.subgroups = group.subgroups.filter((one) => !event.direct_subgroup_ids.includes(one));
+  return withAll(groups, [next]);
+}
+
+function withRealm(writing: Writing, event: EventOf<'realm'>): Writing {
+  if (event.op === 'deactivated') return writing;
+  const changes = (event.op === 'update' ? { [event.property]: event.value } : event.data) as Record<string, unknown>;
+  return {
+    ...writing,
+    topicsPolicy: (changes.topics_policy as TopicsPolicy | undefined) ?? writing.topicsPolicy,
+    mayMentionMany: (changes.can_mention_many_users_group as GroupSetting | undefined) ?? writing.mayMentionMany,
+  };
+}
+
+/** Whether topics of a channel may be empty, and may have names. */
+export function topicRule(
+  { topicsPolicy, topicsPolicies }: Writing,
+  channelId: number,
+): Exclude<TopicsPolicy, 'inherit'> {
+  const own = topicsPolicies.get(channelId) ?? 'inherit';
+  const policy = own === 'inherit' ? topicsPolicy : own;
+  return policy === 'inherit' ? 'allow_empty_topic' : policy;
+}
+
+/** Whether the person is in a group, or in one of its subgroups. */
+function isIn({ groups, ownId }: Writing, id: number, seen = new Set<number>()): boolean {
+  const group = groups.get(id);
+  if (!group || seen.has(id)) return false;
+  seen.add(id);
+  return group.members.has(ownId) || group.subgroups.some((one) => isIn({ groups, ownId } as Writing, one, seen));
+}
+
+/** Whether the person may mention everybody in a large channel. */
+export function mayMentionMany(writing: Writing): boolean {
+  const { mayMentionMany: setting, ownId } = writing;
+  if (typeof setting === 'number') return isIn(writing, setting);
+  return setting.direct_members.includes(ownId) || setting.direct_subgroups.some((id) => isIn(writing, id));
+}

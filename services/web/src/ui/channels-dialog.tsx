@@ -1,0 +1,162 @@
+import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { Check, Field } from './field.tsx';
+import { Modal } from './modal.tsx';
+import { closeDialog } from './open-dialog.ts';
+import { Outcome } from './outcome.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { type Task, useTask } from './use-task.ts';
+
+interface Listed {
+  id: number;
+  name: string;
+  description: string;
+  isPrivate: boolean;
+}
+const shown = 100;
+
+/** All channels that the person may see. */
+export default function Channels() {
+  const { client } = useSession();
+  const [all, setAll] = useState<readonly Listed[]>();
+  const [filter, setFilter] = useState('');
+  const [isNew, setNew] = useState(false);
+  const loading = useTask();
+  const channels = useSelected(({ model }) => model.channels);
+  const load = useCallback(async () => {
+    const { streams } = await client.getChannels();
+    const listed = streams as unknown as {
+      stream_id: number;
+      name: string;
+      description: string;
+      invite_only: boolean;
+    }[];
+    setAll(
+      listed
+        .map((one) => ({
+          id: one.stream_id,
+          name: one.name,
+          description: one.description,
+          isPrivate: one.invite_only,
+        }))
+        .sort((a, b) => a.name.localeCompare(b.name)),
+    );
+  }, [client]);
+  // Subscribing may create channels.
+  useEffect(() => void loading.run(load), [load, channels.size]);
+  const wanted = filter.trim().toLowerCase();
+  const found = (all ?? []).filter(({ name }) => name.toLowerCase().includes(wanted));
+  return (
+    <Modal title="Channels" isWide>
+      <div className="row">
+        <input
+          type="search"
+          aria-label="Find channels"
+          placeholder="Find channels"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+        <button type="button" className="primary" aria-expanded={isNew} onClick={() => setNew(!isNew)}>
+          New channel
+        </button>
+      </div>
+      {isNew && <NewChannel />}
+      <ul className="cards">
+        {found.slice(0, shown).map((one) => (
+          <ChannelCard key={one.id} listed={one} />
+        ))}
+      </ul>
+      {all && found.length === 0 && <p className="faint">No channel has such a name.</p>}
+      {found.length > shown && <p className="faint">{found.length - shown} more: type a name.</p>}
+      <Outcome task={loading} />
+    </Modal>
+  );
+}
+
+function ChannelCard({ listed: { id, name, description, isPrivate } }: { listed: Listed }) {
+  const { client } = useSession();
+  const own = useSelected(({ model }) => model.channels.get(id));
+  const task = useTask();
+  const change = (): void =>
+    void task.run(() =>
+      own ? client.unsubscribe({ subscriptions: [name] }) : client.subscribe({ subscriptions: [{ name }] }),
+    );
+  return (
+    <li>
+      <div className="row">
+        <span>
+          <bdi>
+            <b>#{name}</b>
+          </bdi>
+          {isPrivate && <span className="faint"> Private</span>}
+        </span>
+        <button type="button" className={own ? 'plain' : 'primary'} disabled={task.isBusy} onClick={change}>
+          {own ? 'Unsubscribe' : 'Subscribe'}
+          <span className="hidden"> {name}</span>
+        </button>
+      </div>
+      {description !== '' && (
+        <p className="excerpt" dir="auto">
+          {description}
+        </p>
+      )}
+      {own && <Own id={id} task={task} />}
+      <Outcome task={task} />
+    </li>
+  );
+}
+
+function Own({ id, task }: { id: number; task: Task }) {
+  const { client } = useSession();
+  const own = useSelected(({ model }) => model.channels.get(id));
+  if (!own) return null;
+  const set = (property: string, value: boolean | string): void =>
+    void task.run(() => client.updateSubscriptions({ subscription_data: [{ stream_id: id, property, value }] }));
+  return (
+    <div className="card-tools">
+      <Check label="Pinned" isOn={own.isPinned} onChange={(isOn) => set('pin_to_top', isOn)} />
+      <Check label="Muted" isOn={own.isMuted} onChange={(isOn) => set('is_muted', isOn)} />
+      <label className="check">
+        <input
+          type="color"
+          defaultValue={own.color}
+          key={own.color}
+          onBlur={(event) => {
+            if (event.target.value !== own.color) set('color', event.target.value);
+          }}
+        />
+        <span>Color</span>
+      </label>
+    </div>
+  );
+}
+
+function NewChannel() {
+  const session = useSession();
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const [isPrivate, setPrivate] = useState(false);
+  const task = useTask();
+  const create = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      const subscribers = [session.state.model.ownId];
+      await session.client.createChannel({ name, description, subscribers, invite_only: isPrivate });
+      closeDialog();
+    });
+  };
+  return (
+    <form className="stack panel" onSubmit={create}>
+      <Field label="Name">
+        <input value={name} required maxLength={60} onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <Field label="Description">
+        <input value={description} maxLength={1_024} onChange={(event) => setDescription(event.target.value)} />
+      </Field>
+      <Check label="Private: only members see it and its messages" isOn={isPrivate} onChange={setPrivate} />
+      <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
+        Create
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}

@@ -1,0 +1,80 @@
+import { type ReactNode, useRef } from 'react';
+
+interface ToolbarProps {
+  isPreview: boolean;
+  isBlocked: boolean;
+  onPreview: () => void;
+  onFiles: (files: readonly File[]) => void;
+  onSchedule: (() => void) | undefined;
+}
+
+const icons = {
+  attach: 'M16 7.5 9.2 14.3a2 2 0 0 0 2.8 2.8l7.3-7.3a4 4 0 0 0-5.6-5.6L6 11.9a6 6 0 0 0 8.5 8.5l5.5-5.5',
+  preview: 'M2 12s3.5-6.5 10-6.5S22 12 22 12s-3.5 6.5-10 6.5S2 12 2 12zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6z',
+  clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zm0-14v5l3.5 2',
+};
+
+export function Toolbar({ isPreview, isBlocked, onPreview, onFiles, onSchedule }: ToolbarProps) {
+  const files = useRef<HTMLInputElement>(null);
+  return (
+    <div className="compose-tools">
+      <input
+        ref={files}
+        type="file"
+        multiple
+        hidden
+        onChange={(event) => {
+          onFiles([...(event.target.files ?? [])]);
+          event.target.value = '';
+        }}
+      />
+      <Tool name="Attach files" onClick={() => files.current?.click()}>
+        <Icon path={icons.attach} />
+      </Tool>
+      <Tool name="Preview" isPressed={isPreview} onClick={onPreview}>
+        <Icon path={icons.preview} />
+      </Tool>
+      <span className="space" />
+      {onSchedule && (
+        <Tool name="Send later" isDisabled={isBlocked} onClick={onSchedule}>
+          <Icon path={icons.clock} />
+        </Tool>
+      )}
+      <button type="submit" className="primary" disabled={isBlocked}>
+        Send
+      </button>
+    </div>
+  );
+}
+
+interface ToolProps {
+  name: string;
+  isPressed?: boolean;
+  isDisabled?: boolean;
+  onClick: () => void;
+  children: ReactNode;
+}
+
+function Tool({ name, isPressed, isDisabled = false, onClick, children }: ToolProps) {
+  return (
+    <button
+      type="button"
+      className="tool-button"
+      aria-label={name}
+      title={name}
+      aria-pressed={isPressed}
+      disabled={isDisabled}
+      onClick={onClick}
+    >
+      {children}
+    </button>
+  );
+}
+
+function Icon({ path }: { path: string }) {
+  return (
+    <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={path} />
+    </svg>
+  );
+}

@@ -1,0 +1,22 @@
+const key = 'natter dates';
+
+/** Languages of dates beside the browser's own; their names in themselves. */
+export const dateLanguages = ['en-GB', 'en-US', 'de', 'es', 'fr', 'ja', 'sv'] as const;
+
+/** The language in which dates are shown; `undefined` for that of the browser. */
+export function dateLanguage(): string | undefined {
+  const kept = localStorage.getItem(key);
+  return dateLanguages.find((one) => one === kept);
+}
+
+/** Takes effect when the page is loaded again. */
+export function setDateLanguage(language: string): void {
+  if (language === '') localStorage.removeItem(key);
+  else localStorage.setItem(key, language);
+}
+
+/** A time in seconds, in short. */
+export const shortTime = (seconds: number): string =>
+  new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'medium', timeStyle: 'short' }).format(
+    new Date(seconds * 1_000),
+  );

@@ -1,0 +1,189 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { keyOf } from '../state/place.ts';
+import type { Draft, Reminder, Scheduled } from '../state/writing-snapshot.ts';
+import { shortTime } from './dates.ts';
+import { DueForm } from './due-form.tsx';
+import { linkTo } from './links.ts';
+import { Modal } from './modal.tsx';
+import { titleOf } from './names.ts';
+import { closeDialog } from './open-dialog.ts';
+import { Outcome } from './outcome.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { type Task, useTask } from './use-task.ts';
+
+/** What is written and not sent. */
+export default function Drafts() {
+  const { drafts, scheduled, reminders } = useSelected(({ model }) => model.writing);
+  const byDue = (a: { due: number }, b: { due: number }): number => a.due - b.due;
+  return (
+    <Modal title="Drafts and scheduled messages" isWide>
+      <h3>Drafts</h3>
+      {drafts.size === 0 && <p className="faint">There are no drafts.</p>}
+      <ul className="cards">
+        {[...drafts.values()]
+          .sort((a, b) => b.timestamp - a.timestamp)
+          .map((one) => (
+            <DraftCard key={one.id} draft={one} />
+          ))}
+      </ul>
+      <h3>Scheduled messages</h3>
+      {scheduled.size === 0 && <p className="faint">Nothing is scheduled.</p>}
+      <ul className="cards">
+        {[...scheduled.values()].sort(byDue).map((one) => (
+          <ScheduledCard key={one.id} scheduled={one} />
+        ))}
+      </ul>
+      <h3>Reminders</h3>
+      {reminders.size === 0 && <p className="faint">There are no reminders.</p>}
+      <ul className="cards">
+        {[...reminders.values()].sort(byDue).map((one) => (
+          <ReminderCard key={one.id} reminder={one} />
+        ))}
+      </ul>
+    </Modal>
+  );
+}
+
+function DraftCard({ draft: { id, place, content, timestamp } }: { draft: Draft }) {
+  const session = useSession();
+  const navigate = useNavigate();
+  const task = useTask();
+  const title = useSelected(({ model }) => (place ? titleOf(model, place) : 'Not addressed'));
+  const open = (): void => {
+    if (!place) return;
+    session.writer.choose(keyOf(place), id);
+    closeDialog();
+    void navigate(linkTo(place));
+  };
+  return (
+    <li>
+      <p className="card-head">
+        <bdi>{title}</bdi>
+        <span className="faint">{shortTime(timestamp)}</span>
+      </p>
+      <p className="excerpt" dir="auto">
+        {content}
+      </p>
+      <p className="card-tools">
+        {place && (
+          <button type="button" className="plain" onClick={open}>
+            Continue writing
+          </button>
+        )}
+        <button
+          type="button"
+          className="plain"
+          disabled={task.isBusy}
+          onClick={() => void task.run(() => session.writer.deleteDraft(id))}
+        >
+          Delete
+        </button>
+      </p>
+      <Outcome task={task} />
+    </li>
+  );
+}
+
+function ScheduledCard({ scheduled }: { scheduled: Scheduled }) {
+  const { id, place, content, due, hasFailed } = scheduled;
+  const { client } = useSession();
+  const task = useTask();
+  const title = useSelected(({ model }) => titleOf(model, place));
+  const [open, setOpen] = useState<'text' | 'time'>();
+  const toggle = (part: 'text' | 'time'): void => setOpen(open === part ? undefined : part);
+  const change = (by: { content?: string; scheduled_delivery_timestamp?: number }): void =>
+    void task.run(async () => {
+      await client.editScheduledMessage({ scheduled_message_id: id, ...by });
+      setOpen(undefined);
+    });
+  return (
+    <li>
+      <p className="card-head">
+        <bdi>{title}</bdi>
+        <span className="faint">{shortTime(due)}</span>
+      </p>
+      {hasFailed && <p className="alarm">It could not be sent when it was due.</p>}
+      <p className="excerpt" dir="auto">
+        {content}
+      </p>
+      <p className="card-tools">
+        <button type="button" className="plain" aria-expanded={open === 'text'} onClick={() => toggle('text')}>
+          Edit
+        </button>
+        <button type="button" className="plain" aria-expanded={open === 'time'} onClick={() => toggle('time')}>
+          Change the time
+        </button>
+        <button
+          type="button"
+          className="plain"
+          disabled={task.isBusy}
+          onClick={() => void task.run(() => client.deleteScheduledMessage({ scheduled_message_id: id }))}
+        >
+          Delete
+        </button>
+      </p>
+      {open === 'text' && <TextForm initial={content} task={task} onSave={(text) => change({ content: text })} />}
+      {open === 'time' && (
+        <DueForm
+          action="Save the time"
+          task={task}
+          initial={new Date(due * 1_000)}
+          onChoose={(next) => change({ scheduled_delivery_timestamp: next })}
+        />
+      )}
+      {open === undefined && <Outcome task={task} />}
+    </li>
+  );
+}
+
+interface TextFormProps {
+  initial: string;
+  task: Task;
+  onSave: (text: string) => void;
+}
+
+function TextForm({ initial, task, onSave }: TextFormProps) {
+  const [text, setText] = useState(initial);
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave(text);
+      }}
+    >
+      <textarea aria-label="Text" rows={4} dir="auto" value={text} onChange={(event) => setText(event.target.value)} />
+      <button type="submit" className="primary" disabled={task.isBusy || text.trim() === ''}>
+        Save
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}
+
+function ReminderCard({ reminder: { id, content, due } }: { reminder: Reminder }) {
+  const { client } = useSession();
+  const task = useTask();
+  return (
+    <li>
+      <p className="card-head">
+        <span className="faint">{shortTime(due)}</span>
+      </p>
+      <p className="excerpt" dir="auto">
+        {content}
+      </p>
+      <p className="card-tools">
+        <button
+          type="button"
+          className="plain"
+          disabled={task.isBusy}
+          onClick={() => void task.run(() => client.deleteReminder({ reminder_id: id }))}
+        >
+          Delete
+        </button>
+      </p>
+      <Outcome task={task} />
+    </li>
+  );
+}

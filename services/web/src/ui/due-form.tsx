@@ -1,0 +1,44 @@
+import { useState } from 'react';
+import { choicesAt, dueOf, localInput } from './due.ts';
+import { Outcome } from './outcome.tsx';
+import type { Task } from './use-task.ts';
+
+interface DueFormProps {
+  action: string;
+  task: Task;
+  initial?: Date;
+  onChoose: (due: number) => void;
+}
+
+/** Chooses a time to come. */
+export function DueForm({ action, task, initial, onChoose }: DueFormProps) {
+  const [choices] = useState(() => choicesAt(new Date()));
+  const [value, setValue] = useState(() => localInput(initial ?? choices[0]?.at ?? new Date()));
+  const due = dueOf(value, Date.now());
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (due !== undefined) onChoose(due);
+      }}
+    >
+      <div className="choices">
+        {choices.map(({ name, at }) => (
+          <button key={name} type="button" className="plain" onClick={() => setValue(localInput(at))}>
+            {name}
+          </button>
+        ))}
+      </div>
+      <label className="field">
+        <span>Date and time</span>
+        <input type="datetime-local" required value={value} onChange={(event) => setValue(event.target.value)} />
+      </label>
+      {due === undefined && <p className="alarm">Choose a time to come.</p>}
+      <button type="submit" className="primary" disabled={due === undefined || task.isBusy}>
+        {action}
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}

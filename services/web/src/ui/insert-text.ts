@@ -1,0 +1,9 @@
+/** Replaces a part of a text box as if it was typed, so that it can be undone. */
+export function insertText(box: HTMLTextAreaElement, text: string, start: number, end: number): void {
+  const hasFocus = document.activeElement === box;
+  if (hasFocus) box.setSelectionRange(start, end);
+  // Deprecated, and the only way that keeps the history of the box.
+  if (hasFocus && document.execCommand('insertText', false, text)) return;
+  box.setRangeText(text, start, end, 'end');
+  box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+}

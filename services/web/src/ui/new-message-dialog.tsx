@@ -1,0 +1,176 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useId, useState } from 'react';
+import { findChannels, findPeople } from '../state/completion.ts';
+import { directPlace, type Narrow, topicPlace } from '../state/place.ts';
+import { topicRule } from '../state/writing.ts';
+import { linkTo } from './links.ts';
+import { Modal } from './modal.tsx';
+import { personName } from './names.ts';
+import { closeDialog } from './open-dialog.ts';
+import { useSelected } from './session-context.tsx';
+import { comboboxProps, SuggestionList } from './suggestion-list.tsx';
+import { TopicInput } from './topic-input.tsx';
+import { useListKeys } from './use-list-keys.ts';
+
+const noWriters: ReadonlySet<number> = new Set();
+
+/** Chooses where a message goes, and leads there. */
+export default function NewMessage() {
+  const [kind, setKind] = useState<'channel' | 'direct'>('channel');
+  const navigate = useNavigate();
+  const go = (narrow: Narrow): void => {
+    closeDialog();
+    void navigate(linkTo(narrow));
+  };
+  return (
+    <Modal title="New message">
+      <fieldset className="tabs">
+        <legend className="hidden">Kind of message</legend>
+        {(['channel', 'direct'] as const).map((one) => (
+          <label key={one}>
+            <input type="radio" name="kind" checked={kind === one} onChange={() => setKind(one)} />
+            {one === 'channel' ? 'In a channel' : 'Direct message'}
+          </label>
+        ))}
+      </fieldset>
+      {kind === 'channel' ? <ToChannel onGo={go} /> : <ToPeople onGo={go} />}
+    </Modal>
+  );
+}
+
+interface ToProps {
+  onGo: (narrow: Narrow) => void;
+}
+
+function ToChannel({ onGo }: ToProps) {
+  const model = useSelected((state) => state.model);
+  const [query, setQuery] = useState('');
+  const [channelId, setChannelId] = useState<number>();
+  const [topic, setTopic] = useState('');
+  const found = findChannels(query, model).map(({ id, name }) => ({
+    key: String(id),
+    label: `#${name}`,
+    detail: '',
+    insert: name,
+  }));
+  const rule = channelId === undefined ? undefined : topicRule(model.writing, channelId);
+  const isMissing = topic.trim() === '' && rule === 'disable_empty_topic';
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (channelId !== undefined && !isMissing) onGo(topicPlace(channelId, topic.trim()));
+      }}
+    >
+      <Chooser
+        label="Channel"
+        list="Channels"
+        value={query}
+        found={found}
+        onChange={(text) => {
+          setQuery(text);
+          setChannelId(undefined);
+        }}
+        onChoose={({ key, insert }) => {
+          setQuery(insert);
+          setChannelId(Number(key));
+        }}
+      />
+      {channelId !== undefined && rule !== 'empty_topic_only' && (
+        <TopicInput
+          channelId={channelId}
+          value={topic}
+          placeholder={rule === 'disable_empty_topic' ? 'Required' : 'general chat'}
+          onChange={setTopic}
+        />
+      )}
+      <button type="submit" className="primary" disabled={channelId === undefined || isMissing}>
+        Write
+      </button>
+    </form>
+  );
+}
+
+function ToPeople({ onGo }: ToProps) {
+  const model = useSelected((state) => state.model);
+  const [query, setQuery] = useState('');
+  const [chosen, setChosen] = useState<readonly number[]>([]);
+  const found = findPeople(query, { model, place: undefined, writers: noWriters }, 8 + chosen.length)
+    .filter(({ id }) => !chosen.includes(id))
+    .slice(0, 8)
+    .map(({ id, name, isBot }) => ({ key: String(id), label: name, detail: isBot ? 'Bot' : '', insert: name }));
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (chosen.length > 0) onGo(directPlace(chosen, model.ownId));
+      }}
+    >
+      <ul className="chips" aria-label="Recipients">
+        {chosen.map((id) => (
+          <li key={id}>
+            <bdi>{personName(model, id)}</bdi>
+            <button type="button" onClick={() => setChosen(chosen.filter((one) => one !== id))}>
+              <span aria-hidden="true">✕</span>
+              <span className="hidden">Remove {personName(model, id)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Chooser
+        label="To"
+        list="People"
+        value={query}
+        found={found}
+        onChange={setQuery}
+        onChoose={({ key }) => {
+          setChosen([...chosen, Number(key)]);
+          setQuery('');
+        }}
+      />
+      <button type="submit" className="primary" disabled={chosen.length === 0}>
+        Write
+      </button>
+    </form>
+  );
+}
+
+type Found = Parameters<typeof useListKeys>[0];
+
+interface ChooserProps {
+  label: string;
+  list: string;
+  value: string;
+  found: Found;
+  onChange: (text: string) => void;
+  onChoose: (one: Found[number]) => void;
+}
+
+function Chooser({ label, list, value, found, onChange, onChoose }: ChooserProps) {
+  const id = useId();
+  const inputId = useId();
+  const keys = useListKeys(found, onChoose);
+  return (
+    <div className="field">
+      <label htmlFor={inputId}>{label}</label>
+      <span className="anchor">
+        <input
+          id={inputId}
+          value={value}
+          autoComplete="off"
+          {...comboboxProps(id, keys.all.length > 0, keys.active)}
+          onChange={(event) => {
+            onChange(event.target.value);
+            keys.open();
+          }}
+          onKeyDown={keys.onKeyDown}
+        />
+        {keys.all.length > 0 && (
+          <SuggestionList id={id} label={list} all={keys.all} active={keys.active} onChoose={keys.choose} />
+        )}
+      </span>
+    </div>
+  );
+}

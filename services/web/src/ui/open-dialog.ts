@@ -1,0 +1,28 @@
+import { useSyncExternalStore } from 'react';
+import type { Place } from '../state/place.ts';
+
+export type Dialog =
+  | { name: 'new' | 'drafts' | 'channels' | 'settings' | 'organization' }
+  | { name: 'schedule'; place: Place; text: string; onDone: () => void }
+  | { name: 'remind'; messageId: number };
+
+let current: Dialog | undefined;
+const listeners = new Set<() => void>();
+
+/** Shows a dialog over the page, in place of the one that is open. */
+export function openDialog(dialog: Dialog): void {
+  change(dialog);
+}
+export const closeDialog = (): void => change(undefined);
+
+function change(dialog: Dialog | undefined): void {
+  current = dialog;
+  for (const listener of listeners) listener();
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+export const useDialog = (): Dialog | undefined => useSyncExternalStore(subscribe, () => current);

@@ -1,0 +1,30 @@
+import { useState } from 'react';
+import { DueForm } from './due-form.tsx';
+import { Modal } from './modal.tsx';
+import { closeDialog } from './open-dialog.ts';
+import { useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+export default function Remind({ messageId }: { messageId: number }) {
+  const session = useSession();
+  const [note, setNote] = useState('');
+  const task = useTask();
+  const remind = (due: number): void =>
+    void task.run(async () => {
+      await session.client.createReminder({
+        message_id: messageId,
+        scheduled_delivery_timestamp: due,
+        ...(note.trim() === '' ? {} : { note }),
+      });
+      closeDialog();
+    });
+  return (
+    <Modal title="Remind me of this message">
+      <label className="field">
+        <span>Note</span>
+        <input value={note} maxLength={1_000} onChange={(event) => setNote(event.target.value)} />
+      </label>
+      <DueForm action="Remind me" task={task} onChoose={remind} />
+    </Modal>
+  );
+}

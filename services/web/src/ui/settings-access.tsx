@@ -1,0 +1,88 @@
+import { useCallback, useEffect, useState } from 'react';
+import { shortTime } from './dates.ts';
+import { Field } from './field.tsx';
+import { Outcome } from './outcome.tsx';
+import { useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+type Keys = Awaited<ReturnType<ReturnType<typeof useSession>['client']['getApiKeys']>>['api_keys'];
+
+/** Sessions and API keys of the person. */
+export function Access() {
+  const { client } = useSession();
+  const [all, setAll] = useState<Keys>([]);
+  const [key, setKey] = useState<string>();
+  const [isSure, setSure] = useState(false);
+  const task = useTask();
+  const load = useCallback(async () => setAll((await client.getApiKeys()).api_keys), [client]);
+  useEffect(() => void load().catch(() => undefined), [load]);
+  const renew = (): void =>
+    void task.run(async () => {
+      setKey((await client.regenerateApiKey()).api_key);
+      setSure(false);
+      await load();
+    }, 'All other sessions and API keys have ended.');
+  return (
+    <>
+      <h3>Sessions and API keys</h3>
+      <ul className="cards">
+        {all.map(({ id, client: name, date_created, is_current, is_session }) => (
+          <li key={id} className="row">
+            <span>
+              <bdi>{name || (is_session ? 'Browser' : 'API key')}</bdi>{' '}
+              <span className="faint">
+                {is_session ? 'Session' : 'API key'}, since {shortTime(date_created)}
+              </span>
+            </span>
+            {is_current ? (
+              <span className="faint">This session</span>
+            ) : (
+              <button
+                type="button"
+                className="plain"
+                disabled={task.isBusy}
+                onClick={() =>
+                  void task.run(async () => {
+                    await client.revokeApiKey({ key_id: id });
+                    await load();
+                  }, 'Ended.')
+                }
+              >
+                End<span className="hidden"> {name}</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <form method="post" action="/accounts/logout" className="stack">
+        <input type="hidden" name="everywhere" value="true" />
+        <p className="faint">Ends all sessions and API keys, and leads to the page to log in.</p>
+        <button type="submit" className="danger">
+          Log out everywhere
+        </button>
+      </form>
+      <h3>New API key</h3>
+      <p className="faint">A new key ends all others, and all sessions but this one.</p>
+      {isSure ? (
+        <p className="card-tools">
+          <button type="button" className="danger" disabled={task.isBusy} onClick={renew}>
+            End the others and make a key
+          </button>
+          <button type="button" className="plain" onClick={() => setSure(false)}>
+            Cancel
+          </button>
+        </p>
+      ) : (
+        <button type="button" className="plain" onClick={() => setSure(true)}>
+          Make a new API key
+        </button>
+      )}
+      {key !== undefined && (
+        <Field label="Your API key. It is not shown again.">
+          <input readOnly value={key} onFocus={(event) => event.target.select()} />
+        </Field>
+      )}
+      <Outcome task={task} />
+    </>
+  );
+}

@@ -1,0 +1,119 @@
+import { type FormEvent, useEffect, useState } from 'react';
+import { Field } from './field.tsx';
+import { Outcome } from './outcome.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+export function Profile() {
+  const { client } = useSession();
+  const known = useSelected(({ model }) => model.people.get(model.ownId)?.name ?? '');
+  const [name, setName] = useState(known);
+  const task = useTask();
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(() => client.updateSettings({ full_name: name }), 'Saved.');
+  };
+  return (
+    <>
+      <form className="stack" onSubmit={save}>
+        <Field label="Name">
+          <input value={name} required maxLength={100} autoComplete="name" onChange={(e) => setName(e.target.value)} />
+        </Field>
+        <button type="submit" className="primary" disabled={task.isBusy || name.trim() === '' || name === known}>
+          Save the name
+        </button>
+        <Outcome task={task} />
+      </form>
+      <Picture />
+    </>
+  );
+}
+
+function Picture() {
+  const { client } = useSession();
+  const [address, setAddress] = useState<string>();
+  const task = useTask();
+  useEffect(() => {
+    client.getOwnUser().then(
+      ({ avatar_url }) => setAddress(avatar_url ?? undefined),
+      () => undefined,
+    );
+  }, [client]);
+  const change = (work: () => Promise<{ avatar_url: string }>, text: string): void =>
+    void task.run(async () => setAddress((await work()).avatar_url), text);
+  return (
+    <fieldset className="stack">
+      <legend>Picture</legend>
+      {isOwn(address) && <img className="portrait" src={address} alt="You, as others see you" />}
+      <Field label="New picture">
+        <input
+          type="file"
+          accept="image/*"
+          disabled={task.isBusy}
+          onChange={(event) => {
+            const file = event.target.files?.[0];
+            if (file) change(() => client.setAvatar({ file }), 'The picture is changed.');
+            event.target.value = '';
+          }}
+        />
+      </Field>
+      <button
+        type="button"
+        className="plain"
+        disabled={task.isBusy}
+        onClick={() => change(() => client.removeAvatar(), 'The picture is removed.')}
+      >
+        Remove the picture
+      </button>
+      <Outcome task={task} />
+    </fieldset>
+  );
+}
+
+/** Pictures of other hosts are not requested. */
+const isOwn = (address: string | undefined): address is string =>
+  address !== undefined && new URL(address, location.origin).origin === location.origin;
+
+export function Password() {
+  const { client } = useSession();
+  const [before, setBefore] = useState('');
+  const [after, setAfter] = useState('');
+  const task = useTask();
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      await client.updateSettings({ old_password: before, new_password: after }, { retryForMs: 10_000 });
+      setBefore('');
+      setAfter('');
+    }, 'The password is changed. All other sessions and API keys have ended.');
+  };
+  return (
+    <form className="stack" onSubmit={save}>
+      <h3>Password</h3>
+      <Field label="Current password">
+        <input
+          type="password"
+          required
+          autoComplete="current-password"
+          value={before}
+          onChange={(event) => setBefore(event.target.value)}
+        />
+      </Field>
+      <Field label="New password">
+        <input
+          type="password"
+          required
+          minLength={6}
+          maxLength={100}
+          autoComplete="new-password"
+          value={after}
+          onChange={(event) => setAfter(event.target.value)}
+        />
+      </Field>
+      <button type="submit" className="primary" disabled={task.isBusy || before === '' || after === ''}>
+        Change the password
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}

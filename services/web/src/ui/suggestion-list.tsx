@@ -1,0 +1,49 @@
+import type { Suggestion } from '../state/completion.ts';
+
+interface ListProps {
+  id: string;
+  label: string;
+  all: readonly Suggestion[];
+  active: number;
+  onChoose: (suggestion: Suggestion) => void;
+}
+
+/** The list of a combobox. The focus stays in the text. */
+export function SuggestionList({ id, label, all, active, onChoose }: ListProps) {
+  return (
+    <div className="completions" role="listbox" id={id} aria-label={label}>
+      {all.map((one, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the combobox.
+        <div
+          key={one.key}
+          id={optionId(id, index)}
+          className="completion"
+          role="option"
+          aria-selected={index === active}
+          tabIndex={-1}
+          // The text keeps the focus.
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => onChoose(one)}
+        >
+          {one.mark ? <span aria-hidden="true">{one.mark}</span> : null}
+          <bdi>{one.label}</bdi>
+          <span className="faint">{one.detail}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const optionId = (id: string, index: number): string => `${id}-${index}`;
+
+/** What a text box says about its list; it is a combobox while the list is open. */
+export function comboboxProps(id: string, isOpen: boolean, active: number) {
+  if (!isOpen) return { 'aria-autocomplete': 'list' as const };
+  return {
+    role: 'combobox' as const,
+    'aria-autocomplete': 'list' as const,
+    'aria-expanded': true,
+    'aria-controls': id,
+    'aria-activedescendant': optionId(id, active),
+  };
+}

@@ -1,0 +1,19 @@
+import { personName } from './names.ts';
+import { useSelected } from './session-context.tsx';
+
+const named = 3;
+const list = new Intl.ListFormat('en', { type: 'conjunction' });
+
+/** Who types here. Screen readers do not read it: it changes too often. */
+export function TypingLine({ placeKey }: { placeKey: string }) {
+  const typing = useSelected((state) => state.composing.typing.get(placeKey));
+  const model = useSelected((state) => state.model);
+  const names = (typing ?? []).map((id) => personName(model, id));
+  const text =
+    names.length === 0
+      ? ''
+      : names.length > named
+        ? 'Several people are typing…'
+        : `${list.format(names)} ${names.length === 1 ? 'is' : 'are'} typing…`;
+  return <p className="typing">{text}</p>;
+}

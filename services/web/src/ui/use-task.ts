@@ -1,0 +1,30 @@
+import { useState } from 'react';
+
+export interface Task {
+  isBusy: boolean;
+  problem: string | undefined;
+  /** What was done last. */
+  done: string | undefined;
+  run: (work: () => Promise<unknown>, done?: string) => Promise<void>;
+}
+
+/** Something that the server is asked to do, and how it went. */
+export function useTask(): Task {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const [done, setDone] = useState<string>();
+  const run = async (work: () => Promise<unknown>, text?: string): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    setDone(undefined);
+    try {
+      await work();
+      setDone(text);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, problem, done, run };
+}

@@ -1,0 +1,159 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@natter/client';
+import { type System, startSystem } from '@natter/local/system';
+import { buildWebClient } from '@natter/web/build';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findingsOf, launchChromium, logIn, type PersonName, type Visit } from './web-visit.ts';
+
+/** Settings, channels and the organization with the web client, in Chromium. */
+
+let system: System;
+let browser: Browser;
+let dataDir: string;
+beforeAll(async () => {
+  await buildWebClient();
+  dataDir = await mkdtemp(join(tmpdir(), 'natter-web-settings-'));
+  system = await startSystem({ dataDir, log: () => undefined });
+  browser = await launchChromium();
+}, 600_000);
+afterAll(async () => {
+  await browser?.close();
+  await system?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const clientOf = (name: PersonName): Client => {
+  const { email, api_key } = system.people[name];
+  return createClient({ url: system.url, email, apiKey: api_key });
+};
+
+/** Opens a dialog of the account menu. */
+async function open(page: Page, name: string) {
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name, exact: true }).click();
+  const dialog = page.getByRole('dialog', { name, exact: true });
+  await dialog.waitFor();
+  return dialog;
+}
+
+async function leave({ page, faults }: Visit): Promise<void> {
+  expect(faults).toEqual([]);
+  await page.context().close();
+}
+
+test('a person changes their name, notifications, colors, picture and password', async () => {
+  const { email, password } = system.people.member2;
+  const visit = await logIn(browser, system, 'member2');
+  const { page } = visit;
+  const dialog = await open(page, 'Settings');
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByLabel('Name', { exact: true }).fill('Mia Renamed');
+  await dialog.getByRole('button', { name: 'Save the name' }).click();
+  await page.locator('.account', { hasText: 'Mia Renamed' }).waitFor({ state: 'attached' });
+  const picture = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  await dialog.getByLabel('New picture').setInputFiles({ name: 'me.png', mimeType: 'image/png', buffer: picture });
+  await dialog.getByText('The picture is changed.').waitFor();
+  await dialog.getByRole('img', { name: 'You, as others see you' }).waitFor();
+  await dialog.getByLabel('Current password').fill(password);
+  await dialog.getByLabel('New password').fill('another secret of mine');
+  await dialog.getByRole('button', { name: 'Change the password' }).click();
+  await dialog.getByText('The password is changed.').waitFor();
+  await dialog.getByRole('button', { name: 'Appearance' }).click();
+  await dialog.getByLabel('Dark', { exact: true }).check();
+  expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Notifications' }).click();
+  const sounds = dialog.getByLabel('Play a sound with notifications');
+  await sounds.click();
+  await expect.poll(() => sounds.isChecked()).toBe(false);
+  await dialog.getByText('Saved.').waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Access' }).click();
+  await dialog.getByRole('button', { name: 'Make a new API key' }).click();
+  await dialog.getByRole('button', { name: 'End the others and make a key' }).click();
+  const apiKey = await dialog.getByLabel('Your API key. It is not shown again.').inputValue();
+  const settings = await createClient({ url: system.url, email, apiKey }).register({
+    fetch_event_types: ['user_settings'],
+    client_capabilities: { user_settings_object: true },
+  });
+  expect(settings).toMatchObject({ user_settings: { enable_sounds: false } });
+  await dialog.getByRole('button', { name: 'Log out everywhere' }).click();
+  await page.waitForURL('**/accounts/login*');
+  await leave(visit);
+});
+
+test('a person finds, creates, joins and arranges channels', async () => {
+  const visit = await logIn(browser, system, 'member');
+  const { page } = visit;
+  const name = '<img src=x onerror=alert(1)>';
+  await clientOf('owner').createChannel({
+    name,
+    subscribers: [system.people.owner.user_id],
+    description: 'From **others**',
+  });
+  let dialog = await open(page, 'Channels');
+  await dialog.getByRole('button', { name: `Subscribe ${name}` }).click();
+  await dialog.getByRole('button', { name: `Unsubscribe ${name}` }).waitFor();
+  const card = dialog.getByRole('listitem').filter({ hasText: name });
+  await card.getByLabel('Pinned').click();
+  await expect.poll(() => card.getByLabel('Pinned').isChecked()).toBe(true);
+  await card.getByLabel('Muted').click();
+  await expect.poll(() => card.getByLabel('Muted').isChecked()).toBe(true);
+  await card.getByLabel('Color').fill('#112233');
+  await card.getByLabel('Color').blur();
+  const own = async () =>
+    (await clientOf('member').getSubscriptions()).subscriptions.find((one) => one.name === name) as unknown;
+  await expect.poll(own).toMatchObject({ pin_to_top: true, is_muted: true, color: '#112233' });
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: `Unsubscribe ${name}` }).click();
+  await dialog.getByRole('button', { name: `Subscribe ${name}`, exact: true }).waitFor();
+  await dialog.getByRole('button', { name: 'New channel' }).click();
+  await dialog.getByLabel('Name', { exact: true }).fill('made here');
+  await dialog.getByLabel(/^Private/).check();
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'made here' }).waitFor();
+  dialog = await open(page, 'Channels');
+  await dialog.getByLabel('Find channels').fill('made');
+  await dialog.getByText('Private', { exact: true }).waitFor();
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect(await findingsOf(page)).toEqual([]);
+  const isWide = await page.evaluate(
+    `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.modal-body'))`,
+  );
+  expect(isWide).toBe(false);
+  await leave(visit);
+});
+
+test('an administrator names the organization, invites, gives roles and deactivates', async () => {
+  const visit = await logIn(browser, system, 'owner');
+  const { page } = visit;
+  const dialog = await open(page, 'Organization');
+  await dialog.getByLabel('Name of the organization').fill('Renamed organization');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.locator('.realm', { hasText: 'Renamed organization' }).waitFor({ state: 'attached' });
+  await dialog.getByRole('button', { name: 'New invitation link' }).click();
+  const link = dialog.getByLabel('Invitation link');
+  await link.waitFor();
+  expect(await link.inputValue()).toContain(`${system.url}/join/`);
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await link.waitFor({ state: 'detached' });
+  const { full_name, user_id } = system.people.guest;
+  await dialog.getByLabel('Find people to change').fill(full_name);
+  await dialog.getByLabel(`Role of ${full_name}`).selectOption('Member');
+  await dialog.getByText('The role is changed.').waitFor();
+  const guest = async () => (await clientOf('owner').getUser({ user_id_or_email: String(user_id) })).user;
+  expect(await guest()).toMatchObject({ role: 400 });
+  await dialog.getByRole('button', { name: `Deactivate ${full_name}` }).click();
+  await dialog.getByRole('button', { name: `Deactivate ${full_name}` }).click();
+  await dialog.getByLabel(`Role of ${full_name}`).waitFor({ state: 'detached' });
+  expect(await guest()).toMatchObject({ is_active: false });
+  await leave(visit);
+});

@@ -1,0 +1,268 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@natter/client';
+import { type System, startSystem } from '@natter/local/system';
+import { buildWebClient } from '@natter/web/build';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findingsOf, launchChromium, message, type PersonName, type Visit, logIn as visitOf } from './web-visit.ts';
+
+/** Writing with the web client: completion, files, previews, drafts and later times, in Chromium. */
+
+let system: System;
+let browser: Browser;
+let dataDir: string;
+let general: number;
+beforeAll(async () => {
+  await buildWebClient();
+  dataDir = await mkdtemp(join(tmpdir(), 'natter-web-writing-'));
+  system = await startSystem({ dataDir, log: () => undefined });
+  browser = await launchChromium();
+  general = (await clientOf('member').getStreamId({ stream: 'general' })).stream_id;
+}, 600_000);
+afterAll(async () => {
+  await browser?.close();
+  await system?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const clientOf = (name: PersonName): Client => {
+  const { email, api_key } = system.people[name];
+  return createClient({ url: system.url, email, apiKey: api_key });
+};
+const pathOf = (topic: string): string => `/channel/${general}/topic/${topic}`;
+const box = (page: Page) => page.locator('#compose');
+const option = (page: Page, name: string) => page.getByRole('option', { name });
+const content = (page: Page, text: string) => message(page, text).locator('.content');
+
+async function logIn(name: PersonName, path: string): Promise<Visit> {
+  const visit = await visitOf(browser, system, name, path);
+  await box(visit.page).waitFor();
+  return visit;
+}
+
+async function leave(...visits: Visit[]): Promise<void> {
+  for (const { page, faults } of visits) {
+    expect(faults).toEqual([]);
+    await page.context().close();
+  }
+}
+
+test('people, channels, topics, emoji and commands are completed with the keyboard', async () => {
+  const { owner, member2 } = system.people;
+  await clientOf('owner').sendMessage({ type: 'channel', to: general, topic: 'roadmap', content: 'A plan' });
+  const [mia, olivia] = [member2.full_name, owner.full_name];
+  const visit = await logIn('member', pathOf('completion'));
+  const { page } = visit;
+  await box(page).pressSequentially(`Hello @${mia.slice(0, 3)}`);
+  await option(page, mia).waitFor();
+  expect(await box(page).getAttribute('role')).toBe('combobox');
+  expect(await box(page).getAttribute('aria-activedescendant')).not.toBeNull();
+  await box(page).press('Escape');
+  await option(page, mia).waitFor({ state: 'detached' });
+  await box(page).pressSequentially(` @_${olivia.slice(0, 4)}`);
+  await option(page, olivia).waitFor();
+  await box(page).press('ArrowDown');
+  await box(page).press('ArrowUp');
+  await box(page).press('Enter');
+  await box(page).pressSequentially('see #gen');
+  await option(page, '#general').waitFor();
+  await box(page).press('Tab');
+  await box(page).press('Backspace');
+  await box(page).pressSequentially('>road');
+  await option(page, 'roadmap').waitFor();
+  await box(page).press('Enter');
+  await box(page).pressSequentially(':octop');
+  await option(page, ':octopus:').waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  await box(page).press('Enter');
+  const expected = `Hello @${mia.slice(0, 3)} @_**${olivia}** see #**general>roadmap** :octopus: `;
+  await expect.poll(() => box(page).inputValue()).toBe(expected);
+  await box(page).press('Enter');
+  await content(page, 'see').locator('a', { hasText: 'roadmap' }).waitFor();
+  expect(await content(page, 'see').locator('.user-mention.silent').count()).toBe(1);
+  await box(page).pressSequentially('/po');
+  await option(page, '/poll').waitFor();
+  await box(page).press('Enter');
+  await expect.poll(() => box(page).inputValue()).toBe('/poll ');
+  await box(page).fill('');
+  await leave(visit);
+});
+
+test('a new message goes to a topic or to several people', async () => {
+  const { owner, member2 } = system.people;
+  const visit = await logIn('member', pathOf('start'));
+  const { page } = visit;
+  const dialog = page.getByRole('dialog', { name: 'New message' });
+  await page.getByRole('button', { name: 'New message' }).click();
+  await dialog.getByLabel('Channel', { exact: true }).pressSequentially('gene');
+  await option(page, '#general').waitFor();
+  await dialog.getByLabel('Channel', { exact: true }).press('Enter');
+  await dialog.getByLabel('Topic', { exact: true }).fill('begun here');
+  await dialog.getByRole('button', { name: 'Write' }).click();
+  await page.waitForURL('**/topic/begun%20here');
+  await box(page).fill('The first one');
+  await box(page).press('Enter');
+  await message(page, 'The first one').waitFor();
+  await page.getByRole('button', { name: 'New message' }).click();
+  await dialog.getByText('Direct message').click();
+  for (const { full_name } of [owner, member2]) {
+    await dialog.getByLabel('To', { exact: true }).pressSequentially(full_name.slice(0, 5));
+    await option(page, full_name).click();
+    await dialog.getByRole('list', { name: 'Recipients' }).getByText(full_name, { exact: true }).waitFor();
+  }
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Write' }).click();
+  await page.waitForURL(/\/dm\/\d+(,|%2C)\d+$/);
+  await box(page).waitFor();
+  await leave(visit);
+});
+
+test('files are attached by paste, drop and button, and become links', async () => {
+  const visit = await logIn('member', pathOf('files'));
+  const { page } = visit;
+  await page.locator('.compose input[type=file]').setInputFiles([
+    { name: 'large [1].bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(2_500_000, 7) },
+    { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('some notes') },
+  ]);
+  await page.locator('.uploads').waitFor({ state: 'detached' });
+  const transfer = await page.evaluateHandle(`(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['dropped'], 'dropped.txt', { type: 'text/plain' }));
+    return data;
+  })()`);
+  await page.locator('.compose').dispatchEvent('drop', { dataTransfer: transfer });
+  await expect.poll(() => box(page).inputValue()).toContain('[dropped.txt](/user_uploads/');
+  await page.evaluate(`(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['pasted'], 'pasted.txt', { type: 'text/plain' }));
+    document.querySelector('#compose').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+  })()`);
+  await expect.poll(() => box(page).inputValue()).toContain('[pasted.txt](/user_uploads/');
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByRole('region', { name: 'Preview' }).getByRole('link', { name: 'notes.txt' }).waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  const link = content(page, 'notes.txt').getByRole('link', { name: 'large 1' });
+  await link.waitFor();
+  const size = await page.evaluate(
+    `fetch(${JSON.stringify(await link.getAttribute('href'))}).then((answer) => answer.arrayBuffer()).then(({ byteLength }) => byteLength)`,
+  );
+  expect(size).toBe(2_500_000);
+  const tooLarge = 26 * 1024 * 1024;
+  await page.evaluate(`(() => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(${tooLarge})], 'huge.bin'));
+    document.querySelector('.compose').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+  })()`);
+  await page.locator('.uploads').getByText('The file is larger than').waitFor();
+  await page.getByRole('button', { name: 'Remove huge.bin' }).click();
+  await page.locator('.uploads').waitFor({ state: 'detached' });
+  await leave(visit);
+});
+
+test('what would be refused is said before it is sent', async () => {
+  const owner = clientOf('owner');
+  const { stream_id } = await owner.getStreamId({ stream: 'general' });
+  const visit = await logIn('member', pathOf('warnings'));
+  const { page } = visit;
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  await box(page).fill('Dear @**all**');
+  await page.getByText('You may use @all only where').waitFor();
+  await box(page).fill('x'.repeat(9_900));
+  await page.getByText('100 characters left').waitFor();
+  await box(page).fill('x'.repeat(10_001));
+  await page.getByText('The message is 1 characters too long').waitFor();
+  expect(await send.isDisabled()).toBe(true);
+  await box(page).fill('');
+  await owner.updateChannel({ stream_id, topics_policy: 'disable_empty_topic' });
+  await page.goto(`${system.url}/channel/${general}`);
+  await box(page).fill('Without a topic');
+  await page.getByText('Messages in this channel need a topic').waitFor();
+  expect(await send.isDisabled()).toBe(true);
+  await page.getByLabel('Topic', { exact: true }).fill('named');
+  await send.click();
+  await message(page, 'Without a topic').waitFor();
+  await owner.updateChannel({ stream_id, topics_policy: 'inherit' });
+  await leave(visit);
+});
+
+test('a draft is on every device until it is sent, and others see who writes', async () => {
+  const path = pathOf('drafts');
+  const member = clientOf('member');
+  const [here, there] = [await logIn('member', path), await logIn('member', path)];
+  const other = await logIn('member2', path);
+  const { full_name } = system.people.member;
+  await box(here.page).pressSequentially('An unfinished ');
+  await other.page.getByText(`${full_name} is typing`).waitFor();
+  await expect.poll(() => box(there.page).inputValue()).toMatch(/^An unfinished\s?$/);
+  await expect.poll(async () => (await member.getDrafts()).count).toBe(1);
+  await box(here.page).pressSequentially('thought');
+  await expect.poll(() => box(there.page).inputValue()).toBe('An unfinished thought');
+  await here.page.reload();
+  await expect.poll(() => box(here.page).inputValue()).toBe('An unfinished thought');
+  await there.page.goto(`${system.url}/channel/${general}`);
+  await there.page.getByRole('button', { name: /^Account of/ }).click();
+  await there.page.getByRole('menuitem', { name: 'Drafts' }).click();
+  await there.page.getByRole('button', { name: 'Continue writing' }).click();
+  await there.page.waitForURL(`**${path}`);
+  await expect.poll(() => box(there.page).inputValue()).toBe('An unfinished thought');
+  await box(there.page).press('Enter');
+  await message(other.page, 'An unfinished thought').waitFor();
+  await other.page.getByText(`${full_name} is typing`).waitFor({ state: 'detached' });
+  await expect.poll(() => box(here.page).inputValue()).toBe('');
+  await expect.poll(async () => (await member.getDrafts()).count).toBe(0);
+  await leave(here, there, other);
+});
+
+test('a message is scheduled, changed and deleted', async () => {
+  const visit = await logIn('member', pathOf('later'));
+  const { page } = visit;
+  const member = clientOf('member');
+  await box(page).fill('For tomorrow');
+  await page.getByRole('button', { name: 'Send later' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Tomorrow morning' }).click();
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Schedule' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await expect.poll(() => box(page).inputValue()).toBe('');
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Drafts' }).click();
+  await dialog.getByText('For tomorrow').waitFor();
+  await dialog.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('Text').fill('For tomorrow, changed');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
+  await dialog.getByText('For tomorrow, changed').waitFor();
+  const contents = async () => (await member.getScheduledMessages()).scheduled_messages.map((one) => one.content);
+  expect(await contents()).toEqual(['For tomorrow, changed']);
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByText('Nothing is scheduled').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await leave(visit);
+});
+
+test('a message is brought back by a reminder', async () => {
+  const visit = await logIn('member', pathOf('reminders'));
+  const { page } = visit;
+  await box(page).fill('Think of this');
+  await box(page).press('Enter');
+  await message(page, 'Think of this').hover();
+  await message(page, 'Think of this').getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Remind me' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Note').fill('Important');
+  await dialog.getByRole('button', { name: 'Remind me' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Drafts' }).click();
+  const card = dialog.getByRole('listitem').filter({ hasText: 'Important' });
+  await card.getByRole('button', { name: 'Delete' }).click();
+  await card.waitFor({ state: 'detached' });
+  expect((await clientOf('member').getReminders()).reminders).toEqual([]);
+  await leave(visit);
+});
