@@ -49,16 +49,15 @@ export async function changeSubgroups(
   group: GroupRow,
   { add, delete: removed }: { add: readonly number[]; delete: readonly number[] },
 ): Promise<void> {
-  for (const id of removed)
-    if (!group.subgroups.includes(id)) throw badRequest(`User group ${id} is not a subgroup of this group.`);
+  const before = new Set(group.subgroups);
+  for (const id of removed) if (!before.has(id)) throw badRequest(`User group ${id} is not a subgroup of this group.`);
   if (removed.length > 0) {
     await work.run(
       sql.unsafe`DELETE FROM users.group_subgroup WHERE group_id = ${group.id} AND subgroup_id = ANY(${sql.array([...removed], 'int4')})`,
     );
     emitGroup(work, group, subgroupsChanged('remove_subgroups', group.id, removed));
   }
-  for (const id of add)
-    if (group.subgroups.includes(id)) throw badRequest(`User group ${id} is already a subgroup of this group.`);
+  for (const id of add) if (before.has(id)) throw badRequest(`User group ${id} is already a subgroup of this group.`);
   if (add.length > 0) {
     await insertSubgroups(work, group.id, add);
     emitGroup(work, group, subgroupsChanged('add_subgroups', group.id, add));
@@ -73,9 +72,11 @@ export async function insertSubgroups(work: Work, groupId: number, ids: readonly
   const usable = await work.any(sql.type(idRow)`
     SELECT id FROM users.user_group WHERE realm_id = ${work.realmId} AND id = ANY(${sql.array([...ids], 'int4')})
       AND NOT is_deactivated AND name <> 'role:nobody' ORDER BY id FOR SHARE`);
+  const known = new Set(usable.map((row) => row.id));
+  const around = new Set(await groupsAround(work, groupId));
   for (const id of ids) {
-    if (!usable.some((row) => row.id === id)) throw badRequest('Invalid user group');
-    if (id === groupId || (await groupsWithin(work, id)).includes(groupId))
+    if (!known.has(id)) throw badRequest('Invalid user group');
+    if (id === groupId || around.has(id))
       throw badRequest(`User group ${id} cannot be a subgroup of a group that it contains.`);
   }
   await work.run(sql.unsafe`
@@ -89,5 +90,15 @@ async function groupsWithin(executor: Executor, groupId: number): Promise<number
       SELECT subgroup_id FROM users.group_subgroup WHERE group_id = ${groupId}
       UNION SELECT s.subgroup_id FROM users.group_subgroup s JOIN within w ON s.group_id = w.id
     ) SELECT id FROM within ORDER BY id`);
+  return rows.map((row) => row.id);
+}
+
+/** All groups that contain a group, directly or through others. */
+async function groupsAround(executor: Executor, groupId: number): Promise<number[]> {
+  const rows = await executor.any(sql.type(idRow)`
+    WITH RECURSIVE around (id) AS (
+      SELECT group_id FROM users.group_subgroup WHERE subgroup_id = ${groupId}
+      UNION SELECT s.group_id FROM users.group_subgroup s JOIN around a ON s.subgroup_id = a.id
+    ) SELECT id FROM around`);
   return rows.map((row) => row.id);
 }
