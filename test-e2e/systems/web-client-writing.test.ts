@@ -194,8 +194,14 @@ test('a draft is on every device until it is sent, and others see who writes', a
   const [here, there] = [await logIn('member', path), await logIn('member', path)];
   const other = await logIn('member2', path);
   const { full_name } = system.people.member;
-  await box(here.page).pressSequentially('An unfinished ');
-  await other.page.getByText(`${full_name} is typing`).waitFor();
+  // Who pauses for long no longer counts as typing.
+  const typing = other.page.getByText(`${full_name} is typing`);
+  const isSeen = async (): Promise<boolean> => {
+    await box(here.page).press('x');
+    return typing.isVisible();
+  };
+  await expect.poll(isSeen).toBe(true);
+  await box(here.page).fill('An unfinished ');
   await expect.poll(() => box(there.page).inputValue()).toMatch(/^An unfinished\s?$/);
   await expect.poll(async () => (await member.getDrafts()).count).toBe(1);
   await box(here.page).pressSequentially('thought');
@@ -210,7 +216,7 @@ test('a draft is on every device until it is sent, and others see who writes', a
   await expect.poll(() => box(there.page).inputValue()).toBe('An unfinished thought');
   await box(there.page).press('Enter');
   await message(other.page, 'An unfinished thought').waitFor();
-  await other.page.getByText(`${full_name} is typing`).waitFor({ state: 'detached' });
+  await typing.waitFor({ state: 'detached' });
   await expect.poll(() => box(here.page).inputValue()).toBe('');
   await expect.poll(async () => (await member.getDrafts()).count).toBe(0);
   await leave(here, there, other);

@@ -31,7 +31,7 @@ export function Access() {
             <span>
               <bdi>{name || (is_session ? 'Browser' : 'API key')}</bdi>{' '}
               <span className="faint">
-                {is_session ? 'Session' : 'API key'}, since {shortTime(date_created)}
+                {name !== '' && (is_session ? 'Session, ' : 'API key, ')}since {shortTime(date_created)}
               </span>
             </span>
             {is_current ? (
