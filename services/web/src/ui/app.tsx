@@ -36,8 +36,13 @@ function Frame() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
   useEffect(() => {
-    const target = targetOfLink(location.hash);
-    if (target) void navigate({ ...linkTo(target.narrow, target.near), replace: true });
+    const open = (): void => {
+      const target = targetOfLink(location.hash);
+      if (target) void navigate({ ...linkTo(target.narrow, target.near), replace: true });
+    };
+    open();
+    addEventListener('hashchange', open);
+    return () => removeEventListener('hashchange', open);
   }, [navigate]);
   useShortcuts();
   /** Messages contain links to conversations, which are pages of this client. */

@@ -1,0 +1,282 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@natter/client';
+import { type System, startSystem } from '@natter/local/system';
+import { buildWebClient } from '@natter/web/build';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findingsOf, launchChromium, logIn, message, type PersonName } from './web-visit.ts';
+
+/** The web client in Chromium keeps the reader's place in a long conversation, and leads to every other place. */
+
+const count = 1_000;
+let system: System;
+let browser: Browser;
+let dataDir: string;
+let general: number;
+/** A long conversation, in order. */
+let ids: number[];
+beforeAll(async () => {
+  await buildWebClient();
+  dataDir = await mkdtemp(join(tmpdir(), 'natter-web-places-'));
+  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_REALM: '100000000' };
+  system = await startSystem({ dataDir, env, log: () => undefined });
+  browser = await launchChromium();
+  const client = clientOf('member');
+  general = (await client.getStreamId({ stream: 'general' })).stream_id;
+  ids = [];
+  while (ids.length < count) {
+    const sent = Array.from({ length: 20 }, (_, index) =>
+      client.sendMessage({ ...inLong, to: general, content: textOf(index) }),
+    );
+    ids.push(...(await Promise.all(sent)).map(({ id }) => id));
+  }
+  ids.sort((a, b) => a - b);
+}, 600_000);
+afterAll(async () => {
+  await browser?.close();
+  await system?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const inLong = { type: 'channel' as const, topic: 'long', read_by_sender: true };
+/** Messages of different heights. */
+const textOf = (index: number): string => `A line\n${'and another\n\n'.repeat(index % 7)}`;
+
+const clientOf = (name: PersonName): Client => {
+  const { email, api_key } = system.people[name];
+  return createClient({ url: system.url, email, apiKey: api_key });
+};
+const visit = (path: string) => logIn(browser, system, 'member', path);
+const article = (page: Page, id: number) => page.locator(`[data-message="${id}"]`);
+const idAt = (index: number): number => ids[index] ?? 0;
+
+interface Place {
+  id: number;
+  top: number;
+}
+
+/** The result of a function of the list on screen. Code of the page is text: this program knows no documents. */
+const ofList = <T>(page: Page, code: string): Promise<T> =>
+  page.evaluate<T>(`(${code})(document.querySelector('.messages'))`);
+
+/** The first message whose top is on screen, and where it is. */
+const placeOnScreen = (page: Page): Promise<Place> =>
+  ofList(
+    page,
+    `(list) => {
+      const edge = list.getBoundingClientRect().top;
+      return [...list.querySelectorAll('[data-message]')]
+        .map((one) => ({ id: Number(one.dataset.message), top: one.getBoundingClientRect().top - edge }))
+        .filter(({ top }) => top >= 0)
+        .sort((a, b) => a.top - b.top)[0];
+    }`,
+  );
+
+const listed = async (page: Page): Promise<number[]> => {
+  const code = "(list) => [...list.querySelectorAll('[data-message]')].map((one) => Number(one.dataset.message))";
+  return (await ofList<number[]>(page, code)).sort((a, b) => a - b);
+};
+
+const scroll = (page: Page, by: number): Promise<void> => ofList(page, `(list) => list.scrollBy(0, ${by})`);
+
+/** Scrolls until a message is on the page. Everything on the way must be there, without holes. */
+async function scrollTo(page: Page, id: number, by: number): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await scroll(page, by);
+        const shown = await listed(page);
+        const first = ids.indexOf(shown[0] ?? 0);
+        expect(shown).toEqual(ids.slice(first, first + shown.length));
+        return shown.includes(id);
+      },
+      { timeout: 100_000 },
+    )
+    .toBe(true);
+}
+
+test('a link to a message opens its conversation there, and pages load at both ends', async () => {
+  const middle = idAt(count / 2);
+  const { page, faults } = await visit('/');
+  await page.goto(`${system.url}/#narrow/channel/${general}-general/topic/long/near/${middle}`);
+  await page.waitForURL(`**/topic/long?near=${middle}`);
+  const target = page.locator(`[data-message="${middle}"][data-near=true]`);
+  await target.waitFor();
+  await expect.poll(async () => ((await target.boundingBox())?.y ?? 10_000) < 700).toBe(true);
+  await scrollTo(page, idAt(0), -1_500);
+  expect((await listed(page)).length).toBeLessThan(150);
+  await scrollTo(page, idAt(count - 1), 1_500);
+  expect((await listed(page)).length).toBeLessThan(150);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('the place on screen stays while an older page loads, and while messages arrive', async () => {
+  const { page, faults } = await visit(`/channel/${general}/topic/long?near=${idAt(400)}`);
+  await article(page, idAt(400)).waitFor();
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const isHeld = new Promise<void>((resolve) => {
+    void page.route('**/json/messages?*', async (route) => {
+      resolve();
+      await released;
+      await route.continue();
+    });
+  });
+  const heightOf = () => ofList<number>(page, '(list) => list.scrollHeight');
+  await expect
+    .poll(async () => {
+      await scroll(page, -500);
+      return ofList<number>(page, '(list) => list.scrollTop');
+    })
+    .toBe(0);
+  await isHeld;
+  // The first message loses its day and its name when others come before it; the place is below it.
+  await scroll(page, 800);
+  const before = await placeOnScreen(page);
+  const height = await heightOf();
+  release();
+  await expect.poll(heightOf).toBeGreaterThan(height);
+  const moved = async (): Promise<number> => {
+    const { y = 0 } = (await article(page, before.id).boundingBox()) ?? {};
+    const { y: edge = 0 } = (await page.locator('.messages').boundingBox()) ?? {};
+    return Math.abs(y - edge - before.top);
+  };
+  await expect.poll(moved).toBeLessThan(3);
+  const { id } = await clientOf('member2').sendMessage({ ...inLong, to: general, content: 'At the end' });
+  ids.push(id);
+  await page.getByRole('button', { name: 'Newest messages' }).waitFor();
+  expect(await moved()).toBeLessThan(3);
+  await page.getByRole('button', { name: 'Newest messages' }).click();
+  await article(page, id).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a queue that ended is registered again, and the place stays', async () => {
+  const middle = idAt(300);
+  const queues: string[] = [];
+  const { page, faults } = await visit('/');
+  page.on('request', (request) => {
+    const queue = new URL(request.url()).searchParams.get('queue_id');
+    if (queue !== null && request.url().includes('/events')) queues.push(queue);
+  });
+  await page.goto(`${system.url}/channel/${general}/topic/long?near=${middle}`);
+  await article(page, middle).waitFor();
+  await page.locator('#compose').fill('A text that is not sent yet');
+  await expect.poll(() => queues.length).toBeGreaterThan(0);
+  await page.locator('.messages').focus();
+  await scroll(page, 700);
+  const before = await placeOnScreen(page);
+  const lost = queues.at(-1) ?? '';
+  await clientOf('member').deleteQueue({ queue_id: lost });
+  const { id } = await clientOf('member2').sendMessage({ ...inLong, to: general, content: 'While the queue was lost' });
+  ids.push(id);
+  await expect.poll(() => queues.at(-1)).not.toBe(lost);
+  await article(page, before.id).waitFor();
+  expect(await page.locator('#compose').inputValue()).toBe('A text that is not sent yet');
+  await page.getByRole('button', { name: 'Newest messages' }).click();
+  await article(page, id).waitFor();
+  const next = await clientOf('member2').sendMessage({ ...inLong, to: general, content: 'After it' });
+  ids.push(next.id);
+  await article(page, next.id).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('the command palette and the shortcuts lead everywhere', async () => {
+  await clientOf('member').markAllRead();
+  const { page, faults } = await visit('/inbox');
+  const unread = await clientOf('member2').sendMessage({ ...inLong, topic: 'next', to: general, content: 'Unread' });
+  const go = async (text: string): Promise<void> => {
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('combobox', { name: /^Go to a/ }).fill(text);
+    await page.getByRole('option').first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await go('recent');
+  await page.getByRole('heading', { name: 'Recent conversations' }).waitFor();
+  await page.keyboard.press('I');
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await page.getByRole('link', { name: /^next/ }).waitFor();
+  await page.keyboard.press('n');
+  await page.waitForURL(`**/channel/${general}/topic/next`);
+  await article(page, unread.id).waitFor();
+  await go('long');
+  await page.waitForURL(`**/channel/${general}/topic/long`);
+  await article(page, ids.at(-1) ?? 0).waitFor();
+  await page.locator('#compose').press('Escape');
+  await page.keyboard.press('End');
+  const focused = () => page.evaluate<string>('document.activeElement?.dataset.message');
+  await expect.poll(focused).toBe(String(ids.at(-1)));
+  await page.keyboard.press('k');
+  await expect.poll(focused).toBe(String(ids.at(-2)));
+  await page.keyboard.press('ArrowDown');
+  await expect.poll(focused).toBe(String(ids.at(-1)));
+  await page.keyboard.press('r');
+  await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('compose');
+  await page.keyboard.type('An answer?');
+  await page.keyboard.press('Enter');
+  await message(page, 'An answer?').waitFor();
+  await page.locator('#compose').press('Escape');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+const views = ['/inbox', '/recent', '/mentions', '/starred', '/search', '/search?q=has%3Areaction%20axe'];
+
+test.for([
+  [1_200, 'dark'],
+  [320, 'light'],
+] as const)(
+  'axe finds nothing serious at a width of %i in %s, and nothing is wider',
+  { timeout: 400_000 },
+  async ([width, colorScheme]) => {
+    const { id } = await clientOf('member2').sendMessage({ ...inLong, topic: 'axe', to: general, content: 'Axe' });
+    await clientOf('member2').addReaction({ message_id: id, emoji_name: 'tada' });
+    const { page, faults } = await visit('/inbox');
+    await page.setViewportSize({ width, height: 700 });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const check = async (what: string): Promise<void> => {
+      expect([what, await findingsOf(page)]).toEqual([what, []]);
+      expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
+    };
+    for (const path of views) {
+      await page.goto(system.url + path);
+      await page.locator('main.conversation h1').waitFor();
+      await page.getByText('Loading').waitFor({ state: 'detached' });
+      await check(path);
+    }
+    await page.goto(`${system.url}/channel/${general}/topic/axe?near=${id}`);
+    await article(page, id).getByRole('button', { name: /^tada/ }).waitFor();
+    await article(page, id).focus();
+    await article(page, id).getByRole('button', { name: 'More actions' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Copy link' }).waitFor();
+    await check('menu');
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    for (const [keys, role] of [
+      [':', 'option'],
+      ['ControlOrMeta+k', 'option'],
+      ['?', 'heading'],
+    ] as const) {
+      await article(page, id).focus();
+      await page.keyboard.press(keys);
+      await page.getByRole('dialog').getByRole(role).first().waitFor();
+      await check(keys);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  },
+);
