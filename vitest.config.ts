@@ -44,6 +44,9 @@ export default defineConfig({
           name: 'systems',
           include: ['test-e2e/systems/**/*.test.ts'],
           ...common,
+          // On a busy machine a system may take a minute to start, and a page in a browser some seconds to react.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           setupFiles: [...common.setupFiles, 'libs/testkit/src/no-faults.ts'],
         },
       },
