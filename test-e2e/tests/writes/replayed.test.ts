@@ -158,6 +158,18 @@ describe('under an Idempotency-Key', () => {
     expect((await send(realm.owner)).status).toBe(200);
   });
 
+  test('an empty key, or one that is too long, is refused', async () => {
+    const { realm } = world;
+    const form = { type: 'direct', to: [realm.member2.user_id], content: 'x' };
+    for (const [key, msg] of [
+      ['', 'Idempotency-Key is empty'],
+      ['k'.repeat(256), 'Idempotency-Key is too long (limit: 255 characters)'],
+    ] as const) {
+      const { status, body } = await realm.member.post('/messages', form, { 'idempotency-key': key });
+      expect([status, body]).toMatchObject([400, { code: 'BAD_REQUEST', msg }]);
+    }
+  });
+
   test('another body is refused, also where only the file differs; another person is independent', async () => {
     const { realm } = world;
     const headers = key();

@@ -34,6 +34,7 @@ test('the pages of the client are for browsers; programs get what they got befor
   for (const path of ['/', '/?next=1', '/channel/1/topic/a', '/dm/1,2', '/inbox', '/recent', '/search?q=a']) {
     const page = await get(path, browser);
     expect([path, page.statusCode, page.headers['cache-control']]).toEqual([path, 200, 'no-cache']);
+    expect(page.headers.vary).toBe('accept, accept-encoding');
     expect(brotliDecompressSync(page.rawPayload).toString()).toBe('<title>Natter</title>');
     for (const accept of ['*/*', 'application/json']) expect((await get(path, { accept })).statusCode).toBe(404);
     expect((await get(path, browser, 'POST')).statusCode).toBe(404);

@@ -68,7 +68,10 @@ const acceptsBrotli = (request: FastifyRequest): boolean =>
 function send(request: FastifyRequest, reply: FastifyReply, file: File): FastifyReply {
   const isBrotli = acceptsBrotli(request) && file.brotli.length > 0;
   const bytes = isBrotli ? file.brotli : file.bytes;
-  reply.type(file.type).header('vary', 'accept-encoding').header('content-length', bytes.length);
+  reply
+    .type(file.type)
+    .header('vary', file.isHashed ? 'accept-encoding' : 'accept, accept-encoding')
+    .header('content-length', bytes.length);
   // The page names the other files, so it is asked each time.
   reply.header('cache-control', file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
   reply.header('content-security-policy', policy).header('referrer-policy', 'same-origin');

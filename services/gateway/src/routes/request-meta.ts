@@ -27,6 +27,7 @@ const maxKeyLength = 255;
 
 function keyOf(request: FastifyRequest): string | undefined {
   const key = headerOf(request, 'idempotency-key');
+  if (key === '') throw badRequest('Idempotency-Key is empty');
   if (key !== undefined && key.length > maxKeyLength)
     throw badRequest(`Idempotency-Key is too long (limit: ${maxKeyLength} characters)`);
   return key;

@@ -54,8 +54,8 @@ function isHarmless(address: string): boolean {
 
 function showEmoji(element: Element): void {
   const codes = [...element.classList].find((name) => /^emoji-[0-9a-f-]+$/.test(name))?.slice(6);
-  if (codes === undefined) return;
-  element.textContent = String.fromCodePoint(...codes.split('-').map((code) => Number.parseInt(code, 16)));
+  const points = (codes ?? '').split('-').map((code) => Number.parseInt(code, 16));
+  if (points.every((point) => point <= 0x10ffff)) element.textContent = String.fromCodePoint(...points);
 }
 
 /** A spoiler is hidden until its header is activated. */
