@@ -16,7 +16,6 @@ import { Conversation } from './conversation.tsx';
 import { Dialogs } from './dialogs.tsx';
 import { idsOf, linkTo, targetOfLink, topicOf } from './links.ts';
 import { Notice } from './notice.tsx';
-import { Overlays } from './overlays.tsx';
 import { SessionContext } from './session-context.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { Sidebar } from './sidebar.tsx';
@@ -64,7 +63,6 @@ function Frame() {
       <Sidebar onClose={() => setOpen(false)} />
       <Outlet />
       <Notice />
-      <Overlays />
       <Dialogs />
       <button type="button" className="sidebar-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span aria-hidden="true">☰</span>

@@ -1,15 +1,15 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { closeDialog } from './open-dialog.ts';
 
 interface DialogProps {
   title: string;
   /** Leaves the title to screen readers. */
   isTitleHidden?: boolean;
-  onClose: () => void;
   children: ReactNode;
 }
 
 /** The browser keeps the focus inside, closes at Escape, and gives the focus back. */
-export function Dialog({ title, isTitleHidden = false, onClose, children }: DialogProps) {
+export function Dialog({ title, isTitleHidden = false, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -23,7 +23,7 @@ export function Dialog({ title, isTitleHidden = false, onClose, children }: Dial
       ref={box}
       className="dialog"
       aria-labelledby={titleId}
-      onClose={onClose}
+      onClose={closeDialog}
       onClick={(event) => event.target === box.current && box.current.close()}
     >
       <div className="dialog-body">

@@ -7,6 +7,10 @@ const Schedule = lazy(() => import('./schedule-dialog.tsx'));
 const Remind = lazy(() => import('./remind-dialog.tsx'));
 const Channels = lazy(() => import('./channels-dialog.tsx'));
 const Settings = lazy(() => import('./settings-dialog.tsx'));
+const EmojiPicker = lazy(() => import('./emoji-picker.tsx'));
+const Delete = lazy(() => import('./delete-dialog.tsx'));
+const Palette = lazy(() => import('./palette.tsx'));
+const Shortcuts = lazy(() => import('./shortcuts-dialog.tsx'));
 const Organization = lazy(() => import('./organization-dialog.tsx'));
 
 /** The open dialog. Its code is loaded when it is first needed. */
@@ -26,6 +30,10 @@ export function Dialogs() {
       {dialog.name === 'channels' && <Channels />}
       {dialog.name === 'settings' && <Settings />}
       {dialog.name === 'organization' && <Organization />}
+      {dialog.name === 'palette' && <Palette />}
+      {dialog.name === 'shortcuts' && <Shortcuts />}
+      {dialog.name === 'emoji' && <EmojiPicker messageId={dialog.messageId} />}
+      {dialog.name === 'delete' && <Delete messageId={dialog.messageId} />}
       {dialog.name === 'remind' && <Remind messageId={dialog.messageId} />}
       {dialog.name === 'schedule' && (
         <Schedule

@@ -4,6 +4,7 @@ import type { Emoji } from '../state/place.ts';
 import { type Choice, Chooser } from './chooser.tsx';
 import { Dialog } from './dialog.tsx';
 import { EmojiGlyph, emojiTitle } from './emoji.tsx';
+import { closeDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
 const maxShown = 240;
@@ -60,7 +61,7 @@ function useEmoji(model: Model): { emoji: readonly Named[]; problem: string | un
   return { emoji, problem };
 }
 
-export function EmojiPicker({ messageId, onClose }: { messageId: number; onClose: () => void }) {
+export default function EmojiPicker({ messageId }: { messageId: number }) {
   const session = useSession();
   const model = useSelected((state) => state.model);
   const { emoji, problem } = useEmoji(model);
@@ -81,10 +82,10 @@ export function EmojiPicker({ messageId, onClose }: { messageId: number; onClose
   const choose = ({ emoji: chosen }: EmojiChoice): void => {
     const message = session.state.messages.get(messageId);
     if (message) void session.actions.toggleReaction(message, chosen, model.ownId);
-    onClose();
+    closeDialog();
   };
   return (
-    <Dialog title="React with an emoji" onClose={onClose}>
+    <Dialog title="React with an emoji">
       {problem !== undefined && <p role="alert">{problem}</p>}
       <Chooser
         label="Find an emoji"

@@ -8,7 +8,6 @@ import { thumbsUp } from './emoji.tsx';
 import { permalink } from './links.ts';
 import { copy, markUnreadFrom, quote, reply } from './message-commands.ts';
 import { openDialog } from './open-dialog.ts';
-import { showOverlay } from './overlay.ts';
 import { useSession } from './session-context.tsx';
 
 interface ToolbarProps {
@@ -42,7 +41,7 @@ export function Toolbar({ message, model, isReachable, onEdit }: ToolbarProps) {
         type="button"
         tabIndex={tabIndex}
         title="React with another emoji"
-        onClick={() => showOverlay({ kind: 'emoji', messageId: message.id })}
+        onClick={() => openDialog({ name: 'emoji', messageId: message.id })}
       >
         <span aria-hidden="true">☺</span>
         <span className="hidden">React with another emoji</span>
@@ -109,7 +108,7 @@ function Actions({ message, model, onEdit }: Omit<ToolbarProps, 'isReachable'>) 
         {mayDelete(model, message, now) && (
           <>
             <Menu.Separator className="menu-line" />
-            <Item onSelect={elsewhere(() => showOverlay({ kind: 'delete', messageId: message.id }))}>Delete…</Item>
+            <Item onSelect={elsewhere(() => openDialog({ name: 'delete', messageId: message.id }))}>Delete…</Item>
           </>
         )}
       </Menu.Content>

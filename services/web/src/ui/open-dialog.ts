@@ -2,9 +2,9 @@ import { useSyncExternalStore } from 'react';
 import type { Place } from '../state/place.ts';
 
 export type Dialog =
-  | { name: 'new' | 'drafts' | 'channels' | 'settings' | 'organization' }
+  | { name: 'new' | 'drafts' | 'channels' | 'settings' | 'organization' | 'palette' | 'shortcuts' }
   | { name: 'schedule'; place: Place; text: string; onDone: () => void }
-  | { name: 'remind'; messageId: number };
+  | { name: 'remind' | 'emoji' | 'delete'; messageId: number };
 
 let current: Dialog | undefined;
 const listeners = new Set<() => void>();

@@ -7,6 +7,7 @@ import { type Choice, Chooser } from './chooser.tsx';
 import { Dialog } from './dialog.tsx';
 import { linkTo } from './links.ts';
 import { titleOf } from './names.ts';
+import { closeDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
 const maxShown = 40;
@@ -52,7 +53,7 @@ function rankOf(label: string, wanted: string): number {
   return wanted.split(/\s+/).every((part) => text.includes(part)) ? 2 : 3;
 }
 
-export function Palette({ onClose }: { onClose: () => void }) {
+export default function Palette() {
   const session = useSession();
   const navigate = useNavigate();
   useSelected((state) => state.model);
@@ -69,11 +70,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
     return [...found.slice(0, maxShown), ...(wanted === '' ? [] : [words])];
   };
   const choose = ({ go }: Target): void => {
-    onClose();
+    closeDialog();
     void go(navigate);
   };
   return (
-    <Dialog title="Go to" isTitleHidden onClose={onClose}>
+    <Dialog title="Go to" isTitleHidden>
       <Chooser
         label="Go to a conversation, person or view"
         placeholder="Go to a conversation, person or view"

@@ -1,4 +1,5 @@
 import { Dialog } from './dialog.tsx';
+import { closeDialog } from './open-dialog.ts';
 
 const groups: readonly { title: string; keys: readonly (readonly [keys: string, meaning: string])[] }[] = [
   {
@@ -42,9 +43,9 @@ const groups: readonly { title: string; keys: readonly (readonly [keys: string, 
   },
 ];
 
-export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+export default function ShortcutsDialog() {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts">
       {groups.map(({ title, keys }) => (
         <section key={title}>
           <h3>{title}</h3>
@@ -61,7 +62,7 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
         </section>
       ))}
       <div className="buttons">
-        <button type="button" onClick={onClose}>
+        <button type="button" onClick={closeDialog}>
           Close
         </button>
       </div>

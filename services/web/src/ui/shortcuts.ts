@@ -9,7 +9,7 @@ import { currentList, edit } from './editing.ts';
 import { thumbsUp } from './emoji.tsx';
 import { linkTo } from './links.ts';
 import { markUnreadFrom, quote, reply } from './message-commands.ts';
-import { showOverlay } from './overlay.ts';
+import { openDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
 type Navigate = ReturnType<typeof useNavigate>;
@@ -38,7 +38,7 @@ function goToUnread({ session, navigate }: Context, isWanted: (place: Place) => 
 type Act = (context: Context) => void;
 const pages: Record<string, Act> = {
   '/': ({ navigate }) => void navigate({ to: '/search' }),
-  '?': () => showOverlay({ kind: 'shortcuts' }),
+  '?': () => openDialog({ name: 'shortcuts' }),
   n: (context) => goToUnread(context, () => true),
   p: (context) => goToUnread(context, ({ kind }) => kind === 'direct'),
   I: ({ navigate }) => void navigate({ to: '/inbox' }),
@@ -64,7 +64,7 @@ const messages: Record<string, ActOn> = {
     if (mayEdit(session.state.model, message, Date.now())) edit(message.id);
   },
   '+': ({ session }, message) => void session.actions.toggleReaction(message, thumbsUp, session.state.model.ownId),
-  ':': (_context, message) => showOverlay({ kind: 'emoji', messageId: message.id }),
+  ':': (_context, message) => openDialog({ name: 'emoji', messageId: message.id }),
   s: ({ session }, message) => void session.actions.toggleStar(message),
   U: ({ session }, message) => void markUnreadFrom(session, message),
 };
@@ -75,7 +75,7 @@ const pressable = 'a,button,summary';
 /** What a key does here. Text fields, dialogs and menus keep their keys. */
 function actionOf(event: KeyboardEvent): Act | undefined {
   const target = event.target instanceof Element ? event.target : document.body;
-  if (event.key === 'k' && (event.ctrlKey || event.metaKey)) return () => showOverlay({ kind: 'palette' });
+  if (event.key === 'k' && (event.ctrlKey || event.metaKey)) return () => openDialog({ name: 'palette' });
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return undefined;
   if (target.id === 'compose' && event.key === 'Escape') {
     return () => {
