@@ -1,54 +1,32 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Client, createClient } from '@natter/client';
-import { type System, startSystem } from '@natter/local/system';
-import { buildWebClient } from '@natter/web/build';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, launchChromium, logIn, message, type PersonName } from './web-visit.ts';
+import { findingsOf, message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
 
 /** The web client in Chromium keeps the reader's place in a long conversation, and leads to every other place. */
 
 const count = 1_000;
-let system: System;
-let browser: Browser;
-let dataDir: string;
-let general: number;
+let web: Web;
 /** A long conversation, in order. */
 let ids: number[];
 beforeAll(async () => {
-  await buildWebClient();
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-web-places-'));
-  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_REALM: '100000000' };
-  system = await startSystem({ dataDir, env, log: () => undefined });
-  browser = await launchChromium();
-  const client = clientOf('member');
-  general = (await client.getStreamId({ stream: 'general' })).stream_id;
+  web = await openWeb({ env: withoutLimits });
+  const client = web.clientOf('member');
   ids = [];
   while (ids.length < count) {
     const sent = Array.from({ length: 20 }, (_, index) =>
-      client.sendMessage({ ...inLong, to: general, content: textOf(index) }),
+      client.sendMessage({ ...inLong, to: web.general, content: textOf(index) }),
     );
     ids.push(...(await Promise.all(sent)).map(({ id }) => id));
   }
   ids.sort((a, b) => a - b);
 }, 600_000);
-afterAll(async () => {
-  await browser?.close();
-  await system?.stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => web?.close());
 
 const inLong = { type: 'channel' as const, topic: 'long', read_by_sender: true };
 /** Messages of different heights. */
 const textOf = (index: number): string => `A line\n${'and another\n\n'.repeat(index % 7)}`;
 
-const clientOf = (name: PersonName): Client => {
-  const { email, api_key } = system.people[name];
-  return createClient({ url: system.url, email, apiKey: api_key });
-};
-const visit = (path: string) => logIn(browser, system, 'member', path);
+const visit = (path: string) => web.visit('member', path);
 const article = (page: Page, id: number) => page.locator(`[data-message="${id}"]`);
 const idAt = (index: number): number => ids[index] ?? 0;
 
@@ -100,7 +78,7 @@ async function scrollTo(page: Page, id: number, by: number): Promise<void> {
 test('a link to a message opens its conversation there, and pages load at both ends', async () => {
   const middle = idAt(count / 2);
   const { page, faults } = await visit('/');
-  await page.goto(`${system.url}/#narrow/channel/${general}-general/topic/long/near/${middle}`);
+  await page.goto(`${web.system.url}/#narrow/channel/${web.general}-web.general/topic/long/near/${middle}`);
   await page.waitForURL(`**/topic/long?near=${middle}`);
   const target = page.locator(`[data-message="${middle}"][data-near=true]`);
   await target.waitFor();
@@ -114,7 +92,7 @@ test('a link to a message opens its conversation there, and pages load at both e
 });
 
 test('the place on screen stays while an older page loads, and while messages arrive', async () => {
-  const { page, faults } = await visit(`/channel/${general}/topic/long?near=${idAt(400)}`);
+  const { page, faults } = await visit(`/channel/${web.general}/topic/long?near=${idAt(400)}`);
   await article(page, idAt(400)).waitFor();
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
@@ -147,7 +125,7 @@ test('the place on screen stays while an older page loads, and while messages ar
     return Math.abs(y - edge - before.top);
   };
   await expect.poll(moved).toBeLessThan(3);
-  const { id } = await clientOf('member2').sendMessage({ ...inLong, to: general, content: 'At the end' });
+  const { id } = await web.clientOf('member2').sendMessage({ ...inLong, to: web.general, content: 'At the end' });
   ids.push(id);
   await page.getByRole('button', { name: 'Newest messages' }).waitFor();
   expect(await moved()).toBeLessThan(3);
@@ -165,7 +143,7 @@ test('a queue that ended is registered again, and the place stays', async () => 
     const queue = new URL(request.url()).searchParams.get('queue_id');
     if (queue !== null && request.url().includes('/events')) queues.push(queue);
   });
-  await page.goto(`${system.url}/channel/${general}/topic/long?near=${middle}`);
+  await page.goto(`${web.system.url}/channel/${web.general}/topic/long?near=${middle}`);
   await article(page, middle).waitFor();
   await page.locator('#compose').fill('A text that is not sent yet');
   await expect.poll(() => queues.length).toBeGreaterThan(0);
@@ -173,15 +151,17 @@ test('a queue that ended is registered again, and the place stays', async () => 
   await scroll(page, 700);
   const before = await placeOnScreen(page);
   const lost = queues.at(-1) ?? '';
-  await clientOf('member').deleteQueue({ queue_id: lost });
-  const { id } = await clientOf('member2').sendMessage({ ...inLong, to: general, content: 'While the queue was lost' });
+  await web.clientOf('member').deleteQueue({ queue_id: lost });
+  const { id } = await web
+    .clientOf('member2')
+    .sendMessage({ ...inLong, to: web.general, content: 'While the queue was lost' });
   ids.push(id);
   await expect.poll(() => queues.at(-1)).not.toBe(lost);
   await article(page, before.id).waitFor();
   expect(await page.locator('#compose').inputValue()).toBe('A text that is not sent yet');
   await page.getByRole('button', { name: 'Newest messages' }).click();
   await article(page, id).waitFor();
-  const next = await clientOf('member2').sendMessage({ ...inLong, to: general, content: 'After it' });
+  const next = await web.clientOf('member2').sendMessage({ ...inLong, to: web.general, content: 'After it' });
   ids.push(next.id);
   await article(page, next.id).waitFor();
   expect(faults).toEqual([]);
@@ -189,9 +169,11 @@ test('a queue that ended is registered again, and the place stays', async () => 
 });
 
 test('the command palette and the shortcuts lead everywhere', async () => {
-  await clientOf('member').markAllRead();
+  await web.clientOf('member').markAllRead();
   const { page, faults } = await visit('/inbox');
-  const unread = await clientOf('member2').sendMessage({ ...inLong, topic: 'next', to: general, content: 'Unread' });
+  const unread = await web
+    .clientOf('member2')
+    .sendMessage({ ...inLong, topic: 'next', to: web.general, content: 'Unread' });
   const go = async (text: string): Promise<void> => {
     await page.keyboard.press('ControlOrMeta+k');
     await page.getByRole('combobox', { name: /^Go to a/ }).fill(text);
@@ -205,10 +187,10 @@ test('the command palette and the shortcuts lead everywhere', async () => {
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   await page.getByRole('link', { name: /^next/ }).waitFor();
   await page.keyboard.press('n');
-  await page.waitForURL(`**/channel/${general}/topic/next`);
+  await page.waitForURL(`**/channel/${web.general}/topic/next`);
   await article(page, unread.id).waitFor();
   await go('long');
-  await page.waitForURL(`**/channel/${general}/topic/long`);
+  await page.waitForURL(`**/channel/${web.general}/topic/long`);
   await article(page, ids.at(-1) ?? 0).waitFor();
   await page.locator('#compose').press('Escape');
   await page.keyboard.press('End');
@@ -241,8 +223,10 @@ test.for([
   'axe finds nothing serious at a width of %i in %s, and nothing is wider',
   { timeout: 400_000 },
   async ([width, colorScheme]) => {
-    const { id } = await clientOf('member2').sendMessage({ ...inLong, topic: 'axe', to: general, content: 'Axe' });
-    await clientOf('member2').addReaction({ message_id: id, emoji_name: 'tada' });
+    const { id } = await web
+      .clientOf('member2')
+      .sendMessage({ ...inLong, topic: 'axe', to: web.general, content: 'Axe' });
+    await web.clientOf('member2').addReaction({ message_id: id, emoji_name: 'tada' });
     const { page, faults } = await visit('/inbox');
     await page.setViewportSize({ width, height: 700 });
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -251,12 +235,12 @@ test.for([
       expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
     };
     for (const path of views) {
-      await page.goto(system.url + path);
+      await page.goto(web.system.url + path);
       await page.locator('main.conversation h1').waitFor();
       await page.getByText('Loading').waitFor({ state: 'detached' });
       await check(path);
     }
-    await page.goto(`${system.url}/channel/${general}/topic/axe?near=${id}`);
+    await page.goto(`${web.system.url}/channel/${web.general}/topic/axe?near=${id}`);
     await article(page, id).getByRole('button', { name: /^tada/ }).waitFor();
     await article(page, id).focus();
     await article(page, id).getByRole('button', { name: 'More actions' }).press('Enter');

@@ -1,44 +1,21 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Client, createClient } from '@natter/client';
-import { type System, startSystem } from '@natter/local/system';
-import { buildWebClient } from '@natter/web/build';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium, logIn, message, type PersonName } from './web-visit.ts';
+import { message, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
 
 /** What readers do in the web client, in Chromium. */
 
-let system: System;
-let browser: Browser;
-let dataDir: string;
-let general: number;
+let web: Web;
 beforeAll(async () => {
-  await buildWebClient();
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-web-reading-'));
-  const env = { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_REALM: '100000000' };
-  system = await startSystem({ dataDir, env, log: () => undefined });
-  browser = await launchChromium();
-  general = (await clientOf('member').getStreamId({ stream: 'general' })).stream_id;
+  web = await openWeb({ env: withoutLimits });
 }, 600_000);
-afterAll(async () => {
-  await browser?.close();
-  await system?.stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-const clientOf = (name: PersonName): Client => {
-  const { email, api_key } = system.people[name];
-  return createClient({ url: system.url, email, apiKey: api_key });
-};
+afterAll(() => web?.close());
 
 async function send(name: PersonName, topic: string, content: string): Promise<number> {
-  return (await clientOf(name).sendMessage({ type: 'channel', to: general, topic, content })).id;
+  return (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
 }
 
-const visit = (name: PersonName, path: string) => logIn(browser, system, name, path);
-const topicPath = (topic: string): string => `/channel/${general}/topic/${topic}`;
+const visit = (name: PersonName, path: string) => web.visit(name, path);
+const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
 const article = (page: Page, id: number) => page.locator(`[data-message="${id}"]`);
 const dialog = (page: Page) => page.getByRole('dialog');
 
@@ -129,7 +106,7 @@ test('a quote names its writer and leads back to the message', async () => {
 });
 
 test('inbox, recent conversations, mentions and stars follow what happens', async () => {
-  const reader = clientOf('member');
+  const reader = web.clientOf('member');
   const name = (await reader.getOwnUser()).full_name;
   const { page, faults } = await visit('member', '/starred');
   await page.getByText('You have not starred a message yet').waitFor();
@@ -150,10 +127,10 @@ test('inbox, recent conversations, mentions and stars follow what happens', asyn
   await page.getByRole('link', { name: 'Recent conversations' }).click();
   const recent = page.getByRole('list', { name: 'Conversations' });
   await recent.getByRole('link', { name: /general › views/ }).waitFor();
-  await clientOf('owner').updateMessage({ message_id: id, topic: 'other views', propagate_mode: 'change_all' });
+  await web.clientOf('owner').updateMessage({ message_id: id, topic: 'other views', propagate_mode: 'change_all' });
   await recent.getByRole('link', { name: /general › other views/ }).waitFor();
   await page.getByRole('link', { name: 'Starred messages' }).click();
-  await clientOf('owner').deleteMessage({ message_id: id });
+  await web.clientOf('owner').deleteMessage({ message_id: id });
   await page.getByText('You have not starred a message yet').waitFor();
   expect(faults).toEqual([]);
   await page.context().close();
@@ -165,9 +142,9 @@ test('messages that are marked as unread stay so, until the conversation is open
   const [first = 0, second = 0] = ids;
   const { page, faults } = await visit('member', topicPath('unread'));
   const unread = async (): Promise<number[]> => {
-    const { messages } = await clientOf('member').getMessages({
+    const { messages } = await web.clientOf('member').getMessages({
       narrow: [
-        { operator: 'channel', operand: general },
+        { operator: 'channel', operand: web.general },
         { operator: 'topic', operand: 'unread' },
         { operator: 'is', operand: 'unread' },
       ],

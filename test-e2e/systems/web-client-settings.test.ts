@@ -1,34 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Client, createClient } from '@natter/client';
-import { type System, startSystem } from '@natter/local/system';
-import { buildWebClient } from '@natter/web/build';
-import type { Browser, Page } from 'playwright-core';
+import { createClient } from '@natter/client';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, launchChromium, logIn, type PersonName, type Visit } from './web-visit.ts';
+import { findingsOf, openWeb, type Visit, type Web } from '../web-visit.ts';
 
 /** Settings, channels and the organization with the web client, in Chromium. */
 
-let system: System;
-let browser: Browser;
-let dataDir: string;
+let web: Web;
 beforeAll(async () => {
-  await buildWebClient();
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-web-settings-'));
-  system = await startSystem({ dataDir, log: () => undefined });
-  browser = await launchChromium();
+  web = await openWeb();
 }, 600_000);
-afterAll(async () => {
-  await browser?.close();
-  await system?.stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-const clientOf = (name: PersonName): Client => {
-  const { email, api_key } = system.people[name];
-  return createClient({ url: system.url, email, apiKey: api_key });
-};
+afterAll(() => web?.close());
 
 /** Opens a dialog of the account menu. */
 async function open(page: Page, name: string) {
@@ -45,8 +26,8 @@ async function leave({ page, faults }: Visit): Promise<void> {
 }
 
 test('a person changes their name, notifications, colors, picture and password', async () => {
-  const { email, password } = system.people.member2;
-  const visit = await logIn(browser, system, 'member2');
+  const { email, password } = web.system.people.member2;
+  const visit = await web.visit('member2');
   const { page } = visit;
   const dialog = await open(page, 'Settings');
   expect(await findingsOf(page)).toEqual([]);
@@ -78,7 +59,7 @@ test('a person changes their name, notifications, colors, picture and password',
   await dialog.getByRole('button', { name: 'Make a new API key' }).click();
   await dialog.getByRole('button', { name: 'End the others and make a key' }).click();
   const apiKey = await dialog.getByLabel('Your API key. It is not shown again.').inputValue();
-  const settings = await createClient({ url: system.url, email, apiKey }).register({
+  const settings = await createClient({ url: web.system.url, email, apiKey }).register({
     fetch_event_types: ['user_settings'],
     client_capabilities: { user_settings_object: true },
   });
@@ -89,12 +70,12 @@ test('a person changes their name, notifications, colors, picture and password',
 });
 
 test('a person finds, creates, joins and arranges channels', async () => {
-  const visit = await logIn(browser, system, 'member');
+  const visit = await web.visit('member');
   const { page } = visit;
   const name = '<img src=x onerror=alert(1)>';
-  await clientOf('owner').createChannel({
+  await web.clientOf('owner').createChannel({
     name,
-    subscribers: [system.people.owner.user_id],
+    subscribers: [web.system.people.owner.user_id],
     description: 'From **others**',
   });
   let dialog = await open(page, 'Channels');
@@ -108,7 +89,7 @@ test('a person finds, creates, joins and arranges channels', async () => {
   await card.getByLabel('Color').fill('#112233');
   await card.getByLabel('Color').blur();
   const own = async () =>
-    (await clientOf('member').getSubscriptions()).subscriptions.find((one) => one.name === name) as unknown;
+    (await web.clientOf('member').getSubscriptions()).subscriptions.find((one) => one.name === name) as unknown;
   await expect.poll(own).toMatchObject({ pin_to_top: true, is_muted: true, color: '#112233' });
   expect(await findingsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: `Unsubscribe ${name}` }).click();
@@ -132,7 +113,7 @@ test('a person finds, creates, joins and arranges channels', async () => {
 });
 
 test('an administrator names the organization, invites, gives roles and deactivates', async () => {
-  const visit = await logIn(browser, system, 'owner');
+  const visit = await web.visit('owner');
   const { page } = visit;
   const dialog = await open(page, 'Organization');
   await dialog.getByLabel('Name of the organization').fill('Renamed organization');
@@ -141,15 +122,15 @@ test('an administrator names the organization, invites, gives roles and deactiva
   await dialog.getByRole('button', { name: 'New invitation link' }).click();
   const link = dialog.getByLabel('Invitation link');
   await link.waitFor();
-  expect(await link.inputValue()).toContain(`${system.url}/join/`);
+  expect(await link.inputValue()).toContain(`${web.system.url}/join/`);
   expect(await findingsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await link.waitFor({ state: 'detached' });
-  const { full_name, user_id } = system.people.guest;
+  const { full_name, user_id } = web.system.people.guest;
   await dialog.getByLabel('Find people to change').fill(full_name);
   await dialog.getByLabel(`Role of ${full_name}`).selectOption('Member');
   await dialog.getByText('The role is changed.').waitFor();
-  const guest = async () => (await clientOf('owner').getUser({ user_id_or_email: String(user_id) })).user;
+  const guest = async () => (await web.clientOf('owner').getUser({ user_id_or_email: String(user_id) })).user;
   expect(await guest()).toMatchObject({ role: 400 });
   await dialog.getByRole('button', { name: `Deactivate ${full_name}` }).click();
   await dialog.getByRole('button', { name: `Deactivate ${full_name}` }).click();

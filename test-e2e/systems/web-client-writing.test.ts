@@ -1,43 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Client, createClient } from '@natter/client';
-import { type System, startSystem } from '@natter/local/system';
-import { buildWebClient } from '@natter/web/build';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, launchChromium, message, type PersonName, type Visit, logIn as visitOf } from './web-visit.ts';
+import { findingsOf, message, openWeb, type PersonName, type Visit, type Web } from '../web-visit.ts';
 
 /** Writing with the web client: completion, files, previews, drafts and later times, in Chromium. */
 
-let system: System;
-let browser: Browser;
-let dataDir: string;
-let general: number;
+let web: Web;
 beforeAll(async () => {
-  await buildWebClient();
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-web-writing-'));
-  system = await startSystem({ dataDir, log: () => undefined });
-  browser = await launchChromium();
-  general = (await clientOf('member').getStreamId({ stream: 'general' })).stream_id;
+  web = await openWeb();
 }, 600_000);
-afterAll(async () => {
-  await browser?.close();
-  await system?.stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => web?.close());
 
-const clientOf = (name: PersonName): Client => {
-  const { email, api_key } = system.people[name];
-  return createClient({ url: system.url, email, apiKey: api_key });
-};
-const pathOf = (topic: string): string => `/channel/${general}/topic/${topic}`;
+const pathOf = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
 const box = (page: Page) => page.locator('#compose');
 const option = (page: Page, name: string) => page.getByRole('option', { name });
 const content = (page: Page, text: string) => message(page, text).locator('.content');
 
 async function logIn(name: PersonName, path: string): Promise<Visit> {
-  const visit = await visitOf(browser, system, name, path);
+  const visit = await web.visit(name, path);
   await box(visit.page).waitFor();
   return visit;
 }
@@ -50,8 +29,8 @@ async function leave(...visits: Visit[]): Promise<void> {
 }
 
 test('people, channels, topics, emoji and commands are completed with the keyboard', async () => {
-  const { owner, member2 } = system.people;
-  await clientOf('owner').sendMessage({ type: 'channel', to: general, topic: 'roadmap', content: 'A plan' });
+  const { owner, member2 } = web.system.people;
+  await web.clientOf('owner').sendMessage({ type: 'channel', to: web.general, topic: 'roadmap', content: 'A plan' });
   const [mia, olivia] = [member2.full_name, owner.full_name];
   const visit = await logIn('member', pathOf('completion'));
   const { page } = visit;
@@ -77,7 +56,7 @@ test('people, channels, topics, emoji and commands are completed with the keyboa
   await option(page, ':octopus:').waitFor();
   expect(await findingsOf(page)).toEqual([]);
   await box(page).press('Enter');
-  const expected = `Hello @${mia.slice(0, 3)} @_**${olivia}** see #**general>roadmap** :octopus: `;
+  const expected = `Hello @${mia.slice(0, 3)} @_**${olivia}** see #**web.general>roadmap** :octopus: `;
   await expect.poll(() => box(page).inputValue()).toBe(expected);
   await box(page).press('Enter');
   await content(page, 'see').locator('a', { hasText: 'roadmap' }).waitFor();
@@ -91,7 +70,7 @@ test('people, channels, topics, emoji and commands are completed with the keyboa
 });
 
 test('a new message goes to a topic or to several people', async () => {
-  const { owner, member2 } = system.people;
+  const { owner, member2 } = web.system.people;
   const visit = await logIn('member', pathOf('start'));
   const { page } = visit;
   const dialog = page.getByRole('dialog', { name: 'New message' });
@@ -163,7 +142,7 @@ test('files are attached by paste, drop and button, and become links', async () 
 });
 
 test('what would be refused is said before it is sent', async () => {
-  const owner = clientOf('owner');
+  const owner = web.clientOf('owner');
   const { stream_id } = await owner.getStreamId({ stream: 'general' });
   const visit = await logIn('member', pathOf('warnings'));
   const { page } = visit;
@@ -177,7 +156,7 @@ test('what would be refused is said before it is sent', async () => {
   expect(await send.isDisabled()).toBe(true);
   await box(page).fill('');
   await owner.updateChannel({ stream_id, topics_policy: 'disable_empty_topic' });
-  await page.goto(`${system.url}/channel/${general}`);
+  await page.goto(`${web.system.url}/channel/${web.general}`);
   await box(page).fill('Without a topic');
   await page.getByText('Messages in this channel need a topic').waitFor();
   expect(await send.isDisabled()).toBe(true);
@@ -190,10 +169,10 @@ test('what would be refused is said before it is sent', async () => {
 
 test('a draft is on every device until it is sent, and others see who writes', async () => {
   const path = pathOf('drafts');
-  const member = clientOf('member');
+  const member = web.clientOf('member');
   const [here, there] = [await logIn('member', path), await logIn('member', path)];
   const other = await logIn('member2', path);
-  const { full_name } = system.people.member;
+  const { full_name } = web.system.people.member;
   // Who pauses for long no longer counts as typing.
   const typing = other.page.getByText(`${full_name} is typing`);
   const isSeen = async (): Promise<boolean> => {
@@ -208,7 +187,7 @@ test('a draft is on every device until it is sent, and others see who writes', a
   await expect.poll(() => box(there.page).inputValue()).toBe('An unfinished thought');
   await here.page.reload();
   await expect.poll(() => box(here.page).inputValue()).toBe('An unfinished thought');
-  await there.page.goto(`${system.url}/channel/${general}`);
+  await there.page.goto(`${web.system.url}/channel/${web.general}`);
   await there.page.getByRole('button', { name: /^Account of/ }).click();
   await there.page.getByRole('menuitem', { name: 'Drafts' }).click();
   await there.page.getByRole('button', { name: 'Continue writing' }).click();
@@ -225,7 +204,7 @@ test('a draft is on every device until it is sent, and others see who writes', a
 test('a message is scheduled, changed and deleted', async () => {
   const visit = await logIn('member', pathOf('later'));
   const { page } = visit;
-  const member = clientOf('member');
+  const member = web.clientOf('member');
   await box(page).fill('For tomorrow');
   await page.getByRole('button', { name: 'Send later' }).click();
   const dialog = page.getByRole('dialog');
@@ -269,6 +248,6 @@ test('a message is brought back by a reminder', async () => {
   const card = dialog.getByRole('listitem').filter({ hasText: 'Important' });
   await card.getByRole('button', { name: 'Delete' }).click();
   await card.waitFor({ state: 'detached' });
-  expect((await clientOf('member').getReminders()).reminders).toEqual([]);
+  expect((await web.clientOf('member').getReminders()).reminders).toEqual([]);
   await leave(visit);
 });

@@ -1,50 +1,23 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type System, startSystem } from '@natter/local/system';
-import { buildWebClient } from '@natter/web/build';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, launchChromium, message, type PersonName, type Visit, logIn as visitOf } from './web-visit.ts';
+import { findingsOf, message, openWeb, type PersonName, type Visit, type Web } from '../web-visit.ts';
 
 /** The web client in Chromium, at a system with two gateways. */
 
-let system: System;
-let browser: Browser;
-let dataDir: string;
+let web: Web;
 beforeAll(async () => {
-  await buildWebClient();
-  dataDir = await mkdtemp(join(tmpdir(), 'natter-web-'));
-  system = await startSystem({ dataDir, log: () => undefined });
-  browser = await launchChromium();
+  web = await openWeb();
 }, 600_000);
-afterAll(async () => {
-  await browser?.close();
-  await system?.stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => web?.close());
 
 const logIn = async (name: PersonName, path = '/'): Promise<Visit> => {
-  const visit = await visitOf(browser, system, name, path);
+  const visit = await web.visit(name, path);
   await visit.page.getByRole('region', { name: 'Messages' }).waitFor();
   return visit;
 };
 
 async function send(name: PersonName, topic: string, content: string): Promise<void> {
-  const { email, api_key } = system.people[name];
-  const response = await fetch(`${system.url}/api/v1/messages`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`${email}:${api_key}`)}` },
-    body: new URLSearchParams({ type: 'channel', to: 'general', topic, content }),
-  });
-  expect(response.status).toBe(200);
-}
-
-async function channelId(): Promise<number> {
-  const { email, api_key } = system.people.member;
-  const headers = { authorization: `Basic ${btoa(`${email}:${api_key}`)}` };
-  const answer = await fetch(`${system.url}/api/v1/get_stream_id?stream=general`, { headers });
-  return ((await answer.json()) as { stream_id: number }).stream_id;
+  await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content });
 }
 
 const say = async (page: Page, text: string): Promise<void> => {
@@ -53,7 +26,7 @@ const say = async (page: Page, text: string): Promise<void> => {
 };
 
 test('two people who log in see the messages of each other', async () => {
-  const path = `/channel/${await channelId()}/topic/welcome`;
+  const path = `/channel/${web.general}/topic/welcome`;
   const [max, mia] = await Promise.all([logIn('member', path), logIn('member2', path)]);
   await say(max.page, 'A question from Max');
   await message(mia.page, 'A question from Max').waitFor();
@@ -72,10 +45,10 @@ test('two people who log in see the messages of each other', async () => {
 });
 
 test('what is written while the gateways are killed arrives once', async () => {
-  const path = `/channel/${await channelId()}/topic/welcome`;
+  const path = `/channel/${web.general}/topic/welcome`;
   const { page, faults } = await logIn('member', path);
   await page.locator('#compose').fill('Written during');
-  for (const child of system.children) if (child.program === 'gateway') child.kill('SIGKILL');
+  for (const child of web.system.children) if (child.program === 'gateway') child.kill('SIGKILL');
   await page.locator('#compose').fill('Written during an outage');
   await page.locator('#compose').press('Enter');
   await message(page, 'Written during an outage').waitFor();
@@ -95,7 +68,7 @@ test('messages of strangers execute nothing, and violate no policy', async () =>
   ];
   for (const text of hostile) await send('member2', '<img src=x onerror=alert(1)>', text);
   await send('member2', '<img src=x onerror=alert(1)>', 'The last one');
-  const { page, faults } = await logIn('member', `/channel/${await channelId()}`);
+  const { page, faults } = await logIn('member', `/channel/${web.general}`);
   await message(page, 'The last one').waitFor();
   const shown = await page.evaluate(`({
     hacked: 'hacked' in globalThis,
@@ -108,15 +81,15 @@ test('messages of strangers execute nothing, and violate no policy', async () =>
 });
 
 test('axe finds nothing serious on any page, in light and dark, and on a phone', async () => {
-  const general = await channelId();
+  const { general } = web;
   const { page, faults } = await logIn('member');
   for (const path of [
     '/',
     `/channel/${general}`,
     `/channel/${general}/topic/welcome`,
-    `/dm/${system.people.member2.user_id}`,
+    `/dm/${web.system.people.member2.user_id}`,
   ]) {
-    await page.goto(system.url + path);
+    await page.goto(web.system.url + path);
     await page.getByRole('region', { name: 'Messages' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });

@@ -1,0 +1,109 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@natter/client';
+import { findChromium } from '@natter/local/chromium';
+import { type System, type SystemOptions, startSystem } from '@natter/local/system';
+import { buildWebClient } from '@natter/web/build';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+export type PersonName = 'owner' | 'member' | 'member2';
+
+export interface Visit {
+  page: Page;
+  /** Violations of the policy of the page, and errors of its scripts. */
+  faults: string[];
+}
+
+/** A system of its own, with the built web client and a browser. */
+export interface Web {
+  system: System;
+  /** ID of the channel "general". */
+  general: number;
+  clientOf(name: PersonName): Client;
+  /** A person logs in with a browser of their own at this path. */
+  visit(name: PersonName, path?: string, options?: BrowserContextOptions): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+/** Settings of a system in which no test reaches a rate limit. */
+export const withoutLimits = { NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_REALM: '100000000' };
+
+export async function openWeb(options: Partial<Pick<SystemOptions, 'env' | 'log'>> = {}): Promise<Web> {
+  const { env = {}, log = () => undefined } = options;
+  const [executablePath] = await Promise.all([findChromium(), buildWebClient()]);
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-web-'));
+  const system = await startSystem({ dataDir, env: { ...process.env, ...env }, log });
+  const close = async (browser?: Browser): Promise<void> => {
+    await browser?.close();
+    await system.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  const clientOf = (name: PersonName): Client => {
+    const { email, api_key } = system.people[name];
+    return createClient({ url: system.url, email, apiKey: api_key });
+  };
+  try {
+    const browser = await chromium.launch({
+      executablePath,
+      timeout: 120_000,
+      args: [
+        ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+        ...['--disable-component-update', '--disable-sync'],
+      ],
+    });
+    return {
+      system,
+      general: (await clientOf('member').getStreamId({ stream: 'general' })).stream_id,
+      clientOf,
+      visit: (name, path = '/', contextOptions = {}) => logIn(browser, system, name, path, contextOptions),
+      close: () => close(browser),
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function logIn(
+  browser: Browser,
+  system: System,
+  name: PersonName,
+  path: string,
+  options: BrowserContextOptions,
+): Promise<Visit> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(100_000);
+  page.setDefaultNavigationTimeout(100_000);
+  const faults: string[] = [];
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('console', (line) => {
+    if (/Content Security Policy/i.test(line.text())) faults.push(line.text());
+  });
+  await page.goto(system.url + path);
+  await page.locator('input[name=username]').fill(system.people[name].email);
+  await page.locator('input[name=password]').fill(system.people[name].password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.locator('main.conversation').waitFor();
+  return { page, faults };
+}
+
+interface Finding {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
+}
+
+/** What axe calls serious or critical. Code of the page is given as text: this program knows no documents. */
+export async function findingsOf(page: Page): Promise<unknown[]> {
+  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+  const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+}
+
+/** A message of the server, not the echo of one on its way. */
+export const message = (page: Page, text: string) => page.locator('[data-message]').filter({ hasText: text });
