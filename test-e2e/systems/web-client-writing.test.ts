@@ -56,7 +56,7 @@ test('people, channels, topics, emoji and commands are completed with the keyboa
   await option(page, ':octopus:').waitFor();
   expect(await findingsOf(page)).toEqual([]);
   await box(page).press('Enter');
-  const expected = `Hello @${mia.slice(0, 3)} @_**${olivia}** see #**web.general>roadmap** :octopus: `;
+  const expected = `Hello @${mia.slice(0, 3)} @_**${olivia}** see #**general>roadmap** :octopus: `;
   await expect.poll(() => box(page).inputValue()).toBe(expected);
   await box(page).press('Enter');
   await content(page, 'see').locator('a', { hasText: 'roadmap' }).waitFor();

@@ -38,13 +38,15 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
     followOnAppend: view.hasNewest,
     scrollEndThreshold: 80,
   });
-  useAnchor(list, rows, view, near);
+  const isAnchored = useAnchor(list, rows, view, near);
   const items = list.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
   useEffect(() => {
+    // The list finds its anchor by its index, which an older page would change.
+    if (!isAnchored) return;
     if (first < margin) void session.extend(narrow, 'oldest');
     if (last > rows.length - margin) void session.extend(narrow, 'newest');
-  }, [session, narrow, first, last, rows.length]);
+  }, [session, narrow, first, last, rows.length, isAnchored]);
   useSeen(list, rows, narrow, scroller.current);
   const [current, setCurrent] = useCurrent(list, rows, near);
   const rendered = items.map(({ index }) => rows[index]?.message?.id);
@@ -138,12 +140,26 @@ function useCurrent(
   return [current, setCurrent];
 }
 
-/** Shows a replaced view at its anchor: the first unread message, the message that was on top, or the end. */
-function useAnchor(list: List, rows: readonly Row[], view: View, near: number | undefined): void {
+/** The list is at its anchor when it did not move in so many frames. */
+const stableFrames = 4;
+/** On a slow machine the list gives up before it is there, so it is told again after so many frames. */
+const patientFrames = 60;
+/** The reader decides where the list is from then on. */
+const longestMs = 20_000;
+const readerScrolls = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
+
+/**
+ * Shows a replaced view at its anchor: the first unread message, the message that was on top, or the end. Returns
+ * whether the list has arrived there.
+ */
+function useAnchor(list: List, rows: readonly Row[], view: View, near: number | undefined): boolean {
   const { anchor, version, narrow } = view;
+  const wanted = `${keyOf(narrow)} ${version}`;
   const shown = useRef('');
+  const target = useRef<{ go: () => void; isThere: () => boolean }>(undefined);
+  const [arrivedAt, setArrivedAt] = useState('');
+  const isArrived = arrivedAt === wanted;
   useLayoutEffect(() => {
-    const wanted = `${keyOf(narrow)} ${version}`;
     if (shown.current === wanted || rows.length === 0) return;
     const isFirst = shown.current === '';
     const isByTime = narrow.kind === 'search' || narrow.kind === 'starred';
@@ -152,9 +168,37 @@ function useAnchor(list: List, rows: readonly Row[], view: View, near: number | 
         ? rows.findIndex(({ message }) => message !== undefined && !message.flags.includes('read'))
         : rows.findIndex(({ message }) => message !== undefined && message.id === anchor);
     shown.current = wanted;
-    if (index >= 0) list.scrollToIndex(index, { align: anchor === near ? 'center' : 'start' });
-    else list.scrollToEnd();
+    const align = anchor === near ? 'center' : 'start';
+    const offset = (): number => list.getOffsetForIndex(index, align)?.[0] ?? 0;
+    target.current =
+      index >= 0
+        ? {
+            go: () => list.scrollToIndex(index, { align }),
+            isThere: () => Math.abs(offset() - (list.scrollOffset ?? 0)) <= 1,
+          }
+        : { go: () => list.scrollToEnd(), isThere: () => list.isAtEnd(1) };
+    target.current.go();
   });
+  const isEmpty = rows.length === 0;
+  useEffect(() => {
+    if (isArrived || isEmpty) return;
+    const until = performance.now() + longestMs;
+    const arrive = (): void => setArrivedAt(wanted);
+    let [stable, waited] = [0, 0];
+    let frame = requestAnimationFrame(function look() {
+      stable = target.current?.isThere() ? stable + 1 : 0;
+      if (stable >= stableFrames || performance.now() > until) return arrive();
+      if (++waited % patientFrames === 0) target.current?.go();
+      frame = requestAnimationFrame(look);
+    });
+    const element = list.scrollElement;
+    for (const name of readerScrolls) element?.addEventListener(name, arrive, { passive: true, once: true });
+    return () => {
+      cancelAnimationFrame(frame);
+      for (const name of readerScrolls) element?.removeEventListener(name, arrive);
+    };
+  }, [list, wanted, isArrived, isEmpty]);
+  return isArrived;
 }
 
 /** What lies within the visible part for a moment counts as read, but not what a search found. */
