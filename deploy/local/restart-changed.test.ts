@@ -61,7 +61,7 @@ const change = (file: string): void => writeFileSync(join(root, file), 'changed'
 
 test('a changed service restarts alone, with every program of its folder', async () => {
   change('services/messaging/src/service.ts');
-  await vi.waitFor(() => expect(killed.toSorted()).toEqual(['messaging', 'scheduler']), 30_000);
+  await vi.waitFor(() => expect(killed.toSorted()).toEqual(['messaging', 'scheduler']), 60_000);
   await vi.waitFor(
     () => expect(logged.some((line) => line.startsWith('messaging 0 runs services/messaging/src'))).toBe(true),
     60_000,
@@ -70,19 +70,22 @@ test('a changed service restarts alone, with every program of its folder', async
 
 test('a changed library restarts the services that use it, also through another library', async () => {
   change('libs/contracts/src/index.ts');
-  await vi.waitFor(() => expect(killed.toSorted()).toEqual(['messaging', 'presence', 'scheduler', 'users']), 30_000);
-  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true));
+  await vi.waitFor(() => expect(killed.toSorted()).toEqual(['messaging', 'presence', 'scheduler', 'users']), 60_000);
+  await vi.waitFor(
+    () => expect(logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true),
+    60_000,
+  );
 });
 
 test('tests do not restart anything, and migrations are named', async () => {
   change('services/users/src/service.test.ts');
   change('libs/database/migrations/001.sql');
-  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('a migration changed'))).toBe(true), 30_000);
+  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('a migration changed'))).toBe(true), 60_000);
   change('services/presence/src/service.ts');
-  await vi.waitFor(() => expect(killed).toEqual(['presence']), 30_000);
+  await vi.waitFor(() => expect(killed).toEqual(['presence']), 60_000);
 });
 
 test('a change of the web client builds it, and restarts the gateways that read it', async () => {
   change('services/web/src/main.ts');
-  await vi.waitFor(() => expect(killed).toEqual(['built', 'gateway']), 30_000);
+  await vi.waitFor(() => expect(killed).toEqual(['built', 'gateway']), 60_000);
 });

@@ -4,16 +4,17 @@ import type { Sources } from './layout.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** All sources in TypeScript, by their path in the repository. */
-export function readSources(): Sources {
-  const paths = ['services', 'libs', 'deploy', 'test-e2e'].flatMap((folder) => filesBelow(folder));
+/** All sources, by their path in the repository: those in TypeScript, or those whose names match `names`. */
+export function readSources(names = /\.tsx?$/): Sources {
+  const paths = ['services', 'libs', 'deploy', 'test-e2e'].flatMap((folder) => filesBelow(folder, names));
   return new Map(paths.map((path) => [path, readFileSync(root + path, 'utf8')]));
 }
 
-function filesBelow(folder: string): string[] {
+/** Folders with a leading dot are left out: checks create and delete them while others read the tree. */
+function filesBelow(folder: string, names: RegExp): string[] {
   return readdirSync(root + folder, { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return /^(?:node_modules|dist|\..*)$/.test(entry.name) ? [] : filesBelow(path);
-    return /\.tsx?$/.test(entry.name) ? [path] : [];
+    if (entry.isDirectory()) return /^(?:node_modules|dist|\..*)$/.test(entry.name) ? [] : filesBelow(path, names);
+    return names.test(entry.name) ? [path] : [];
   });
 }

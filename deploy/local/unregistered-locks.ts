@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { lockNames, lockOf } from '@natter/contracts';
+import { readSources } from './source-files.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
 const registered = new Set(lockNames.map((name) => String(lockOf(name).number)));
 /** The only module that uses the lock functions of Postgres. */
 const lockModule = 'libs/database/src/lock.ts';
@@ -24,11 +22,9 @@ export function unregisteredLocks(path: string, text: string): string[] {
 
 /** Those of all code and migrations, except tests. */
 export function allUnregisteredLocks(): string[] {
-  const paths = ['libs', 'services', 'deploy']
-    .flatMap((folder) =>
-      readdirSync(root + folder, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
-    )
-    .filter((path) => /\.(?:ts|sql)$/.test(path) && !/node_modules|\.test\.ts$/.test(path));
-  if (!paths.includes(lockModule)) throw new Error(`${lockModule} is not where it was`);
-  return paths.flatMap((path) => unregisteredLocks(path, readFileSync(root + path, 'utf8')));
+  const sources = [...readSources(/\.(?:ts|sql)$/)].filter(
+    ([path]) => !path.startsWith('test-e2e/') && !path.endsWith('.test.ts'),
+  );
+  if (!sources.some(([path]) => path === lockModule)) throw new Error(`${lockModule} is not where it was`);
+  return sources.flatMap(([path, text]) => unregisteredLocks(path, text));
 }

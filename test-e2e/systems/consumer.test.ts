@@ -152,12 +152,12 @@ test('a parked event is applied once more when an operator asks for it, and stay
     database.any(sql.type(z.object({ number: z.number(), error: z.string(), is_asked_for: z.boolean() }))`
       SELECT number, error, is_asked_for FROM users.parked_event WHERE realm_id = ${parking} ORDER BY number`);
   const rows = emitted.map((number) => ({ number, error: `defect ${number}`, is_asked_for: false }));
-  await vi.waitFor(async () => expect(await parked()).toEqual(rows), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(async () => expect(await parked()).toEqual(rows), { timeout: 60_000, interval: 100 });
   broken.delete(1);
   await database.run(
     sql.unsafe`UPDATE users.parked_event SET is_asked_for = true, error = '' WHERE realm_id = ${parking}`,
   );
-  await vi.waitFor(async () => expect(await parked()).toEqual(rows.slice(1)), { timeout: 30_000, interval: 100 });
+  await vi.waitFor(async () => expect(await parked()).toEqual(rows.slice(1)), { timeout: 60_000, interval: 100 });
   expect(applied).toEqual([1]);
   await consumer.stop();
 });
@@ -192,9 +192,9 @@ test('a consumer handles an event after those whose projections it reads', async
   follower.hint(realm, true);
   // The witness starts later and follows nobody: when it has handled both events, the follower had its chance.
   const witness = start('witness', []);
-  await vi.waitFor(() => expect(order).toEqual(['witness 1', 'witness 2']), { timeout: 30_000, interval: 20 });
+  await vi.waitFor(() => expect(order).toEqual(['witness 1', 'witness 2']), { timeout: 60_000, interval: 20 });
   release();
-  await vi.waitFor(() => expect(order).toHaveLength(6), { timeout: 30_000, interval: 20 });
+  await vi.waitFor(() => expect(order).toHaveLength(6), { timeout: 60_000, interval: 20 });
   expect(order.slice(2)).toEqual(['leader 1', 'leader 2', 'follower 1', 'follower 2']);
   await Promise.all([leader, follower, witness].map((consumer) => consumer.stop()));
 });

@@ -186,8 +186,8 @@ describe('with a lock that is held', () => {
     async (name, run) => {
       const key = `late ${name}`;
       await locked(async () => {
-        const result = withDeadline(300, () => run(key)).catch((error: unknown) => error);
-        await vi.waitFor(async () => expect(await waiting()).toBe(1));
+        const result = withDeadline(3_000, () => run(key)).catch((error: unknown) => error);
+        await vi.waitFor(async () => expect(await waiting()).toBe(1), 60_000);
         expect(await result).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
         await gone();
       });

@@ -66,7 +66,7 @@ async function without(victims: readonly Child[], work: () => Promise<void>): Pr
 
 /** Until the database has this row. */
 const untilRow = (text: string, values: unknown[]) =>
-  expect.poll(async () => (await postgres.query(text, values)).rowCount, { timeout: 30_000 }).toBe(1);
+  expect.poll(async () => (await postgres.query(text, values)).rowCount).toBe(1);
 
 test('a queue outlives the absence of all gateways, and a restart of event-queue meanwhile', {
   timeout: 120_000,
@@ -82,12 +82,12 @@ test('a queue outlives the absence of all gateways, and a restart of event-queue
     for (const child of restarted) {
       const before = child.pid();
       child.kill('SIGKILL');
-      await expect.poll(() => child.pid(), { timeout: 30_000 }).not.toBe(before);
+      await expect.poll(() => child.pid()).not.toBe(before);
       await child.ready();
     }
     await pause(3_000);
   });
-  await expect.poll(async () => (await poll(queue)).status, { timeout: 30_000 }).toBe(200);
+  await expect.poll(async () => (await poll(queue)).status).toBe(200);
 });
 
 test('a queue that nobody polls ends while one of two gateways is gone', { timeout: 120_000 }, async () => {

@@ -120,7 +120,7 @@ describe('natter user, key and queue', () => {
     const named = ['--host', host, '--email', member.email];
     expect((await natter('user', 'role', ...named, '--role', 'king')).code).toBe(2);
     expect((await natter('user', 'role', ...named, '--role', 'administrator')).code).toBe(0);
-    await expect.poll(async () => (await member.ok('GET', '/users/me')).is_admin, { timeout: 30_000 }).toBe(true);
+    await expect.poll(async () => (await member.ok('GET', '/users/me')).is_admin).toBe(true);
     const last = await natter('user', 'role', '--host', host, '--email', owner.email, '--role', 'member');
     expect([last.code, last.output]).toEqual([1, expect.stringContaining('only organization owner')]);
     expect((await natter('user', 'role', '--host', host, '--email', 'nobody@x', '--role', 'member')).code).toBe(1);
@@ -283,7 +283,7 @@ describe('natter doctor', () => {
       await redis.bgsave();
       const state = async () =>
         /rdb_bgsave_in_progress:0[\s\S]*rdb_last_bgsave_status:(\w+)/.exec(await redis.info('persistence'))?.[1];
-      await expect.poll(state, { timeout: 30_000 }).toBe(status);
+      await expect.poll(state).toBe(status);
     };
     const page = '(see docs/operating/command.md#disks-that-are-full)';
     const [, directory] = (await redis.config('GET', 'dir')) as [string, string];

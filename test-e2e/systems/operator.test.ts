@@ -67,7 +67,7 @@ describe('natter parked', () => {
         const { output } = await natter('parked', 'list');
         expect(output).not.toContain('a defect');
       },
-      { timeout: 30_000, interval: 500 },
+      { timeout: 60_000, interval: 500 },
     );
     await inPostgres('DELETE FROM channels.parked_event');
   });
@@ -187,7 +187,7 @@ describe('natter doctor', () => {
       });
       expect(status).toBe(200);
       await expect
-        .poll(async () => (await natter('doctor', '--max-lag', '0.5')).output, { timeout: 30_000 })
+        .poll(async () => (await natter('doctor', '--max-lag', '0.5')).output)
         .toMatch(/FAIL {2}consumer channels\.\w+: \d+ s behind in a realm \(see .*NatterConsumerLagging\.md\)/);
     } finally {
       channels?.kill('SIGCONT');

@@ -37,7 +37,7 @@ async function readOnly(isOn: boolean): Promise<void> {
     const { rows } = await client.query('SHOW default_transaction_read_only').finally(() => client.end());
     return rows[0].default_transaction_read_only === (isOn ? 'on' : 'off');
   };
-  await expect.poll(isSet, { timeout: 30_000 }).toBe(true);
+  await expect.poll(isSet).toBe(true);
 }
 
 type Write = [path: string, form: Record<string, unknown>];

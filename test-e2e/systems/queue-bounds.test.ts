@@ -84,7 +84,7 @@ describe('expiry', () => {
       if (body.result === 'error') codes.add(body.code);
       return body.result;
     };
-    await expect.poll(isBack, { timeout: 30_000 }).toBe('success');
+    await expect.poll(isBack).toBe('success');
     expect([...codes].filter((code) => code === 'BAD_EVENT_QUEUE_ID')).toEqual([]);
     const living = async (): Promise<number> => {
       const { rows } = await postgres.query('SELECT 1 FROM event_queue.queue WHERE queue_id = $1', [left.queue_id]);

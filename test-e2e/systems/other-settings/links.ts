@@ -172,6 +172,6 @@ test('a message is rendered against the configured origin, also one that was sch
     });
     return (await send({}, 'GET', `/api/v1/messages?${query}`)).body.messages[0]?.content ?? '';
   };
-  await expect.poll(newest, { timeout: 20_000 }).toContain(expected);
+  await expect.poll(newest).toContain(expected);
   expect(await newest()).toContain('href="http://evil.example/#narrow/near/2"');
 });

@@ -235,7 +235,7 @@ test('mutes in a private channel that one left are listed without its new name',
   await owner.ok('PATCH', `/streams/${left}`, { new_name: 'merger' });
   const listed = async (): Promise<Json[]> =>
     (await member.ok('POST', '/register', { fetch_event_types: ['muted_topics'] })).muted_topics;
-  await expect.poll(listed, { timeout: 30_000 }).toEqual([]);
+  await expect.poll(listed).toEqual([]);
   await mute(kept, 'more');
   const only = [['kept', 'more', expect.any(Number)]];
   expect((await queue.next(({ type }) => type === 'muted_topics')).muted_topics).toEqual(only);
@@ -244,7 +244,5 @@ test('mutes in a private channel that one left are listed without its new name',
     subscriptions: [{ name: 'merger' }],
     principals: [member.user_id],
   });
-  await expect
-    .poll(async () => (await listed()).map(([name]) => name), { timeout: 30_000 })
-    .toEqual(['merger', 'kept']);
+  await expect.poll(async () => (await listed()).map(([name]) => name)).toEqual(['merger', 'kept']);
 });

@@ -39,7 +39,7 @@ test('names of topics, channels and groups mention nobody and link nowhere in no
     await queue.poll(true);
     return notices().length;
   };
-  await expect.poll(count, { timeout: 30_000 }).toBe(6);
+  await expect.poll(count).toBe(6);
   for (const { message, flags } of notices()) {
     expect([message.content, flags]).toEqual([message.content, []]);
     expect(message.content).not.toMatch(/class="user-(?:group-)?mention(?! silent)|href="http/);

@@ -20,8 +20,8 @@ beforeAll(async () => {
 async function isLimited(): Promise<void> {
   const nameOf = async ({ user_id }: Client): Promise<string> =>
     (await realm.guest.ok('GET', '/users')).members.find((user: Json) => user.user_id === user_id).full_name;
-  await expect.poll(() => nameOf(stranger), { timeout: 30_000 }).toBe('Unknown user');
-  await expect.poll(() => nameOf(realm.member), { timeout: 30_000 }).toBe(realm.member.full_name);
+  await expect.poll(() => nameOf(stranger)).toBe('Unknown user');
+  await expect.poll(() => nameOf(realm.member)).toBe(realm.member.full_name);
 }
 
 /** Addresses of users with presence, as three requests return them. */
@@ -50,7 +50,7 @@ describe('a guest who may not see a user', () => {
       return theirs.seen.find(isOf(realm.member))?.email;
     };
     await theirs.next(isOf(stranger));
-    await expect.poll(ofMember, { timeout: 30_000 }).toBe(realm.member.email);
+    await expect.poll(ofMember).toBe(realm.member.email);
     expect(theirs.seen.filter(isOf(stranger)).map(({ email }) => email)).toEqual([placeholder]);
 
     for (const addresses of await addressesFor(realm.guest)) {
