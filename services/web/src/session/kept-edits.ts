@@ -1,34 +1,25 @@
 import type { Place } from '../state/place.ts';
+import { store, storedBelow } from './storage.ts';
 
 export interface KeptEdit {
   place: Place | undefined;
   text: string;
+  /** The draft that it changes. */
+  draftId?: number | undefined;
 }
 
 const prefixOf = (ownId: number): string => `natter draft ${ownId} `;
 
-/** Texts that the server does not have yet survive a reload. */
+/** Keeps a text that the server does not have yet, so that it survives a reload. */
 export function keepEdit(ownId: number, key: string, edit: KeptEdit): void {
-  localStorage.setItem(prefixOf(ownId) + key, JSON.stringify(edit));
+  store(prefixOf(ownId) + key, JSON.stringify(edit));
 }
 
 export function dropKeptEdit(ownId: number, key: string): void {
-  localStorage.removeItem(prefixOf(ownId) + key);
+  store(prefixOf(ownId) + key, undefined);
 }
 
 export function readKeptEdits(ownId: number): [string, KeptEdit][] {
-  const prefix = prefixOf(ownId);
-  return Object.keys(localStorage).flatMap((name) => {
-    if (!name.startsWith(prefix)) return [];
-    const edit = parsed(localStorage.getItem(name) ?? '');
-    return edit && typeof edit.text === 'string' ? [[name.slice(prefix.length), edit]] : [];
-  });
-}
-
-function parsed(text: string): KeptEdit | null | undefined {
-  try {
-    return JSON.parse(text) as KeptEdit | null;
-  } catch {
-    return undefined;
-  }
+  const kept = storedBelow(prefixOf(ownId)) as [string, KeptEdit | null][];
+  return kept.flatMap(([key, edit]) => (typeof edit?.text === 'string' ? [[key, edit]] : []));
 }

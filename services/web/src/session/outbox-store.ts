@@ -1,24 +1,25 @@
 import type { Outgoing } from '../state/state.ts';
+import { store, storedBelow } from './storage.ts';
 
 /** The server knows an Idempotency-Key for a day: an older message may be a second one, so its writer decides. */
 const repeatableMs = 20 * 3_600_000;
 
-const keyFor = (ownId: number): string => `natter outbox ${ownId}`;
+const prefixOf = (ownId: number): string => `natter outbox ${ownId} `;
 
+/** Messages that an earlier page, or another tab, did not see accepted; the oldest first. */
 export function readOutbox(ownId: number): Outgoing[] {
-  try {
-    const kept = JSON.parse(localStorage.getItem(keyFor(ownId)) ?? '[]') as Outgoing[];
-    return kept.map((one) =>
+  const kept = storedBelow(prefixOf(ownId)) as [string, Outgoing | null][];
+  return kept
+    .flatMap(([id, one]) => (typeof one?.content === 'string' && one.place ? [{ ...one, id }] : []))
+    .sort((a, b) => a.at - b.at)
+    .map((one) =>
       Date.now() - one.at < repeatableMs ? one : { ...one, problem: 'This message was not confirmed for a day.' },
     );
-  } catch {
-    return [];
-  }
 }
 
-/** Messages on their way survive a reload. */
-export function writeOutbox(ownId: number, outbox: readonly Outgoing[]): void {
-  const waiting = outbox.filter(({ sentAs }) => sentAs === undefined);
-  if (waiting.length > 0) localStorage.setItem(keyFor(ownId), JSON.stringify(waiting));
-  else localStorage.removeItem(keyFor(ownId));
+/** Keeps messages on their way, so that they survive a reload. Each has its own entry: tabs keep theirs side by side. */
+export function writeOutbox(ownId: number, before: readonly Outgoing[], after: readonly Outgoing[]): void {
+  const waiting = new Map(after.filter(({ sentAs }) => sentAs === undefined).map((one) => [one.id, one]));
+  for (const { id } of before) if (!waiting.has(id)) store(prefixOf(ownId) + id, undefined);
+  for (const one of waiting.values()) if (!before.includes(one)) store(prefixOf(ownId) + one.id, JSON.stringify(one));
 }

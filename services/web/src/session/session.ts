@@ -13,6 +13,7 @@ import { type Action, initialState, type Outgoing, reduce, type State } from '..
 import { csrfToken } from './csrf.ts';
 import { MessageActions } from './message-actions.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
+import { randomId } from './random-id.ts';
 import { Writer } from './writer.ts';
 
 const pageSize = 60;
@@ -91,7 +92,7 @@ export class Session {
     const { shown } = this;
     const focus = shown && { key: keyOf(shown.narrow), topId: shown.topId };
     this.#state = reduce(reduce(before, action), { type: 'bounded', focus });
-    if (this.#state.outbox !== before.outbox) writeOutbox(this.#state.model.ownId, this.#state.outbox);
+    if (this.#state.outbox !== before.outbox) writeOutbox(this.#state.model.ownId, before.outbox, this.#state.outbox);
     for (const listener of this.#listeners) listener();
   }
 
@@ -206,7 +207,7 @@ export class Session {
   }
 
   send(place: Place, content: string): void {
-    this.#resume({ id: randomId(), place, content, at: Date.now() });
+    this.#resume({ id: randomId(), place, content, at: Date.now(), queueId: this.#feed.position.queue_id });
   }
 
   /** Sends a refused message again. It had no effect, so it is a new request. */
@@ -225,14 +226,14 @@ export class Session {
     if (outgoing.problem === undefined) this.#sending = this.#sending.then(() => this.#deliver(outgoing));
   }
 
-  async #deliver({ id, place, content }: Outgoing): Promise<void> {
+  async #deliver({ id, place, content, queueId }: Outgoing): Promise<void> {
     const target =
       place.kind === 'topic'
         ? { type: 'channel' as const, to: place.channelId, topic: place.topic }
         : { type: 'direct' as const, to: [...place.userIds] };
     try {
       const sent = await this.#client.sendMessage(
-        { ...target, content, queue_id: this.#feed.position.queue_id, local_id: id, read_by_sender: true },
+        { ...target, content, queue_id: queueId, local_id: id, read_by_sender: true },
         { idempotencyKey: id, retryForMs: Number.POSITIVE_INFINITY },
       );
       this.#dispatch({ type: 'sent', id, sentAs: sent.id });
@@ -271,9 +272,5 @@ const pageParams = (narrow: Narrow) => ({
   client_gravatar: true,
   allow_empty_topic_name: true,
 });
-
-/** `randomUUID` is missing in pages that came by HTTP from another machine. */
-const randomId = (): string =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

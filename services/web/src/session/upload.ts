@@ -1,5 +1,6 @@
 import { ApiError } from '@natter/client';
 import { csrfToken } from './csrf.ts';
+import { randomId } from './random-id.ts';
 
 /** Small enough that progress is seen, and that an interruption costs little. */
 const partBytes = 1024 * 1024;
@@ -15,44 +16,79 @@ interface UploadOptions {
   onProgress: (sentBytes: number) => void;
 }
 
+/** What the server knows of an upload; with a `url` once it has the whole file. */
+interface Known {
+  offset: number;
+  url: string | undefined;
+  filename: string | undefined;
+}
+
 /** Uploads a file in parts, and continues after interruptions where the server stands. A cancelled one is deleted. */
 export async function upload(file: File, { signal, onProgress }: UploadOptions): Promise<Uploaded> {
-  const created = await persist(signal, () =>
-    request('POST', '/json/tus', signal, undefined, {
+  // A repeated creation is answered with the same upload: others would take space until they expire.
+  const key = randomId();
+  let { address, known } = await persist(signal, async () => {
+    const created = await request('POST', '/json/tus', signal, undefined, {
+      'idempotency-key': key,
       'upload-length': String(file.size),
       'upload-metadata': `filename ${base64(file.name)},filetype ${base64(file.type)}`,
-    }),
-  );
-  const address = `/json/tus/${String(created.upload_id)}`;
-  let state = created;
+    });
+    return { address: `/json/tus/${String(created.upload_id)}`, known: knownFrom(created) };
+  });
   try {
-    while (typeof state.url !== 'string') {
-      const offset = Number(state.upload_offset);
+    while (known.url === undefined) {
+      const { offset } = known;
       onProgress(offset);
-      state = await persist(signal, async () => {
-        const part = file.slice(offset, offset + partBytes);
-        await request('PATCH', address, signal, part, { 'upload-offset': String(offset) }).catch((error: unknown) => {
-          // The part arrived, and its answer was lost: the state says where to continue.
-          if (!(error instanceof ApiError) || error.code !== 'UPLOAD_OFFSET_MISMATCH') throw error;
-        });
-        return request('GET', address, signal);
-      });
+      // Outside the repeated part: a file that was changed or deleted stays unreadable.
+      const part = await file.slice(offset, offset + partBytes).arrayBuffer();
+      known = await persist(signal, () => append(address, offset, part, signal));
     }
     onProgress(file.size);
-    return { url: state.url, filename: String(state.filename ?? file.name) };
+    return { url: known.url, filename: known.filename ?? file.name };
   } catch (error) {
-    if (signal.aborted) void request('DELETE', address).catch(() => undefined);
-    throw error;
+    void request('DELETE', address).catch(() => undefined);
+    throw error instanceof DOMException && !signal.aborted
+      ? new Error('The file was changed, moved or deleted.', { cause: error })
+      : error;
+  }
+}
+
+async function append(address: string, offset: number, part: ArrayBuffer, signal: AbortSignal): Promise<Known> {
+  try {
+    return knownFrom(await request('PATCH', address, signal, part, { 'upload-offset': String(offset) }));
+  } catch (error) {
+    // The part arrived, and its answer was lost: the state says where to continue.
+    if (!(error instanceof ApiError) || error.code !== 'UPLOAD_OFFSET_MISMATCH') throw error;
+    return knownFrom(await request('GET', address, signal));
   }
 }
 
 type Answer = Record<string, unknown>;
 
+function knownFrom({ upload_offset, url, filename }: Answer): Known {
+  const offset = Number(upload_offset ?? Number.NaN);
+  // Such as the page of a proxy.
+  if (Number.isNaN(offset)) throw new Error('The answer is not one of the server.');
+  return {
+    offset,
+    url: typeof url === 'string' ? url : undefined,
+    filename: typeof filename === 'string' ? filename : undefined,
+  };
+}
+
+class Refused extends ApiError {
+  readonly retryAfterMs: number;
+  constructor(response: Response, body: Answer) {
+    super(response.status, body);
+    this.retryAfterMs = 1_000 * (Number(response.headers.get('retry-after')) || 0);
+  }
+}
+
 async function request(
   method: string,
   path: string,
   signal?: AbortSignal,
-  body?: Blob,
+  body?: ArrayBuffer,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const response = await fetch(path, {
@@ -67,20 +103,31 @@ async function request(
     ...(signal ? { signal } : {}),
   });
   const text = await response.text();
-  const answer = (text === '' ? {} : JSON.parse(text)) as Answer;
-  if (!response.ok) throw new ApiError(response.status, answer);
-  return answer;
+  // An answer without a body says in its header how many bytes the server has.
+  if (response.ok) return text === '' ? { upload_offset: response.headers.get('upload-offset') } : parsed(text);
+  throw new Refused(response, parsed(text));
+}
+
+/** Proxies refuse with pages that are not JSON. */
+function parsed(text: string): Answer {
+  try {
+    return JSON.parse(text) as Answer;
+  } catch {
+    return {};
+  }
 }
 
 /** Repeats after failures of the network and of the server, until it succeeds, is refused, or is cancelled. */
-async function persist(signal: AbortSignal, once: () => Promise<Answer>): Promise<Answer> {
+async function persist<T>(signal: AbortSignal, once: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await once();
     } catch (error) {
       const isRefused = error instanceof ApiError && error.status < 500 && error.status !== 429;
       if (isRefused || signal.aborted) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(200 * 2 ** attempt, maxWaitMs)));
+      const backoffMs = Math.random() * Math.min(200 * 2 ** attempt, maxWaitMs);
+      const waitMs = error instanceof Refused && error.retryAfterMs > 0 ? error.retryAfterMs + backoffMs : backoffMs;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
       signal.throwIfAborted();
     }
   }

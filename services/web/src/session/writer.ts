@@ -25,11 +25,25 @@ export class Writer {
   constructor(client: Client, store: Store) {
     this.#client = client;
     this.#store = store;
-    for (const [key, { place, text }] of readKeptEdits(this.#ownId)) this.#change(key, place, text);
+    for (const [key, edit] of readKeptEdits(this.#ownId)) this.#restore(key, edit);
   }
 
   get #ownId(): number {
     return this.#store.state().model.ownId;
+  }
+
+  /** Continues with a text of an earlier page. A draft that it did not change is left as it is. */
+  #restore(key: string, { place, text, draftId }: KeptEdit): void {
+    const isThere = draftId !== undefined && this.#store.state().model.writing.drafts.has(draftId);
+    if (text === '' && !isThere) {
+      dropKeptEdit(this.#ownId, key);
+      return;
+    }
+    this.#store.dispatch({
+      type: 'composing',
+      action: { type: 'restored', key, text, draftId: isThere ? draftId : undefined },
+    });
+    this.#change(key, place, text);
   }
 
   /** Keeps a text of a compose box. Without a place it stays in this browser. */
@@ -54,9 +68,9 @@ export class Writer {
   }
 
   #keep(key: string, edit: KeptEdit): void {
-    const isDraft = this.#store.state().composing.edits.get(key)?.draftId !== undefined;
-    if (edit.text === '' && !isDraft) dropKeptEdit(this.#ownId, key);
-    else keepEdit(this.#ownId, key, edit);
+    const draftId = this.#store.state().composing.edits.get(key)?.draftId;
+    if (edit.text === '' && draftId === undefined) dropKeptEdit(this.#ownId, key);
+    else keepEdit(this.#ownId, key, { ...edit, draftId });
   }
 
   /** Texts are saved one after the other, so that no older text replaces a newer one. */
@@ -73,7 +87,9 @@ export class Writer {
         this.#store.dispatch({ type: 'draft', draft: { id, place, content: text, timestamp } });
       }
       this.#store.dispatch({ type: 'composing', action: { type: 'kept', key, text, draftId: id } });
-      if (!this.#store.state().composing.edits.get(key)?.isUnsaved) dropKeptEdit(this.#ownId, key);
+      const now = this.#store.state().composing.edits.get(key);
+      if (now?.isUnsaved) this.#keep(key, { place, text: now.text });
+      else dropKeptEdit(this.#ownId, key);
     } catch {
       // Refused, for example because of too many drafts: the text stays in this browser.
     }

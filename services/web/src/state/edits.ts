@@ -19,6 +19,8 @@ export interface Composing {
 
 export type ComposingAction =
   | { type: 'edited'; key: string; text: string }
+  /** A text of an earlier page, and the draft that it changes. */
+  | { type: 'restored'; key: string; text: string; draftId: number | undefined }
   /** The server has the text, as this draft; without a draft if it is empty. */
   | { type: 'kept'; key: string; text: string; draftId: number | undefined }
   | { type: 'chosen'; key: string; draftId: number }
@@ -43,6 +45,8 @@ export function reduceComposing(composing: Composing, action: ComposingAction, {
       const draftId = before ? before.draftId : newestDraft(drafts, key)?.id;
       return withEdit(composing, key, { text: action.text, isUnsaved: true, draftId });
     }
+    case 'restored':
+      return withEdit(composing, key, { text: action.text, isUnsaved: true, draftId: action.draftId });
     case 'kept':
       if (!before) return composing;
       return withEdit(composing, key, {

@@ -14,6 +14,8 @@ export interface Outgoing {
   place: Place;
   content: string;
   at: number;
+  /** The queue that its first attempt named: under one key, each attempt must be the same request. */
+  queueId: string;
   /** Why the server refused it. */
   problem?: string;
   /** Its id, once the server has accepted it. */

@@ -1,3 +1,5 @@
+import { store, stored } from '../session/storage.ts';
+
 const key = 'natter dates';
 
 /** Languages of dates beside the browser's own; their names in themselves. */
@@ -5,14 +7,13 @@ export const dateLanguages = ['en-GB', 'en-US', 'de', 'es', 'fr', 'ja', 'sv'] as
 
 /** The language in which dates are shown; `undefined` for that of the browser. */
 export function dateLanguage(): string | undefined {
-  const kept = localStorage.getItem(key);
+  const kept = stored(key);
   return dateLanguages.find((one) => one === kept);
 }
 
 /** Takes effect when the page is loaded again. */
 export function setDateLanguage(language: string): void {
-  if (language === '') localStorage.removeItem(key);
-  else localStorage.setItem(key, language);
+  store(key, language === '' ? undefined : language);
 }
 
 /** A time in seconds, in short. */

@@ -32,17 +32,30 @@ function Identity() {
   const { client } = useSession();
   const known = useSelected(({ model }) => model.realmName);
   const [name, setName] = useState(known);
-  const [description, setDescription] = useState('');
+  const [description, setDescription] = useState<string>();
+  /** What was there: what is not changed here is not sent, because somebody else may change it. */
+  const [before, setBefore] = useState<{ name: string; description?: string }>({ name: known });
   const task = useTask();
   useEffect(() => {
     client.getServerSettings().then(
-      (answer) => setDescription(String((answer as Record<string, unknown>).realm_description ?? '')),
+      (answer) => {
+        const text = String((answer as Record<string, unknown>).realm_description ?? '');
+        setBefore((all) => ({ ...all, description: text }));
+        setDescription(text);
+      },
       () => undefined,
     );
   }, [client]);
+  const changed = {
+    ...(name === before.name ? {} : { name }),
+    ...(description === undefined || description === before.description ? {} : { description }),
+  };
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(() => client.updateRealm({ name, description }), 'Saved.');
+    void task.run(async () => {
+      await client.updateRealm(changed);
+      setBefore((all) => ({ ...all, ...changed }));
+    }, 'Saved.');
   };
   return (
     <form className="stack" onSubmit={save}>
@@ -50,9 +63,19 @@ function Identity() {
         <input value={name} required maxLength={40} onChange={(event) => setName(event.target.value)} />
       </Field>
       <Field label="Description">
-        <textarea rows={3} maxLength={1_000} value={description} onChange={(e) => setDescription(e.target.value)} />
+        <textarea
+          rows={3}
+          maxLength={1_000}
+          value={description ?? ''}
+          disabled={description === undefined}
+          onChange={(e) => setDescription(e.target.value)}
+        />
       </Field>
-      <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
+      <button
+        type="submit"
+        className="primary"
+        disabled={task.isBusy || name.trim() === '' || Object.keys(changed).length === 0}
+      >
         Save
       </button>
       <Outcome task={task} />

@@ -1,0 +1,39 @@
+/** The storage of this browser. Where it is full or forbidden, changes are not kept, and everything else goes on. */
+
+export function stored(name: string): string | null {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Stores a text under a name; without a text the name is removed. */
+export function store(name: string, text: string | undefined): void {
+  try {
+    if (text === undefined) localStorage.removeItem(name);
+    else localStorage.setItem(name, text);
+  } catch {
+    // Full or forbidden.
+  }
+}
+
+/** The values in JSON whose names begin with a prefix, by the rest of their names. */
+export function storedBelow(prefix: string): [string, unknown][] {
+  return names().flatMap((name): [string, unknown][] => {
+    if (!name.startsWith(prefix)) return [];
+    try {
+      return [[name.slice(prefix.length), JSON.parse(stored(name) ?? 'null')]];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function names(): string[] {
+  try {
+    return Object.keys(localStorage);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,170 @@
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { message, openWeb, type PersonName, type Web } from '../web-visit.ts';
+
+/** The web client when answers are lost, tabs are closed, storage is full, and another person logs in. */
+
+let web: Web;
+beforeAll(async () => {
+  web = await openWeb();
+}, 600_000);
+afterAll(() => web?.close());
+
+const pathOf = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
+const box = (page: Page) => page.locator('#compose');
+async function visit(topic: string): Promise<Page> {
+  const { page } = await web.visit('member', pathOf(topic));
+  await box(page).waitFor();
+  return page;
+}
+const drafts = async () => (await web.clientOf('member').getDrafts()).drafts.map(({ content }) => content.trim());
+
+/** The Markdown of the messages of a topic, with the IDs of their senders. */
+async function messagesOf(topic: string): Promise<[string, number][]> {
+  const narrow = [
+    { operator: 'channel', operand: web.general },
+    { operator: 'topic', operand: topic },
+  ];
+  const params = { anchor: 'newest', num_before: 50, num_after: 0, narrow, apply_markdown: false } as const;
+  const { messages } = await web.clientOf('owner').getMessages(params);
+  return messages.map(({ content, sender_id }) => [String(content), Number(sender_id)]);
+}
+const contentsOf = async (topic: string) => (await messagesOf(topic)).map(([content]) => content);
+
+test('a message whose answer was lost is there once after a reload', async () => {
+  const page = await visit('once');
+  // The page gets no events: one would say that the message was sent.
+  await page.route('**/json/events**', (route) => route.abort());
+  await page.reload();
+  await box(page).waitFor();
+  await page.route('**/json/messages', async (route) => {
+    if (route.request().method() === 'POST') await route.fetch();
+    await route.abort();
+  });
+  await box(page).fill('Exactly once');
+  await box(page).press('Enter');
+  await expect.poll(() => contentsOf('once')).toEqual(['Exactly once']);
+  await page.goto('about:blank');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  const again = page.waitForResponse(
+    (response) => response.url().endsWith('/json/messages') && response.request().method() === 'POST',
+  );
+  await page.goto(web.system.url + pathOf('once'));
+  expect((await again).status()).toBe(200);
+  await message(page, 'Exactly once').waitFor();
+  await expect.poll(() => page.locator('[data-outgoing]').count()).toBe(0);
+  expect(await contentsOf('once')).toEqual(['Exactly once']);
+  await page.context().close();
+});
+
+test('a second tab keeps the messages that wait in the first', async () => {
+  const page = await visit('tabs');
+  const other = await page.context().newPage();
+  other.setDefaultTimeout(100_000);
+  await other.goto(web.system.url + pathOf('tabs'));
+  await box(other).waitFor();
+  await page.route('**/json/messages', (route) => route.abort());
+  await box(page).fill('From the first tab');
+  await box(page).press('Enter');
+  await page.locator('[data-outgoing]').waitFor();
+  await box(other).fill('From the second tab');
+  await box(other).press('Enter');
+  await message(other, 'From the second tab').waitFor();
+  await page.goto('about:blank');
+  await other.reload();
+  await message(other, 'From the first tab').waitFor();
+  expect((await contentsOf('tabs')).sort()).toEqual(['From the first tab', 'From the second tab']);
+  await page.context().close();
+});
+
+test('a page that was closed too early deletes no draft that it did not know', async () => {
+  const page = await visit('drafts');
+  await box(page).fill('A short text');
+  await expect.poll(drafts).toEqual(['A short text']);
+  await page.route('**/json/drafts**', (route) => route.abort());
+  await box(page).press('Enter');
+  await message(page, 'A short text').waitFor();
+  await page.goto('about:blank');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  const member = web.clientOf('member');
+  for (const { id } of (await member.getDrafts()).drafts) await member.deleteDraft({ draft_id: id });
+  const draft = { type: 'stream' as const, to: [web.general], topic: 'drafts', content: 'Written on a phone' };
+  await member.createDrafts({ drafts: [draft] });
+  await page.goto(web.system.url + pathOf('drafts'));
+  await expect.poll(() => box(page).inputValue()).toBe('Written on a phone');
+  // The page changes drafts one after the other, so an earlier deletion would have come before this text.
+  await page.goto(web.system.url + pathOf('more drafts'));
+  await box(page).fill('Another text');
+  await expect.poll(drafts).toContain('Another text');
+  expect(await drafts()).toContain('Written on a phone');
+  await page.context().close();
+});
+
+test('messages are sent while the storage of the browser is full', async () => {
+  const page = await visit('full');
+  await page.evaluate(`for (let text = 'x'.repeat(1 << 20), i = 0; text !== ''; i++)
+    try { localStorage.setItem('fill' + i, text); } catch { text = text.slice(0, text.length >> 1); }`);
+  await box(page).fill('No space');
+  await box(page).press('Enter');
+  await expect.poll(() => contentsOf('full')).toEqual(['No space']);
+  await message(page, 'No space').waitFor();
+  await page.context().close();
+});
+
+test('a page sends nothing as another person who logged in meanwhile', async () => {
+  const page = await visit('persons');
+  const other = await page.context().newPage();
+  other.setDefaultTimeout(100_000);
+  const name: PersonName = 'member2';
+  const { email, password, full_name } = web.system.people[name];
+  await other.goto(`${web.system.url}/accounts/login`);
+  await other.locator('input[name=username]').fill(email);
+  await other.locator('input[name=password]').fill(password);
+  await other.getByRole('button', { name: 'Log in' }).click();
+  await other.locator('main.conversation').waitFor();
+  await box(page).fill('A text of the first person');
+  await box(page).press('Enter');
+  await page.getByRole('button', { name: `Account of ${full_name}` }).waitFor();
+  await box(page).fill('A text of the second person');
+  await box(page).press('Enter');
+  await message(page, 'A text of the second person').waitFor();
+  const { user_id } = web.system.people[name];
+  expect(await messagesOf('persons')).toEqual([['A text of the second person', user_id]]);
+  await page.context().close();
+});
+
+test('the name of the organization is changed before its description is known', async () => {
+  const owner = web.clientOf('owner');
+  await owner.updateRealm({ description: 'For all of us' });
+  const { page } = await web.visit('owner');
+  await page.route('**/json/server_settings**', (route) => route.abort());
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Organization' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name of the organization').fill('Another name');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Saved.').waitFor();
+  expect(await owner.getServerSettings()).toMatchObject({ realm_description: 'For all of us' });
+  await page.context().close();
+});
+
+test('an upload whose answers are lost is created once, and one of a changed file ends', async () => {
+  const path = join(tmpdir(), `natter-upload-${process.pid}.bin`);
+  await writeFile(path, Buffer.alloc(3_000_000));
+  const page = await visit('uploads');
+  const ids: unknown[] = [];
+  await page.route('**/json/tus', async (route) => {
+    const response = await route.fetch();
+    ids.push(((await response.json()) as { upload_id: string }).upload_id);
+    if (ids.length === 1) return route.abort();
+    await writeFile(path, Buffer.alloc(2_000_000));
+    await route.fulfill({ response });
+  });
+  await page.locator('input[type=file]').first().setInputFiles(path);
+  await page.locator('.uploads [role=alert]').filter({ hasText: 'changed, moved or deleted' }).waitFor();
+  expect(ids).toEqual([ids[0], ids[0]]);
+  await page.context().close();
+});
