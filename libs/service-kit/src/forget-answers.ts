@@ -15,8 +15,8 @@ export function forgetAnswers(database: Database, schema: string, onError: (erro
   const forgetWhere = (condition: ReturnType<typeof sql.fragment>): Promise<void> =>
     inBatches(batchSize, () =>
       database.run(sql.unsafe`
-        DELETE FROM ${table} WHERE (realm_id, user_id, key) IN (
-          SELECT realm_id, user_id, key FROM ${table} WHERE ${condition} LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)`),
+        DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${batchSize} FOR UPDATE SKIP LOCKED))`),
     );
   const forget = async (): Promise<void> => {
     await forgetWhere(sql.fragment`${isCallKey} AND created_at < now() - make_interval(secs => ${callSeconds})`);

@@ -103,8 +103,8 @@ test('a text is indexed in time proportional to its length, whatever its charact
 }, async () => {
   await connected(async (client) => {
     // With time quadratic in the length this would take minutes.
-    await client.query("SET statement_timeout = '60s'");
-    for (const run of ['a_', '1_', 'ab-c_', 'a', '漢', 'é_', 'http://a.b/c_'])
+    await client.query("SET statement_timeout = '20s'");
+    for (const run of ['a_', '1_', 'ab-c_', 'a', '漢', 'é_', 'http://a.b/c_', '<!-- '])
       await client.query('SELECT messaging.search_of(0, $1, $2)', ['t', run.repeat(100_000 / run.length)]);
   });
   expect(await sent(realm.guest, 'a_'.repeat(5_000))).toContain('a_a_a');

@@ -171,9 +171,9 @@ async function removeExpired(database: Database, store: FileStore): Promise<void
   await inBatches(sweptAtOnce, async () => {
     const { count } = await database.one(sql.type(countRow)`
       WITH expired AS (
-          DELETE FROM messaging.resumable_upload WHERE (realm_id, id) IN (
-            SELECT realm_id, id FROM messaging.resumable_upload WHERE expires_at < now()
-            ORDER BY expires_at LIMIT ${sweptAtOnce} FOR UPDATE SKIP LOCKED)
+          DELETE FROM messaging.resumable_upload WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM messaging.resumable_upload WHERE expires_at < now()
+            ORDER BY expires_at LIMIT ${sweptAtOnce} FOR UPDATE SKIP LOCKED))
           RETURNING realm_id, file_key, received < size AS is_unfinished),
         released AS (
           UPDATE messaging.file f SET is_kept = false, stored_at = '-infinity' FROM expired e
