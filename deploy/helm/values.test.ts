@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { violations } from './kubernetes-schemas.ts';
-import { chart, currentApis, extensions, helm, helms, type KubernetesObject, refusal, render } from './render.ts';
-import { accepted, oneLine, page, pageFile, refused, type Values } from './values-page.ts';
+import { chart, currentApis, extensions, helm, helms, refusal, render } from './render.ts';
+import { accepted, oneLine, page, pageFile, refused } from './values-page.ts';
 
 const inEach = <T>(table: Record<string, T[]>): [string, T][] =>
   Object.entries(table).flatMap(([section, rows]) => rows.map((row): [string, T] => [section, row]));
@@ -14,12 +14,6 @@ const bad = inEach(refused).map(([section, { values, refusal }]) => ({
 }));
 const good = inEach(accepted).map(([section, values]) => ({ name: `${section}: ${oneLine(values)}`, values }));
 const apiVersions = [...currentApis, ...extensions];
-const rendered = new Map<unknown, KubernetesObject[]>();
-const renderOnce = (values: Values): KubernetesObject[] => {
-  const objects = rendered.get(values) ?? render({ values, apiVersions });
-  rendered.set(values, objects);
-  return objects;
-};
 
 test('the page of refused values is made from the table (npm run ts deploy/helm/values-page.ts)', () => {
   expect(readFileSync(pageFile, 'utf8')).toBe(page());
@@ -40,7 +34,7 @@ describe.skipIf(helm === undefined)(`values${helm === undefined ? ': SKIPPED: th
   });
 
   test('what accepted values render, Kubernetes accepts', async () => {
-    const objects = good.flatMap(({ values }) => renderOnce(values));
+    const objects = good.flatMap(({ values }) => render({ values, apiVersions }));
     const distinct = new Map(objects.map((object) => [JSON.stringify(object), object]));
     expect(distinct.size).toBeGreaterThan(good.length);
     expect(await violations([...distinct.values()])).toEqual([]);
@@ -97,7 +91,7 @@ describe.skipIf(others.length === 0)(
 
     test.each(others)('$version renders the same objects', ({ command }) => {
       for (const { name, values } of good)
-        expect(render({ values, apiVersions, command }), name).toEqual(renderOnce(values));
+        expect(render({ values, apiVersions, command }), name).toEqual(render({ values, apiVersions }));
     });
   },
 );
