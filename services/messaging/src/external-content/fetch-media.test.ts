@@ -23,9 +23,17 @@ function listen(at: keyof typeof asked, host: string, onPort: number): Promise<S
 }
 
 beforeAll(async () => {
-  const site = await listen('permitted', permitted, 0);
-  port = (site.address() as AddressInfo).port;
-  await listen('internal', internal, port);
+  // Connections of other tests may use the port at the second address.
+  for (let left = 100; ; left--) {
+    const site = await listen('permitted', permitted, 0);
+    port = (site.address() as AddressInfo).port;
+    const isBoth = await listen('internal', internal, port).then(
+      () => true,
+      () => false,
+    );
+    if (isBoth) return;
+    if (left === 0) throw new Error('no port is free at both addresses');
+  }
 });
 afterAll(() => {
   for (const server of servers) server.close();
