@@ -2,9 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 // Files share what their process has loaded: no module keeps state of a test.
 const common = {
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  // A condition may take long on a busy machine.
+  // On a busy machine a system may take a minute to start, and a request some seconds.
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
   isolate: false,
   setupFiles: ['deploy/local/seeded-properties.ts'],
@@ -44,9 +44,6 @@ export default defineConfig({
           name: 'systems',
           include: ['test-e2e/systems/**/*.test.ts'],
           ...common,
-          // On a busy machine a system may take a minute to start, and a page in a browser some seconds to react.
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
           setupFiles: [...common.setupFiles, 'libs/testkit/src/no-faults.ts'],
         },
       },

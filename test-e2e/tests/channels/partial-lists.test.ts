@@ -2,9 +2,7 @@ import type { Client, Json } from '@natter/testkit';
 import { expect, test } from 'vitest';
 import { channel, nameOf, openQuietRealm } from './setting.ts';
 
-test('a channel of 250 subscribers or more is listed in part: who was active lately, and who asks', {
-  timeout: 300_000,
-}, async () => {
+test('a channel of 250 subscribers or more is listed in part: who was active lately, and who asks', async () => {
   const realm = await openQuietRealm();
   const { owner, member, member2, moderator } = realm;
   const people: Client[] = [];

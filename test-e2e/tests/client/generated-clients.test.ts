@@ -42,7 +42,7 @@ beforeAll(async () => {
       await execute(join(installed, '.bin', command), args, { cwd: directory });
     }
   }
-}, 300_000);
+});
 
 afterAll(async () => {
   close();

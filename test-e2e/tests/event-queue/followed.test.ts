@@ -130,18 +130,15 @@ describe('a poll without a queue', () => {
     await who.ok('POST', '/users/me/presence', { status: 'active' });
     const seen: Json[] = [];
     await expect
-      .poll(
-        async () => {
-          const { events } = await who.ok('GET', '/events', {
-            queue_id: made.queue_id,
-            last_event_id: seen.at(-1)?.id ?? -1,
-            dont_block: true,
-          });
-          seen.push(...events);
-          return seen.map((event) => event.type).filter((type) => type === 'presence');
-        },
-        { timeout: 60_000 },
-      )
+      .poll(async () => {
+        const { events } = await who.ok('GET', '/events', {
+          queue_id: made.queue_id,
+          last_event_id: seen.at(-1)?.id ?? -1,
+          dont_block: true,
+        });
+        seen.push(...events);
+        return seen.map((event) => event.type).filter((type) => type === 'presence');
+      })
       .toEqual(['presence']);
     expect(seen.find((event) => event.message?.content === '<p>hello</p>')).toBeDefined();
     expect(seen.find((event) => event.type === 'presence').presences[who.user_id].active_timestamp).toBeGreaterThan(0);

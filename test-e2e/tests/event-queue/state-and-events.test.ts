@@ -21,7 +21,7 @@ const keeping = { stateOf, apply, comparable };
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test(`state plus events equals a fresh register, for every user (seed ${seed})`, { timeout: 180_000 }, async () => {
+test(`state plus events equals a fresh register, for every user (seed ${seed})`, async () => {
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const followers: Follower<ClientState>[] = [];

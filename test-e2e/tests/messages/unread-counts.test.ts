@@ -84,4 +84,4 @@ test('unread messages of a register are those of an older register and the event
     );
     expect(fresh.unread_msgs.count).toBe(unreadIds(fresh.unread_msgs).length);
   }
-}, 120_000);
+});

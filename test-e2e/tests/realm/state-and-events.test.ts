@@ -6,9 +6,7 @@ import { apply, comparable, fetched, followed, type State, stateOf } from './cli
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test(`state plus events equals a fresh register for the realm, groups, fields and what is one's own (seed ${seed})`, {
-  timeout: 180_000,
-}, async () => {
+test(`state plus events equals a fresh register for the realm, groups, fields and what is one's own (seed ${seed})`, async () => {
   const realm = await openRealm();
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;

@@ -71,7 +71,7 @@ test('what only administrators or owners may do is declared so, unless it concer
   ]);
 });
 
-test.each(rows)('%s tells whom it excludes why', { timeout: 60_000 }, async (operation, [, row = {}]) => {
+test.each(rows)('%s tells whom it excludes why', async (operation, [, row = {}]) => {
   const callers = declared[operation] as Callers;
   const refused = excluded(callers).filter((letter) => !['s', 'd'].includes(letter));
   for (const letter of refused) {

@@ -38,7 +38,7 @@ function expectedOf(may: string, row: Row, letter: Letter, isForAnyone: boolean)
 describe.each(Object.entries(tables))('%s', (operation, [may, row = {}]) => {
   // Pages, and operations whose parameters contain their own credential, ignore the caller.
   const isForAnyone = operation.includes(' //') || row.isAsked === false || may.includes('d');
-  test('who may', { timeout: 120_000 }, async () => {
+  test('who may', async () => {
     const found: Record<string, string> = {};
     const expected: Record<string, string> = {};
     for (const letter of letters) {

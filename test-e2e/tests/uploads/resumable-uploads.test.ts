@@ -30,9 +30,7 @@ const keyOf = (path: string): Promise<string> =>
     return rows[0].file_key;
   });
 
-test('a file that arrives in parts of any size is one attachment, told to its owner and served as it was', {
-  timeout: 120_000,
-}, async () => {
+test('a file that arrives in parts of any size is one attachment, told to its owner and served as it was', async () => {
   const { owner } = await openRealm();
   const queue = await owner.queue({ event_types: ['attachment', 'message'] });
   const bytes = randomBytes(2 * chunk + 12_345);
@@ -113,9 +111,7 @@ test('an upload can be created with its data, and an empty one is complete at on
   expect((await download(who, empty.body.url)).length).toBe(0);
 });
 
-test('a creation with data that is repeated under its key continues the same upload', {
-  timeout: 120_000,
-}, async () => {
+test('a creation with data that is repeated under its key continues the same upload', async () => {
   const { owner } = await openRealm();
   const bytes = randomBytes(3_000);
   const post = (key: string, part: Buffer) => {
@@ -134,9 +130,7 @@ test('a creation with data that is repeated under its key continues the same upl
   expect(await filesOf(owner)).toHaveLength(2);
 });
 
-test('what arrived before a connection broke is kept, and the upload continues after it', {
-  timeout: 120_000,
-}, async () => {
+test('what arrived before a connection broke is kept, and the upload continues after it', async () => {
   const bytes = randomBytes(chunk + 50_000);
   const path = await create(who, bytes.length);
   const { cut } = begin(who, path, { offset: 0, announced: bytes.length, bytes: bytes.subarray(0, chunk + 20_000) });
@@ -148,7 +142,7 @@ test('what arrived before a connection broke is kept, and the upload continues a
   expect((await download(who, body.url)).equals(bytes)).toBe(true);
 });
 
-test('of requests that continue an upload at the same moment, one succeeds', { timeout: 120_000 }, async () => {
+test('of requests that continue an upload at the same moment, one succeeds', async () => {
   const bytes = randomBytes(10_000);
   const path = await create(who, 20_000);
   const answers = await Promise.all(Array.from({ length: 8 }, () => append(who, path, 0, bytes)));
@@ -177,9 +171,7 @@ test('only its owner sees, continues or ends an upload', async () => {
     expect([400, 404]).toContain((await tus(who, 'HEAD', `/api/v1/tus/${id}`)).status);
 });
 
-test('an upload that is ended or has expired does not exist, and its data is deleted', {
-  timeout: 120_000,
-}, async () => {
+test('an upload that is ended or has expired does not exist, and its data is deleted', async () => {
   const { owner } = await openRealm();
   const chunksOf = (key: string): Promise<number> => countOf('messaging.file_chunk', `key = '${key}'`);
   const ended = await create(owner, 10 * mib);
@@ -204,7 +196,7 @@ test('an upload that is ended or has expired does not exist, and its data is del
   }, patient);
 });
 
-test('a creation does not wait for the data of expired uploads', { timeout: 120_000 }, async () => {
+test('a creation does not wait for the data of expired uploads', async () => {
   const { owner } = await openRealm();
   const late = await create(owner, 10 * mib);
   const key = await keyOf(late);
@@ -226,9 +218,7 @@ test('the end of a complete upload keeps its file', async () => {
   expect((await download(who, made.body.url)).toString()).toBe('kept');
 });
 
-test('the size of an upload counts against the quota from its creation until it ends', {
-  timeout: 120_000,
-}, async () => {
+test('the size of an upload counts against the quota from its creation until it ends', async () => {
   const { owner, member } = await openRealm();
   const first = await create(owner, 20 * mib);
   await create(member, 15 * mib);

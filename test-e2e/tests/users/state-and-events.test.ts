@@ -7,9 +7,7 @@ import { apply, comparable, fetched, followed, type State, stateOf } from './peo
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test(`state plus events equals a fresh register for people, bots, status, mutes and settings (seed ${seed})`, {
-  timeout: 240_000,
-}, async () => {
+test(`state plus events equals a fresh register for people, bots, status, mutes and settings (seed ${seed})`, async () => {
   const realm = await openRealm();
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
