@@ -2,10 +2,10 @@ import { defineConfig } from 'vitest/config';
 
 // Files share what their process has loaded: no module keeps state of a test.
 const common = {
-  // On a busy machine a system may take a minute to start, and a request some seconds.
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
-  expect: { poll: { timeout: 60_000 } },
+  // On a busy machine a system may take minutes to start, and a request some seconds. Tests set no shorter limits.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 120_000 } },
   isolate: false,
   setupFiles: ['deploy/local/seeded-properties.ts'],
   // Systems of tests compare every event with its declaration.

@@ -22,7 +22,7 @@ export async function request(
     method,
     headers: { authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}`, ...headers },
     ...(method === 'GET' ? {} : { body: fields }),
-    signal: AbortSignal.timeout(70_000),
+    signal: AbortSignal.timeout(120_000),
   });
   return { status: response.status, body: (await response.json()) as Answer };
 }

@@ -78,7 +78,7 @@ export async function underDisturbance(
   await disturb(() => inFlightAtDisturbances.push(inFlight));
   isSending = false;
   await Promise.all(sending);
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 120_000;
   const expected = [...acknowledged.entries()].sort((a, b) => a[1] - b[1]).map(([content]) => content);
   const seenBy = (contents: string[]): string[] => contents.filter((content) => content.startsWith(run));
   while (

@@ -40,7 +40,11 @@ export async function startMailServer(): Promise<MailServer> {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     received,
     async next(to) {
-      for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 20))) {
+      for (
+        const end = Date.now() + 120_000;
+        Date.now() < end;
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      ) {
         const found = received.find((mail) => mail.to.includes(to) && !given.has(mail));
         if (!found) continue;
         given.add(found);

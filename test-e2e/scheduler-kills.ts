@@ -64,7 +64,8 @@ export async function hitSchedulers(system: System, rounds: number, random: () =
     report.inFlight.push(await countDue());
   }
   await Promise.all(resumed);
-  for (const end = Date.now() + 60_000; report.arrivals.size < report.scheduled && Date.now() < end; ) await pause(200);
+  for (const end = Date.now() + 120_000; report.arrivals.size < report.scheduled && Date.now() < end; )
+    await pause(200);
   // A duplicate would arrive in this time.
   await pause(3_000);
   isOver = true;

@@ -56,7 +56,7 @@ const register = async (): Promise<Answer> =>
 /** The events that a member receives until the message with this id. */
 async function toldUntil(queue: Answer, id: number): Promise<Answer[]> {
   const events: Answer[] = [];
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+  for (const end = Date.now() + 120_000; Date.now() < end; ) {
     const last = events.at(-1)?.id ?? -1;
     const { body } = await request(system.url, system.people.member, 'GET', '/events', {
       queue_id: queue.queue_id,
@@ -333,7 +333,7 @@ test('no key of a bot and no token of its service is in the log, in Redis or in 
   const told = async (queue: Answer, person: typeof owner): Promise<Answer[]> => {
     const events: Answer[] = [];
     const isDone = () => events.some(({ bot }) => 'api_key' in bot) && events.some(({ op }) => op === 'add');
-    for (const end = Date.now() + 20_000; Date.now() < end && !isDone(); ) {
+    for (const end = Date.now() + 120_000; Date.now() < end && !isDone(); ) {
       const last = { queue_id: queue.queue_id, last_event_id: events.at(-1)?.id ?? -1, dont_block: true };
       events.push(...((await request(system.url, person, 'GET', '/events', last)).body.events ?? []));
     }

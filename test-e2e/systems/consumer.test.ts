@@ -12,7 +12,7 @@ import {
   startConsumer,
 } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
 const realmId = 1;
@@ -72,15 +72,13 @@ test('each event takes effect once in order; one that always fails is parked, an
   const expected = Array.from({ length: 60 }, (_, index) => index + 1).filter(
     (number) => number % 3 !== 0 && number !== 20,
   );
-  let seen: number[] = [];
-  for (let round = 0; round < 300 && seen.length < expected.length; round++) {
-    await wait(50);
-    seen = (
-      await database.any(numbers`SELECT user_id AS number FROM users.idempotency ORDER BY created_at, user_id`)
-    ).map((row) => row.number);
-  }
+  const seen = async (): Promise<number[]> =>
+    (await database.any(numbers`SELECT user_id AS number FROM users.idempotency ORDER BY created_at, user_id`)).map(
+      (row) => row.number,
+    );
+  await expect.poll(seen).toHaveLength(expected.length);
   await Promise.all(consumers.map((consumer) => consumer.stop()));
-  expect(seen).toEqual(expected);
+  expect(await seen()).toEqual(expected);
   expect(await database.any(numbers`SELECT number FROM users.parked_event WHERE name = 'effects'`)).toEqual([
     { number: 20 },
   ]);
@@ -113,7 +111,7 @@ test('a failure that no event causes parks none: the consumer goes on when the c
       work.emit(wanted);
     });
   let failing = 0;
-  for (let round = 0; round < 1_000 && seen.length < 3; round++) {
+  for (let round = 0; round < 4_000 && seen.length < 3; round++) {
     await wait(50);
     failing = Math.max(failing, consumer.failingSeconds());
   }
@@ -152,12 +150,12 @@ test('a parked event is applied once more when an operator asks for it, and stay
     database.any(sql.type(z.object({ number: z.number(), error: z.string(), is_asked_for: z.boolean() }))`
       SELECT number, error, is_asked_for FROM users.parked_event WHERE realm_id = ${parking} ORDER BY number`);
   const rows = emitted.map((number) => ({ number, error: `defect ${number}`, is_asked_for: false }));
-  await vi.waitFor(async () => expect(await parked()).toEqual(rows), { timeout: 60_000, interval: 100 });
+  await expect.poll(parked).toEqual(rows);
   broken.delete(1);
   await database.run(
     sql.unsafe`UPDATE users.parked_event SET is_asked_for = true, error = '' WHERE realm_id = ${parking}`,
   );
-  await vi.waitFor(async () => expect(await parked()).toEqual(rows.slice(1)), { timeout: 60_000, interval: 100 });
+  await expect.poll(parked).toEqual(rows.slice(1));
   expect(applied).toEqual([1]);
   await consumer.stop();
 });
@@ -192,9 +190,9 @@ test('a consumer handles an event after those whose projections it reads', async
   follower.hint(realm, true);
   // The witness starts later and follows nobody: when it has handled both events, the follower had its chance.
   const witness = start('witness', []);
-  await vi.waitFor(() => expect(order).toEqual(['witness 1', 'witness 2']), { timeout: 60_000, interval: 20 });
+  await expect.poll(() => order).toEqual(['witness 1', 'witness 2']);
   release();
-  await vi.waitFor(() => expect(order).toHaveLength(6), { timeout: 60_000, interval: 20 });
+  await expect.poll(() => order).toHaveLength(6);
   expect(order.slice(2)).toEqual(['leader 1', 'leader 2', 'follower 1', 'follower 2']);
   await Promise.all([leader, follower, witness].map((consumer) => consumer.stop()));
 });

@@ -51,27 +51,23 @@ const chosen =
   pairs === 'all' ? all : Array.from({ length: Number(pairs) }, () => all[Math.floor(random() * all.length)] ?? all[0]);
 
 describe(`no request is refused because others change the realm (${clients} clients, seed ${seed})`, () => {
-  test.each(names)('%s, each at once', { timeout: 120_000 }, async (name) => {
+  test.each(names)('%s, each at once', async (name) => {
     const outcomes = await runTogether([{ kind: named(name), clients }], ms);
     check(outcomes);
     // Each client has its own object, so none of its requests is impossible.
     expect(outcomes.map(({ objected }) => objected)).toEqual([0]);
   });
 
-  test.each(chosen.flatMap((pair) => (pair ? [pair] : [])))(
-    '%s beside %s',
-    { timeout: 120_000 },
-    async (one, other) => {
-      check(
-        await runTogether(
-          [named(one), named(other)].map((kind) => ({ kind, clients: clients / 2 })),
-          ms,
-        ),
-      );
-    },
-  );
+  test.each(chosen.flatMap((pair) => (pair ? [pair] : [])))('%s beside %s', async (one, other) => {
+    check(
+      await runTogether(
+        [named(one), named(other)].map((kind) => ({ kind, clients: clients / 2 })),
+        ms,
+      ),
+    );
+  });
 
-  test('everything at once', { timeout: 240_000 }, async () => {
+  test('everything at once', async () => {
     check(
       await runTogether(
         kinds.map((kind) => ({ kind, clients: Math.ceil(clients / 8) })),

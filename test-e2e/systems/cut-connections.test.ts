@@ -66,7 +66,7 @@ function attempt(
 }
 
 describe(`${total} sends of ${clients} clients through two gateways, connections cut at random (seed ${seed})`, () => {
-  test('are so many messages, in the same order in every queue', { timeout: 900_000 }, async () => {
+  test('are so many messages, in the same order in every queue', async () => {
     const random = randomOf(seed);
     const { owner, member } = system.people;
     const name = 'cut connections';
@@ -112,7 +112,7 @@ describe(`${total} sends of ${clients} clients through two gateways, connections
       follower.messageIds.filter(
         (_, at) => follower.contents[at]?.startsWith('<p>cut-') || follower.contents[at]?.startsWith('cut-'),
       );
-    for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 100)))
+    for (const end = Date.now() + 120_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 100)))
       if (followers.every((follower) => mine(follower).length >= total)) break;
     // A duplicate would arrive in this time.
     await new Promise((resolve) => setTimeout(resolve, 1_000));

@@ -165,7 +165,7 @@ describe('nothing acknowledged is lost, doubled or reordered, and nobody registe
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   const random = randomOf(seed);
 
-  test(`when any service process is killed (seed ${seed})`, { timeout: 120_000 }, async () => {
+  test(`when any service process is killed (seed ${seed})`, async () => {
     const report = await killEveryService(system, 20, 2, random);
     console.log(
       `services: ${report.acknowledged} acknowledged, in flight at each kill ${report.inFlightAtDisturbances.join(' ')}`,
@@ -174,7 +174,7 @@ describe('nothing acknowledged is lost, doubled or reordered, and nobody registe
     expect(Math.max(...report.inFlightAtDisturbances)).toBeGreaterThan(0);
   });
 
-  test(`when Redis, NATS and Postgres are killed and come back (seed ${seed})`, { timeout: 120_000 }, async () => {
+  test(`when Redis, NATS and Postgres are killed and come back (seed ${seed})`, async () => {
     const report = await killEveryServer(system, 20, random);
     console.log(
       `servers: ${report.acknowledged} acknowledged, in flight at each kill ${report.inFlightAtDisturbances.join(' ')}`,

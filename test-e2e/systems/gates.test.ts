@@ -13,7 +13,7 @@ import {
   type Work,
 } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
 const realmId = 1;
@@ -75,14 +75,12 @@ async function heldBy({ hold }: ReturnType<typeof processOf>, owners: GateOwner[
 }
 
 async function waiting(count: number): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      const rows = await owner.one(sql.type(z.object({ count: z.number() }))`
-        SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND classid = 7401 AND NOT granted`);
-      expect(rows.count).toBe(count);
-    },
-    { timeout: 60_000, interval: 20 },
-  );
+  const waits = async (): Promise<number> =>
+    (
+      await owner.one(sql.type(z.object({ count: z.number() }))`
+        SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND classid = 7401 AND NOT granted`)
+    ).count;
+  await expect.poll(waits, { interval: 20 }).toBe(count);
 }
 
 test('changes that wait for a gate in one process pass it one after the other, before others hold it again', async () => {
@@ -107,7 +105,7 @@ test('changes that wait for a gate in one process pass it one after the other, b
   expect(orders.at(-1)).toBe(inTurn);
 });
 
-test('a process where changes never end gives others their turn at the gate', { timeout: 60_000 }, async () => {
+test('a process where changes never end gives others their turn at the gate', async () => {
   const users = processOf('users');
   let isOver = false;
   const endless = Array.from({ length: 4 }, async () => {

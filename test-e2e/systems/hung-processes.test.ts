@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
 
 let system: System;
@@ -40,15 +40,13 @@ async function runIn(child: ReturnType<typeof childOf>, expression: string): Pro
   const before = lines.length;
   child.kill('SIGUSR1');
   const found = () => lines.slice(before).flatMap((line) => /ws:\/\/\S+/.exec(line)?.[0] ?? [])[0];
-  await vi.waitFor(() => expect(found()).toBeDefined(), { timeout: 60_000, interval: 20 });
+  await expect.poll(found).toBeDefined();
   const socket = new WebSocket(found() ?? '');
   await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
   socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
 }
 
-test('a process in an endless loop logs where it hangs and is replaced, and no request fails', {
-  timeout: 180_000,
-}, async () => {
+test('a process in an endless loop logs where it hangs and is replaced, and no request fails', async () => {
   const hung = childOf('messaging');
   const before = hung.pid();
   await runIn(hung, 'setTimeout(function endlessLoop() { for (;;); }, 0)');
@@ -61,7 +59,7 @@ test('a process in an endless loop logs where it hangs and is replaced, and no r
       if (status !== 200) failures.push(body);
     }
   });
-  await vi.waitFor(() => expect(hung.pid()).not.toBe(before), { timeout: 120_000, interval: 50 });
+  await expect.poll(() => hung.pid()).not.toBe(before);
   isOver = true;
   await Promise.all(working);
   expect(failures).toEqual([]);
@@ -75,11 +73,11 @@ test('a process in an endless loop logs where it hangs and is replaced, and no r
   });
 });
 
-test('a process that is stopped is replaced', { timeout: 180_000 }, async () => {
+test('a process that is stopped is replaced', async () => {
   const stopped = childOf('gateway');
   const before = stopped.pid();
   stopped.kill('SIGSTOP');
-  await vi.waitFor(() => expect(stopped.pid()).not.toBe(before), { timeout: 120_000, interval: 50 });
+  await expect.poll(() => stopped.pid()).not.toBe(before);
   await stopped.ready();
   expect((await send('after')).status).toBe(200);
 });

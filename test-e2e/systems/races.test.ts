@@ -22,7 +22,7 @@ describe(`nothing is accepted on a decision that was revoked before (${rounds} r
     ['a role change', raceRole],
     ['a nested group taken out', raceNestedGroup],
     ['a revoked key', raceKey],
-  ])('%s', { timeout: 100_000 + rounds * 2_000 }, async (name, race) => {
+  ])('%s', { timeout: 600_000 + rounds * 2_000 }, async (name, race) => {
     const report = await race(system, rounds, randomOf(seed));
     console.log(`${name}: ${report.accepted} accepted before, ${report.refused} refused after`);
     expect(report.violations).toEqual([]);

@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import { Upload } from 'tus-js-client';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
 
 const mib = 1024 * 1024;
-const patient = { timeout: 120_000, interval: 50 };
 let system: System;
 beforeAll(async () => {
   system = await startSystem({
@@ -65,9 +64,7 @@ async function offsetOf(path: string): Promise<number> {
   return Number(answer.headers.get('upload-offset'));
 }
 
-test('a stock client continues its upload after a cut connection, and after the death of every gateway', {
-  timeout: 300_000,
-}, async () => {
+test('a stock client continues its upload after a cut connection, and after the death of every gateway', async () => {
   const { member } = system.people;
   const bytes = randomBytes(6 * mib);
   const proxy = await stallingProxy([mib, 2 * mib]);
@@ -87,10 +84,9 @@ test('a stock client continues its upload after a cut connection, and after the 
     upload.start();
   });
   const reached = async (offset: number): Promise<void> =>
-    vi.waitFor(
-      async () => expect([path === '', await offsetOf(path)]).toEqual([false, expect.toSatisfy((at) => at > offset)]),
-      patient,
-    );
+    expect
+      .poll(async () => [path === '', await offsetOf(path)])
+      .toEqual([false, expect.toSatisfy((at) => at > offset)]);
   await reached(0);
   proxy.cut();
   await reached(2 * mib);
@@ -110,7 +106,7 @@ test('a stock client continues its upload after a cut connection, and after the 
   ]);
 });
 
-test('a stock client ends its upload, and the server forgets it', { timeout: 120_000 }, async () => {
+test('a stock client ends its upload, and the server forgets it', async () => {
   const { member } = system.people;
   const proxy = await stallingProxy([mib]);
   const upload = new Upload(randomBytes(3 * mib), {
@@ -119,9 +115,9 @@ test('a stock client ends its upload, and the server forgets it', { timeout: 120
     retryDelays: [],
   });
   upload.start();
-  await vi.waitFor(() => expect(upload.url).not.toBeNull(), patient);
+  await expect.poll(() => upload.url).not.toBeNull();
   const { pathname } = new URL(upload.url ?? '');
-  await vi.waitFor(async () => expect(await offsetOf(pathname)).toBeGreaterThan(0), patient);
+  await expect.poll(() => offsetOf(pathname)).toBeGreaterThan(0);
   await upload.abort(true);
   proxy.close();
   const headers = { authorization: authorizationOf(member), 'tus-resumable': '1.0.0' };

@@ -40,8 +40,7 @@ const language = async (...args: string[]): Promise<Answer> => {
   expect([code, output]).toEqual([0, output]);
   return JSON.parse(printed);
 };
-const untilIndexed = () =>
-  expect.poll(async () => (await language()).is_complete, { timeout: 120_000, interval: 500 }).toBe(true);
+const untilIndexed = () => expect.poll(async () => (await language()).is_complete, { interval: 500 }).toBe(true);
 
 /** A transaction with a row lock: messages are not indexed again before it ends. */
 async function withHeldMessage(id: number, work: () => Promise<void>): Promise<void> {
@@ -57,9 +56,7 @@ async function withHeldMessage(id: number, work: () => Promise<void>): Promise<v
   }
 }
 
-test('messages of the previous release are found before and after they are indexed again', {
-  timeout: 240_000,
-}, async () => {
+test('messages of the previous release are found before and after they are indexed again', async () => {
   const id = await send('Read app.log in the Café of deployments');
   await admin.query('ALTER TABLE messaging.message DISABLE TRIGGER index_message');
   await admin.query(
@@ -87,9 +84,7 @@ test('messages of the previous release are found before and after they are index
   ]);
 });
 
-test('another language finds by its words, and by the former one until all messages are indexed', {
-  timeout: 240_000,
-}, async () => {
+test('another language finds by its words, and by the former one until all messages are indexed', async () => {
   const early = await send('Die Häuser brauchen neue walls, they were walking');
   expect(await found('Haus')).toEqual([]);
   expect(await found('walked')).toEqual([early]);

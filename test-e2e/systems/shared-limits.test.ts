@@ -32,7 +32,7 @@ function tried(statuses: readonly number[]): number {
   return wrong.length;
 }
 
-test('of guesses that are sent together, each network has at most five', { timeout: 120_000 }, async () => {
+test('of guesses that are sent together, each network has at most five', async () => {
   const { email } = system.people.member;
   for (const network of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
     const statuses = await Promise.all(times(30, (index) => logIn(email, `wrong${index}`, network)));
@@ -45,9 +45,7 @@ test('of guesses that are sent together, each network has at most five', { timeo
   expect(tried(unknown)).toBeLessThanOrEqual(5);
 });
 
-test('right passwords that are sent together pass, also beside wrong ones of others', {
-  timeout: 120_000,
-}, async () => {
+test('right passwords that are sent together pass, also beside wrong ones of others', async () => {
   const { moderator, member2, guest } = system.people;
   const network = '192.0.2.10';
   const right = times(8, () => [moderator, guest])
@@ -59,7 +57,7 @@ test('right passwords that are sent together pass, also beside wrong ones of oth
   expect(await logIn(member2.email, member2.password, '192.0.2.11')).toBe(200);
 });
 
-test('refused requests are limited by network, whose keys and logins work on', { timeout: 120_000 }, async () => {
+test('refused requests are limited by network, whose keys and logins work on', async () => {
   const refused: [method: string, path: string, status: number][] = [
     ['GET', '/nothing', 404],
     ['GET', '/users/me', 401],
@@ -89,7 +87,7 @@ test('refused requests are limited by network, whose keys and logins work on', {
   expect(mine.status).toBe(200);
 });
 
-test('the cookie of a session that ended makes no request for a file a guess', { timeout: 120_000 }, async () => {
+test('the cookie of a session that ended makes no request for a file a guess', async () => {
   const { member } = system.people;
   const headers = { 'x-forwarded-for': '192.0.2.30', cookie: `sessionid=${'x'.repeat(43)}` };
   const open = async (sent: Record<string, string>): Promise<number> => {

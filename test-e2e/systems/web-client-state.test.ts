@@ -14,7 +14,7 @@ let dataDir: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'natter-web-state-'));
   system = await startSystem({ dataDir, log: () => undefined });
-}, 600_000);
+});
 afterAll(async () => {
   await system?.stop();
   await rm(dataDir, { recursive: true, force: true });

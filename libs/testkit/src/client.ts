@@ -100,7 +100,7 @@ export function exchange(
     const started = performance.now();
     const isChunked = headers['transfer-encoding'] !== undefined;
     const sized = isChunked ? headers : { 'content-length': String(Buffer.byteLength(body)), ...headers };
-    const outgoing = request(url, { method, headers: sized, agent, timeout: 70_000 }, (incoming) => {
+    const outgoing = request(url, { method, headers: sized, agent, timeout: 120_000 }, (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('error', reject);

@@ -9,7 +9,7 @@ const events = durableConsumers.find(({ service, name }) => service === 'messagi
  */
 export async function noticesSent(realmId: number): Promise<void> {
   await connected(async (client) => {
-    const until = Date.now() + 60_000;
+    const until = Date.now() + 120_000;
     for (;;) {
       const { rows } = await client.query<{ pending: boolean }>(
         `SELECT EXISTS (

@@ -38,7 +38,7 @@ export class Queue {
   }
 
   /** The next event that matches; earlier events are in `seen`. */
-  async next(fits: (event: Json) => boolean, withinMs = 30_000): Promise<Json> {
+  async next(fits: (event: Json) => boolean, withinMs = 120_000): Promise<Json> {
     const end = Date.now() + withinMs;
     for (let from = this.seen.length; ; ) {
       const found = this.seen.slice(from).find(fits);

@@ -76,7 +76,7 @@ export class RawSocket {
   /**
    * Resolves when the received data satisfies the condition; rejects when the connection closed or the time is over.
    */
-  async until(holds: (received: string) => boolean, withinMs = 30_000): Promise<void> {
+  async until(holds: (received: string) => boolean, withinMs = 120_000): Promise<void> {
     const end = Date.now() + withinMs;
     while (!holds(this.received)) {
       if (this.#isClosed) throw new Error(`closed after ${JSON.stringify(this.received.slice(0, 500))}`);
@@ -93,7 +93,7 @@ export class RawSocket {
   }
 
   /** The next response with a Content-Length, removed from the received data. Interim responses are skipped. */
-  async answer(withinMs = 30_000): Promise<RawAnswer> {
+  async answer(withinMs = 120_000): Promise<RawAnswer> {
     await this.until((received) => endOfAnswer(received) !== undefined, withinMs);
     const text = this.received;
     const end = endOfAnswer(text) ?? text.length;

@@ -103,7 +103,7 @@ export async function openRealm({ havePasswords = false }: { havePasswords?: boo
  */
 async function welcomed(person: Client): Promise<Client> {
   const newest = { anchor: 'newest', num_before: 1, num_after: 0, narrow: [['is', 'dm']] };
-  const until = Date.now() + 60_000;
+  const until = Date.now() + 120_000;
   while ((await person.ok('GET', '/messages', newest)).messages.length === 0) {
     if (Date.now() > until) throw new Error(`No message of the Welcome Bot to user ${person.user_id}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
