@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { withinOneMinute } from '../../one-minute.ts';
 import { anonymousLimit, system } from './system.ts';
 
 test('a proxy that is trusted says from where a request came, and nothing of where links lead', async () => {
@@ -10,9 +11,11 @@ test('a proxy that is trusted says from where a request came, and nothing of whe
   expect(answer.realm_url).toBe(system.url);
   // Each address behind the proxy has its own limit.
   const left = async (from: string): Promise<number> => Number((await ask(from)).headers.get('x-ratelimit-remaining'));
-  expect([await left('203.0.113.8'), await left('203.0.113.8'), await left('203.0.113.9')]).toEqual([
-    anonymousLimit - 1,
-    anonymousLimit - 2,
-    anonymousLimit - 1,
-  ]);
+  await withinOneMinute(async () => {
+    expect([await left('203.0.113.8'), await left('203.0.113.8'), await left('203.0.113.9')]).toEqual([
+      anonymousLimit - 1,
+      anonymousLimit - 2,
+      anonymousLimit - 1,
+    ]);
+  });
 });
