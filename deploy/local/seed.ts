@@ -81,7 +81,9 @@ export async function seed(options: {
       people[name] = { email, api_key, user_id, password, full_name: demo.full_name };
     }
     const all = people as People;
-    await enliven(options.url, all);
+    const send = sendTo(options.url);
+    await enliven(send, all);
+    await untilGreeted(send, all);
     await write(options, all);
     return all;
   } finally {
@@ -92,9 +94,11 @@ export async function seed(options: {
 const write = ({ file, url }: { file: string; url: string }, users: People): Promise<void> =>
   writeFile(file, `${JSON.stringify({ url, users }, null, 2)}\n`, { mode: 0o600 });
 
-/** Creates demo channels with a first conversation; new channels are announced in one of them. */
-async function enliven(url: string, people: People): Promise<void> {
-  const send = async (method: string, person: Person, path: string, form: Record<string, string>): Promise<unknown> => {
+type Send = (method: string, person: Person, path: string, form: Record<string, string>) => Promise<unknown>;
+
+const sendTo =
+  (url: string): Send =>
+  async (method, person, path, form) => {
     const authorization = `Basic ${Buffer.from(`${person.email}:${person.api_key}`).toString('base64')}`;
     const query = method === 'GET' ? `?${new URLSearchParams(form)}` : '';
     const response = await fetch(`${url}/api/v1${path}${query}`, {
@@ -105,6 +109,24 @@ async function enliven(url: string, people: People): Promise<void> {
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
     return response.json();
   };
+
+/**
+ * The Welcome Bot greets people some time after they were created. Then nothing happens by itself any more, so tests
+ * receive no messages but their own.
+ */
+async function untilGreeted(send: Send, people: People): Promise<void> {
+  const newest = { anchor: 'newest', num_before: '1', num_after: '0', narrow: '[["is","dm"]]' };
+  const end = Date.now() + 120_000;
+  for (const person of Object.values(people))
+    for (let restMs = 100; Date.now() < end; restMs = Math.min(2 * restMs, 2_000)) {
+      const { messages } = (await send('GET', person, '/messages', newest)) as { messages: unknown[] };
+      if (messages.length > 0) break;
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+    }
+}
+
+/** Creates demo channels with a first conversation; new channels are announced in one of them. */
+async function enliven(send: Send, people: People): Promise<void> {
   const { owner, administrator, moderator, member, member2 } = people;
   const principals = JSON.stringify([owner, administrator, moderator, member, member2].map(({ user_id }) => user_id));
   for (const name of ['announcements', 'general', 'sandbox'])
