@@ -38,7 +38,6 @@ export async function runService<S extends typeof commonConfig>(
   const log = createLogger(name, config.NATTER_LOG_LEVEL);
   const metrics = createMetrics(name);
   watchStalls(metrics, log);
-  startWatchdog(name);
   log.info({ config: redacted(config) }, 'starting');
   const endTracing = await startTracing(name, {
     endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -65,6 +64,8 @@ export async function runService<S extends typeof commonConfig>(
   const bus = await connectBus({ url: config.NATTER_NATS_URL, name, log, metrics });
   const running = await start({ config, log, metrics, bus });
   readiness.isStarted = true;
+  // A start computes for long without a pause on a slow machine. Ended, the process would begin again.
+  startWatchdog(name);
   // Before this point a failed start ends the process, so that it is restarted.
   surviveUnhandledErrors(metrics, log);
   log.info({ operationsPort: operations.port }, 'ready');
