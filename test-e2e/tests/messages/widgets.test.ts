@@ -1,5 +1,6 @@
 import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { beforeDue } from '../scheduled-messages/soon.ts';
 
 let realm: Realm;
 beforeAll(async () => {
@@ -112,12 +113,10 @@ test('a bot gives its message a form of choices; a bad one sends nothing', async
 
 test('a scheduled poll is a poll when it is sent', async () => {
   const queue = await realm.member2.queue({ event_types: ['message'] });
-  await realm.member.ok('POST', '/scheduled_messages', {
-    type: 'direct',
-    to: [realm.member2.user_id],
-    content: '/poll Later?',
-    scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 2,
-  });
-  const { message } = await queue.next((event) => event.type === 'message', 30_000);
+  const form = { type: 'direct', to: [realm.member2.user_id], content: '/poll Later?' };
+  await beforeDue((at) =>
+    realm.member.ok('POST', '/scheduled_messages', { ...form, scheduled_delivery_timestamp: at }),
+  );
+  const { message } = await queue.next((event) => event.type === 'message', 120_000);
   expect(JSON.parse(message.submessages[0].content).extra_data.question).toBe('Later?');
 });

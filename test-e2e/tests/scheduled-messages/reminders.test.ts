@@ -1,5 +1,6 @@
 import { type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeDue, soon } from './soon.ts';
 
 let realm: Realm;
 let messageId: number;
@@ -9,8 +10,6 @@ beforeAll(async () => {
   const form = { type: 'channel', to: 'open', topic: 'lunch', content: 'soup today' };
   messageId = (await realm.member.ok('POST', '/messages', form)).id;
 });
-
-const soon = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
 
 describe('a reminder', () => {
   test('quotes its message, and is listed until it comes', async () => {
@@ -40,10 +39,9 @@ describe('a reminder', () => {
   test('comes at its time as a direct message of the notification bot', async () => {
     const person = await realm.person();
     const queue = await person.queue();
-    const { reminder_id } = await person.ok('POST', '/reminders', {
-      message_id: messageId,
-      scheduled_delivery_timestamp: soon(2),
-    });
+    const { reminder_id } = await beforeDue((at) =>
+      person.ok('POST', '/reminders', { message_id: messageId, scheduled_delivery_timestamp: at }),
+    );
     const { message } = await queue.next(({ type }) => type === 'message');
     expect(message).toMatchObject({ type: 'private', sender_full_name: 'Notification Bot' });
     expect(message.content).toContain('soup today');
