@@ -63,6 +63,7 @@ describe('unread messages in a register', () => {
       read_by_sender: true,
     });
     expect(await flagsOf(member, own.id)).toEqual(['read']);
+    await noticesSent(realm.id);
     await subscribe(member2, 'joined later', [member2]);
     expect((await unreadOf(member2)).streams).toEqual([]);
     expect((await unreadOf(member)).streams.map((one: Json) => one.topic)).not.toContain('own');

@@ -1,4 +1,4 @@
-import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, type Json, noticesSent, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -93,6 +93,7 @@ describe('who is subscribed by somebody else', () => {
 test('a renamed channel bears a note of both names', async () => {
   await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'before' }] });
   const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'before' });
+  await noticesSent(realm.id);
   const queue = await realm.owner.queue();
   await realm.owner.ok('PATCH', `/streams/${stream_id}`, { new_name: 'after' });
   const { message } = await queue.next(isNotice);
@@ -104,6 +105,7 @@ test('where there is no topic but the empty one, bots use it too', async () => {
   const { owner } = realm;
   const form = { name: 'plain', subscribers: [owner.user_id], topics_policy: 'empty_topic_only' };
   const { id } = await owner.ok('POST', '/channels/create', form);
+  await noticesSent(realm.id);
   const queue = await owner.queue({ client_capabilities: { empty_topic_name: true } });
   await owner.ok('PATCH', `/streams/${id}`, { description: 'One conversation' });
   const { message } = await queue.next(isNotice);
@@ -162,6 +164,7 @@ test('who is put into a group by somebody else is told', async () => {
     description: '',
     members: [realm.owner.user_id],
   });
+  await noticesSent(realm.id);
   const queue = await realm.member.queue();
   await realm.owner.ok('POST', `/user_groups/${group_id}/members`, { add: [realm.member.user_id] });
   const { message } = await queue.next(isNotice);
