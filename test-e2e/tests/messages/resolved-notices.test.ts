@@ -19,7 +19,8 @@ async function resolve(realm: Realm, others: readonly Client[]): Promise<{ id: n
   await others[2]?.ok('POST', '/user_topics', { stream_id, topic: 'task', visibility_policy: 3 });
   const queues = await Promise.all(others.map((who) => who.queue({ event_types: ['message'] })));
   await sender.ok('PATCH', `/messages/${first}`, { topic: '✔ task', propagate_mode: 'change_all' });
-  const events = await Promise.all(queues.map((queue) => queue.next(() => true, 30_000)));
+  const isNotice = ({ message }: Json) => message.subject === '✔ task';
+  const events = await Promise.all(queues.map((queue) => queue.next(isNotice)));
   return { id: events[0].message.id, flags: events.map((event) => event.flags) };
 }
 
