@@ -73,10 +73,11 @@ async function logIn(
   path: string,
   options: BrowserContextOptions,
 ): Promise<Visit> {
-  const context = await browser.newContext(options);
+  // Axe would judge the colours of a transition that is under way.
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(120_000);
+  context.setDefaultNavigationTimeout(120_000);
   const page = await context.newPage();
-  page.setDefaultTimeout(100_000);
-  page.setDefaultNavigationTimeout(100_000);
   const faults: string[] = [];
   page.on('pageerror', ({ message }) => faults.push(message));
   page.on('console', (line) => {

@@ -27,20 +27,25 @@ afterAll(async () => {
 });
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const eventually = async <T>(what: () => Promise<T | undefined>, withinMs = 30_000): Promise<T> => {
+const eventually = async <T>(what: () => Promise<T | undefined>, withinMs = 120_000): Promise<T> => {
   for (const end = Date.now() + withinMs; ; await pause(50)) {
     const found = await what().catch(() => undefined);
     if (found !== undefined) return found;
     if (Date.now() > end) throw new Error('it did not come about');
   }
 };
-const ask = (method: string, path: string, form: Answer) =>
-  request(system.url, system.people.owner, method, path, form);
-const send = (content: string): Promise<number> =>
-  eventually(async () => {
-    const { status, body } = await ask('POST', '/messages', { type: 'channel', to: 'general', topic: 'old', content });
+const ask = (method: string, path: string, form: Answer, headers: Record<string, string> = {}) =>
+  request(system.url, system.people.owner, method, path, form, headers);
+let sends = 0;
+/** Under one key until it is answered, so that it is sent once. */
+const send = (content: string): Promise<number> => {
+  const key = { 'idempotency-key': `send ${++sends}` };
+  const form = { type: 'channel', to: 'general', topic: 'old', content };
+  return eventually(async () => {
+    const { status, body } = await ask('POST', '/messages', form, key);
     return status === 200 ? (body.id as number) : undefined;
   });
+};
 const register = (): Promise<Answer> =>
   eventually(async () => {
     const { status, body } = await ask('POST', '/register', { event_types: ['message'], idle_queue_timeout: 3_600 });
