@@ -23,8 +23,6 @@ afterAll(async () => {
   await system?.stop();
 });
 
-const generous = { timeout: 60_000, interval: 250 };
-
 test('a day of work: everything that the client can ask answers what it wrote', async () => {
   const { member, member2 } = system.people;
   const client = await zulip({ username: member.email, password: member.password, realm: system.url });
@@ -96,7 +94,7 @@ zulip({ username: process.env.BOT_NAME, password: process.env.BOT_PASSWORD, real
   client.callOnEachEvent(({ type, message }) => {
     if (type !== 'message' || !message.content.includes('ping')) return;
     const content = message.content.replace(/<[^>]*>/g, '').replace('ping', 'pong');
-    client.messages.send({ type: 'stream', to: message.display_recipient, topic: message.subject, content });
+    client.messages.send({ type: 'stream', to: message.display_recipient, topic: message.subject, content }).catch(() => undefined);
   }, ['message']),
 );
 `;
@@ -125,13 +123,11 @@ test('a bot follows while the processes that it is connected to are killed', asy
     const form = { type: 'channel', to: 'general', topic: 'bot', content };
     const send = () => request(system.url, member2, 'POST', '/messages', form, { 'idempotency-key': content });
     await expect
-      .poll(
-        () =>
-          send().then(
-            ({ status }) => status,
-            () => 0,
-          ),
-        generous,
+      .poll(() =>
+        send().then(
+          ({ status }) => status,
+          () => 0,
+        ),
       )
       .toBe(200);
     return content.replace('ping', 'pong');
@@ -143,14 +139,21 @@ test('a bot follows while the processes that it is connected to are killed', asy
         await ping();
         return contents();
       },
-      { timeout: 60_000, interval: 1_000 },
+      { interval: 1_000 },
     )
     .toEqual(expect.arrayContaining([expect.stringContaining('pong')]));
 
   for (const program of ['gateway', 'event-queue', 'messaging'] as const) {
     for (const child of system.children.filter((one) => one.program === program)) child.kill('SIGKILL');
-    const answer = await ping();
-    await expect.poll(contents, generous).toContain(answer);
-    expect((await contents()).filter((content) => content === answer)).toEqual([answer]);
+    // The client does not repeat a send whose connection ended with its process.
+    const answers: string[] = [];
+    const isAnswered = async (): Promise<boolean> => {
+      answers.push(await ping());
+      const given = new Set(await contents());
+      return answers.some((answer) => given.has(answer));
+    };
+    await expect.poll(isAnswered, { interval: 1_000 }).toBe(true);
   }
+  const pongs = (await contents()).filter((content) => content.includes('pong'));
+  expect(pongs).toEqual([...new Set(pongs)]);
 });
