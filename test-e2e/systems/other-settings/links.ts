@@ -155,13 +155,17 @@ test('a message is rendered against the configured origin, also one that was sch
     expect(rendered.body.rendered).toContain(expected);
     expect(rendered.body.rendered).toContain('href="http://evil.example/#narrow/near/2"');
   }
-  const scheduled = await send({ host: 'evil.example' }, 'POST', '/api/v1/scheduled_messages', {
-    type: 'direct',
-    to: [system.people.member.user_id],
-    content,
-    scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 2,
-  });
-  expect(scheduled.status).toBe(200);
+  const schedule = async (seconds: number): Promise<number> => {
+    const form = {
+      type: 'direct',
+      to: [system.people.member.user_id],
+      content,
+      scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + seconds,
+    };
+    return (await send({ host: 'evil.example' }, 'POST', '/api/v1/scheduled_messages', form)).status;
+  };
+  // On a busy machine the first time may be over when the request arrives.
+  if ((await schedule(2)) !== 200) expect(await schedule(30)).toBe(200);
   const newest = async (): Promise<string> => {
     const narrow = [{ operator: 'dm', operand: [system.people.member.user_id] }];
     const query = new URLSearchParams({
