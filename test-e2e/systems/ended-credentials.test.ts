@@ -47,6 +47,14 @@ test.each([
   ['a long poll', {}],
   ['a poll that may not wait', { dont_block: true }],
 ])('%s that came before its key ended, and is not held yet, answers with nothing from afterwards', async (_, form) => {
+  // On a busy machine the poll may wait longer for the stopped service than its deadline allows.
+  let answer = await pollOfEndedKey(form);
+  for (let tries = 1; answer.status === 503 && tries < 5; tries++) answer = await pollOfEndedKey(form);
+  expect(JSON.stringify(answer.body)).not.toContain('a secret');
+  expect([answer.status, answer.body.code]).toEqual([401, 'INVALID_API_KEY']);
+});
+
+async function pollOfEndedKey(form: Record<string, unknown>): Promise<{ status: number; body: Answer }> {
   const thief = await stolenKey();
   const { queue_id, last_event_id } = await ok(thief, 'POST', '/register', { event_types: ['message'] });
   // The first poll of a queue extends its life, so it waits for the stopped service after authentication.
@@ -58,11 +66,12 @@ test.each([
     await endKey(thief);
     const message = { type: 'direct', to: [system.people.member.user_id], content: 'a secret' };
     await ok(system.people.owner, 'POST', '/messages', message);
-    await expect.poll(async () => (await call(thief, 'GET', '/users/me')).status).toBe(401);
+    // Both gateways know that the key ended.
+    const statuses = () =>
+      Promise.all(Array.from({ length: 12 }, async () => (await call(thief, 'GET', '/users/me')).status));
+    await expect.poll(statuses).toEqual(Array(12).fill(401));
   } finally {
     stopped('SIGCONT');
   }
-  const { status, body } = await poll;
-  expect(JSON.stringify(body)).not.toContain('a secret');
-  expect([status, body.code]).toEqual([401, 'INVALID_API_KEY']);
-});
+  return poll;
+}

@@ -46,9 +46,12 @@ async function knownPerson(): Promise<Who> {
     password: account.password,
   });
   const who = { user_id, email, api_key };
-  const answers = await onAllGateways(() => call(who, 'GET', '/users/me'));
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-  return who;
+  // The servers may still be coming back from an earlier cut.
+  for (const end = Date.now() + 120_000; ; await pause(500)) {
+    const statuses = (await onAllGateways(() => call(who, 'GET', '/users/me'))).map(({ status }) => status);
+    if (statuses.every((status) => status === 200)) return who;
+    if (Date.now() > end) throw new Error(`A new person is answered ${statuses}`);
+  }
 }
 
 /** Faults injected around the answer to the change; `back` ends them. */
@@ -176,7 +179,7 @@ const refusesAll = async ({ refused }: Revoked): Promise<void> => {
   await Promise.all(refused.map(({ what, code }) => expectNeverAgain(what, code)));
 };
 
-describe.each(cuts)('while $name', { timeout: 120_000 }, ({ name, before, after, back }) => {
+describe.each(cuts)('while $name', ({ name, before, after, back }) => {
   let [left, role, group] = [] as unknown as [Revoked & Held, Revoked, Revoked];
   let refusals = new Map<Revoked, Promise<void>>();
   let at = 0;
@@ -201,7 +204,7 @@ describe.each(cuts)('while $name', { timeout: 120_000 }, ({ name, before, after,
 
   test('a deactivation ends keys at once, and queues and held polls soon', async () => {
     await refusals.get(left);
-    const answers = await Promise.race([left.answers, pause(10_000)]);
+    const answers = await Promise.race([left.answers, pause(30_000)]);
     expect(answers, 'held polls').toBeDefined();
     const after = left.ended.map((end) => end - at).sort((a, b) => a - b);
     console.log(`${name}: held polls ended after`, after, 'ms');

@@ -7,7 +7,7 @@ import { message, openWeb, type PersonName, type Web, withoutLimits } from '../w
 let web: Web;
 beforeAll(async () => {
   web = await openWeb({ env: withoutLimits });
-}, 600_000);
+});
 afterAll(() => web?.close());
 
 async function send(name: PersonName, topic: string, content: string): Promise<number> {
@@ -23,8 +23,11 @@ const dialog = (page: Page) => page.getByRole('dialog');
 async function readNewest(page: Page, id: number): Promise<void> {
   await article(page, id).waitFor();
   await page.locator('#compose').press('Escape');
-  await page.keyboard.press('End');
-  await expect.poll(() => article(page, id).evaluate('document.activeElement?.dataset.message')).toBe(String(id));
+  const focused = async (): Promise<unknown> => {
+    await page.keyboard.press('End');
+    return page.evaluate('document.activeElement?.dataset.message');
+  };
+  await expect.poll(focused).toBe(String(id));
 }
 
 test('reactions are given and taken back by click and by keyboard, and everybody sees them', async () => {
@@ -37,7 +40,7 @@ test('reactions are given and taken back by click and by keyboard, and everybody
   await article(max.page, id).getByRole('button', { name: 'React with thumbs up' }).click();
   const chip = article(mia.page, id).getByRole('button', { name: /^thumbs up: / });
   await chip.waitFor();
-  expect(await chip.getAttribute('aria-pressed')).toBe('false');
+  await expect.poll(() => chip.getAttribute('aria-pressed')).toBe('false');
   await chip.click();
   await article(max.page, id)
     .getByRole('button', { name: /^thumbs up: 2, you and / })

@@ -8,7 +8,7 @@ import { findingsOf, openWeb, type Visit, type Web } from '../web-visit.ts';
 let web: Web;
 beforeAll(async () => {
   web = await openWeb();
-}, 600_000);
+});
 afterAll(() => web?.close());
 
 /** Opens a dialog of the account menu. */
@@ -47,7 +47,7 @@ test('a person changes their name, notifications, colors, picture and password',
   await dialog.getByText('The password is changed.').waitFor();
   await dialog.getByRole('button', { name: 'Appearance' }).click();
   await dialog.getByLabel('Dark', { exact: true }).check();
-  expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+  await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
   expect(await findingsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Notifications' }).click();
   const sounds = dialog.getByLabel('Play a sound with notifications');
@@ -58,7 +58,9 @@ test('a person changes their name, notifications, colors, picture and password',
   await dialog.getByRole('button', { name: 'Access' }).click();
   await dialog.getByRole('button', { name: 'Make a new API key' }).click();
   await dialog.getByRole('button', { name: 'End the others and make a key' }).click();
-  const apiKey = await dialog.getByLabel('Your API key. It is not shown again.').inputValue();
+  const shownKey = dialog.getByLabel('Your API key. It is not shown again.');
+  await expect.poll(() => shownKey.inputValue()).not.toBe('');
+  const apiKey = await shownKey.inputValue();
   const settings = await createClient({ url: web.system.url, email, apiKey }).register({
     fetch_event_types: ['user_settings'],
     client_capabilities: { user_settings_object: true },
@@ -105,10 +107,11 @@ test('a person finds, creates, joins and arranges channels', async () => {
   await dialog.getByText('Private', { exact: true }).waitFor();
   await page.setViewportSize({ width: 320, height: 640 });
   expect(await findingsOf(page)).toEqual([]);
-  const isWide = await page.evaluate(
-    `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.modal-body'))`,
-  );
-  expect(isWide).toBe(false);
+  const isWide = () =>
+    page.evaluate(
+      `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.modal-body'))`,
+    );
+  await expect.poll(isWide).toBe(false);
   await leave(visit);
 });
 
@@ -121,8 +124,7 @@ test('an administrator names the organization, invites, gives roles and deactiva
   await page.locator('.realm', { hasText: 'Renamed organization' }).waitFor({ state: 'attached' });
   await dialog.getByRole('button', { name: 'New invitation link' }).click();
   const link = dialog.getByLabel('Invitation link');
-  await link.waitFor();
-  expect(await link.inputValue()).toContain(`${web.system.url}/join/`);
+  await expect.poll(() => link.inputValue()).toContain(`${web.system.url}/join/`);
   expect(await findingsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await link.waitFor({ state: 'detached' });
@@ -131,10 +133,10 @@ test('an administrator names the organization, invites, gives roles and deactiva
   await dialog.getByLabel(`Role of ${full_name}`).selectOption('Member');
   await dialog.getByText('The role is changed.').waitFor();
   const guest = async () => (await web.clientOf('owner').getUser({ user_id_or_email: String(user_id) })).user;
-  expect(await guest()).toMatchObject({ role: 400 });
+  await expect.poll(guest).toMatchObject({ role: 400 });
   await dialog.getByRole('button', { name: `Deactivate ${full_name}` }).click();
   await dialog.getByRole('button', { name: `Deactivate ${full_name}` }).click();
   await dialog.getByLabel(`Role of ${full_name}`).waitFor({ state: 'detached' });
-  expect(await guest()).toMatchObject({ is_active: false });
+  await expect.poll(guest).toMatchObject({ is_active: false });
   await leave(visit);
 });
