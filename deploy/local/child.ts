@@ -63,7 +63,7 @@ const entryOf = (program: ServiceProgram): string =>
   );
 
 /** Caches stripped and compiled modules for all processes of this checkout. */
-const compileCache = fileURLToPath(new URL('../../.natter/cache/compile', import.meta.url));
+export const compileCache = fileURLToPath(new URL('../../.natter/cache/compile', import.meta.url));
 
 /**
  * Most data of a request is garbage when it ends: a small young generation limits the memory of held polls. The image

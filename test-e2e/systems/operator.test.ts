@@ -7,9 +7,9 @@ import { type System, startSystem } from '@natter/local/system';
 import { derivedPassword } from '@natter/service-kit';
 import { exchange } from '@natter/testkit';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../api.ts';
-import { operatorSettings, runNatter } from '../operator-command.ts';
+import { byFours, operatorSettings, runNatter } from '../operator-command.ts';
 
 let system: System;
 let dataDir: string;
@@ -61,14 +61,8 @@ describe('natter parked', () => {
   test('lets the service apply it once more', async () => {
     await park();
     expect(await natter('parked', 'apply', ...named)).toMatchObject({ code: 0 });
-    await vi.waitFor(
-      async () => {
-        // Either applied, or of a type that the consumer does not handle: then the reason is shown.
-        const { output } = await natter('parked', 'list');
-        expect(output).not.toContain('a defect');
-      },
-      { timeout: 60_000, interval: 500 },
-    );
+    // Either applied, or of a type that the consumer does not handle: then the reason is shown.
+    await expect.poll(async () => (await natter('parked', 'list')).output).not.toContain('a defect');
     await inPostgres('DELETE FROM channels.parked_event');
   });
 });
@@ -161,9 +155,7 @@ describe('natter doctor', () => {
     ]);
   });
 
-  test('tells of a password that Postgres refuses, and `natter migrate` sets it only when asked', {
-    timeout: 300_000,
-  }, async () => {
+  test('tells of a password that Postgres refuses, and `natter migrate` sets it only when asked', async () => {
     const wrong = { NATTER_POSTGRES_PASSWORD_PRESENCE: 'another' };
     const { code, output } = await natterWith(wrong, 'doctor');
     expect([code, output]).toEqual([1, expect.stringContaining('FAIL  password of presence: Postgres refuses it')]);
@@ -292,7 +284,7 @@ describe('an operator', () => {
       expect((await natter('user', 'rights', ...person, ...wrong)).code).toBe(2);
   });
 
-  test('lets a bot send in the name of others, and no person', { timeout: 120_000 }, async () => {
+  test('lets a bot send in the name of others, and no person', async () => {
     const { owner, member } = system.people;
     const made = await request(system.url, owner, 'POST', '/bots', { full_name: 'Mirror', short_name: 'mirror' });
     const { user_id, api_key } = made.body;
@@ -312,12 +304,10 @@ describe('an operator', () => {
     expect((await rights(member.email, 'yes')).code).toBe(1);
   });
 
-  test('is refused for a host that no realm has, also where the default realm would answer it', {
-    timeout: 120_000,
-  }, async () => {
+  test('is refused for a host that no realm has, also where the default realm would answer it', async () => {
     const { email } = system.people.owner;
     const host = ['--host', 'localhots'];
-    for (const args of [
+    const refused = [
       ['key', 'create', ...host, '--email', email],
       ['key', 'revoke', ...host, '--email', email],
       ['realm', 'url', ...host, '--url', 'http://localhots'],
@@ -331,21 +321,22 @@ describe('an operator', () => {
       ['key', 'list', ...host],
       ['channel', 'list', ...host],
       ['queue', 'list', ...host],
-    ]) {
+    ];
+    await byFours(refused, async (args) => {
       const { code, output } = await natter(...args);
       expect([code, output]).toEqual([1, expect.stringContaining('no realm has the host localhots')]);
-    }
+    });
     expect((await request(system.url, system.people.owner, 'GET', '/users/me')).status).toBe(200);
   });
 
-  test('is told how to use each command, and can read each answer as JSON', { timeout: 300_000 }, async () => {
+  test('is told how to use each command, and can read each answer as JSON', async () => {
     const { printed: list } = await natter('--help');
     const names = [...list.matchAll(/^ {2}([a-z]+(?:[ -][a-z]+)*) {2,}/gm)].map((match) => match[1] ?? '');
     expect(names.length).toBeGreaterThan(10);
-    for (const name of names) {
+    await byFours(names, async (name) => {
       const { code, printed } = await natter(...name.split(' '), '--help');
       expect([name, code, printed]).toEqual([name, 0, expect.stringContaining(`usage: natter ${name}`)]);
-    }
+    });
     const realms = JSON.parse((await natter('realm', 'list', '--json')).printed);
     expect(realms).toContainEqual(expect.objectContaining({ host: 'localhost', default: true }));
     const { printed } = await natter(
@@ -381,7 +372,7 @@ describe('an operator', () => {
     const connection = await connect({ servers: host, user: 'presence', pass, inboxPrefix: '_INBOX.presence' });
     const meta = { requestId: 'test', realmId: 1, client: 'test' };
     const payload = JSON.stringify({ meta, params: { email: system.people.owner.email } });
-    const asked = connection.request('natter.users.issue-api-key.presence', payload, { timeout: 5_000 });
+    const asked = connection.request('natter.users.issue-api-key.presence', payload, { timeout: 60_000 });
     await expect(asked).rejects.toThrow('Permissions Violation');
     await connection.close();
   });
@@ -404,7 +395,7 @@ describe('an operator', () => {
     expect(await send()).toBeGreaterThan(before + 5_000);
     const poll = { queue_id: queue.queue_id, last_event_id: -1, dont_block: true };
     await expect
-      .poll(async () => (await request(system.url, owner, 'GET', '/events', poll)).body.code, { timeout: 60_000 })
+      .poll(async () => (await request(system.url, owner, 'GET', '/events', poll)).body.code)
       .toBe('BAD_EVENT_QUEUE_ID');
     expect((await natter('realm', 'list')).output).toMatch(/localhost/);
     expect((await natter('migrate')).output).toContain('the database is up to date');
