@@ -24,7 +24,8 @@ export async function freePort(): Promise<number> {
 
 export function isFree(port: number): Promise<boolean> {
   return new Promise((done) => {
-    const server = createServer();
+    // A client of a server that is away may try this port; its connection would keep the server open.
+    const server = createServer((socket) => socket.destroy());
     server.once('error', () => done(false));
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => done(true)));
   });

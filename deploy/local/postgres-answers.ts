@@ -9,7 +9,11 @@ interface Connection {
 }
 
 const { Client } = createRequire(import.meta.url)('pg') as {
-  Client: new (options: { connectionString: string; connectionTimeoutMillis: number }) => Connection;
+  Client: new (options: {
+    connectionString: string;
+    connectionTimeoutMillis: number;
+    query_timeout: number;
+  }) => Connection;
 };
 
 export async function answersQuery(url: string): Promise<boolean> {
@@ -29,7 +33,7 @@ export async function answersQuery(url: string): Promise<boolean> {
 const UNKNOWN_DATABASE = '3D000';
 
 async function once(connectionString: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString, connectionTimeoutMillis: 2_000 });
+  const client = new Client({ connectionString, connectionTimeoutMillis: 2_000, query_timeout: 30_000 });
   client.on('error', () => {});
   try {
     await client.connect();

@@ -36,7 +36,7 @@ export interface Recipe {
   answers(): Promise<boolean>;
 }
 
-const STARTS_WITHIN_MS = 30_000;
+const STARTS_WITHIN_MS = 120_000;
 const STOPS_WITHIN_MS = 10_000;
 const LOG_BYTES = 10_000_000;
 const endingSignals: ReadonlySet<NodeJS.Signals> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGABRT']);
