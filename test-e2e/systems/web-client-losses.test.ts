@@ -168,3 +168,22 @@ test('an upload whose answers are lost is created once, and one of a changed fil
   expect(ids).toEqual([ids[0], ids[0]]);
   await page.context().close();
 });
+
+test('a part of the page that an outage kept away is there once the server answers', async () => {
+  const page = await visit('parts');
+  const isOut = { value: true, refused: 0 };
+  await page.route(/assets\/shortcuts-dialog|\/$/, async (route) => {
+    if (!isOut.value) return route.continue();
+    isOut.refused++;
+    await route.abort();
+  });
+  await box(page).fill('A text');
+  await box(page).press('Escape');
+  await page.keyboard.press('?');
+  await expect.poll(() => isOut.refused).toBeGreaterThan(2);
+  expect(await box(page).inputValue()).toBe('A text');
+  isOut.value = false;
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).or(box(page)).first().waitFor();
+  await expect.poll(() => box(page).inputValue()).toBe('A text');
+  await page.context().close();
+});

@@ -114,6 +114,58 @@ test('links open at their messages, also on a slow machine', async () => {
   await page.context().close();
 });
 
+test('the text of an edit stays while its message is off the screen', async () => {
+  const { page, faults } = await visit(`/channel/${web.general}/topic/long?near=${idAt(count - 3)}`);
+  await article(page, idAt(count - 1)).waitFor();
+  await page.locator('.messages').focus();
+  await page.keyboard.press('End');
+  await expect.poll(() => page.evaluate('Number(document.activeElement.dataset.message)')).toBe(idAt(count - 1));
+  await page.keyboard.press('e');
+  const editor = page.getByRole('textbox', { name: 'Text of the message' });
+  await editor.fill('A changed text');
+  await scrollTo(page, idAt(count - 100), -1_500);
+  await expect.poll(() => editor.count()).toBe(0);
+  await scrollTo(page, idAt(count - 1), 1_500);
+  await expect.poll(() => editor.inputValue()).toBe('A changed text');
+  await editor.press('Escape');
+  await editor.waitFor({ state: 'detached' });
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a link that names the reader among the people leads to their conversation', async () => {
+  const { member, member2 } = web.system.people;
+  const { page, faults } = await visit(`/dm/${[member.user_id, member2.user_id].join(',')}`);
+  await page.getByRole('heading', { level: 1, name: member2.full_name }).waitFor();
+  const { id } = await web.clientOf('member2').sendMessage({ type: 'direct', to: [member.user_id], content: 'Hello' });
+  await article(page, id).waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('keys scroll pages without messages, and leave an open dialog open', async () => {
+  const { page, faults } = await visit('/recent');
+  await page.setViewportSize({ width: 1_200, height: 200 });
+  await page.locator('.recent a').first().waitFor();
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await dialog.waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.press('End');
+  expect(await page.getByRole('dialog').count()).toBe(1);
+  await dialog.waitFor();
+  const isPrevented = (key: string): Promise<boolean> =>
+    page.evaluate(
+      `!document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', bubbles: true, cancelable: true }))`,
+    );
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  for (const key of ['ArrowDown', 'ArrowUp', 'End']) expect(await isPrevented(key), key).toBe(false);
+  expect(await isPrevented('?')).toBe(true);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
 test('the place on screen stays while an older page loads, and while messages arrive', async () => {
   const { page, faults } = await visit(`/channel/${web.general}/topic/long?near=${idAt(400)}`);
   await article(page, idAt(400)).waitFor();

@@ -4,7 +4,7 @@ import { type Emoji, type Message, type Narrow, termsOf } from '../state/place.t
 /** A request takes at most so many messages. */
 const maxFlagged = 5_000;
 
-/** What a reader does with messages. The screen changes with the events that follow. */
+/** Changes messages for the reader; the events that follow change the screen. */
 export class MessageActions {
   readonly #client: Client;
   readonly #report: (error: unknown) => void;
@@ -14,7 +14,7 @@ export class MessageActions {
     this.#report = report;
   }
 
-  /** Whether it had an effect. */
+  /** Returns whether the change succeeded. */
   async #try(call: () => Promise<unknown>): Promise<boolean> {
     try {
       await call();
@@ -67,7 +67,7 @@ export class MessageActions {
     );
   }
 
-  /** What the writer wrote; undefined if it cannot be read. */
+  /** The Markdown of a message; undefined if it cannot be read. */
   async sourceOf(messageId: number): Promise<string | undefined> {
     let source: string | undefined;
     await this.#try(async () => {

@@ -20,6 +20,9 @@ const pageSize = 60;
 /** Recent conversations are those of so many messages. */
 const recentSize = 400;
 const readDelayMs = 300;
+/** Two frames of a screen. */
+const drawMs = 32;
+const hiddenDrawMs = 500;
 const caughtUpMs = 3_000;
 
 /** Leads to the page to log in, and back. */
@@ -40,11 +43,12 @@ export class Session {
   readonly #toRead = new Set<number>();
   readonly writer: Writer;
   #sending: Promise<void> = Promise.resolve();
+  #drawTimer: ReturnType<typeof setTimeout> | undefined;
   #readTimer: ReturnType<typeof setTimeout> | undefined;
   #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
-  /** What the page shows, and the message at its top. */
+  /** The list on the page, and the message at its top. */
   shown: { narrow: Narrow; topId: number | undefined } | undefined;
-  /** Whether messages on screen stay unread, because the reader wants so. */
+  /** Whether messages on screen stay unread, because the reader marked some as unread. */
   keepsUnread = false;
   readonly actions: MessageActions;
 
@@ -87,13 +91,30 @@ export class Session {
     return () => this.#listeners.delete(listener);
   };
 
+  /** Applies an action. The page is drawn at once, so that it follows the reader's keys. */
   #dispatch(action: Action): void {
+    this.#apply(action);
+    this.#draw();
+  }
+
+  /** Events may come in hundreds: the page is drawn once for those of a moment. */
+  #dispatchSoon(action: Action): void {
+    this.#apply(action);
+    this.#drawTimer ??= setTimeout(() => this.#draw(), document.hidden ? hiddenDrawMs : drawMs);
+  }
+
+  #draw(): void {
+    clearTimeout(this.#drawTimer);
+    this.#drawTimer = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #apply(action: Action): void {
     const before = this.#state;
     const { shown } = this;
     const focus = shown && { key: keyOf(shown.narrow), topId: shown.topId };
     this.#state = reduce(reduce(before, action), { type: 'bounded', focus });
     if (this.#state.outbox !== before.outbox) writeOutbox(this.#state.model.ownId, before.outbox, this.#state.outbox);
-    for (const listener of this.#listeners) listener();
   }
 
   async #run(): Promise<void> {
@@ -101,7 +122,7 @@ export class Session {
       for await (const event of this.#feed) {
         if (event.type !== 'gap') {
           for (const { since } of this.#loading.values()) since.push(event);
-          this.#dispatch({ type: 'event', event });
+          this.#dispatchSoon({ type: 'event', event });
           this.writer.arrived(event);
         } else {
           this.#loading.clear();

@@ -16,7 +16,7 @@ interface UploadOptions {
   onProgress: (sentBytes: number) => void;
 }
 
-/** What the server knows of an upload; with a `url` once it has the whole file. */
+/** The server's state of an upload; with a `url` once it has the whole file. */
 interface Known {
   offset: number;
   url: string | undefined;

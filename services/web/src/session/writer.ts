@@ -11,7 +11,7 @@ interface Store {
   dispatch: (action: Action) => void;
 }
 
-/** Drafts and typing: what is told to the server while somebody writes. */
+/** Sends drafts and typing notifications to the server while somebody writes. */
 export class Writer {
   readonly #client: Client;
   readonly #store: Store;

@@ -9,7 +9,7 @@ const maxOfAll = 6_000;
 /** Messages of no view that may stay for a while. */
 const maxLoose = 500;
 
-/** What the reader looks at: a view, and the message at the top of the screen; undefined at the end of the view. */
+/** The view on screen and its top message; undefined at the end of the view. */
 export interface Focus {
   key: string;
   topId: number | undefined;

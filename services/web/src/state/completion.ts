@@ -3,7 +3,7 @@ import type { Model } from './model.ts';
 import type { Place } from './place.ts';
 import type { Group } from './writing-snapshot.ts';
 
-/** What is being typed before the caret, if it can be completed. */
+/** The text before the caret that a suggestion can complete. */
 export type Token =
   | { kind: 'mention'; query: string; start: number; isSilent: boolean }
   | { kind: 'channel' | 'emoji' | 'command'; query: string; start: number }
@@ -66,7 +66,7 @@ function indexOf<T>(all: Iterable<T> & object, nameOf: (one: T) => string, isOrd
   return index;
 }
 
-/** How well a name matches: its beginning, the beginning of a word, or any part. 0: not at all. */
+/** The quality of a match: 3 for the beginning of a name, 2 for the beginning of a word, 1 for any part, 0 for none. */
 function matchOf(text: string, query: string): number {
   if (text.startsWith(query)) return 3;
   const part = text.indexOf(query);

@@ -13,7 +13,7 @@ interface Edit {
 
 export interface Composing {
   edits: ReadonlyMap<string, Edit>;
-  /** Who types, by the key of the conversation. */
+  /** The people who are typing, by conversation. */
   typing: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -87,7 +87,7 @@ export function textOf({ edits }: Composing, { drafts }: Writing, key: string): 
 
 type TypingEvent = Extract<ChatEvent, { type: 'typing' }>;
 
-/** Where somebody types. */
+/** The conversation in which somebody is typing. */
 export const placeOfTyping = (event: TypingEvent, ownId: number): Place =>
   event.message_type === 'stream'
     ? topicPlace(event.stream_id, event.topic)

@@ -7,7 +7,7 @@ interface RealmEmoji {
   url: string;
 }
 
-/** What the reader has marked or should notice, and the emoji of the organisation. */
+/** The mentions and stars of the reader, and the emoji of the organisation. */
 export interface Marks {
   /** Unread messages that mention the reader. */
   mentions: ReadonlySet<number>;

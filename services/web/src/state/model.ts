@@ -20,7 +20,7 @@ interface Unread {
   ids: ReadonlySet<number>;
 }
 
-/** What is known of the organisation: a register's answer, updated by events. */
+/** The known state of the organisation: a register's answer, updated by events. */
 export interface Model {
   ownId: number;
   realmName: string;
@@ -119,7 +119,7 @@ const unreadOf = (place: Place, { unread_message_ids }: { unread_message_ids: nu
   ids: new Set(unread_message_ids),
 });
 
-export function isMuted(model: Model, place: Place): boolean {
+export function isMuted(model: Pick<Model, 'channels' | 'policies'>, place: Place): boolean {
   if (place.kind !== 'topic') return false;
   const policy = model.policies.get(keyOf(place)) ?? 0;
   return policy === muted || ((model.channels.get(place.channelId)?.isMuted ?? false) && policy < unmuted);
@@ -148,7 +148,7 @@ function dropUnread(model: Model, ids: readonly number[]): Model {
   return unread ? { ...model, unread } : model;
 }
 
-/** What an event changes here. Events that it does not know leave the model as it is. */
+/** Applies an event to the model. Unknown events change nothing. */
 export function applyToModel(model: Model, event: ChatEvent): Model {
   const next = applyToPlaces(model, event);
   const rules = applyToRules(model.rules, event, model.ownId);

@@ -24,7 +24,7 @@ export interface Term {
   negated?: boolean;
 }
 
-/** Where a message lies: a topic, or the conversation with some people. */
+/** The conversation of a message: a topic, or direct messages with some people. */
 export type Place =
   | { kind: 'topic'; channelId: number; topic: string }
   | { kind: 'direct'; userIds: readonly number[] };
@@ -65,7 +65,7 @@ const mentionFlags: readonly string[] = [
 ];
 export const isMention = (flags: readonly string[]): boolean => flags.some((flag) => mentionFlags.includes(flag));
 
-/** What decides to which narrows a message belongs. */
+/** The properties of a message that decide to which narrows it belongs. */
 export interface Trait {
   place: Place;
   isMuted: boolean;

@@ -5,7 +5,7 @@ export interface Conversation {
   key: string;
   place: Place;
   newest: Message;
-  /** Who wrote, the latest first. */
+  /** The senders, the latest first. */
   senderIds: readonly number[];
 }
 

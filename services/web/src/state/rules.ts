@@ -3,11 +3,11 @@ import type { Message } from './place.ts';
 
 const administrator = 200;
 
-/** What decides whether messages may be changed. The server decides again. */
+/** These rules decide whether the reader may change a message. The server checks them again. */
 export interface Rules {
   isAdministrator: boolean;
   mayEdit: boolean;
-  /** How long after sending; null for any time. */
+  /** Seconds after sending; null for any time. */
   editSeconds: number | null;
   deleteSeconds: number | null;
 }

@@ -3,7 +3,7 @@ import { bounded, type Focus } from './bounds.ts';
 import { applyToComposing, type Composing, type ComposingAction, noComposing, reduceComposing } from './edits.ts';
 import { applyToModel, isMuted, type Model, modelOf, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
-import { applyToViews, extendView, openView, type Page, type Reader, type Shown } from './views.ts';
+import { applyToViews, extendView, markedAsRead, openView, type Page, type Reader, type Shown } from './views.ts';
 import { addDraft, removeDraft } from './writing.ts';
 import type { Draft } from './writing-snapshot.ts';
 
@@ -16,7 +16,7 @@ export interface Outgoing {
   at: number;
   /** The queue that its first attempt named: under one key, each attempt must be the same request. */
   queueId: string;
-  /** Why the server refused it. */
+  /** The reason why the server refused it. */
   problem?: string;
   /** Its id, once the server has accepted it. */
   sentAs?: number;
@@ -31,7 +31,7 @@ export interface State extends Shown {
   composing: Composing;
   /** Views that could not be loaded, by key, with the reason. */
   failed: ReadonlyMap<string, string>;
-  /** Why the last action had no effect. */
+  /** The reason why the last action had no effect. */
   notice: string | undefined;
 }
 
@@ -95,7 +95,7 @@ export function reduce(state: State, action: Action): State {
       return { ...state, failed };
     }
     case 'read':
-      return { ...state, model: withRead(state.model, action.ids) };
+      return { ...state, ...markedAsRead(state, action.ids), model: withRead(state.model, action.ids) };
     case 'noticed':
       return { ...state, notice: action.notice };
     case 'bounded':

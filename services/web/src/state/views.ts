@@ -79,7 +79,7 @@ export interface Reader {
   isMuted: (place: Place) => boolean;
 }
 
-/** What an event changes in the views. An event that is applied again changes nothing. */
+/** Applies an event to the views; a second application changes nothing. */
 export function applyToViews(shown: Shown, event: ChatEvent, reader: Reader): Shown {
   switch (event.type) {
     case 'message':
@@ -126,11 +126,17 @@ function traitsOf(message: Message, reader: Reader) {
   return { place, isMuted: reader.isMuted(place), flags: message.flags };
 }
 
+function withFlag(message: Message, flag: string, isSet: boolean): Message {
+  if (message.flags.includes(flag) === isSet) return message;
+  return { ...message, flags: isSet ? [...message.flags, flag] : message.flags.filter((one) => one !== flag) };
+}
+
+/** The messages after the reader has read some; known before the event says so. */
+export const markedAsRead = (shown: Shown, ids: readonly number[]): Shown =>
+  change(shown, ids, (message) => withFlag(message, 'read', true));
+
 function flagged(shown: Shown, event: Extract<ChatEvent, { type: 'update_message_flags' }>, reader: Reader): Shown {
-  const next = change(shown, event.messages, (message) => ({
-    ...message,
-    flags: [...message.flags.filter((flag) => flag !== event.flag), ...(event.op === 'add' ? [event.flag] : [])],
-  }));
+  const next = change(shown, event.messages, (message) => withFlag(message, event.flag, event.op === 'add'));
   if (event.flag !== 'starred') return next;
   return arranged(next, event.messages, reader, ({ kind }) => kind === 'starred' && event.op === 'add');
 }

@@ -38,7 +38,7 @@ export type GroupSetting = number | { direct_members: number[]; direct_subgroups
 type Settings = Readonly<Record<string, unknown>>;
 export type TopicsPolicy = 'inherit' | 'allow_empty_topic' | 'disable_empty_topic' | 'empty_topic_only';
 
-/** What is needed to write: a part of the model. */
+/** The part of the model that is needed to write. */
 export interface Writing {
   ownId: number;
   groups: ReadonlyMap<number, Group>;

@@ -9,14 +9,15 @@ import {
   useRouterState,
 } from '@tanstack/react-router';
 import { type MouseEvent, useEffect, useState } from 'react';
+import { loadPart } from '../session/load-part.ts';
 import type { Session } from '../session/session.ts';
-import { topicPlace } from '../state/place.ts';
+import { directPlace, topicPlace } from '../state/place.ts';
 import { Banner } from './banner.tsx';
 import { Conversation } from './conversation.tsx';
 import { Dialogs } from './dialogs.tsx';
 import { idsOf, linkTo, targetOfLink, topicOf } from './links.ts';
 import { Notice } from './notice.tsx';
-import { SessionContext } from './session-context.tsx';
+import { SessionContext, useSelected } from './session-context.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { Sidebar } from './sidebar.tsx';
 import './reading.css';
@@ -103,19 +104,19 @@ const lists = [
 const inbox = createRoute({
   getParentRoute: () => rootRoute,
   path: '/inbox',
-  component: lazyRouteComponent(() => import('./inbox.tsx'), 'InboxPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('./inbox.tsx')), 'InboxPage'),
 });
 
 const recent = createRoute({
   getParentRoute: () => rootRoute,
   path: '/recent',
-  component: lazyRouteComponent(() => import('./recent.tsx'), 'RecentPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('./recent.tsx')), 'RecentPage'),
 });
 
 const search = createRoute({
   getParentRoute: () => rootRoute,
   path: '/search',
-  component: lazyRouteComponent(() => import('./search.tsx'), 'SearchPage'),
+  component: lazyRouteComponent(() => loadPart(() => import('./search.tsx')), 'SearchPage'),
 });
 
 const channel = createRoute({
@@ -151,9 +152,15 @@ const direct = createRoute({
   getParentRoute: () => rootRoute,
   path: '/dm/$people',
   component: function DirectPage() {
-    const userIds = idsOf(direct.useParams().people);
+    const participants = idsOf(direct.useParams().people);
+    const ownId = useSelected(({ model }) => model.ownId);
     const { near } = rootRoute.useSearch();
-    return userIds === undefined ? <NotFound /> : <Conversation narrow={{ kind: 'direct', userIds }} near={near} />;
+    // Links of other clients name the reader, too.
+    return participants === undefined ? (
+      <NotFound />
+    ) : (
+      <Conversation narrow={directPlace(participants, ownId)} near={near} />
+    );
   },
 });
 

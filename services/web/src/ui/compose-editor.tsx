@@ -15,25 +15,25 @@ import { useSuggestions } from './use-suggestions.ts';
 
 interface EditorProps {
   draftKey: string;
-  /** Where the draft belongs; undefined while that is not chosen. */
+  /** The conversation of the draft; undefined while none is chosen. */
   place: Place | undefined;
-  /** Where the message goes, if its draft has no place. */
+  /** The destination of the message, if its draft has no place. */
   target?: Place;
   label: string;
   onSend: (content: string) => void;
-  /** Why nothing can be sent. */
+  /** The reason why nothing can be sent. */
   problem: string | undefined;
   isFocused?: boolean;
 }
 
 export function Editor({ draftKey, place, target = place, label, onSend, problem, isFocused = false }: EditorProps) {
   const { text, setText } = useDraft(draftKey, place);
-  const model = useSelected((state) => state.model);
+  const writing = useSelected(({ model }) => model.writing);
   const box = useRef<HTMLTextAreaElement>(null);
   const [isPreview, setPreview] = useState(false);
   const uploads = useUploads(box);
   useFirstFocus(box, isFocused);
-  const warnings = warningsOf(text, target, model.writing);
+  const warnings = warningsOf(text, target, writing);
   const isBlocked = text.trim() === '' || problem !== undefined || warnings.left < 0 || uploads.isBusy;
   const submit = (): void => {
     if (isBlocked) return;

@@ -6,6 +6,7 @@ function insert(text: string): boolean {
   const box = document.querySelector<HTMLTextAreaElement>('textarea#compose');
   if (!box) return false;
   box.focus();
+  if (text === '') return true;
   const before = box.value === '' || box.value.endsWith('\n') ? '' : '\n';
   box.setRangeText(before + text, box.value.length, box.value.length, 'end');
   box.dispatchEvent(new InputEvent('input', { bubbles: true }));

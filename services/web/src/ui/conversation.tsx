@@ -51,7 +51,7 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
           ) : (
             <>
               <p role="alert">The messages could not be loaded: {problem}</p>
-              <button type="button" onClick={() => void session.open(narrow)}>
+              <button type="button" onClick={() => void session.open(narrow, near)}>
                 Try again
               </button>
             </>

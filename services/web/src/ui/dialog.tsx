@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { closeDialog } from './open-dialog.ts';
 
 interface DialogProps {
@@ -12,7 +12,8 @@ interface DialogProps {
 export function Dialog({ title, isTitleHidden = false, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  // The browser gives the focus back only if the dialog is closed while it is in the page.
+  useLayoutEffect(() => {
     const dialog = box.current;
     if (dialog && !dialog.open) dialog.showModal();
     return () => dialog?.close();

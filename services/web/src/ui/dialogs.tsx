@@ -1,17 +1,18 @@
 import { lazy, Suspense } from 'react';
+import { loadPart } from '../session/load-part.ts';
 import { closeDialog, useDialog } from './open-dialog.ts';
 
-const NewMessage = lazy(() => import('./new-message-dialog.tsx'));
-const Drafts = lazy(() => import('./drafts-dialog.tsx'));
-const Schedule = lazy(() => import('./schedule-dialog.tsx'));
-const Remind = lazy(() => import('./remind-dialog.tsx'));
-const Channels = lazy(() => import('./channels-dialog.tsx'));
-const Settings = lazy(() => import('./settings-dialog.tsx'));
-const EmojiPicker = lazy(() => import('./emoji-picker.tsx'));
-const Delete = lazy(() => import('./delete-dialog.tsx'));
-const Palette = lazy(() => import('./palette.tsx'));
-const Shortcuts = lazy(() => import('./shortcuts-dialog.tsx'));
-const Organization = lazy(() => import('./organization-dialog.tsx'));
+const NewMessage = lazy(() => loadPart(() => import('./new-message-dialog.tsx')));
+const Drafts = lazy(() => loadPart(() => import('./drafts-dialog.tsx')));
+const Schedule = lazy(() => loadPart(() => import('./schedule-dialog.tsx')));
+const Remind = lazy(() => loadPart(() => import('./remind-dialog.tsx')));
+const Channels = lazy(() => loadPart(() => import('./channels-dialog.tsx')));
+const Settings = lazy(() => loadPart(() => import('./settings-dialog.tsx')));
+const EmojiPicker = lazy(() => loadPart(() => import('./emoji-picker.tsx')));
+const Delete = lazy(() => loadPart(() => import('./delete-dialog.tsx')));
+const Palette = lazy(() => loadPart(() => import('./palette.tsx')));
+const Shortcuts = lazy(() => loadPart(() => import('./shortcuts-dialog.tsx')));
+const Organization = lazy(() => loadPart(() => import('./organization-dialog.tsx')));
 
 /** The open dialog. Its code is loaded when it is first needed. */
 export function Dialogs() {

@@ -12,7 +12,7 @@ import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
 
-/** What is written and not sent. */
+/** Drafts, scheduled messages and reminders. */
 export default function Drafts() {
   const { drafts, scheduled, reminders } = useSelected(({ model }) => model.writing);
   const byDue = (a: { due: number }, b: { due: number }): number => a.due - b.due;

@@ -30,6 +30,15 @@ export function edit(messageId: number | undefined): void {
   for (const listener of listeners) listener();
 }
 
+const texts = new Map<number, string>();
+
+/** The text of a message that is being edited, while its row is off the screen. */
+export const editedText = (messageId: number): string | undefined => texts.get(messageId);
+export function keepEditedText(messageId: number, text: string | undefined): void {
+  if (text === undefined) texts.delete(messageId);
+  else texts.set(messageId, text);
+}
+
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { Model } from '../state/model.ts';
 import type { Emoji } from '../state/place.ts';
 import { type Choice, Chooser } from './chooser.tsx';
 import { Dialog } from './dialog.tsx';
@@ -42,7 +41,8 @@ async function readTable(): Promise<Named[]> {
   }));
 }
 
-function useEmoji(model: Model): { emoji: readonly Named[]; problem: string | undefined } {
+function useEmoji(): { emoji: readonly Named[]; problem: string | undefined } {
+  const realmEmoji = useSelected(({ model }) => model.marks.emoji);
   const [known, setKnown] = useState<readonly Named[]>([]);
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
@@ -53,18 +53,17 @@ function useEmoji(model: Model): { emoji: readonly Named[]; problem: string | un
     });
   }, []);
   const emoji = useMemo(() => {
-    const own = [...model.marks.emoji.values()].map(({ id, name }): Named => {
+    const own = [...realmEmoji.values()].map(({ id, name }): Named => {
       return { emoji_name: name, emoji_code: id, reaction_type: 'realm_emoji', names: [name] };
     });
     return [...own, ...known.toSorted((a, b) => rankOf(a) - rankOf(b))];
-  }, [known, model.marks.emoji]);
+  }, [known, realmEmoji]);
   return { emoji, problem };
 }
 
 export default function EmojiPicker({ messageId }: { messageId: number }) {
   const session = useSession();
-  const model = useSelected((state) => state.model);
-  const { emoji, problem } = useEmoji(model);
+  const { emoji, problem } = useEmoji();
   const choicesFor = (text: string): EmojiChoice[] => {
     const wanted = text.trim().toLowerCase().replaceAll(' ', '_').replaceAll(':', '');
     const found = emoji.filter(({ names }) => names.some((name) => name.includes(wanted)));
@@ -75,13 +74,13 @@ export default function EmojiPicker({ messageId }: { messageId: number }) {
       .map((one) => ({
         key: `${one.reaction_type} ${one.emoji_code}`,
         label: emojiTitle(one.emoji_name),
-        picture: <EmojiGlyph emoji={one} model={model} />,
+        picture: <EmojiGlyph emoji={one} />,
         emoji: one,
       }));
   };
   const choose = ({ emoji: chosen }: EmojiChoice): void => {
     const message = session.state.messages.get(messageId);
-    if (message) void session.actions.toggleReaction(message, chosen, model.ownId);
+    if (message) void session.actions.toggleReaction(message, chosen, session.state.model.ownId);
     closeDialog();
   };
   return (

@@ -1,5 +1,5 @@
-import type { Model } from '../state/model.ts';
 import type { Emoji } from '../state/place.ts';
+import { useSelected } from './session-context.tsx';
 
 export const thumbsUp: Emoji = { emoji_name: 'thumbs_up', emoji_code: '1f44d', reaction_type: 'unicode_emoji' };
 
@@ -7,14 +7,14 @@ export const thumbsUp: Emoji = { emoji_name: 'thumbs_up', emoji_code: '1f44d', r
 export const emojiTitle = (name: string): string => name.replaceAll('_', ' ');
 
 /** An emoji is a character, or a picture of the organisation. */
-export function EmojiGlyph({ emoji, model }: { emoji: Emoji; model: Model }) {
+export function EmojiGlyph({ emoji }: { emoji: Emoji }) {
+  const url = useSelected(({ model }) => model.marks.emoji.get(emoji.emoji_code)?.url);
   if (emoji.reaction_type === 'unicode_emoji')
     return (
       <span className="glyph" aria-hidden="true">
         {charactersOf(emoji.emoji_code)}
       </span>
     );
-  const url = model.marks.emoji.get(emoji.emoji_code)?.url;
   if (url === undefined || !/^\/(?!\/)/.test(url)) return <span aria-hidden="true">:{emoji.emoji_name}:</span>;
   return <img className="glyph" src={url} alt="" />;
 }

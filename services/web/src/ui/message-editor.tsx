@@ -1,32 +1,40 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { Message } from '../state/place.ts';
+import { editedText, keepEditedText } from './editing.ts';
 import { useSession } from './session-context.tsx';
 
 const maxRows = 14;
 
 /** Changes the text of a message in its place. */
-export function MessageEditor({ message, onClose }: { message: Message; onClose: () => void }) {
+export function MessageEditor({ message, onClose: close }: { message: Message; onClose: () => void }) {
   const session = useSession();
-  const [text, setText] = useState<string>();
+  const [text, setText] = useState(() => editedText(message.id));
   const [isSaving, setSaving] = useState(false);
-  const source = useRef('');
+  const source = useRef<string>(undefined);
   const box = useRef<HTMLTextAreaElement>(null);
-  const close = useRef(onClose);
-  close.current = onClose;
+  // A row that comes back to the screen does not take the focus.
+  const takesFocus = useRef(text === undefined);
+  const onClose = (): void => {
+    keepEditedText(message.id, undefined);
+    close();
+  };
+  const latestClose = useRef(onClose);
+  latestClose.current = onClose;
   useEffect(() => {
     let isCurrent = true;
     void session.actions.sourceOf(message.id).then((found) => {
       if (!isCurrent) return;
-      if (found === undefined) return close.current();
+      if (found === undefined) return editedText(message.id) === undefined ? latestClose.current() : undefined;
       source.current = found;
-      setText(found);
+      setText((kept) => kept ?? found);
     });
     return () => {
       isCurrent = false;
     };
   }, [session, message.id]);
   useEffect(() => {
-    if (text === undefined || document.activeElement === box.current) return;
+    if (text === undefined || !takesFocus.current) return;
+    takesFocus.current = false;
     box.current?.focus();
     box.current?.setSelectionRange(text.length, text.length);
   }, [text === undefined]);
@@ -56,7 +64,10 @@ export function MessageEditor({ message, onClose }: { message: Message; onClose:
         aria-label="Text of the message"
         value={text}
         rows={Math.min(maxRows, Math.max(2, text.split('\n').length))}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => {
+          keepEditedText(message.id, event.target.value);
+          setText(event.target.value);
+        }}
         onKeyDown={onKeyDown}
       />
       <div className="buttons">

@@ -48,7 +48,8 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
     if (last > rows.length - margin) void session.extend(narrow, 'newest');
   }, [session, narrow, first, last, rows.length, isAnchored]);
   useSeen(list, rows, narrow, scroller.current);
-  const [current, setCurrent] = useCurrent(list, rows, near);
+  const openNewest = (): void => void session.open(narrow, newestId);
+  const [current, setCurrent] = useCurrent(list, rows, near, view.hasNewest ? undefined : openNewest);
   const rendered = items.map(({ index }) => rows[index]?.message?.id);
   const reachable = rendered.includes(current) ? current : rendered.findLast((id) => id !== undefined);
   const isPlace = narrow.kind === 'topic' || narrow.kind === 'direct';
@@ -85,11 +86,7 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
         })}
       </div>
       {(!view.hasNewest || !list.isAtEnd(jumpFrom)) && rows.length > 0 && (
-        <button
-          type="button"
-          className="to-end"
-          onClick={() => (view.hasNewest ? list.scrollToEnd() : void session.open(narrow, newestId))}
-        >
+        <button type="button" className="to-end" onClick={() => (view.hasNewest ? list.scrollToEnd() : openNewest())}>
           <span aria-hidden="true">↓ </span>Newest messages
         </button>
       )}
@@ -104,11 +101,15 @@ const jumpFrom = 400;
 
 type List = Virtualizer<HTMLDivElement, Element>;
 
-/** The message that keys act on: the one with the focus, or the one that a link named. Keys move it. */
+/**
+ * The message that keys act on: the one with the focus, or the one that a link named. Keys move it. `openNewest` loads
+ * the newest messages, if they are not among the rows.
+ */
 function useCurrent(
   list: List,
   rows: readonly Row[],
   near: number | undefined,
+  openNewest: (() => void) | undefined,
 ): [number | undefined, (id: number) => void] {
   const session = useSession();
   const [current, setCurrent] = useState(near);
@@ -135,7 +136,7 @@ function useCurrent(
       const at = position();
       focus(at < 0 ? rows.length - 1 : Math.max(0, Math.min(rows.length - 1, at + step)));
     },
-    end: () => focus(rows.length - 1),
+    end: () => (openNewest ? openNewest() : focus(rows.length - 1)),
   });
   return [current, setCurrent];
 }
@@ -201,7 +202,7 @@ function useAnchor(list: List, rows: readonly Row[], view: View, near: number | 
   return isArrived;
 }
 
-/** What lies within the visible part for a moment counts as read, but not what a search found. */
+/** Marks visible messages as read, except in the results of a search. */
 function useSeen(list: List, rows: readonly Row[], narrow: Narrow, scroller: HTMLDivElement | null): void {
   const session = useSession();
   const offset = list.scrollOffset ?? 0;

@@ -1,25 +1,23 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { Model } from '../state/model.ts';
 import { type Message, placeOf } from '../state/place.ts';
 import { mayDelete, mayEdit } from '../state/rules.ts';
 import { thumbsUp } from './emoji.tsx';
 import { permalink } from './links.ts';
 import { copy, markUnreadFrom, quote, reply } from './message-commands.ts';
 import { openDialog } from './open-dialog.ts';
-import { useSession } from './session-context.tsx';
+import { useSelected, useSession } from './session-context.tsx';
 
 interface ToolbarProps {
   message: Message;
-  model: Model;
   /** Whether Tab reaches the buttons: those of the current message alone. */
   isReachable: boolean;
   onEdit: () => void;
 }
 
-/** What can be done with a message; visible while the pointer or the focus is on it. */
-export function Toolbar({ message, model, isReachable, onEdit }: ToolbarProps) {
+/** The actions on a message; visible while the pointer or the focus is on it. */
+export function Toolbar({ message, isReachable, onEdit }: ToolbarProps) {
   const session = useSession();
   const [isOpen, setOpen] = useState(false);
   const tabIndex = isReachable ? 0 : -1;
@@ -30,7 +28,7 @@ export function Toolbar({ message, model, isReachable, onEdit }: ToolbarProps) {
         type="button"
         tabIndex={tabIndex}
         title="React with thumbs up"
-        onClick={() => void session.actions.toggleReaction(message, thumbsUp, model.ownId)}
+        onClick={() => void session.actions.toggleReaction(message, thumbsUp, session.state.model.ownId)}
       >
         <span className="glyph" aria-hidden="true">
           👍
@@ -61,13 +59,14 @@ export function Toolbar({ message, model, isReachable, onEdit }: ToolbarProps) {
           <span aria-hidden="true">⋮</span>
           <span className="hidden">More actions</span>
         </Menu.Trigger>
-        {isOpen && <Actions message={message} model={model} onEdit={onEdit} />}
+        {isOpen && <Actions message={message} onEdit={onEdit} />}
       </Menu.Root>
     </div>
   );
 }
 
-function Actions({ message, model, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
+function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
+  const model = useSelected((state) => state.model);
   const session = useSession();
   const navigate = useNavigate();
   const place = placeOf(message, model.ownId);

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode, useLayoutEffect, useRef } from 'react';
-import { directPlace, type Message, placeOf } from '../state/place.ts';
+import { directPlace, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import { contentOf } from './content.ts';
 import { dateLanguage } from './dates.ts';
@@ -8,10 +8,10 @@ import { edit, focusMessage, useEditing } from './editing.ts';
 import { linkTo } from './links.ts';
 import { MessageEditor } from './message-editor.tsx';
 import { Toolbar } from './message-menu.tsx';
-import { personName, titleOf } from './names.ts';
+import { type Directory, personName, titleOf } from './names.ts';
 import { Reactions } from './reactions.tsx';
 import type { Row } from './rows.ts';
-import { useSelected, useSession } from './session-context.tsx';
+import { useDirectory, useSession } from './session-context.tsx';
 
 const dayFormat = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'full' });
 const timeFormat = new Intl.DateTimeFormat(dateLanguage(), { timeStyle: 'short' });
@@ -42,7 +42,7 @@ const isSame = (a: RowProps, b: RowProps): boolean =>
 export const MessageRow = memo(function MessageRow(props: RowProps) {
   const { row, hasPlaces, match, isCurrent, isNear, onFocus } = props;
   const message = row.message as Message;
-  const model = useSelected((state) => state.model);
+  const model = useDirectory();
   const editing = useEditing();
   const place = placeOf(message, model.ownId);
   const sent = new Date(message.timestamp * 1_000);
@@ -85,9 +85,9 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
         ) : (
           <Content html={match ?? message.content} />
         )}
-        <Reactions message={message} model={model} />
+        <Reactions message={message} />
         {editing !== message.id && (
-          <Toolbar message={message} model={model} isReachable={isCurrent} onEdit={() => edit(message.id)} />
+          <Toolbar message={message} isReachable={isCurrent} onEdit={() => edit(message.id)} />
         )}
       </Body>
     </article>
@@ -96,7 +96,7 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
 
 const noProps = {};
 
-const colorOf = (model: Parameters<typeof titleOf>[0], place: ReturnType<typeof placeOf>): string =>
+const colorOf = (model: Directory, place: Place): string =>
   place.kind === 'topic' ? (model.channels.get(place.channelId)?.color ?? '') : '';
 
 function Day({ row }: { row: Row }) {
@@ -152,7 +152,7 @@ function Content({ html }: { html: string }) {
 /** A message on its way: what its sender wrote, until the server shows it. */
 export function OutgoingRow({ row, outgoing }: { row: Row; outgoing: Outgoing }) {
   const session = useSession();
-  const model = useSelected((state) => state.model);
+  const model = useDirectory();
   const { problem, content } = outgoing;
   return (
     <article
@@ -162,7 +162,7 @@ export function OutgoingRow({ row, outgoing }: { row: Row; outgoing: Outgoing })
       <Day row={row} />
       <Body name={personName(model, model.ownId)} row={row} senderId={model.ownId} ownId={model.ownId}>
         <span className="state">{problem === undefined ? 'Sending…' : ''}</span>
-        <div className="content plain" dir="auto">
+        <div className="content unsent" dir="auto">
           {content}
         </div>
         {problem !== undefined && (

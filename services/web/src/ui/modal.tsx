@@ -1,12 +1,13 @@
 import './modal.css';
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { closeDialog } from './open-dialog.ts';
 
 /** A modal dialog of the browser: it keeps the focus, ends with Escape, and gives the focus back. */
 export function Modal({ title, isWide = false, children }: { title: string; isWide?: boolean; children: ReactNode }) {
   const box = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // The browser gives the focus back only if the dialog is closed while it is in the page.
+  useLayoutEffect(() => {
     const dialog = box.current;
     dialog?.showModal();
     return () => dialog?.close();

@@ -1,11 +1,16 @@
 import { isMuted, type Model } from '../state/model.ts';
 import type { Narrow, Place } from '../state/place.ts';
 
-export const personName = (model: Model, id: number): string => model.people.get(id)?.name ?? 'Unknown person';
-export const channelName = (model: Model, id: number): string => model.channels.get(id)?.name ?? 'Unknown channel';
+/** The names of people and channels. */
+export type Directory = Pick<Model, 'ownId' | 'people' | 'channels'>;
+
+export const personName = (model: Pick<Directory, 'people'>, id: number): string =>
+  model.people.get(id)?.name ?? 'Unknown person';
+export const channelName = (model: Pick<Directory, 'channels'>, id: number): string =>
+  model.channels.get(id)?.name ?? 'Unknown channel';
 export const topicName = (topic: string): string => (topic === '' ? 'general chat' : topic);
 
-export function peopleNames(model: Model, ids: readonly number[]): string {
+export function peopleNames(model: Directory, ids: readonly number[]): string {
   if (ids.length === 1 && ids[0] === model.ownId) return 'Notes to yourself';
   return ids.map((id) => personName(model, id)).join(', ');
 }
@@ -18,15 +23,17 @@ const titles = {
   search: 'Search',
 };
 
-export function titleOf(model: Model, narrow: Narrow): string {
+export function titleOf(model: Directory, narrow: Narrow): string {
   if (narrow.kind === 'direct') return peopleNames(model, narrow.userIds);
   if (narrow.kind !== 'channel' && narrow.kind !== 'topic') return titles[narrow.kind];
   const channel = `#${channelName(model, narrow.channelId)}`;
   return narrow.kind === 'channel' ? channel : `${channel} › ${topicName(narrow.topic)}`;
 }
 
+type Counted = Pick<Model, 'unread' | 'channels' | 'policies'>;
+
 /** Unread messages of the places that a filter chooses; those of muted places do not count. */
-export function countUnread(model: Model, isChosen: (place: Place) => boolean): number {
+export function countUnread(model: Counted, isChosen: (place: Place) => boolean): number {
   let count = 0;
   for (const { place, ids } of model.unread.values()) if (isChosen(place) && !isMuted(model, place)) count += ids.size;
   return count;

@@ -1,6 +1,6 @@
 import { useSelected, useSession } from './session-context.tsx';
 
-/** Why the last action had no effect. */
+/** Shows the reason why the last action had no effect. */
 export function Notice() {
   const session = useSession();
   const notice = useSelected((state) => state.notice);

@@ -17,7 +17,7 @@ const roles = [
 ] as const;
 const shown = 50;
 
-/** What administrators change for all. */
+/** The settings that administrators change for everybody. */
 export default function Organization() {
   return (
     <Modal title="Organization" isWide>
@@ -33,7 +33,7 @@ function Identity() {
   const known = useSelected(({ model }) => model.realmName);
   const [name, setName] = useState(known);
   const [description, setDescription] = useState<string>();
-  /** What was there: what is not changed here is not sent, because somebody else may change it. */
+  /** The values before any change. Only changed values are sent, because somebody else may change the others. */
   const [before, setBefore] = useState<{ name: string; description?: string }>({ name: known });
   const task = useTask();
   useEffect(() => {

@@ -1,8 +1,7 @@
-import type { Model } from '../state/model.ts';
 import type { Emoji, Message } from '../state/place.ts';
 import { EmojiGlyph, emojiTitle } from './emoji.tsx';
-import { personName } from './names.ts';
-import { useSession } from './session-context.tsx';
+import { type Directory, personName } from './names.ts';
+import { useDirectory, useSession } from './session-context.tsx';
 
 interface Group {
   emoji: Emoji;
@@ -24,7 +23,7 @@ function groupsOf({ reactions }: Message): Group[] {
 const shownNames = 20;
 const list = new Intl.ListFormat('en', { type: 'conjunction' });
 
-function namesOf(model: Model, userIds: readonly number[]): string {
+function namesOf(model: Directory, userIds: readonly number[]): string {
   const own = userIds.filter((id) => id === model.ownId).map(() => 'you');
   const others = userIds.filter((id) => id !== model.ownId).map((id) => personName(model, id));
   const names = [...own, ...others];
@@ -32,8 +31,9 @@ function namesOf(model: Model, userIds: readonly number[]): string {
   return list.format(more > 0 ? [...names.slice(0, shownNames), `${more} more`] : names);
 }
 
-export function Reactions({ message, model }: { message: Message; model: Model }) {
+export function Reactions({ message }: { message: Message }) {
   const session = useSession();
+  const model = useDirectory();
   if (message.reactions.length === 0) return null;
   return (
     <ul className="reactions" aria-label="Reactions">
@@ -49,7 +49,7 @@ export function Reactions({ message, model }: { message: Message; model: Model }
               data-names={`${names}: ${emojiTitle(emoji.emoji_name)}`}
               onClick={() => void session.actions.toggleReaction(message, emoji, model.ownId)}
             >
-              <EmojiGlyph emoji={emoji} model={model} />
+              <EmojiGlyph emoji={emoji} />
               <span>{userIds.length}</span>
             </button>
           </li>

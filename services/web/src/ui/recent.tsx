@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { Model } from '../state/model.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { type Conversation, conversationsOf } from '../state/recent.ts';
+import { dateLanguage } from './dates.ts';
 import { linkTo } from './links.ts';
 import { peopleNames, titleOf } from './names.ts';
 import { usePageTitle } from './page-title.ts';
@@ -12,8 +13,8 @@ const all: Narrow = { kind: 'all' };
 const maxShown = 300;
 const maxSearched = 5_000;
 const shownSenders = 3;
-const timeFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const timeFormat = new Intl.DateTimeFormat(dateLanguage(), { timeStyle: 'short' });
+const dayFormat = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'medium' });
 
 export function RecentPage() {
   const session = useSession();

@@ -13,11 +13,11 @@ interface Suggestion {
   key: string;
   label: string;
   hint: string;
-  /** What takes the place of the word that is being typed; a term makes a chip. */
+  /** A replacement of the word that is being typed; a term makes a chip. */
   result: { text: string } | { term: Term };
 }
 
-/** What a word that is being typed may become. */
+/** The suggestions for the word that is being typed. */
 function suggestionsFor(text: string, model: Model): Suggestion[] {
   const word = /\S*$/.exec(text)?.[0] ?? '';
   const [, minus = '', name = '', start = ''] = /^(-?)([a-z-]+):(.*)$/i.exec(word) ?? [];

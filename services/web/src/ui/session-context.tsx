@@ -1,6 +1,7 @@
-import { createContext, useContext, useSyncExternalStore } from 'react';
+import { createContext, useContext, useMemo, useSyncExternalStore } from 'react';
 import type { Session } from '../session/session.ts';
 import type { State } from '../state/state.ts';
+import type { Directory } from './names.ts';
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 
@@ -14,4 +15,12 @@ export function useSession(): Session {
 export function useSelected<T>(select: (state: State) => T): T {
   const session = useSession();
   return useSyncExternalStore(session.subscribe, () => select(session.state));
+}
+
+/** Names change seldom, the model with nearly every event. */
+export function useDirectory(): Directory {
+  const ownId = useSelected(({ model }) => model.ownId);
+  const people = useSelected(({ model }) => model.people);
+  const channels = useSelected(({ model }) => model.channels);
+  return useMemo(() => ({ ownId, people, channels }), [ownId, people, channels]);
 }

@@ -5,7 +5,7 @@ import { isMuted, type Model } from '../state/model.ts';
 import { keyOf, type Message, type Place } from '../state/place.ts';
 import { mayEdit } from '../state/rules.ts';
 import { focusCompose } from './compose-text.ts';
-import { currentList, edit } from './editing.ts';
+import { currentList, edit, type Reading } from './editing.ts';
 import { thumbsUp } from './emoji.tsx';
 import { linkTo } from './links.ts';
 import { markUnreadFrom, quote, reply } from './message-commands.ts';
@@ -47,12 +47,16 @@ const pages: Record<string, Act> = {
   '@': ({ navigate }) => void navigate({ to: '/mentions' }),
   '*': ({ navigate }) => void navigate({ to: '/starred' }),
   c: () => void focusCompose(),
-  j: () => currentList()?.move(1),
-  ArrowDown: () => currentList()?.move(1),
-  k: () => currentList()?.move(-1),
-  ArrowUp: () => currentList()?.move(-1),
-  G: () => currentList()?.end(),
-  End: () => currentList()?.end(),
+};
+
+/** Keys of a list of messages. On other pages, arrows and End scroll. */
+const lists: Record<string, (list: Reading) => void> = {
+  j: (list) => list.move(1),
+  ArrowDown: (list) => list.move(1),
+  k: (list) => list.move(-1),
+  ArrowUp: (list) => list.move(-1),
+  G: (list) => list.end(),
+  End: (list) => list.end(),
 };
 
 type ActOn = (context: Context, message: Message) => void;
@@ -72,10 +76,12 @@ const messages: Record<string, ActOn> = {
 const writing = 'input,textarea,select,[contenteditable],dialog,[role=menu]';
 const pressable = 'a,button,summary';
 
-/** What a key does here. Text fields, dialogs and menus keep their keys. */
+/** The action of a key. Text fields, dialogs and menus handle their own keys. */
 function actionOf(event: KeyboardEvent): Act | undefined {
   const target = event.target instanceof Element ? event.target : document.body;
-  if (event.key === 'k' && (event.ctrlKey || event.metaKey)) return () => openDialog({ name: 'palette' });
+  const hasDialog = document.querySelector('dialog[open]') !== null;
+  if (event.key === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey)
+    return hasDialog ? undefined : () => openDialog({ name: 'palette' });
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return undefined;
   if (target.id === 'compose' && event.key === 'Escape') {
     return () => {
@@ -83,11 +89,14 @@ function actionOf(event: KeyboardEvent): Act | undefined {
       document.querySelector<HTMLElement>('.messages')?.focus({ preventScroll: true });
     };
   }
-  if (target.closest(writing) || document.querySelector('dialog[open]')) return undefined;
+  if (target.closest(writing) || hasDialog) return undefined;
   if (event.key === 'Enter' && target.closest(pressable)) return undefined;
+  const list = currentList();
+  const inList = Object.hasOwn(lists, event.key) ? lists[event.key] : undefined;
+  if (inList) return list && (() => inList(list));
   const onMessage = Object.hasOwn(messages, event.key) ? messages[event.key] : undefined;
   if (!onMessage) return Object.hasOwn(pages, event.key) ? pages[event.key] : undefined;
-  const message = currentList()?.current();
+  const message = list?.current();
   return message && ((context) => onMessage(context, message));
 }
 

@@ -1,54 +1,75 @@
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { memo, useEffect, useMemo, useState } from 'react';
 import type { Channel } from '../state/members.ts';
-import type { Model } from '../state/model.ts';
+import { isMuted } from '../state/model.ts';
 import { directPlace, keyOf, type Narrow, topicPlace } from '../state/place.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { linkTo } from './links.ts';
 import { countUnread, peopleNames, topicName } from './names.ts';
-import { useSelected, useSession } from './session-context.tsx';
+import { useDirectory, useSelected, useSession } from './session-context.tsx';
 
 const shownTopics = 8;
 const shownConversations = 12;
 const shownPeople = 50;
 
 export function Sidebar({ onClose }: { onClose: () => void }) {
-  const model = useSelected((state) => state.model);
-  const total = countUnread(model, () => true);
-  const channels = [...model.channels.values()].sort(
-    (a, b) => Number(b.isPinned) - Number(a.isPinned) || a.name.localeCompare(b.name),
+  const realmName = useSelected(({ model }) => model.realmName);
+  const mentions = useSelected(({ model }) => model.marks.mentions.size);
+  const known = useSelected(({ model }) => model.channels);
+  const channels = useMemo(
+    () => [...known.values()].sort((a, b) => Number(b.isPinned) - Number(a.isPinned) || byName(a, b)),
+    [known],
   );
+  const unread = useUnread();
   return (
     <nav className="sidebar" aria-label="Conversations" onKeyDown={(event) => event.key === 'Escape' && onClose()}>
       <header>
-        <strong className="realm">{model.realmName}</strong>
+        <strong className="realm">{realmName}</strong>
         <AccountMenu />
       </header>
       <div className="sections">
         <ul>
           <li>
-            <PageLink to="/inbox" label="Inbox" unread={total} />
+            <PageLink to="/inbox" label="Inbox" unread={unread.total} />
           </li>
           <Entry narrow={{ kind: 'all' }} label="Recent conversations" unread={0} />
           <Entry narrow={{ kind: 'feed' }} label="Combined feed" unread={0} />
-          <Entry narrow={{ kind: 'mentions' }} label="Mentions" unread={model.marks.mentions.size} />
+          <Entry narrow={{ kind: 'mentions' }} label="Mentions" unread={mentions} />
           <Entry narrow={{ kind: 'starred' }} label="Starred messages" unread={0} />
           <li>
             <PageLink to="/search" label="Search" unread={0} />
           </li>
         </ul>
         <h2>Direct messages</h2>
-        <Direct model={model} />
+        <Direct />
         <h2>Channels</h2>
         {channels.length === 0 && <p className="hint">You are subscribed to no channels.</p>}
         <ul>
           {channels.map((channel) => (
-            <ChannelEntry key={channel.id} model={model} channel={channel} />
+            <ChannelEntry key={channel.id} channel={channel} unread={unread.byChannel.get(channel.id) ?? 0} />
           ))}
         </ul>
       </div>
     </nav>
   );
+}
+
+const { compare } = new Intl.Collator();
+const byName = (a: { name: string }, b: { name: string }): number => compare(a.name, b.name);
+
+/** Unread messages in all, and by channel; those of muted places do not count. */
+function useUnread(): { total: number; byChannel: ReadonlyMap<number, number> } {
+  const unread = useSelected(({ model }) => model.unread);
+  const channels = useSelected(({ model }) => model.channels);
+  const policies = useSelected(({ model }) => model.policies);
+  return useMemo(() => {
+    const known = { unread, channels, policies };
+    const byChannel = new Map<number, number>();
+    for (const { place, ids } of unread.values())
+      if (place.kind === 'topic' && !isMuted(known, place))
+        byChannel.set(place.channelId, (byChannel.get(place.channelId) ?? 0) + ids.size);
+    return { total: countUnread(known, () => true), byChannel };
+  }, [unread, channels, policies]);
 }
 
 interface EntryProps {
@@ -59,13 +80,20 @@ interface EntryProps {
   isMuted?: boolean;
 }
 
-function Entry({ narrow, label, unread, color, isMuted = false }: EntryProps) {
+const isSameEntry = (a: EntryProps, b: EntryProps): boolean =>
+  keyOf(a.narrow) === keyOf(b.narrow) &&
+  a.label === b.label &&
+  a.unread === b.unread &&
+  a.color === b.color &&
+  a.isMuted === b.isMuted;
+
+const Entry = memo(function Entry({ narrow, label, unread, color, isMuted = false }: EntryProps) {
   return (
     <li data-muted={isMuted}>
       <EntryLink narrow={narrow} label={label} unread={unread} {...(color === undefined ? {} : { color })} />
     </li>
   );
-}
+}, isSameEntry);
 
 function EntryLink({ narrow, label, unread, color }: EntryProps) {
   return (
@@ -100,8 +128,11 @@ function Label({ label, unread }: { label: string; unread: number }) {
   );
 }
 
-function Direct({ model }: { model: Model }) {
-  const recent = [...model.direct.values()].sort((a, b) => b.newest - a.newest).slice(0, shownConversations);
+function Direct() {
+  const directory = useDirectory();
+  const direct = useSelected(({ model }) => model.direct);
+  const unread = useSelected(({ model }) => model.unread);
+  const recent = [...direct.values()].sort((a, b) => b.newest - a.newest).slice(0, shownConversations);
   return (
     <>
       <ul>
@@ -110,26 +141,38 @@ function Direct({ model }: { model: Model }) {
             <Entry
               key={keyOf(place)}
               narrow={place}
-              label={peopleNames(model, place.userIds)}
-              unread={countUnread(model, (one) => keyOf(one) === keyOf(place))}
+              label={peopleNames(directory, place.userIds)}
+              unread={unread.get(keyOf(place))?.ids.size ?? 0}
             />
           ) : null,
         )}
       </ul>
-      <People model={model} />
+      <People />
     </>
   );
 }
 
 /** Everybody to whom a message can be written. */
-function People({ model }: { model: Model }) {
-  const [filter, setFilter] = useState('');
-  const found = [...model.people.values()]
-    .filter(({ isActive, isBot, name }) => isActive && !isBot && name.toLowerCase().includes(filter.toLowerCase()))
-    .sort((a, b) => a.name.localeCompare(b.name));
+function People() {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details className="people">
+    <details className="people" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>New direct message</summary>
+      {isOpen && <FoundPeople />}
+    </details>
+  );
+}
+
+function FoundPeople() {
+  const directory = useDirectory();
+  const [filter, setFilter] = useState('');
+  const all = useMemo(
+    () => [...directory.people.values()].filter(({ isActive, isBot }) => isActive && !isBot).sort(byName),
+    [directory],
+  );
+  const found = all.filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()));
+  return (
+    <>
       <input
         type="search"
         aria-label="Find people"
@@ -139,21 +182,21 @@ function People({ model }: { model: Model }) {
       />
       <ul>
         {found.slice(0, shownPeople).map(({ id }) => {
-          const place = directPlace([id], model.ownId);
+          const place = directPlace([id], directory.ownId);
           return place.kind === 'direct' ? (
-            <Entry key={id} narrow={place} label={peopleNames(model, place.userIds)} unread={0} />
+            <Entry key={id} narrow={place} label={peopleNames(directory, place.userIds)} unread={0} />
           ) : null;
         })}
       </ul>
       {found.length === 0 && <p className="hint">Nobody has such a name.</p>}
       {found.length > shownPeople && <p className="hint">{found.length - shownPeople} more: type a name.</p>}
-    </details>
+    </>
   );
 }
 
-function ChannelEntry({ model, channel }: { model: Model; channel: Channel }) {
+/** Drawn again only when the channel or its count changes: there may be hundreds. */
+const ChannelEntry = memo(function ChannelEntry({ channel, unread }: { channel: Channel; unread: number }) {
   const [isOpen, setOpen] = useState(false);
-  const unread = countUnread(model, (place) => place.kind === 'topic' && place.channelId === channel.id);
   return (
     <li data-muted={channel.isMuted}>
       <div className="channel">
@@ -168,14 +211,15 @@ function ChannelEntry({ model, channel }: { model: Model; channel: Channel }) {
           color={channel.color}
         />
       </div>
-      {isOpen && <Topics model={model} channel={channel} />}
+      {isOpen && <Topics channel={channel} />}
     </li>
   );
-}
+});
 
 /** The topics with the newest messages, and those with unread ones. */
-function Topics({ model, channel }: { model: Model; channel: Channel }) {
+function Topics({ channel }: { channel: Channel }) {
   const session = useSession();
+  const unreadPlaces = useSelected(({ model }) => model.unread);
   const [known, setKnown] = useState<string[]>();
   // The newest message of the channel that arrived: topics are asked again after it.
   const newest = useSelected(({ views }) => views.get(keyOf({ kind: 'channel', channelId: channel.id }))?.ids.at(-1));
@@ -189,7 +233,7 @@ function Topics({ model, channel }: { model: Model; channel: Channel }) {
       isCurrent = false;
     };
   }, [session, channel.id, newest]);
-  const unread = [...model.unread.values()].flatMap(({ place }) =>
+  const unread = [...unreadPlaces.values()].flatMap(({ place }) =>
     place.kind === 'topic' && place.channelId === channel.id ? [place.topic] : [],
   );
   const topics = new Map(
@@ -203,7 +247,7 @@ function Topics({ model, channel }: { model: Model; channel: Channel }) {
           key={key}
           narrow={topicPlace(channel.id, topic)}
           label={topicName(topic)}
-          unread={model.unread.get(key)?.ids.size ?? 0}
+          unread={unreadPlaces.get(key)?.ids.size ?? 0}
         />
       ))}
     </ul>

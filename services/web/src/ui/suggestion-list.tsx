@@ -36,7 +36,7 @@ export function SuggestionList({ id, label, all, active, onChoose }: ListProps) 
 
 const optionId = (id: string, index: number): string => `${id}-${index}`;
 
-/** What a text box says about its list; it is a combobox while the list is open. */
+/** The ARIA attributes of a text box with a list; it is a combobox while the list is open. */
 export function comboboxProps(id: string, isOpen: boolean, active: number) {
   if (!isOpen) return { 'aria-autocomplete': 'list' as const };
   return {

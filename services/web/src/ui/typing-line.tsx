@@ -4,7 +4,7 @@ import { useSelected } from './session-context.tsx';
 const named = 3;
 const list = new Intl.ListFormat('en', { type: 'conjunction' });
 
-/** Who types here. Screen readers do not read it: it changes too often. */
+/** Names the people who are typing. Hidden from screen readers, because it changes too often. */
 export function TypingLine({ placeKey }: { placeKey: string }) {
   const typing = useSelected((state) => state.composing.typing.get(placeKey));
   const model = useSelected((state) => state.model);

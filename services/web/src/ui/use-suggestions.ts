@@ -26,7 +26,7 @@ export interface Suggestions {
   dismiss: () => void;
 }
 
-/** What can complete the text before the caret. Without a caret, the box has no focus. */
+/** The suggestions for the text before the caret. Without a caret, the box has no focus. */
 export function useSuggestions(text: string, caret: number | undefined, place: Place | undefined): Suggestions {
   const token = caret === undefined ? undefined : tokenAt(text, caret);
   const [active, setActive] = useState(0);

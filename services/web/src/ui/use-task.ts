@@ -3,7 +3,7 @@ import { useState } from 'react';
 export interface Task {
   isBusy: boolean;
   problem: string | undefined;
-  /** What was done last. */
+  /** The last success, as a sentence. */
   done: string | undefined;
   run: (work: () => Promise<unknown>, done?: string) => Promise<void>;
 }
