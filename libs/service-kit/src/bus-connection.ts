@@ -19,6 +19,7 @@ export async function openBusConnection(options: {
   metrics: Metrics;
 }): Promise<BusConnection> {
   const url = new URL(options.url);
+  const waiting = setInterval(() => options.log.warn('no connection to NATS yet: unreachable, or it refuses'), 10_000);
   const nats = await connect({
     servers: `${url.hostname}:${url.port || 4222}`,
     ...(url.username ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : {}),
@@ -32,7 +33,10 @@ export async function openBusConnection(options: {
     waitOnFirstConnect: true,
     noAsyncTraces: true,
     ignoreClusterUpdates: true,
-  });
+    // A busy machine can answer too late to log in. Without this, the second such failure of a process would end its
+    // connection for good, while the process lives on.
+    ignoreAuthErrorAbort: true,
+  }).finally(() => clearInterval(waiting));
   const listeners = new Set<() => void>();
   options.metrics.natsUp.set(1);
   void watchStatus(nats, options.log, options.metrics, listeners);
@@ -79,7 +83,8 @@ async function watchStatus(
 
 function logRefusal(error: Error, log: Logger): void {
   // This process did not answer pings in time, for example on a busy machine. It reconnects.
-  if (/stale connection/i.test(error.message)) log.warn({ err: error }, 'NATS ended a connection that did not answer');
+  if (/stale connection|authentication timeout/i.test(error.message))
+    log.warn({ err: error }, 'NATS ended a connection that did not answer');
   // The user may not publish or subscribe to a subject: the NATS configuration is from another version.
   else log.error({ err: error }, 'NATS refused');
 }
