@@ -91,7 +91,7 @@ describe.skipIf(images === undefined)(
         content: 'Hello from a container',
       });
       expect(sent.status).toBe(200);
-      await expect.poll(() => follower.contents, { timeout: 10_000 }).toEqual(['Hello from a container']);
+      await expect.poll(() => follower.contents, { timeout: 60_000 }).toEqual(['Hello from a container']);
       follower.stop();
     });
 
@@ -309,7 +309,7 @@ describe.skipIf(images === undefined)(
                 'PGPASSWORD="$POSTGRES_PASSWORD" psql -h 127.0.0.1 -U natter -c "SELECT 1" natter',
               ])
             ).code,
-          { timeout: 30_000 },
+          { timeout: 60_000 },
         )
         .toBe(0);
       await sql('(grep -v "ROLE natter\\( \\|;\\)" roles.sql | psql -q -v ON_ERROR_STOP=1 natter)');
@@ -327,10 +327,10 @@ describe.skipIf(images === undefined)(
       expect((await react(kept)).status).toBe(200);
       expect((await react(lost)).status).toBe(400);
       expect(await post('after the restore')).toBeGreaterThan(highest + 100_000);
-      await expect.poll(() => follower.lost, { timeout: 10_000 }).toContain('BAD_EVENT_QUEUE_ID');
+      await expect.poll(() => follower.lost, { timeout: 60_000 }).toContain('BAD_EVENT_QUEUE_ID');
       const again = await follow(url, people.member, headers);
       await post('to who registered again');
-      await expect.poll(() => again.contents, { timeout: 10_000 }).toEqual(['to who registered again']);
+      await expect.poll(() => again.contents, { timeout: 60_000 }).toEqual(['to who registered again']);
       expect((await cluster.natter('doctor')).output).not.toContain('FAIL');
       follower.stop();
       again.stop();

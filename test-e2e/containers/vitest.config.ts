@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test-e2e/containers/**/*.test.ts'],
     globalSetup: ['test-e2e/containers/setup.ts'],
     fileParallelism: false,
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
     teardownTimeout: 30_000,
   },

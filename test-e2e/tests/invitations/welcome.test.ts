@@ -34,7 +34,7 @@ const mailedKey = (email: string): Promise<string> =>
       if (!key) throw new Error(`no mail to ${email}`);
       return key;
     },
-    { timeout: 60_000, interval: 50 },
+    { timeout: 120_000, interval: 250 },
   );
 
 /** Recent messages to a user: those among the newest events of the realm that they may read. */
