@@ -84,13 +84,22 @@ export function createAppender(options: AppenderOptions): Appender {
       options.secondsToLive,
       ...args,
     ]);
-    if (answer[0] === 'ok') await announce(realmId, entries, data);
-    return answer;
+    const [status, number, before, n] = answer;
+    if (status === 'ok') await announce(realmId, entries, data, n > 0 ? { number: before, n } : undefined);
+    return [status, number];
   }
 
-  /** Announces committed entries to gateways, in portions. */
-  async function announce(realmId: number, entries: readonly LogEntry[], data = entries.map(entryData)): Promise<void> {
-    for (const portion of portions(entries, data)) await tell(realmId, portion);
+  /**
+   * Announces committed entries to gateways, in portions. `behind`: the last ephemeral entry before them. Another process
+   * announces it, perhaps later.
+   */
+  async function announce(
+    realmId: number,
+    entries: readonly LogEntry[],
+    data = entries.map(entryData),
+    behind?: { number: number; n: number },
+  ): Promise<void> {
+    for (const portion of portions(entries, data)) await tell(realmId, behind ? { ...portion, behind } : portion);
   }
 
   async function tell(realmId: number, hint: object): Promise<void> {

@@ -8,7 +8,11 @@ export interface LogRedis {
   redis: Redis;
   /** Identifies the Redis process; another process may not know which ids were assigned. */
   runId(): Promise<string>;
-  appendScript(realmKeys: [string, string], args: (string | number)[]): Promise<[string, number]>;
+  /** Answers with status and number, and the place of the entry before the first one that was added. */
+  appendScript(
+    realmKeys: [string, string],
+    args: (string | number)[],
+  ): Promise<[status: string, number: number, before: number, n: number]>;
   ephemeralScript(realmKeys: [string, string], args: (string | number)[]): Promise<number[]>;
   /**
    * Numbers a poll of a queue for its owner. Returns the cached record, the poll's number, and the process of the
@@ -99,7 +103,8 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
       run ??= /run_id:(\w+)/.exec(await redis.info('server'))?.[1] ?? '';
       return run;
     },
-    appendScript: async (keys, args) => (await scripted.natterAppend(...keys, ...args)) as [string, number],
+    appendScript: async (keys, args) =>
+      (await scripted.natterAppend(...keys, ...args)) as [string, number, number, number],
     ephemeralScript: async (keys, args) => (await scripted.natterEphemeral(...keys, ...args)) as number[],
     pollScript: async (keys, args) =>
       (await scripted.natterPoll(...keys, ...args)) as [string | null, number, string | null],

@@ -63,7 +63,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
   let isStopped = false;
 
   /** Hints that arrived before their predecessors. */
-  let early: { entries: LogEntry[]; bytes: number }[] = [];
+  let early: { entries: LogEntry[]; bytes: number; behind: Position | undefined }[] = [];
   /** The last number that a service announced. The stream ends before it while Redis refuses writes. */
   let announced = 0;
   let isStarted = false;
@@ -73,9 +73,10 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
     if (!hint || !verifier.isGenuineHint(realmId, hint, payload)) return void catchUp();
     announced = Math.max(announced, hint.upTo ?? hint.entries?.at(-1)?.number ?? 0);
     if (!hint.entries) return void catchUp();
-    if (take(hint.entries, payload.byteLength)) return takeEarly();
-    // If several processes commit, the later entries may be announced first.
-    if (early.length < maxEarly) early.push({ entries: hint.entries, bytes: payload.byteLength });
+    const { entries, behind } = hint;
+    if (takeHint({ entries, bytes: payload.byteLength, behind })) return takeEarly();
+    // If several processes write, the later entries may be announced first.
+    if (early.length < maxEarly) early.push({ entries, bytes: payload.byteLength, behind });
     setTimeout(() => {
       if (early.length > 0) void catchUp();
     }, earlyMs);
@@ -147,7 +148,20 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
     return bus.call(eventQueueOperations.readLog, { after: Number.MAX_SAFE_INTEGER, limit: 1 }, { meta });
   }
 
-  /** Adds entries that follow the tail; returns false if one before them is missing. */
+  /**
+   * Adds announced entries that follow the tail. Returns false if one before them is missing, also an ephemeral one:
+   * nothing is added before it, because the tail would not accept it later.
+   */
+  function takeHint({ entries: [...batch], bytes: batchBytes, behind }: (typeof early)[number]): boolean {
+    const first = batch.find((entry) => isAfter(entry, position));
+    const isSkipped =
+      first !== undefined &&
+      first.number === position.number + (first.n === 0 ? 1 : 0) &&
+      position.n < (first.n === 0 ? ephemeralBefore(first, behind) : first.n - 1);
+    return !isSkipped && take(batch, batchBytes);
+  }
+
+  /** Adds entries that follow the tail; returns false if a durable one before them is missing. */
   function take(batch: readonly LogEntry[], batchBytes: number): boolean {
     const size = batchBytes / Math.max(1, batch.length);
     const before = entries.length;
@@ -176,7 +190,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
   /** Adds early hints that now follow, and drops those that were read meanwhile. */
   function takeEarly(): void {
     while (early.length > 0) {
-      const left = early.filter(({ entries, bytes }) => !take(entries, bytes));
+      const left = early.filter((hint) => !takeHint(hint));
       if (left.length === early.length) return;
       early = left;
     }
@@ -243,8 +257,19 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
   }
 }
 
+/** The number of ephemeral entries between a durable entry and the one before it, as far as its hint says. */
+const ephemeralBefore = ({ number }: LogEntry, behind: Position | undefined): number =>
+  behind?.number === number - 1 ? behind.n : 0;
+
+interface Hint {
+  signature?: string;
+  entries?: LogEntry[];
+  upTo?: number;
+  behind?: Position;
+}
+
 /** Undefined for a payload that no service can have published. */
-function hintOf(payload: Uint8Array): { signature?: string; entries?: LogEntry[]; upTo?: number } | undefined {
+function hintOf(payload: Uint8Array): Hint | undefined {
   try {
     return JSON.parse(Buffer.from(payload).toString('utf8'));
   } catch {

@@ -1,6 +1,8 @@
+import type { LogEntry } from '@natter/contracts';
 import type { LogRedis, Verifier } from '@natter/event-log';
 import type { Bus, Logger } from '@natter/service-kit';
 import { afterEach, expect, test, vi } from 'vitest';
+import { startTail } from './realm-tail.ts';
 import { createRealmTails } from './realm-tails.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -53,4 +55,89 @@ test('a tail that nobody uses any more leaves nothing behind', async () => {
   await vi.advanceTimersByTimeAsync(3_600_000);
   expect(held).toEqual(nothing);
   await tails.stop();
+});
+
+/** A tail at number 1, and what processes announce to it. Redis has everything. */
+async function followed(stream: LogEntry[]) {
+  let hear = (_payload: Uint8Array): void => undefined;
+  let reads = 0;
+  const bus = {
+    subscribe: (_subject: string, listener: typeof hear) => {
+      hear = listener;
+      return () => undefined;
+    },
+    onReconnect: () => () => undefined,
+    flush: async () => undefined,
+    call: async () => ({ clock: 1, epoch: 1, entries: [] }),
+  } as unknown as Bus;
+  const xrange = async (_key: string, from: string) => {
+    reads++;
+    const [number = 0, n = 0] = from.slice(1).split('-').map(Number);
+    return stream
+      .filter((entry) => entry.number > number || (entry.number === number && entry.n > n))
+      .map(({ number, n, mark, ...rest }) => [`${number}-${n}`, ['m', mark, 'd', JSON.stringify(rest), 's', '']]);
+  };
+  const redis = { on: () => undefined, off: () => undefined, xrange };
+  const verifier = { isGenuine: () => true, isGenuineHint: () => true } as unknown as Verifier;
+  const tail = await startTail({
+    bus,
+    log: { redis } as unknown as LogRedis,
+    verifier,
+    realmId: 1,
+    meta,
+    logger: { debug: () => undefined, error: () => undefined } as unknown as Logger,
+    onEntry: () => undefined,
+    onSkip: () => undefined,
+    onBytes: () => undefined,
+  });
+  const announce = (hint: object): void => hear(Buffer.from(JSON.stringify(hint)));
+  const seen = () => tail.after({ number: 1, n: 0 })?.map(({ number, n }) => [number, n]);
+  return { tail, announce, seen, reads: () => reads };
+}
+
+const entryAt = (number: number, n: number): LogEntry => {
+  const event = { type: 'tick' as const, body: {}, audience: { users: { ids: [] } } };
+  return { number, n, mark: number, previousMark: n === 0 ? number - 1 : 0, at: 0, event };
+};
+
+test.each([
+  [
+    'a durable entry is announced before the ephemeral one in front of it',
+    { entries: [entryAt(2, 0)], behind: { number: 1, n: 1 } },
+    { entries: [entryAt(1, 1)] },
+    [entryAt(1, 1), entryAt(2, 0)],
+  ],
+  [
+    'an ephemeral entry is announced before the one in front of it',
+    { entries: [entryAt(1, 2)] },
+    { entries: [entryAt(1, 1)] },
+    [entryAt(1, 1), entryAt(1, 2)],
+  ],
+])('no entry is skipped when %s', async (_name, first, second, stream) => {
+  const inOrder = stream.map(({ number, n }) => [number, n]);
+  const both = await followed(stream);
+  both.announce(first);
+  both.announce(second);
+  expect(both.seen()).toEqual(inOrder);
+  both.tail.stop();
+  // The second announcement is lost: the entry is read from Redis.
+  const one = await followed(stream);
+  one.announce(first);
+  await expect.poll(one.seen).toEqual(inOrder);
+  one.tail.stop();
+});
+
+test('entries that are announced in order are not read from Redis', async () => {
+  const { tail, announce, seen, reads } = await followed([]);
+  announce({ entries: [entryAt(1, 1)] });
+  announce({ entries: [entryAt(1, 2)] });
+  announce({ entries: [entryAt(2, 0), entryAt(3, 0)], behind: { number: 1, n: 2 } });
+  expect(seen()).toEqual([
+    [1, 1],
+    [1, 2],
+    [2, 0],
+    [3, 0],
+  ]);
+  expect(reads()).toBe(0);
+  tail.stop();
 });

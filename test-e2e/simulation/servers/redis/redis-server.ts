@@ -10,7 +10,7 @@ export interface RedisServer {
   /** `isNew`: only if there is no value. */
   set(key: string, value: string, isNew: boolean): void;
   del(...keys: string[]): void;
-  append(keys: [string, string], args: (string | number)[]): [string, number];
+  append(keys: [string, string], args: (string | number)[]): [string, number, number, number];
   appendEphemeral(keys: [string, string], args: (string | number)[]): number[];
   poll(keys: [string, string], args: [number, string, number]): [string | null, number, string | null];
   /** All data is lost. */
@@ -87,7 +87,8 @@ export function createRedisServer(now: () => number): RedisServer {
 
     append([stream, meta], args) {
       const [run = '', , , ...rest] = args.map(String);
-      let [last, mark] = server.hmget(meta, 'number', 'mark');
+      let [last, mark, n] = server.hmget(meta, 'number', 'mark', 'n');
+      let before: [number, number] = [0, 0];
       let writer = run;
       if (!data.streams.has(stream)) {
         last = null;
@@ -96,12 +97,14 @@ export function createRedisServer(now: () => number): RedisServer {
       for (let at = 0; at < rest.length; at += 5) {
         const [number = '', entryMark = '', previous = '', text = '', signature = ''] = rest.slice(at, at + 5);
         if (last && Number(number) <= Number(last)) {
-          if (Number(number) === Number(last) && entryMark !== mark) return ['conflict', Number(number)];
+          if (Number(number) === Number(last) && entryMark !== mark) return ['conflict', Number(number), 0, 0];
           continue;
         }
-        if (last && Number(number) > Number(last) + 1) return ['gap', Number(last)];
-        if (last && previous !== mark) return ['conflict', Number(number)];
+        if (last && Number(number) > Number(last) + 1) return ['gap', Number(last), 0, 0];
+        if (last && previous !== mark) return ['conflict', Number(number), 0, 0];
         add(stream, { number: Number(number), n: 0, fields: ['m', entryMark, 'd', text, 's', signature] });
+        if (last && n) before = [Number(last), Number(n)];
+        n = null;
         [last, mark] = [number, entryMark];
         const fields = hash(meta);
         for (const [name, value] of [
@@ -112,7 +115,7 @@ export function createRedisServer(now: () => number): RedisServer {
         ] as const)
           fields.set(name, value);
       }
-      return ['ok', Number(last ?? 0)];
+      return ['ok', Number(last ?? 0), ...before];
     },
 
     appendEphemeral([stream, meta], args) {
