@@ -57,7 +57,7 @@ export function guardConnections(
 
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
-    const network = networkOf(socket.remoteAddress ?? '');
+    const network = networkOf(socket.remoteAddress);
     const count = (byNetwork.get(network) ?? 0) + 1;
     if (count > config.NATTER_MAX_CONNECTIONS_PER_ADDRESS && !proxies.has(socket.remoteAddress ?? '')) {
       onCut('address');

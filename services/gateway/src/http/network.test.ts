@@ -16,6 +16,7 @@ test('addresses of one host are of one network, however they are written', () =>
     ['not an address', 'unknown'],
     ['', 'unknown'],
   ];
+  expect(networkOf(undefined)).toBe('unknown');
   for (const [address, network] of networks) expect([address, networkOf(address)]).toEqual([address, network]);
 });
 

@@ -2,10 +2,10 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
  * The network of a client: an IPv4 address, or the /64 of an IPv6 address, because a host chooses the remaining bits
- * itself. An IPv4-mapped IPv6 address counts as the IPv4 address.
+ * itself. An IPv4-mapped IPv6 address counts as the IPv4 address. A connection that is closed has no address.
  */
-export function networkOf(address: string): string {
-  const [plain = ''] = address.split('%');
+export function networkOf(address: string | undefined): string {
+  const [plain = ''] = (address ?? '').split('%');
   if (isIPv4(plain)) return plain;
   if (!isIPv6(plain)) return 'unknown';
   const groups = groupsOf(plain);
