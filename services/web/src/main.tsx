@@ -1,6 +1,7 @@
 import { ApiError } from '@natter/client';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { problemOf } from './session/problem.ts';
 import { goToLogin, Session } from './session/session.ts';
 import { App } from './ui/app.tsx';
 import { applyTheme } from './ui/theme.ts';
@@ -27,7 +28,7 @@ try {
     root.render(
       <main className="blank">
         <h1>Natter cannot be reached</h1>
-        <p role="alert">{error instanceof Error ? error.message : String(error)}</p>
+        <p role="alert">{problemOf(error)}</p>
         <button type="button" onClick={() => location.reload()}>
           Try again
         </button>

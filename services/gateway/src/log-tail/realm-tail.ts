@@ -59,28 +59,14 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
   let bytes = 0;
   let mark: number | undefined;
   let reading: Promise<void> | undefined;
-  let isAgainWanted = false;
-  let isStopped = false;
+  let [isAgainWanted, isStopped] = [false, false];
 
   /** Hints that arrived before their predecessors. */
   let early: { entries: LogEntry[]; bytes: number; behind: Position | undefined }[] = [];
   /** The last number that a service announced. The stream ends before it while Redis refuses writes. */
   let announced = 0;
   let isStarted = false;
-  const unsubscribe = bus.subscribe(logSubject(realmId), (payload) => {
-    if (!isStarted) return;
-    const hint = hintOf(payload);
-    if (!hint || !verifier.isGenuineHint(realmId, hint, payload)) return void catchUp();
-    announced = Math.max(announced, hint.upTo ?? hint.entries?.at(-1)?.number ?? 0);
-    if (!hint.entries) return void catchUp();
-    const { entries, behind } = hint;
-    if (takeHint({ entries, bytes: payload.byteLength, behind })) return takeEarly();
-    // If several processes write, the later entries may be announced first.
-    if (early.length < maxEarly) early.push({ entries, bytes: payload.byteLength, behind });
-    setTimeout(() => {
-      if (early.length > 0) void catchUp();
-    }, earlyMs);
-  });
+  const unsubscribe = bus.subscribe(logSubject(realmId), hear);
   const clock = await readClock().catch((error: unknown) => {
     unsubscribe();
     throw error;
@@ -143,22 +129,31 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
     },
   };
 
+  function hear(payload: Uint8Array): void {
+    if (!isStarted) return;
+    const hint = hintOf(payload);
+    if (!hint || !verifier.isGenuineHint(realmId, hint, payload)) return void catchUp();
+    announced = Math.max(announced, hint.upTo ?? hint.entries?.at(-1)?.number ?? 0);
+    if (!hint.entries) return void catchUp();
+    const heard = { entries: hint.entries, bytes: payload.byteLength, behind: hint.behind };
+    if (takeHint(heard)) {
+      takeEarly();
+      return;
+    }
+    // If several processes write, the later entries may be announced first.
+    if (early.length < maxEarly) early.push(heard);
+    setTimeout(() => early.length > 0 && void catchUp(), earlyMs);
+  }
+
   async function readClock() {
     await bus.flush();
     return bus.call(eventQueueOperations.readLog, { after: Number.MAX_SAFE_INTEGER, limit: 1 }, { meta });
   }
 
-  /**
-   * Adds announced entries that follow the tail. Returns false if one before them is missing, also an ephemeral one:
-   * nothing is added before it, because the tail would not accept it later.
-   */
-  function takeHint({ entries: [...batch], bytes: batchBytes, behind }: (typeof early)[number]): boolean {
+  /** Like `take`, but adds nothing if an ephemeral entry in front is missing: it would not be accepted later. */
+  function takeHint({ entries: batch, bytes: batchBytes, behind }: (typeof early)[number]): boolean {
     const first = batch.find((entry) => isAfter(entry, position));
-    const isSkipped =
-      first !== undefined &&
-      first.number === position.number + (first.n === 0 ? 1 : 0) &&
-      position.n < (first.n === 0 ? ephemeralBefore(first, behind) : first.n - 1);
-    return !isSkipped && take(batch, batchBytes);
+    return !(first && skipsEphemeral(first, position, behind)) && take(batch, batchBytes);
   }
 
   /** Adds entries that follow the tail; returns false if a durable one before them is missing. */
@@ -257,9 +252,11 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
   }
 }
 
-/** The number of ephemeral entries between a durable entry and the one before it, as far as its hint says. */
-const ephemeralBefore = ({ number }: LogEntry, behind: Position | undefined): number =>
-  behind?.number === number - 1 ? behind.n : 0;
+/** Whether ephemeral entries are missing between a position and an announced entry, as far as the hint says. */
+function skipsEphemeral({ number, n }: LogEntry, position: Position, behind: Position | undefined): boolean {
+  if (n > 0) return number === position.number && n > position.n + 1;
+  return number === position.number + 1 && behind?.number === position.number && behind.n > position.n;
+}
 
 interface Hint {
   signature?: string;

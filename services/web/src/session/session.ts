@@ -13,7 +13,9 @@ import { type Action, initialState, type Outgoing, reduce, type State } from '..
 import { csrfToken } from './csrf.ts';
 import { MessageActions } from './message-actions.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
+import { problemOf } from './problem.ts';
 import { randomId } from './random-id.ts';
+import { targetOf } from './target.ts';
 import { Writer } from './writer.ts';
 
 const pageSize = 60;
@@ -56,7 +58,7 @@ export class Session {
     this.#client = client;
     this.#feed = feed;
     this.#state = initialState(feed.state);
-    const report = (error: unknown): void => this.#dispatch({ type: 'noticed', notice: messageOf(error) });
+    const report = (error: unknown): void => this.#dispatch({ type: 'noticed', notice: problemOf(error) });
     this.actions = new MessageActions(client, report);
     this.writer = new Writer(client, { state: () => this.#state, dispatch: (action) => this.#dispatch(action) });
   }
@@ -206,7 +208,7 @@ export class Session {
       const show = await load();
       if (end()) show(loading.since);
     } catch (error) {
-      if (end()) this.#dispatch({ type: 'failed', key, problem: messageOf(error) });
+      if (end()) this.#dispatch({ type: 'failed', key, problem: problemOf(error) });
     }
   }
 
@@ -248,18 +250,14 @@ export class Session {
   }
 
   async #deliver({ id, place, content, queueId }: Outgoing): Promise<void> {
-    const target =
-      place.kind === 'topic'
-        ? { type: 'channel' as const, to: place.channelId, topic: place.topic }
-        : { type: 'direct' as const, to: [...place.userIds] };
     try {
       const sent = await this.#client.sendMessage(
-        { ...target, content, queue_id: queueId, local_id: id, read_by_sender: true },
+        { ...targetOf(place), content, queue_id: queueId, local_id: id, read_by_sender: true },
         { idempotencyKey: id, retryForMs: Number.POSITIVE_INFINITY },
       );
       this.#dispatch({ type: 'sent', id, sentAs: sent.id });
     } catch (error) {
-      this.#dispatch({ type: 'refused', id, problem: messageOf(error) });
+      this.#dispatch({ type: 'refused', id, problem: problemOf(error) });
     }
   }
 
@@ -293,5 +291,3 @@ const pageParams = (narrow: Narrow) => ({
   client_gravatar: true,
   allow_empty_topic_name: true,
 });
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -101,7 +101,7 @@ export class Writer {
       if (draftId !== undefined) await this.#client.deleteDraft({ draft_id: draftId }, forEver).catch(ignoreMissing);
       return undefined;
     }
-    const draft = { ...targetOf(place), content: text };
+    const draft = { ...draftTarget(place), content: text };
     if (draftId !== undefined)
       try {
         await this.#client.editDraft({ draft_id: draftId, draft }, forEver);
@@ -180,7 +180,8 @@ export class Writer {
   }
 }
 
-const targetOf = (place: Place) =>
+/** Drafts name conversations by other words than messages. */
+const draftTarget = (place: Place) =>
   place.kind === 'topic'
     ? { type: 'stream' as const, to: [place.channelId], topic: place.topic }
     : { type: 'private' as const, to: [...place.userIds], topic: '' };

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { problemOf } from '../session/problem.ts';
 import { contentOf } from './content.ts';
 import { useSession } from './session-context.tsx';
 
@@ -12,7 +13,7 @@ export function Preview({ content }: { content: string }) {
     const request = new AbortController();
     session.client.renderMessage({ content }, { signal: request.signal }).then(
       ({ rendered }) => setHtml(rendered),
-      (error: unknown) => request.signal.aborted || setProblem(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => request.signal.aborted || setProblem(problemOf(error)),
     );
     return () => request.abort();
   }, [session, content]);

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef, useState } from 'react';
+import { problemOf } from '../session/problem.ts';
 import { upload } from '../session/upload.ts';
 import { insertText } from './insert-text.ts';
 import { useSelected } from './session-context.tsx';
@@ -49,7 +50,7 @@ export function useUploads(box: RefObject<HTMLTextAreaElement | null>): Uploads 
           drop(id);
           if (box.current) addLink(box.current, filename, url);
         },
-        (error: unknown) => request.signal.aborted || change(id, { problem: messageOf(error) }),
+        (error: unknown) => request.signal.aborted || change(id, { problem: problemOf(error) }),
       );
     return { id, name: file.name, size: file.size, sent: 0, problem, request };
   };
@@ -66,8 +67,6 @@ export function useUploads(box: RefObject<HTMLTextAreaElement | null>): Uploads 
     },
   };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** A name of a file may contain signs of links. */
 function addLink(box: HTMLTextAreaElement, name: string, url: string): void {

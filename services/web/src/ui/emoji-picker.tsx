@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
+import { problemOf } from '../session/problem.ts';
 import type { Emoji } from '../state/place.ts';
 import { type Choice, Chooser } from './chooser.tsx';
 import { Dialog } from './dialog.tsx';
@@ -49,7 +50,7 @@ function useEmoji(): { emoji: readonly Named[]; problem: string | undefined } {
     table ??= readTable();
     table.then(setKnown, (error: unknown) => {
       table = undefined;
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(problemOf(error));
     });
   }, []);
   const emoji = useMemo(() => {

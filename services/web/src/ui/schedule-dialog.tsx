@@ -1,3 +1,4 @@
+import { targetOf } from '../session/target.ts';
 import type { Place } from '../state/place.ts';
 import { DueForm } from './due-form.tsx';
 import { Modal } from './modal.tsx';
@@ -11,11 +12,11 @@ export default function Schedule({ place, text, onDone }: { place: Place; text: 
   const task = useTask();
   const schedule = (due: number): void =>
     void task.run(async () => {
-      const target =
-        place.kind === 'topic'
-          ? { type: 'channel' as const, to: place.channelId, topic: place.topic }
-          : { type: 'direct' as const, to: [...place.userIds] };
-      await session.client.createScheduledMessage({ ...target, content: text, scheduled_delivery_timestamp: due });
+      await session.client.createScheduledMessage({
+        ...targetOf(place),
+        content: text,
+        scheduled_delivery_timestamp: due,
+      });
       onDone();
     });
   return (

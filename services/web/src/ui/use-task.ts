@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { problemOf } from '../session/problem.ts';
 
 export interface Task {
   isBusy: boolean;
@@ -21,7 +22,7 @@ export function useTask(): Task {
       await work();
       setDone(text);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(problemOf(error));
     } finally {
       setBusy(false);
     }
