@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { declaredConsumer, durableConsumers } from '@natter/contracts';
 import { expect, test } from 'vitest';
@@ -8,9 +8,10 @@ const keyOf = ({ service, name }: { service: string; name: string }): string => 
 
 /** The names after `consume({ name:` in the code of all services; a constant is resolved within its file. */
 function startedConsumers(): string[] {
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
-  return files
-    .filter((path) => path.endsWith('.ts') && !/node_modules|\.test\.ts$/.test(path))
+  const filesOf = (service: string): string[] =>
+    globSync(`${service}/src/**/*.ts`, { cwd: root }).filter((path) => !path.endsWith('.test.ts'));
+  return readdirSync(root)
+    .flatMap(filesOf)
     .flatMap((path) => {
       const text = readFileSync(root + path, 'utf8');
       const service = path.split('/')[0] ?? '';

@@ -38,6 +38,7 @@ export async function runService<S extends typeof commonConfig>(
   const log = createLogger(name, config.NATTER_LOG_LEVEL);
   const metrics = createMetrics(name);
   watchStalls(metrics, log);
+  const watchdogKnowsReady = startWatchdog(name);
   log.info({ config: redacted(config) }, 'starting');
   const endTracing = await startTracing(name, {
     endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -64,8 +65,7 @@ export async function runService<S extends typeof commonConfig>(
   const bus = await connectBus({ url: config.NATTER_NATS_URL, name, log, metrics });
   const running = await start({ config, log, metrics, bus });
   readiness.isStarted = true;
-  // A start computes for long without a pause on a slow machine. Ended, the process would begin again.
-  startWatchdog(name);
+  watchdogKnowsReady();
   // Before this point a failed start ends the process, so that it is restarted.
   surviveUnhandledErrors(metrics, log);
   log.info({ operationsPort: operations.port }, 'ready');

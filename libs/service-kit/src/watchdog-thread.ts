@@ -4,7 +4,8 @@ import { type Debugger, Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
 import type { WatchdogData } from './watchdog.ts';
 
-const { service, beats, lookEveryMs, maxSilentLooks, minCpuMs, mostSilentLooks } = workerData as WatchdogData;
+const { service, beats, lookEveryMs, maxSilentLooks, minCpuMs, mostSilentLooks, startFactor } =
+  workerData as WatchdogData;
 /** The debugger interrupts loops and regular expressions. Code that it cannot interrupt is not waited for. */
 const stackMs = 5_000;
 
@@ -17,8 +18,9 @@ const timer = setInterval(() => {
   silent = now === last ? silent + 1 : 0;
   last = now;
   const { user, system } = process.cpuUsage(lastCpu);
-  const isHung = silent >= maxSilentLooks && (user + system) / 1_000 >= minCpuMs;
-  if (!isHung && silent < mostSilentLooks) return;
+  const factor = Atomics.load(beats, 1) === 1 ? 1 : startFactor;
+  const isHung = silent >= maxSilentLooks * factor && (user + system) / 1_000 >= minCpuMs;
+  if (!isHung && silent < mostSilentLooks * factor) return;
   clearInterval(timer);
   const session = new Session();
   session.connectToMainThread();
