@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { message, openWeb, type PersonName, type Web } from '../web-visit.ts';
+import { message, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
 
 /** The web client when answers are lost, tabs are closed, storage is full, and another person logs in. */
 
 let web: Web;
 beforeAll(async () => {
-  web = await openWeb();
+  web = await openWeb({ env: withoutLimits });
 }, 600_000);
 afterAll(() => web?.close());
 
@@ -37,7 +37,7 @@ const contentsOf = async (topic: string) => (await messagesOf(topic)).map(([cont
 test('a message whose answer was lost is there once after a reload', async () => {
   const page = await visit('once');
   // The page gets no events: one would say that the message was sent.
-  await page.route('**/json/events**', (route) => route.abort());
+  await page.route('**/json/events**', () => undefined);
   await page.reload();
   await box(page).waitFor();
   await page.route('**/json/messages', async (route) => {
@@ -183,7 +183,29 @@ test('a part of the page that an outage kept away is there once the server answe
   await expect.poll(() => isOut.refused).toBeGreaterThan(2);
   expect(await box(page).inputValue()).toBe('A text');
   isOut.value = false;
-  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).or(box(page)).first().waitFor();
-  await expect.poll(() => box(page).inputValue()).toBe('A text');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  expect(await box(page).inputValue()).toBe('A text');
+  await page.context().close();
+});
+
+test('a page that was closed too early leaves a draft alone that another device changed', async () => {
+  const page = await visit('changed');
+  await box(page).fill('Begun here');
+  await expect.poll(drafts).toContain('Begun here');
+  await page.route('**/json/drafts/**', (route) => route.abort());
+  await box(page).press('Enter');
+  await message(page, 'Begun here').waitFor();
+  await page.goto('about:blank');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  const member = web.clientOf('member');
+  const found = (await member.getDrafts()).drafts.find(({ content }) => content.trim() === 'Begun here');
+  const draft = { type: 'stream' as const, to: [web.general], topic: 'changed', content: 'Continued on a phone' };
+  await member.editDraft({ draft_id: found?.id ?? 0, draft });
+  await page.goto(web.system.url + pathOf('changed'));
+  await expect.poll(() => box(page).inputValue()).toBe('Continued on a phone');
+  await page.goto(web.system.url + pathOf('later'));
+  await box(page).fill('A later text');
+  await expect.poll(drafts).toContain('A later text');
+  expect(await drafts()).toContain('Continued on a phone');
   await page.context().close();
 });

@@ -1,5 +1,5 @@
--- The parser of PostgreSQL looks for the end of a comment from each `<!--`, in time quadratic in their number. In the words for
--- processes of the previous release, they are no comments.
+-- The parser of PostgreSQL looks for the end of a comment from each `<!--`, in time quadratic in their number. The text for
+-- processes of the previous release is indexed without these signs.
 CREATE OR REPLACE FUNCTION messaging.search_of(p_realm int, p_topic text, p_content text) RETURNS tsvector LANGUAGE plpgsql STABLE AS $$
 DECLARE
   language text := coalesce((SELECT i.language FROM messaging.search_index i WHERE i.realm_id = p_realm), 'english');

@@ -1,25 +1,44 @@
 import type { Place } from '../state/place.ts';
-import { store, storedBelow } from './storage.ts';
+import { store, stored, storedBelow } from './storage.ts';
 
 export interface KeptEdit {
   place: Place | undefined;
   text: string;
   /** The draft that it changes. */
   draftId?: number | undefined;
+  /** Texts of the draft that this page knew or sent. Any other text is of another client. */
+  known?: readonly string[] | undefined;
 }
 
-const prefixOf = (ownId: number): string => `natter draft ${ownId} `;
+/**
+ * Texts that the server does not have yet survive a reload. Tabs share the entry of a conversation; a tab deletes it only
+ * as it wrote it.
+ */
+export class KeptEdits {
+  readonly #prefix: string;
+  readonly #written = new Map<string, string>();
 
-/** Keeps a text that the server does not have yet, so that it survives a reload. */
-export function keepEdit(ownId: number, key: string, edit: KeptEdit): void {
-  store(prefixOf(ownId) + key, JSON.stringify(edit));
-}
+  constructor(ownId: number) {
+    this.#prefix = `natter draft ${ownId} `;
+  }
 
-export function dropKeptEdit(ownId: number, key: string): void {
-  store(prefixOf(ownId) + key, undefined);
-}
+  keep(key: string, edit: KeptEdit): void {
+    const text = JSON.stringify(edit);
+    this.#written.set(key, text);
+    store(this.#prefix + key, text);
+  }
 
-export function readKeptEdits(ownId: number): [string, KeptEdit][] {
-  const kept = storedBelow(prefixOf(ownId)) as [string, KeptEdit | null][];
-  return kept.flatMap(([key, edit]) => (typeof edit?.text === 'string' ? [[key, edit]] : []));
+  drop(key: string): void {
+    if (stored(this.#prefix + key) === this.#written.get(key)) store(this.#prefix + key, undefined);
+    this.#written.delete(key);
+  }
+
+  read(): [string, KeptEdit][] {
+    const kept = storedBelow(this.#prefix) as [string, KeptEdit | null][];
+    return kept.flatMap(([key, edit]) => {
+      if (typeof edit?.text !== 'string') return [];
+      this.#written.set(key, stored(this.#prefix + key) ?? '');
+      return [[key, edit]];
+    });
+  }
 }

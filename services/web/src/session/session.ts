@@ -257,6 +257,8 @@ export class Session {
       );
       this.#dispatch({ type: 'sent', id, sentAs: sent.id });
     } catch (error) {
+      // Without the session the message waits: the page of the next login sends it under the same key.
+      if (error instanceof ApiError && (error.status === 401 || error.code === 'CSRF_FAILED')) return;
       this.#dispatch({ type: 'refused', id, problem: problemOf(error) });
     }
   }

@@ -2,7 +2,7 @@ import { ApiError, type ChatEvent, type Client } from '@natter/client';
 import { placeOfTyping } from '../state/edits.ts';
 import { keyOf, type Place } from '../state/place.ts';
 import type { Action, State } from '../state/state.ts';
-import { dropKeptEdit, type KeptEdit, keepEdit, readKeptEdits } from './kept-edits.ts';
+import { type KeptEdit, KeptEdits } from './kept-edits.ts';
 
 const saveAfterMs = 1_000;
 
@@ -15,9 +15,9 @@ interface Store {
 export class Writer {
   readonly #client: Client;
   readonly #store: Store;
-  readonly #places = new Map<string, Place>();
   readonly #saveTimers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #typingTimers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #kept: KeptEdits;
   #saving: Promise<void> = Promise.resolve();
   #typing: { place: Place; since: number } | undefined;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
@@ -25,24 +25,30 @@ export class Writer {
   constructor(client: Client, store: Store) {
     this.#client = client;
     this.#store = store;
-    for (const [key, edit] of readKeptEdits(this.#ownId)) this.#restore(key, edit);
+    this.#kept = new KeptEdits(this.#ownId);
+    for (const [key, edit] of this.#kept.read()) this.#restore(key, edit);
   }
 
   get #ownId(): number {
     return this.#store.state().model.ownId;
   }
 
-  /** Continues with a text of an earlier page. A draft that it did not change is left as it is. */
-  #restore(key: string, { place, text, draftId }: KeptEdit): void {
-    const isThere = draftId !== undefined && this.#store.state().model.writing.drafts.has(draftId);
-    if (text === '' && !isThere) {
-      dropKeptEdit(this.#ownId, key);
+  /**
+   * Continues with a text of an earlier page. A draft that another client changed is left as it is, and the text becomes
+   * another draft.
+   */
+  #restore(key: string, { place, text, draftId, known = [] }: KeptEdit): void {
+    const { drafts } = this.#store.state().model.writing;
+    const own = new Set([text, ...known].map((one) => one.trim()));
+    const draft = [...drafts.values()].find(
+      ({ id, place: of, content }) =>
+        own.has(content.trim()) && (draftId === undefined ? of !== undefined && keyOf(of) === key : id === draftId),
+    );
+    if (text === '' && !draft) {
+      this.#kept.drop(key);
       return;
     }
-    this.#store.dispatch({
-      type: 'composing',
-      action: { type: 'restored', key, text, draftId: isThere ? draftId : undefined },
-    });
+    this.#store.dispatch({ type: 'composing', action: { type: 'restored', key, text, draftId: draft?.id } });
     this.#change(key, place, text);
   }
 
@@ -53,7 +59,6 @@ export class Writer {
   }
 
   #change(key: string, place: Place | undefined, text: string): void {
-    if (place) this.#places.set(key, place);
     this.#store.dispatch({ type: 'composing', action: { type: 'edited', key, text } });
     this.#keep(key, { place, text });
     clearTimeout(this.#saveTimers.get(key));
@@ -67,10 +72,14 @@ export class Writer {
     else this.#saveTimers.set(key, setTimeout(save, saveAfterMs));
   }
 
-  #keep(key: string, edit: KeptEdit): void {
-    const draftId = this.#store.state().composing.edits.get(key)?.draftId;
-    if (edit.text === '' && draftId === undefined) dropKeptEdit(this.#ownId, key);
-    else keepEdit(this.#ownId, key, { ...edit, draftId });
+  /** `sent`: a text that the server may have by now. */
+  #keep(key: string, { place, text }: Pick<KeptEdit, 'place' | 'text'>, sent?: string): void {
+    const { composing, model } = this.#store.state();
+    const draftId = composing.edits.get(key)?.draftId;
+    const content = draftId === undefined ? undefined : model.writing.drafts.get(draftId)?.content;
+    const known = [content, sent].filter((one) => one !== undefined);
+    if (text === '' && draftId === undefined) this.#kept.drop(key);
+    else this.#kept.keep(key, { place, text, draftId, known });
   }
 
   /** Texts are saved one after the other, so that no older text replaces a newer one. */
@@ -78,6 +87,7 @@ export class Writer {
     const edit = this.#store.state().composing.edits.get(key);
     if (!edit?.isUnsaved) return;
     const { text, draftId } = edit;
+    this.#keep(key, { place, text }, text);
     try {
       const id = await this.#put(place, text, draftId);
       if (id === undefined) {
@@ -89,7 +99,7 @@ export class Writer {
       this.#store.dispatch({ type: 'composing', action: { type: 'kept', key, text, draftId: id } });
       const now = this.#store.state().composing.edits.get(key);
       if (now?.isUnsaved) this.#keep(key, { place, text: now.text });
-      else dropKeptEdit(this.#ownId, key);
+      else this.#kept.drop(key);
     } catch {
       // Refused, for example because of too many drafts: the text stays in this browser.
     }

@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { loadPart } from '../session/load-part.ts';
 import { closeDialog, useDialog } from './open-dialog.ts';
 
@@ -19,13 +19,7 @@ export function Dialogs() {
   const dialog = useDialog();
   if (!dialog) return null;
   return (
-    <Suspense
-      fallback={
-        <p className="toast" role="status">
-          Loading…
-        </p>
-      }
-    >
+    <Suspense fallback={<Loading />}>
       {dialog.name === 'new' && <NewMessage />}
       {dialog.name === 'drafts' && <Drafts />}
       {dialog.name === 'channels' && <Channels />}
@@ -47,5 +41,21 @@ export function Dialogs() {
         />
       )}
     </Suspense>
+  );
+}
+
+/** The code of a dialog may be long in coming: Escape gives it up. */
+function Loading() {
+  useEffect(() => {
+    const onKeyDown = ({ key }: KeyboardEvent): void => {
+      if (key === 'Escape') closeDialog();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  }, []);
+  return (
+    <p className="toast" role="status">
+      Loading…
+    </p>
   );
 }

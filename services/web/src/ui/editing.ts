@@ -21,11 +21,17 @@ export function useReading(own: Reading): void {
   });
 }
 
+/** Ends the edit of a message, unless another one is being edited by now. */
+export function endEdit(messageId: number): void {
+  if (edited === messageId) edit(undefined);
+}
+
 let edited: number | undefined;
 const listeners = new Set<() => void>();
 
 /** Begins to edit a message; `undefined` ends it. */
 export function edit(messageId: number | undefined): void {
+  if (edited !== undefined && edited !== messageId) texts.delete(edited);
   edited = messageId;
   for (const listener of listeners) listener();
 }

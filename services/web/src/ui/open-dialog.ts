@@ -14,6 +14,8 @@ export function openDialog(dialog: Dialog): void {
   change(dialog);
 }
 export const closeDialog = (): void => change(undefined);
+/** Also while its code is being loaded. */
+export const isDialogOpen = (): boolean => current !== undefined;
 
 function change(dialog: Dialog | undefined): void {
   current = dialog;

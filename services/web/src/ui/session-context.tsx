@@ -17,7 +17,7 @@ export function useSelected<T>(select: (state: State) => T): T {
   return useSyncExternalStore(session.subscribe, () => select(session.state));
 }
 
-/** Names change seldom, the model with nearly every event. */
+/** Names change seldom; the model changes with nearly every event. */
 export function useDirectory(): Directory {
   const ownId = useSelected(({ model }) => model.ownId);
   const people = useSelected(({ model }) => model.people);

@@ -9,7 +9,7 @@ import { currentList, edit, type Reading } from './editing.ts';
 import { thumbsUp } from './emoji.tsx';
 import { linkTo } from './links.ts';
 import { markUnreadFrom, quote, reply } from './message-commands.ts';
-import { openDialog } from './open-dialog.ts';
+import { isDialogOpen, openDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
 type Navigate = ReturnType<typeof useNavigate>;
@@ -79,7 +79,7 @@ const pressable = 'a,button,summary';
 /** The action of a key. Text fields, dialogs and menus handle their own keys. */
 function actionOf(event: KeyboardEvent): Act | undefined {
   const target = event.target instanceof Element ? event.target : document.body;
-  const hasDialog = document.querySelector('dialog[open]') !== null;
+  const hasDialog = isDialogOpen() || document.querySelector('dialog[open]') !== null;
   if (event.key === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey)
     return hasDialog ? undefined : () => openDialog({ name: 'palette' });
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return undefined;
