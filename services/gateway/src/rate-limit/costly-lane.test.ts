@@ -16,6 +16,8 @@ let answered = new Map<number, number>();
 
 beforeEach(() => {
   vi.useFakeTimers();
+  // Costs are those that the requests report: collections of garbage and other threads use CPU, too.
+  vi.spyOn(process, 'cpuUsage').mockReturnValue(process.cpuUsage());
   answered = new Map();
   [foreignLagMs, expensive, mostExpensive] = [0, 0, 0];
   const listeners: ((payload: Uint8Array) => void)[] = [];
@@ -32,7 +34,10 @@ beforeEach(() => {
   };
   [here, elsewhere] = [gateway(), gateway()];
 });
-afterEach(() => vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const lag = () => ({ ms: foreignLagMs + expensive * 5, longMs: foreignLagMs + expensive * 5 });
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
