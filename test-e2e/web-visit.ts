@@ -97,7 +97,7 @@ interface Finding {
   nodes: { html: string }[];
 }
 
-/** What axe calls serious or critical. Code of the page is given as text: this program knows no documents. */
+/** The serious and critical findings of axe. Code of the page is given as text: this program knows no documents. */
 export async function findingsOf(page: Page): Promise<unknown[]> {
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
   const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()');

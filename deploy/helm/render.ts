@@ -47,7 +47,7 @@ export interface RenderOptions {
 export const currentApis = ['policy/v1/PodDisruptionBudget', 'autoscaling/v2/HorizontalPodAutoscaler'];
 export const extensions = ['keda.sh/v1alpha1', 'monitoring.coreos.com/v1'];
 
-/** What helm answered about the chart itself; several tests render the same values. */
+/** Caches Helm's answers about the chart itself, because several tests render the same values. */
 const answers = new Map<string, { objects: KubernetesObject[] } | { error: unknown }>();
 
 /** Throws helm's own error text if the chart refuses. */
