@@ -12,7 +12,7 @@ import type { WatchedSystem } from './watched-system.ts';
 interface Asked {
   problem?: string;
   /** The status of a success, or the code of an error. Absent if the request was cut off or had no answer. */
-  answer?: { code: string; json: unknown };
+  answer?: { code: string; json: unknown; location: string | undefined };
   /** It was sent twice because the first had no answer, so the effect of the first is unknown. */
   isRepeat?: boolean;
 }
@@ -91,10 +91,10 @@ export function createAsker({
 
   function judge(operation: Operation, call: Call, answer: Answer): Asked {
     const { problem, code, json } = check(operation, call, answer);
-    coverage.count(operation.name, call.role, code);
+    coverage.count(operation.name, call.role, code, call.mutation !== undefined);
     const leak = neighbour.leakIn(answer.body, textOf(call));
     if (leak) return { problem: `the answer holds ${leak} of another realm: ${answer.body.toString('utf8', 0, 300)}` };
-    return { ...(problem === undefined ? {} : { problem }), answer: { code, json } };
+    return { ...(problem === undefined ? {} : { problem }), answer: { code, json, location: answer.headers.location } };
   }
 
   async function measured(

@@ -3,7 +3,8 @@ import { roleNames, withKey } from './world.ts';
 
 /** Counts operations, roles and answers. */
 export interface Coverage {
-  count(operation: string, role: string, code: string): void;
+  /** `isAltered`: the request was mutated, so its success may be that of another operation. */
+  count(operation: string, role: string, code: string, isAltered?: boolean): void;
   event(type: string): void;
   succeeded(operation: string): boolean;
   print(operations: readonly Operation[]): void;
@@ -13,15 +14,17 @@ export function createCoverage(): Coverage {
   const requests = new Map<string, Map<string, number>>();
   const codes = new Map<string, Map<string, number>>();
   const events = new Map<string, number>();
+  const successes = new Set<string>();
   const raise = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
   const within = (counts: Map<string, Map<string, number>>, key: string): Map<string, number> => {
     const found = counts.get(key) ?? new Map<string, number>();
     counts.set(key, found);
     return found;
   };
-  const succeeded = (name: string): boolean => ['200', '302', '303', '206'].some((code) => codes.get(name)?.has(code));
+  const succeeded = (name: string): boolean => successes.has(name);
   return {
-    count(operation, role, code) {
+    count(operation, role, code, isAltered = false) {
+      if (!isAltered && /^[23]\d\d$/.test(code)) successes.add(operation);
       raise(within(requests, operation), role);
       raise(within(codes, operation), code);
     },

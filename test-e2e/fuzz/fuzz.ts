@@ -148,16 +148,23 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
     operation: Operation,
     call: Call,
     {
-      answer: { code, json },
+      answer: { code, json, location },
       role,
       here,
       credentials,
-    }: { answer: { code: string; json: unknown }; role: RoleName; here: World; credentials: Credentials },
+    }: {
+      answer: { code: string; json: unknown; location: string | undefined };
+      role: RoleName;
+      here: World;
+      credentials: Credentials;
+    },
   ): void {
+    const uploadId = /\/tus\/([^/?]+)$/.exec(location ?? '')?.[1];
+    if (uploadId !== undefined) here.dictionary.add('upload_id', uploadId);
     if (code === '200') {
       harvest(here.dictionary, operation.name, json);
       if (operation.name === 'get-events')
-        for (const { type, op } of (json as { events?: { type: string; op?: string }[] }).events ?? [])
+        for (const { type, op } of (json as { events?: { type: string; op?: string }[] } | undefined)?.events ?? [])
           coverage.event(op === undefined ? type : `${type}/${op}`);
       if (operation.name === 'deactivate-realm') changeWorld();
       if (call.fields.some(([name]) => name === 'role'))

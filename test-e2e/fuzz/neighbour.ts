@@ -4,9 +4,12 @@ import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { type Operator, openRealm, type Person, type RealmAccess } from './world.ts';
 
-/** Ids of this realm begin here, so that they are distinguishable from all others. */
+/**
+ * Ids of this realm begin here, so that they are distinguishable from all others, except from the recipient IDs of
+ * direct messages, which are hashes.
+ */
 const firstId = 2_100_000_000;
-const idPattern = /(?<![\d.])2100\d{6}(?!\d)/;
+const idPattern = /(?<![\d.]|"recipient_id":)2100\d{6}(?!\d)/;
 
 const pollMs = 60_000;
 

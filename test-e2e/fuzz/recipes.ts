@@ -66,6 +66,8 @@ const byPassword: Recipe = (making) => ({
 });
 
 export const recipes: Record<string, Recipe> = {
+  'create-resumable-upload': ({ random }) => ({ upload_length: random.pick([1, 5, 1_000, 81_920]) }),
+  'append-resumable-upload': (making) => ({ upload_id: pick(making, 'upload_id'), upload_offset: 0 }),
   'send-message': destination,
   'create-scheduled-message': (making) => {
     const { type, to, topic } = destination(making);

@@ -21,17 +21,27 @@ export type Bounded =
   | z.ZodNullable<BoundedValue>
   | z.ZodDefault<BoundedValue>;
 
+/**
+ * Zod checks the length of everything that has one, also if its type is wrong. Comparing the length of
+ * `{"length": {"toString": 1}}` throws, so lengths are checked for the right type alone. The types of zod lack `when`.
+ */
+const ifText: object = { when: ({ value }: { value: unknown }) => typeof value === 'string' };
+const ifList: object = { when: ({ value }: { value: unknown }) => Array.isArray(value) };
+
 /** Text of at most this many characters (code points). */
-export const string = (maxCharacters: number) => z.string().max(maxCharacters) as z.ZodString & Marked;
+export const string = (maxCharacters: number) => z.string().max(maxCharacters, ifText) as z.ZodString & Marked;
 
 /** The same, counted after surrounding whitespace is removed. */
-export const trimmed = (maxCharacters: number) => z.string().trim().max(maxCharacters) as z.ZodString & Marked;
+export const trimmed = (maxCharacters: number) => z.string().trim().max(maxCharacters, ifText) as z.ZodString & Marked;
+
+/** The same without empty text. */
+export const trimmedNonEmpty = (maxCharacters: number) => trimmed(maxCharacters).min(1, ifText) as z.ZodString & Marked;
 
 /** Bytes in base64. */
 export const base64 = (maxBytes: number) =>
   z
     .string()
-    .max(Math.ceil(maxBytes / 3) * 4)
+    .max(Math.ceil(maxBytes / 3) * 4, ifText)
     .check(z.core._check(() => undefined, { isAscii: 1 } as never)) as z.ZodString & Marked;
 
 export const integer = (min: number, max: number) => z.int().min(min).max(max) as z.ZodInt & Marked;
@@ -48,7 +58,7 @@ export const bigId = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 export const number = (min: number, max: number) => z.number().min(min).max(max) as z.ZodNumber & Marked;
 
 export const list = <S extends BoundedValue>(item: S, maxItems: number) =>
-  z.array(item).max(maxItems) as z.ZodArray<S> & Marked;
+  z.array(item).max(maxItems, ifList) as z.ZodArray<S> & Marked;
 
 export const tuple = <const T extends readonly [BoundedValue, ...BoundedValue[]]>(items: T) =>
   z.tuple(items) as unknown as z.ZodTuple<T, null> & Marked;
@@ -79,7 +89,8 @@ export function record<S extends BoundedValue>(value: S, limits: { keys: number;
     },
     { maxProperties: limits.keys } as never,
   );
-  return z.record(z.string().max(limits.keyCharacters), value).check(check) as z.ZodRecord<z.ZodString, S> & Marked;
+  return z.record(z.string().max(limits.keyCharacters, ifText), value).check(check) as z.ZodRecord<z.ZodString, S> &
+    Marked;
 }
 
 /** Any JSON, for handlers that validate it themselves and answer with their own error code. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, integer, string, trimmed, union } from './bounded.ts';
+import { id, integer, string, trimmed, trimmedNonEmpty, union } from './bounded.ts';
 import { limits } from './limits.ts';
 import { type Param, text, textOrJson } from './param.ts';
 
@@ -54,7 +54,7 @@ export const gifRatings = {
 };
 
 export const realmSettings = {
-  name: setting(text(trimmed(40).min(1).optional()), ''),
+  name: setting(text(trimmedNonEmpty(40).optional()), ''),
   description: plain(1000),
   org_type: setting(
     textOrJson(id.refine((value) => orgTypes.some((type) => type === value), 'not an organization type').optional()),

@@ -53,7 +53,7 @@ async function attack(bench: Bench, name: string): Promise<Attack> {
   await bench.followers.run({ ...victim, ms: bench.sizes.warmupMs });
   const pids = pidsOf(bench);
   const memoryBefore = memoryOf(groups);
-  const before = await measure('before', bench.sizes.measureMs * 3);
+  const before = await measure('before', bench.sizes.measureMs * 6);
   const peak = watchMemory(bench);
   const held = holdConnections(bench.target.address, startsOf(hostileRealm, people), guests);
   const noise = bench.load.run({
@@ -67,7 +67,7 @@ async function attack(bench: Bench, name: string): Promise<Attack> {
   const { samples, failed, seconds } = await noise;
   const opened = held.stop();
   const highest = peak.stop();
-  const after = await measure('after', bench.sizes.measureMs * 3);
+  const after = await measure('after', bench.sizes.measureMs * 6);
   const restarts = pidsOf(bench).filter((pid, index) => pid !== pids[index]).length;
   const memoryAfter = memoryOf(groups);
   const lines = Object.keys(memoryAfter).map(

@@ -1,3 +1,3 @@
-import { trimmed } from '../bounded.ts';
+import { trimmedNonEmpty } from '../bounded.ts';
 
-export const emailAddress = trimmed(254).min(1);
+export const emailAddress = trimmedNonEmpty(254);

@@ -56,3 +56,25 @@ export function add(sum: Map<number, RealmUsage>, id: number, { ms, isAtFloor }:
   const known = sum.get(id);
   sum.set(id, { ms: ms + (known?.ms ?? 0), isAtFloor: isAtFloor && (known?.isAtFloor ?? true) });
 }
+
+export interface Shares {
+  /** Realms that cost more than an equal share. */
+  heavy: Usages;
+  /** At least one realm costs clearly less than an equal share. */
+  hasLight: boolean;
+  /** More than one realm is active. */
+  isShared: boolean;
+}
+
+/** Over realms that were recently served here or by other gateways. */
+export function sharesOf(here: Usages, elsewhere: Usages): Shares {
+  const sum = new Map(here);
+  for (const [id, usage] of elsewhere) add(sum, id, usage);
+  const all = [...sum];
+  const equal = all.reduce((total, [, { ms }]) => total + ms, 0) / all.length;
+  return {
+    heavy: new Map(all.filter(([, { ms }]) => ms > equal)),
+    hasLight: all.some(([, { ms }]) => ms < equal * 0.8),
+    isShared: all.length > 1,
+  };
+}

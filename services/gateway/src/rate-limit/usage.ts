@@ -60,14 +60,20 @@ export class Decaying {
 }
 
 const watchFloorMs = 2_000;
+/** Per call of `isExceeded`, which is called every 100 ms: half-lives of 35 s and two minutes. */
+const [foreignDecay, freeDecay] = [0.998, 0.999_42];
 
 /**
  * Decides whether the lag is too high. Lag that persists at the minimum number of requests in flight has another cause
- * than these requests, so it raises the threshold for a while.
+ * than these requests, so it raises the threshold for a while. If it was more than twice as high with more requests,
+ * they are the cause.
  */
 export class Threshold {
   readonly #usualMs: number;
   #foreignMs = 0;
+  #smoothMs = 0;
+  /** The highest recent lag above the minimum number of requests. */
+  #freeMs = 0;
   #floor: { since: number; lowestMs: number } | undefined;
 
   constructor(usualMs: number) {
@@ -76,16 +82,29 @@ export class Threshold {
 
   /** Call it at regular intervals; `at` is in milliseconds. */
   isExceeded(lagMs: number, isAtFloor: boolean, at: number): boolean {
-    this.#foreignMs *= 0.998;
-    if (!isAtFloor) this.#floor = undefined;
-    else {
+    this.#foreignMs *= foreignDecay;
+    this.#freeMs *= freeDecay;
+    this.#smoothMs += (lagMs - this.#smoothMs) * 0.1;
+    if (!isAtFloor) {
+      this.#floor = undefined;
+      this.#freeMs = Math.max(this.#freeMs, this.#smoothMs);
+    } else {
       this.#floor ??= { since: at, lowestMs: lagMs };
       this.#floor.lowestMs = Math.min(this.#floor.lowestMs, lagMs);
       if (at - this.#floor.since >= watchFloorMs) {
-        this.#foreignMs = this.#floor.lowestMs;
+        if (this.#floor.lowestMs * 2 > this.#freeMs) this.#foreignMs = this.#floor.lowestMs;
         this.#floor = undefined;
       }
     }
-    return lagMs > Math.max(this.#usualMs, this.#foreignMs * 2);
+    return lagMs > this.#limitMs;
+  }
+
+  /** The mean lag of the last second is far below the threshold. */
+  get isCalm(): boolean {
+    return this.#smoothMs < Math.max(this.#usualMs * 0.5, this.#foreignMs * 1.5);
+  }
+
+  get #limitMs(): number {
+    return Math.max(this.#usualMs, this.#foreignMs * 2);
   }
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { ChatError, type Operation, streamsBody } from '@natter/contracts';
 import type { Logger } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -19,6 +20,13 @@ export function errorBody(reply: FastifyReply, error: ChatError): object {
   return { result: 'error', msg: error.message, code: error.code, ...more, ...error.extra };
 }
 
+/** The client closed the connection inside its body, or before a streamed response began. */
+function hasClientLeft(error: unknown, request: IncomingMessage): boolean {
+  if (error === request.errored) return true;
+  const isClosedEarly = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+  return isClosedEarly && request.socket.destroyed;
+}
+
 /** Maps errors of the framework to errors of the API. Unknown errors are logged and answered as INTERNAL_ERROR. */
 export function createErrorMapper(options: {
   log: Logger;
@@ -38,8 +46,8 @@ export function createErrorMapper(options: {
 
   return (error, request) => {
     if (error instanceof ChatError) return error;
-    // The client closed the connection inside its body: no one reads the response, and the server is not at fault.
-    if (error === request.raw.errored) return new ChatError('BAD_REQUEST', 'The request ended early');
+    // No one reads the response, and the server is not at fault.
+    if (hasClientLeft(error, request.raw)) return new ChatError('BAD_REQUEST', 'The request ended early');
     const code = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (code === 413) return tooLargeFor(operationOf(request));
     if (code >= 400 && code < 500)
