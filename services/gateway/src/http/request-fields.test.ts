@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { parseMultipart } from './request-fields.ts';
+import { parseForm, parseMultipart } from './request-fields.ts';
 
 const part = (name: string, value: Buffer): Buffer =>
   Buffer.concat([
@@ -42,4 +42,11 @@ test.each([
   const slices = vi.spyOn(body, 'subarray');
   await expect(parseMultipart(`multipart/form-data; boundary=${boundary}`, body)).rejects.toThrow('Too many fields');
   expect(slices).not.toHaveBeenCalled();
+});
+
+test('a field that is longer than its parameter in any encoding stays encoded, and is longer than the parameter then', () => {
+  const longest = (name: string): number => (name === 'long' ? 2_000_000 : 1_024);
+  const encoded = '%41'.repeat(100_000);
+  const { short, long, unknown } = parseForm(`short=%41&long=${encoded}&unknown=${encoded}`, longest);
+  expect([short, long, unknown]).toEqual(['A', 'A'.repeat(100_000), encoded]);
 });

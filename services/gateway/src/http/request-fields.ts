@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
-import { badRequest, ChatError, streamsBody } from '@natter/contracts';
+import { badRequest, ChatError, maxUnits, slackUnits, streamsBody } from '@natter/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { readBody } from './read-body.ts';
 import { tusBodyType } from './tus-headers.ts';
@@ -42,7 +42,7 @@ export function acceptForms(app: FastifyInstance): void {
     'application/x-www-form-urlencoded',
     async (request: FastifyRequest, payload: Readable): Promise<Body> => ({
       bytes: await readBody(request, payload),
-      parse: (bytes) => ({ fields: parseForm(bytes.toString('latin1')), files: [] }),
+      parse: (bytes) => ({ fields: parseForm(bytes.toString('latin1'), longestField(request)), files: [] }),
     }),
   );
   app.addContentTypeParser(
@@ -92,8 +92,24 @@ export function queryFieldsOf(url = ''): Fields {
 /** Without a prototype, because a field may have any name. */
 const noFields = (): Fields => Object.create(null) as Fields;
 
-/** Strict: invalid UTF-8 is refused, never replaced. */
-function parseForm(text: string): Fields {
+/** A UTF-16 unit has at most three bytes in UTF-8, each percent-encoded in three characters. */
+const encodedPerUnit = 9;
+
+/** Maximum length of a field by its name, in UTF-16 units: that of the parameter, whichever method the request names. */
+function longestField({ admitted }: FastifyRequest): (name: string) => number {
+  const params = (admitted?.place.operations ?? []).flatMap((operation) => Object.entries(operation.params));
+  return (name) =>
+    params.reduce(
+      (most, [own, param]) => (own === name || param.aliases.includes(name) ? Math.max(most, maxUnits(param)) : most),
+      slackUnits,
+    );
+}
+
+/**
+ * Strict: invalid UTF-8 is refused, never replaced. A field that is certainly too long stays encoded, because decoding
+ * takes time: it is refused for its length, or ignored.
+ */
+export function parseForm(text: string, longest: (name: string) => number = () => Number.POSITIVE_INFINITY): Fields {
   const fields = noFields();
   if (text === '') return fields;
   const pairs = text.split('&');
@@ -102,7 +118,9 @@ function parseForm(text: string): Fields {
     if (pair === '') continue;
     const at = pair.indexOf('=');
     const name = decodeText(at < 0 ? pair : pair.slice(0, at));
-    fields[name] = at < 0 ? '' : decodeText(pair.slice(at + 1));
+    const value = at < 0 ? '' : pair.slice(at + 1);
+    const isShort = value.length <= encodedPerUnit * slackUnits || value.length <= encodedPerUnit * longest(name);
+    fields[name] = isShort ? decodeText(value) : value;
   }
   return fields;
 }
