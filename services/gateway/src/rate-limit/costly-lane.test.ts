@@ -178,6 +178,34 @@ test('a realm whose first requests are expensive is held back within a second', 
   await light;
 });
 
+test('a realm stays held while its least share still causes some lag', async () => {
+  foreignLagMs = 1;
+  const end = Date.now() + 120_000;
+  const light = client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
+  void crowd(66, 64, end, { cpuMs: 80 });
+  await vi.advanceTimersByTimeAsync(20_000);
+  answered.clear();
+  await vi.advanceTimersByTimeAsync(90_000);
+  // The least share is 6.4 % of the time: 72 requests of 80 ms.
+  expect(answered.get(66)).toBeLessThan(150);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await light;
+});
+
+test('people with one expensive request are held when they return after a pause', async () => {
+  const end = Date.now() + 80_000;
+  const light = client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
+  void crowd(66, 8, Date.now() + 1, { cpuMs: 80 });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(answered.get(66)).toBe(8);
+  mostExpensive = 0;
+  void crowd(66, 8, end, { cpuMs: 80 });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(mostExpensive).toBeLessThanOrEqual(2);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await light;
+});
+
 test('where the lag has another cause, a held realm gets more requests in flight in steps', async () => {
   foreignLagMs = 5;
   const end = Date.now() + 30_000;

@@ -83,7 +83,7 @@ const personCostMs = 20;
 const lowCostMs = 400;
 /** The cap of a realm that costs less than this per user, within these limits, is not lowered below 1. */
 const [highCostOfPersonMs, minHighCostMs, maxHighCostMs] = [10, 400, 2_000];
-const [personHalfLifeMs, realmHalfLifeMs] = [20_000, 5_000];
+const [personHalfLifeMs, realmHalfLifeMs] = [120_000, 5_000];
 /** Number of answers after which a user with cheap requests is no longer a newcomer. */
 const trustedAfter = 8;
 /** Newcomers have to be trusted again after they were forgotten. */

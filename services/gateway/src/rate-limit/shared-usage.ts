@@ -3,7 +3,7 @@ import { type Bus, usageSubject } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 
 /** The recent cost of a realm's requests. */
-export interface RealmUsage {
+interface RealmUsage {
   /** CPU milliseconds beyond those of cheap requests. */
   ms: number;
   /** Whether the realm is at its minimum cap. */
@@ -52,12 +52,12 @@ export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>): SharedUsage
 }
 
 /** A realm is at the floor if it is so at all gateways. */
-export function add(sum: Map<number, RealmUsage>, id: number, { ms, isAtFloor }: RealmUsage): void {
+function add(sum: Map<number, RealmUsage>, id: number, { ms, isAtFloor }: RealmUsage): void {
   const known = sum.get(id);
   sum.set(id, { ms: ms + (known?.ms ?? 0), isAtFloor: isAtFloor && (known?.isAtFloor ?? true) });
 }
 
-export interface Shares {
+interface Shares {
   /** Realms that cost more than an equal share. */
   heavy: Usages;
   /** At least one realm costs clearly less than an equal share. */
