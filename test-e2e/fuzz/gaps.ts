@@ -12,6 +12,7 @@ const neverSucceeding: Record<string, string> = {
   'create-export': 'exports are not built: always refused',
   'remove-export': 'exports are not built: there is none to remove',
   'create-bigbluebutton-call': 'this server has no account with BigBlueButton: always refused',
+  'get-external-content': 'external servers are not asked: pictures are fetched from public addresses alone',
   'get-messages-summary': 'this server has no language model: always refused',
   'create-zoom-call': 'this server has no account with Zoom: always refused',
   'test-push': 'no service for push notifications is built: always refused',
