@@ -182,7 +182,8 @@ export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
     }
     const isEnded =
       ['INVALID_API_KEY', 'USER_DEACTIVATED'].includes(code) || (role === 'browser' && code === 'UNAUTHORIZED');
-    if (withKey(role) && call.mutation === undefined && isEnded) {
+    // A login is refused because of the account that it names.
+    if (withKey(role) && call.mutation === undefined && isEnded && operation.caller !== 'public') {
       if (credentials.authorization !== undefined) here.ended.push(credentials.authorization);
       renew(here, role);
     }
