@@ -51,8 +51,10 @@ const sequences: readonly [name: string, sequence: Sequence, times: number][] = 
 const ofRound = sequences.flatMap(([name, sequence, times]) =>
   Array.from({ length: times }, () => [name, sequence] as const),
 );
-/** These use resources that a realm has once: its lists and its images. */
-const exclusive = new Set<Sequence>([objects.orders, objects.pictures, own.profile, pairs.removedMeanwhile]);
+/** These use resources that a realm has once: its description, its lists and its images. */
+const exclusive = new Set<Sequence>([
+  ...[objects.orders, objects.pictures, own.profile, pairs.atOnce, pairs.removedMeanwhile],
+]);
 
 export interface Sequences {
   /** Runs one sequence to its end. */

@@ -1,4 +1,4 @@
-import { type Lag, measureCpu, WaitingTasks } from '@natter/service-kit';
+import { currentDeadline, type Lag, measureCpu, WaitingTasks } from '@natter/service-kit';
 import { type SharedUsage, sharesOf } from './shared-usage.ts';
 import type { Tenant } from './tenant.ts';
 import { Decaying, Threshold } from './usage.ts';
@@ -21,19 +21,19 @@ interface Person {
   /** Recent CPU milliseconds beyond those that any request may take. */
   cost: Decaying;
   requests: Decaying;
-  /** Since the lane knows the user. */
+  /** Number of completed requests since the lane knows the user. */
   answers: number;
   seenAt: number;
 }
 
 /**
- * Users with cheap requests, newcomers, of whom too few requests were answered, and users with expensive requests.
- * Each kind waits for itself.
+ * Held users: those whose requests were expensive, and newcomers, of whom too few requests were answered. Each kind
+ * waits in its own queue, so that newcomers with cheap requests do not wait for expensive requests.
  */
-const kinds = ['cheap', 'newcomer', 'costly'] as const;
+const kinds = ['newcomer', 'costly'] as const;
 type Kind = (typeof kinds)[number];
 
-/** A request in flight of a newcomer or of a user with expensive requests. */
+/** A request of a held user in flight. */
 interface Held {
   kind: Kind;
   /** Number of cheap answers that count when this request is answered, because all older ones have been by then. */
@@ -44,16 +44,16 @@ interface Realm {
   /** Like that of a user, summed over all users. */
   cost: Decaying;
   /**
-   * Maximum number of requests in flight from newcomers and users with expensive requests. Below 1: the fraction of
-   * time in which one may run.
+   * Maximum number of requests in flight from held users. Below 1: the fraction of time in which one request of each
+   * kind may run.
    */
   cap: number;
   /** Oldest first. */
   held: Held[];
-  inFlight: Record<Kind, number>;
   /** When the next request of a kind may start, if the cap is below 1. */
   pausedUntil: Record<Kind, number>;
-  /** With a recent request. */
+  /** When its last request began. */
+  seenAt: number;
   people: Map<number, Person>;
   /** Networks without an account, which do not make a realm larger. */
   strangers: Map<number, Person>;
@@ -75,22 +75,26 @@ const forgetEvery = 50;
 const maxWaiting = 10_000;
 /** CPU milliseconds that any request may take without being expensive. */
 const cheapMs = 10;
-/** The lane does not hold people or realms whose mean cost beyond `cheapMs` is lower. */
+/** The lane holds only newcomers and people whose mean cost beyond `cheapMs` is higher. */
 const cheapMeanMs = 1;
-/** The lane does not hold people with a lower cost. */
+/** The lane holds only newcomers and people with a higher cost. */
 const personCostMs = 20;
 /** The cap of a realm that costs less is not lowered from 1 or more, and rises with cheap answers. */
 const lowCostMs = 400;
-/** The cap of a realm that costs less than this per user, within these limits, is not lowered below 1. */
-const [highCostOfPersonMs, minHighCostMs, maxHighCostMs] = [10, 400, 2_000];
+/** The cap of a realm that costs this gateway less than this per user, within these limits, is not lowered from 1. */
+const [highCostOfPersonMs, minHighCostMs, maxHighCostMs] = [5, 200, 1_000];
+/** The service of a request that was cancelled reports no cost. Such a request costs its time in flight, up to this. */
+const maxCancelledCostMs = 100;
 const [personHalfLifeMs, realmHalfLifeMs] = [120_000, 5_000];
+/** A realm without a request for this long is not counted, and begins again like an unknown one. */
+const activeMs = 60_000;
 /** Number of answers after which a user with cheap requests is no longer a newcomer. */
 const trustedAfter = 8;
 /** Newcomers have to be trusted again after they were forgotten. */
 const [forgetPersonMs, forgetStrangerMs] = [600_000, 60_000];
 const [minCap, maxCap] = [0.05, 1_024];
-/** The minimum fraction of time in which one request of each kind may run, if it is more than the cap. */
-const leastShare: Record<Kind, number> = { cheap: 0.2, newcomer: 0.15, costly: 0 };
+/** The minimum fraction of time in which a newcomer's request may run. */
+const newcomerCap = 0.15;
 /** The initial cap of an unknown realm. It is low because requests in progress cannot be stopped. */
 const startCap = 2;
 /** The minimum fraction of time per user of a realm, so that a large realm keeps more than a small one. */
@@ -101,47 +105,47 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
   const { lag, shared, quietLagMs, now = () => performance.now() } = options;
   const realms = new Map<number, Realm>();
   const disturbance = new Threshold(quietLagMs);
-  const waiting: Record<Kind, WaitingTasks> = {
-    cheap: new WaitingTasks(maxWaiting),
-    newcomer: new WaitingTasks(maxWaiting),
-    costly: new WaitingTasks(maxWaiting),
-  };
+  const waiting = { newcomer: new WaitingTasks(maxWaiting), costly: new WaitingTasks(maxWaiting) };
   let ticks = 0;
   let timer: NodeJS.Timeout | undefined;
-  let wakeUp: NodeJS.Timeout | undefined;
 
   return {
     async run(tenant, work) {
       const realm = realmOf(tenant.realmId);
       const person = personOf(realm, tenant.userId);
-      const held: Held = { kind: kindOf(person), credit: 0 };
-      await turnOf(realm, tenant, held);
+      const kind = kindOf(person);
+      const held = kind && (await admitted(realm, tenant, kind));
+      const [deadline, begun] = [currentDeadline(), now()];
       return await measureCpu(async (spentMs) => {
         try {
           return await work();
         } finally {
-          const costMs = spentMs();
+          const isCancelled = deadline?.hasEnded ?? false;
+          const costMs = Math.max(spentMs(), isCancelled ? Math.min(now() - begun, maxCancelledCostMs) : 0);
           person.requests.add(1);
-          person.answers++;
+          if (!isCancelled) person.answers++;
           for (const { cost } of [person, realm]) cost.add(Math.max(0, costMs - cheapMs));
-          end(realm, held, costMs);
+          if (held) end(tenant.realmId, realm, held, costMs);
         }
       });
     },
     get waiting() {
-      return kinds.reduce((sum, kind) => sum + waiting[kind].size, 0);
+      return waiting.newcomer.size + waiting.costly.size;
     },
   };
 
   function realmOf(id: number): Realm {
     const known = realms.get(id);
-    if (known) return known;
+    if (known) {
+      known.seenAt = now();
+      return known;
+    }
     const realm: Realm = {
       cost: new Decaying(now, realmHalfLifeMs),
       cap: startCap,
       held: [],
-      inFlight: { cheap: 0, newcomer: 0, costly: 0 },
-      pausedUntil: { cheap: 0, newcomer: 0, costly: 0 },
+      pausedUntil: { newcomer: 0, costly: 0 },
+      seenAt: now(),
       people: new Map(),
       strangers: new Map(),
     };
@@ -163,23 +167,27 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
     return person;
   }
 
-  async function turnOf(realm: Realm, tenant: Tenant, held: Held): Promise<void> {
-    const { kind } = held;
-    const begin = (): void => {
-      realm.inFlight[kind]++;
-      if (kind !== 'cheap') realm.held.push(held);
-    };
-    if (waiting[kind].sizeOf(tenant.realmId) === 0 && mayStart(realm, kind)) return begin();
-    const turn = waiting[kind].wait(tenant, begin);
-    startWaiting();
-    await turn;
+  async function admitted(realm: Realm, tenant: Tenant, kind: Kind): Promise<Held> {
+    const held: Held = { kind, credit: 0 };
+    const begin = (): void => void realm.held.push(held);
+    if (waiting[kind].sizeOf(tenant.realmId) === 0 && mayStart(realm, kind)) begin();
+    else {
+      const turn = waiting[kind].wait(tenant, begin);
+      startWaiting();
+      await turn;
+    }
+    return held;
   }
 
-  function end(realm: Realm, held: Held, costMs: number): void {
-    realm.inFlight[held.kind]--;
-    if (held.kind !== 'cheap') creditOlder(realm, held, costMs);
-    const share = shareOf(realm, held.kind);
-    if (realm.cap < 1) realm.pausedUntil[held.kind] = now() + Math.min(costMs * (1 / share - 1), maxPauseMs);
+  function end(realmId: number, realm: Realm, held: Held, costMs: number): void {
+    creditOlder(realm, held, costMs);
+    if (realm.cap < 1) {
+      const pauseMs = Math.min(costMs * (1 / shareOf(realm, held.kind) - 1), maxPauseMs);
+      realm.pausedUntil[held.kind] = now() + pauseMs;
+      // Longer pauses end at a tick.
+      if (pauseMs < tickMs && waiting[held.kind].sizeOf(realmId) > 0)
+        setTimeout(startWaiting, Math.ceil(pauseMs)).unref();
+    }
     startWaiting();
   }
 
@@ -199,9 +207,9 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
     else if (realm.cap >= startCap && realm.cost.sum < lowCostMs) realm.cap = Math.min(maxCap, realm.cap + credit);
   }
 
-  function mayStart({ held, inFlight, cap, pausedUntil }: Realm, kind: Kind): boolean {
-    if (cap < 1) return inFlight[kind] === 0 && pausedUntil[kind] <= now();
-    return kind === 'cheap' || held.length < cap;
+  function mayStart({ held, cap, pausedUntil }: Realm, kind: Kind): boolean {
+    if (cap >= 1) return held.length < cap;
+    return pausedUntil[kind] <= now() && held.every((other) => other.kind !== kind);
   }
 
   function startWaiting(): void {
@@ -212,30 +220,17 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
       };
       while (waiting[kind].startNext(mayHaveTurn));
     }
-    wakeAfterPauses();
   }
 
   function isWaiting(id: number): boolean {
     return kinds.some((kind) => waiting[kind].sizeOf(id) > 0);
   }
 
-  /** Schedules the end of pauses that end before the next tick. */
-  function wakeAfterPauses(): void {
-    let nextMs = tickMs;
-    for (const kind of kinds) {
-      if (waiting[kind].size === 0) continue;
-      for (const [id, { pausedUntil }] of realms)
-        if (pausedUntil[kind] > now() && waiting[kind].sizeOf(id) > 0)
-          nextMs = Math.min(nextMs, pausedUntil[kind] - now());
-    }
-    clearTimeout(wakeUp);
-    if (nextMs < tickMs) wakeUp = setTimeout(startWaiting, Math.ceil(nextMs));
-  }
-
   function adjust(): void {
     const { longMs } = lag();
+    const active = [...realms].filter(([, { seenAt, held }]) => held.length > 0 || now() - seenAt < activeMs);
     const here = new Map(
-      [...realms].map(([id, realm]) => [id, { ms: realm.cost.sum, isAtFloor: realm.cap <= floorOf(realm) }]),
+      active.map(([id, realm]) => [id, { ms: realm.cost.sum, isAtFloor: realm.cap <= leastCapOf(realm) }]),
     );
     if (ticks++ % tellEvery === 0) shared.tell(here);
     const shares = sharesOf(here, shared.ofOthers());
@@ -243,8 +238,8 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
     const isDisturbed = disturbance.isExceeded(longMs, isAtFloor, now()) && shares.hasLight;
     for (const [id, realm] of realms) {
       const costMs = shares.heavy.get(id)?.ms ?? 0;
-      if (isDisturbed && costMs > (realm.cap < 1 ? 0 : lowCostMs))
-        lower(realm, realm.cap < 1 || costMs > highCostOf(realm) ? floorOf(realm) : 1);
+      if (!here.has(id)) realm.cap = Math.min(realm.cap, startCap);
+      else if (isDisturbed && costMs > (realm.cap < 1 ? 0 : lowCostMs)) lower(realm, leastCapOf(realm));
       else if (!isDisturbed && !shares.isShared) realm.cap = maxCap;
       else if (!isDisturbed && (realm.cap >= 1 || disturbance.isCalm)) raise(realm, isWaiting(id));
     }
@@ -282,17 +277,18 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
   }
 }
 
-function kindOf({ cost, requests, answers }: Person): Kind {
+/** Undefined: requests of the user are not held. */
+function kindOf({ cost, requests, answers }: Person): Kind | undefined {
   if (cost.sum >= personCostMs && cost.sum > requests.sum * cheapMeanMs) return 'costly';
-  return answers < trustedAfter ? 'newcomer' : 'cheap';
+  return answers < trustedAfter ? 'newcomer' : undefined;
 }
 
 /** The fraction of time in which a request of this kind may run, if the cap is below 1. */
-const shareOf = ({ cap }: Realm, kind: Kind): number => Math.max(cap, leastShare[kind]);
+const shareOf = ({ cap }: Realm, kind: Kind): number => (kind === 'newcomer' ? Math.max(cap, newcomerCap) : cap);
 
-const highCostOf = ({ people }: Realm): number =>
-  Math.min(maxHighCostMs, Math.max(minHighCostMs, people.size * highCostOfPersonMs));
-
-function floorOf({ people }: Realm): number {
+/** How far the cap may be lowered at present. */
+function leastCapOf({ cap, cost, people }: Realm): number {
+  const highCostMs = Math.min(maxHighCostMs, Math.max(minHighCostMs, people.size * highCostOfPersonMs));
+  if (cap >= 1 && cost.sum <= highCostMs) return 1;
   return Math.min(1, Math.max(minCap, people.size * capOfPerson));
 }

@@ -60,20 +60,19 @@ export class Decaying {
 }
 
 const watchFloorMs = 2_000;
-/** Per call of `isExceeded`, which is called every 100 ms: half-lives of 35 s and two minutes. */
-const [foreignDecay, freeDecay] = [0.998, 0.999_42];
+const foreignHalfLifeMs = 35_000;
+/** Of the mean lag. */
+const smoothHalfLifeMs = 700;
 
 /**
  * Decides whether the lag is too high. Lag that persists at the minimum number of requests in flight has another cause
- * than these requests, so it raises the threshold for a while. If it was more than twice as high with more requests,
- * they are the cause.
+ * than these requests, so it raises the threshold for a while.
  */
 export class Threshold {
   readonly #usualMs: number;
+  #at: number | undefined;
   #foreignMs = 0;
   #smoothMs = 0;
-  /** The highest recent lag above the minimum number of requests. */
-  #freeMs = 0;
   #floor: { since: number; lowestMs: number } | undefined;
 
   constructor(usualMs: number) {
@@ -82,17 +81,16 @@ export class Threshold {
 
   /** Call it at regular intervals; `at` is in milliseconds. */
   isExceeded(lagMs: number, isAtFloor: boolean, at: number): boolean {
-    this.#foreignMs *= foreignDecay;
-    this.#freeMs *= freeDecay;
-    this.#smoothMs += (lagMs - this.#smoothMs) * 0.1;
-    if (!isAtFloor) {
-      this.#floor = undefined;
-      this.#freeMs = Math.max(this.#freeMs, this.#smoothMs);
-    } else {
+    const passedMs = at - (this.#at ?? at);
+    this.#at = at;
+    this.#foreignMs *= 0.5 ** (passedMs / foreignHalfLifeMs);
+    this.#smoothMs += (lagMs - this.#smoothMs) * (1 - 0.5 ** (passedMs / smoothHalfLifeMs));
+    if (!isAtFloor) this.#floor = undefined;
+    else {
       this.#floor ??= { since: at, lowestMs: lagMs };
       this.#floor.lowestMs = Math.min(this.#floor.lowestMs, lagMs);
       if (at - this.#floor.since >= watchFloorMs) {
-        if (this.#floor.lowestMs * 2 > this.#freeMs) this.#foreignMs = this.#floor.lowestMs;
+        this.#foreignMs = this.#floor.lowestMs;
         this.#floor = undefined;
       }
     }
