@@ -11,6 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../http/config.ts';
 import { networkOf } from '../http/network.ts';
 import { type Budget, type Rate, type RateLimiter, type RateState, rateLimitHit } from '../rate-limit/rate-limit.ts';
+import { createSlowRefusals } from '../rate-limit/slow-refusals.ts';
 import type { Authenticator, Credential } from './authenticator.ts';
 
 /** A request and the reply to it. */
@@ -85,6 +86,7 @@ const fileUnitBytes = 1024 * 1024;
 export const costOf = (operation: Operation | undefined): number => operation?.cost ?? 1;
 
 export function createCallers(authenticator: Authenticator, limiter: RateLimiter, rates: Rates): Callers {
+  const slowRefusals = createSlowRefusals();
   return {
     async identify(operation, exchange, meta, { credential, keyInQuery, optionalSession }) {
       if (needsActor(operation) || (operation.caller === 'spectator' && isShown(credential)))
@@ -163,7 +165,9 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
     reply.request.isCounted = true;
     const state = await limiter.spend(meta.realmId, budgets, cost);
     setRateHeaders(reply, state);
-    if (state.isOver) throw rateLimitHit(state);
+    if (!state.isOver) return;
+    await slowRefusals.wait(`${meta.realmId}:${budgets[0].who}`);
+    throw rateLimitHit(state);
   }
 }
 

@@ -234,6 +234,19 @@ test('a realm is not held for another one that became silent', async () => {
   await silent;
 });
 
+test('a held realm that pauses for some seconds is still held when it goes on', async () => {
+  const end = Date.now() + 60_000;
+  const light = client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
+  void crowd(66, 8, Date.now() + 5_000, { cpuMs: 80 });
+  await vi.advanceTimersByTimeAsync(30_000);
+  answered.clear();
+  void crowd(66, 8, end, { cpuMs: 80 });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(answered.get(66) ?? 0).toBeLessThanOrEqual(10);
+  await vi.advanceTimersByTimeAsync(80_000);
+  await light;
+});
+
 test('people with one expensive request are held when they return after a pause', async () => {
   const end = Date.now() + 80_000;
   const light = client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });

@@ -253,8 +253,10 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
 
   /** In steps, also if the lag has another cause: all waiting requests at once would delay other realms for seconds. */
   function raise(realm: Realm, hasWaiting: boolean): void {
-    // Slowly below 1, where the capacity for expensive requests is uncertain.
-    if (realm.cap < startCap) realm.cap = Math.min(startCap, realm.cap * (realm.cap < 1 ? 1.05 : 1.25));
+    // Slowly below 1, where the capacity for expensive requests is uncertain, and more slowly without such requests.
+    const isIdle = realm.held.length === 0 && !hasWaiting;
+    const factor = isIdle ? 1.005 : realm.cap < 1 ? 1.05 : 1.25;
+    if (realm.cap < startCap) realm.cap = Math.min(startCap, realm.cap * factor);
     // No realm is delayed, so requests need not wait for cheap answers that raise the cap.
     else if (hasWaiting) realm.cap = Math.min(maxCap, realm.cap * 1.1);
   }
