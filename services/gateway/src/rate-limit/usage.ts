@@ -61,7 +61,7 @@ export class Decaying {
 
 const watchFloorMs = 2_000;
 const foreignHalfLifeMs = 35_000;
-/** Of the mean lag. */
+/** The mean lag follows the measured lag with this half-life. */
 const smoothHalfLifeMs = 700;
 
 /**
