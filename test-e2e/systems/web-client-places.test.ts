@@ -173,21 +173,20 @@ test('the place on screen stays while an older page loads, and while messages ar
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const isHeld = new Promise<void>((resolve) => {
-    void page.route('**/json/messages?*', async (route) => {
-      resolve();
-      await released;
-      await route.continue();
-    });
+  let isHeld = false;
+  await page.route('**/json/messages?*', async (route) => {
+    isHeld ||= new URL(route.request().url()).searchParams.get('num_after') === '0';
+    await released;
+    await route.continue();
   });
   const heightOf = () => ofList<number>(page, '(list) => list.scrollHeight');
+  // Pages that were requested before the route was set are not held, and more are requested after them.
   await expect
     .poll(async () => {
       await scroll(page, -500);
-      return ofList<number>(page, '(list) => list.scrollTop');
+      return [isHeld, await ofList<number>(page, '(list) => list.scrollTop')];
     })
-    .toBe(0);
-  await isHeld;
+    .toEqual([true, 0]);
   // The first message loses its day and its name when others come before it; the place is below it.
   await scroll(page, 800);
   const before = await placeOnScreen(page);

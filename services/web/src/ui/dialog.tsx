@@ -1,5 +1,5 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
-import { closeDialog } from './open-dialog.ts';
+import { closeAtEscape, closeDialog } from './open-dialog.ts';
 
 interface DialogProps {
   title: string;
@@ -19,12 +19,12 @@ export function Dialog({ title, isTitleHidden = false, children }: DialogProps) 
     return () => dialog?.close();
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the dialog closes it, as Escape does.
     <dialog
       ref={box}
       className="dialog"
       aria-labelledby={titleId}
       onClose={closeDialog}
+      onKeyDown={closeAtEscape}
       onClick={(event) => event.target === box.current && box.current.close()}
     >
       <div className="dialog-body">

@@ -1,6 +1,6 @@
 import './modal.css';
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
-import { closeDialog } from './open-dialog.ts';
+import { closeAtEscape, closeDialog } from './open-dialog.ts';
 
 /** A modal dialog of the browser: it keeps the focus, ends with Escape, and gives the focus back. */
 export function Modal({ title, isWide = false, children }: { title: string; isWide?: boolean; children: ReactNode }) {
@@ -13,7 +13,14 @@ export function Modal({ title, isWide = false, children }: { title: string; isWi
     return () => dialog?.close();
   }, []);
   return (
-    <dialog ref={box} className="modal" data-wide={isWide} aria-labelledby={id} onClose={closeDialog}>
+    <dialog
+      ref={box}
+      className="modal"
+      data-wide={isWide}
+      aria-labelledby={id}
+      onClose={closeDialog}
+      onKeyDown={closeAtEscape}
+    >
       <header>
         <h2 id={id}>{title}</h2>
         <button type="button" className="tool-button" aria-label="Close" onClick={closeDialog}>

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { type KeyboardEvent, useSyncExternalStore } from 'react';
 import type { Place } from '../state/place.ts';
 
 export type Dialog =
@@ -14,6 +14,15 @@ export function openDialog(dialog: Dialog): void {
   change(dialog);
 }
 export const closeDialog = (): void => change(undefined);
+/**
+ * Closes the dialog before the browser does. The browser hides a dialog first and reports it later, and a key pressed
+ * in between would be ignored because a dialog still seemed open.
+ */
+export function closeAtEscape(event: KeyboardEvent): void {
+  if (event.key !== 'Escape' || event.nativeEvent.isComposing || event.defaultPrevented) return;
+  event.preventDefault();
+  closeDialog();
+}
 /** Also while its code is being loaded. */
 export const isDialogOpen = (): boolean => current !== undefined;
 
