@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { ChatError } from '@natter/contracts';
 import { type LogRedis, rateKey } from '@natter/event-log';
 import { createLocalCounts } from '@natter/service-kit';
@@ -43,21 +44,33 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
   return {
     async spend(realmId, budgets, cost) {
       const [first] = budgets;
-      const now = Date.now() / 1000;
-      const keys = budgets.map(({ who, rate }) => rateKey(realmId, `${who}:${Math.floor(now / rate.windowSeconds)}`));
+      const nowSeconds = Date.now() / 1000;
+      const keys = budgets.map((budget) =>
+        rateKey(realmId, `${budget.who}:${windowOf(realmId, budget, nowSeconds).number}`),
+      );
       const args = budgets.flatMap(({ rate }) => [rate.limit, rate.windowSeconds * 2]);
       const [spent, refused] = await redis
         .rateScript(keys, [cost, ...args])
         .catch(() => spendHere(keys, budgets, cost));
-      const { rate } = budgets[refused - 1] ?? first;
       return {
         limit: first.rate.limit,
         remaining: Math.max(0, first.rate.limit - spent),
-        reset: (Math.floor(now / rate.windowSeconds) + 1) * rate.windowSeconds,
+        reset: windowOf(realmId, budgets[refused - 1] ?? first, nowSeconds).end,
         isOver: refused > 0,
       };
     },
   };
+}
+
+/**
+ * The window of a budget at a time. Windows of different budgets begin at different seconds, so that callers who wait
+ * for their next window do not all send at once. `end` is in UNIX seconds.
+ */
+function windowOf(realmId: number, { who, rate }: Budget, nowSeconds: number): { number: number; end: number } {
+  const { windowSeconds } = rate;
+  const offset = crc32(`${realmId}:${who}`) % windowSeconds;
+  const number = Math.floor((nowSeconds + offset) / windowSeconds);
+  return { number, end: (number + 1) * windowSeconds - offset };
 }
 
 export const rateLimitHit = ({ reset }: RateState): ChatError =>
