@@ -143,6 +143,27 @@ test('an owner with the permission changes an address, others do not', async () 
   expect(refused(await person.get('/users/me'))[0]).toBe(401);
 });
 
+test('a key alone changes neither the address of its owner, nor that of another user who may change addresses', async () => {
+  const another = await openRealm();
+  const { owner } = another;
+  const [peer, lesser] = [await another.person({ role: 'owner' }), another.member];
+  await owner.ok('PATCH', `/users/${lesser.user_id}`, { role: 100 });
+  const new_email = `thief@${another.host}`;
+  for (const target of [owner.user_id, owner.email, owner.email.toUpperCase(), peer.user_id]) {
+    const answer = await owner.patch(`/users/${target}`, { new_email, full_name: 'Taken Over' });
+    expect(refused(answer)).toEqual(bad);
+    expect(answer.body.msg).toContain('PATCH /settings');
+  }
+  // A demoted peer keeps the right, and would use it after the promotion.
+  await owner.ok('PATCH', `/users/${peer.user_id}`, { role: 400 });
+  expect(refused(await owner.patch(`/users/${peer.user_id}`, { new_email }))).toEqual(bad);
+  for (const person of [owner, peer])
+    expect(await memberOf(owner, person.user_id)).toMatchObject({ email: person.email, full_name: person.full_name });
+  // The same address is no change, and an owner without the right is changed like others.
+  await owner.ok('PATCH', `/users/${owner.user_id}`, { new_email: owner.email });
+  await owner.ok('PATCH', `/users/${lesser.user_id}`, { new_email: `lesser@${another.host}` });
+});
+
 test('a deactivated user is refused at once, with all their bots, and comes back without the keys from before', async () => {
   const person = await realm.person();
   const bot = await person.ok('POST', '/bots', {

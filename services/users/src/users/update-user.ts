@@ -3,6 +3,7 @@ import { sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { changeRights } from '../model/account-rights.ts';
+import type { AccountRow } from '../model/account-row.ts';
 import { announceBotChange } from '../model/announce-bot.ts';
 import { requireRank } from '../model/bot-rank.ts';
 import { changeOfGroups } from '../model/change.ts';
@@ -49,6 +50,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
         if (profile_data && row.is_bot) throw badRequest('Bots have no custom profile fields.');
         await changeProfileData(work, holder, row.id, values);
         if (new_email !== undefined && new_email !== row.email) {
+          await requireNoPasswordNeeded(work, holder, row);
           await checkNewEmail(work, realm, new_email, row.id);
           await changeEmail(work, row, new_email);
           if (!row.is_bot)
@@ -62,9 +64,28 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
   ];
 }
 
+const changerRow = z.object({ can_change_user_emails: z.boolean(), bot_owner_id: z.number().nullable() });
+
+const readChanger = (work: Work, userId: number): Promise<z.infer<typeof changerRow>> =>
+  work.one(sql.type(changerRow)`
+    SELECT can_change_user_emails, bot_owner_id FROM users.account WHERE id = ${userId}`);
+
 async function requireEmailChanger(work: Work, holder: { userId: number; role: number }): Promise<void> {
-  const { can_change_user_emails } = await work.one(sql.type(z.object({ can_change_user_emails: z.boolean() }))`
-    SELECT can_change_user_emails FROM users.account WHERE id = ${holder.userId}`);
+  const { can_change_user_emails } = await readChanger(work, holder.userId);
   if (holder.role !== roles.owner || !can_change_user_emails)
     throw badRequest('User not authorized to change user emails');
+}
+
+/**
+ * A key alone changes neither the address of its user nor that of a user with the same right. Otherwise a stolen key would
+ * take over the account: directly by a link to set a password, or through the account of another such user. The role of
+ * the other user does not matter, because an owner can change it first.
+ */
+async function requireNoPasswordNeeded(work: Work, holder: { userId: number }, row: AccountRow): Promise<void> {
+  if (row.is_bot) return;
+  const { bot_owner_id } = await readChanger(work, holder.userId);
+  if (row.id === holder.userId || row.id === bot_owner_id)
+    throw badRequest('Change your own address in your settings, with your password: PATCH /settings');
+  if ((await readChanger(work, row.id)).can_change_user_emails)
+    throw badRequest('Users who may change addresses of others change their own themselves: PATCH /settings');
 }
