@@ -75,16 +75,15 @@ const countedTogether = (work: () => Promise<void>): Promise<void> =>
 
 test('a name that is written differently is guessed at as the same, and the sixth guess waits', async () => {
   const { email } = system.people.member;
-  const { user_id } = system.people.member;
   const network = elsewhere();
   const spellings = [
     email,
     ` ${email}`,
     `\t${email}\n`,
     email.toUpperCase(),
-    `user${user_id}@localhost`,
+    `\u3000${email}`,
     `  ${email}  `,
-    `USER${user_id}@LocalHost`,
+    email.replace('m', '\uff2d'),
     `\u00a0${email}`,
   ];
   const answers: (string | number)[][] = [];
@@ -100,6 +99,53 @@ test('a name that is written differently is guessed at as the same, and the sixt
     tries.push(codeOf(await logIn(`${name}@natter.example`.replace('\t', ''), 'wrong', unknown)));
   expect(tries).toEqual([wrong, wrong, wrong, wrong, wrong, limited]);
 });
+
+test('guesses at one name are not counted for another one, so that no answer reveals that both belong to one account', async () => {
+  const { email, user_id } = system.people.guest;
+  const network = elsewhere();
+  for (let count = 0; count < 6; count++) await logIn(email, 'wrong', network);
+  const wrongKey = (name: string, index: number) =>
+    request(
+      system.url,
+      { email: name, api_key: String(index).padStart(32, 'w') },
+      'GET',
+      '/users/me',
+      {},
+      from(network),
+    );
+  for (let count = 0; count < 21; count++) await wrongKey(email, count);
+  const [same, nominal] = [email.toUpperCase(), `USER${user_id}@localhost`];
+  expect([codeOf(await logIn(same, 'wrong', network)), codeOf(await wrongKey(same, 30))]).toEqual([limited, limited]);
+  expect(codeOf(await logIn(nominal, 'wrong', network))).toEqual(wrong);
+  expect((await wrongKey(nominal, 31)).status).toBe(401);
+});
+
+test('five hundred wrong keys from one network do not reveal which names have an account, and refuse no right key', () =>
+  countedTogether(async () => {
+    const { moderator, administrator } = system.people;
+    const network = elsewhere();
+    const by = {
+      realmId: (
+        await database.one(sql.type(z.object({ realm_id: z.number() }))`
+      SELECT realm_id FROM users.account WHERE id = ${moderator.user_id}`)
+      ).realm_id,
+    };
+    const redis = new Redis(system.servers.redisUrl);
+    await redis.set(`natter:{${by.realmId}}:rate:wrong-key-by:${network}`, 500, 'EX', 3_600);
+    redis.disconnect();
+    const show = async (email: string, api_key: string) => {
+      const authorization = `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`;
+      const headers = { ...from(network), authorization };
+      const response = await fetch(`${system.url}/api/v1/users/me`, { headers });
+      const { 'retry-after': _, ...body } = (await response.json()) as Answer;
+      const names = [...response.headers.keys()].sort();
+      return { status: response.status, body, names };
+    };
+    const unknown = await show('nobody-at-all@natter.example', 'w'.repeat(32));
+    expect(unknown).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_HIT' } });
+    expect(await show(moderator.email, 'w'.repeat(32))).toEqual(unknown);
+    expect((await show(administrator.email, administrator.api_key)).status).toBe(200);
+  }));
 
 test('who guesses locks nobody out elsewhere, also from many networks at once', async () => {
   const { email, password } = system.people.member2;
@@ -165,13 +211,13 @@ test('wrong keys at an address refuse neither a right key nor a login there', ()
     expect((await logIn(administrator.email, administrator.password, network)).status).toBe(200);
   }));
 
-test('wrong keys for one account, in any spelling of its address, delay wrong keys from their network alone', async () => {
-  const { email, user_id, api_key } = system.people.moderator;
+test('wrong keys for one name, in any spelling, delay wrong keys from their network alone', async () => {
+  const { email, api_key } = system.people.moderator;
   const show = (name: string, key: string, network: string) =>
     request(system.url, { email: name, api_key: key }, 'GET', '/users/me', {}, from(network));
   const wrongKey = (index: number) => String(index).padStart(32, 'w');
   const [network, unknown] = [elsewhere(), elsewhere()];
-  const names = [email, email.toUpperCase(), `user${user_id}@localhost`];
+  const names = [email, email.toUpperCase(), ` ${email} `];
   const statuses: number[] = [];
   for (let count = 0; count < 24; count++)
     statuses.push((await show(names[count % 3] ?? '', wrongKey(count), network)).status);

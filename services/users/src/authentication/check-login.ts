@@ -2,7 +2,7 @@ import { ChatError, type RequestMeta } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { realmDeactivated } from '../model/actors.ts';
-import type { Guesses } from '../model/credentials/guesses.ts';
+import { type Guesses, lowerCase } from '../model/credentials/guesses.ts';
 import { verifyPassword } from '../model/credentials/passwords.ts';
 import { idInEmail } from '../model/find-account.ts';
 import type { Mailer } from '../model/mail/mailer.ts';
@@ -24,14 +24,16 @@ export type LoginAccount = z.infer<typeof accountRow>;
 const wantsMail = sql.fragment`coalesce((a.settings->>'enable_login_emails')::boolean, true) AND a.joined_at < now() - interval '1 minute'`;
 
 /** The person of an address that logs in: the real one, or the one that only names the account. */
-export const findLogin = (database: Executor, realmId: number, username: string): Promise<LoginAccount | undefined> =>
-  database.maybeOne(sql.type(accountRow)`
+export function findLogin(database: Executor, realmId: number, username: string): Promise<LoginAccount | undefined> {
+  const name = lowerCase(username);
+  return database.maybeOne(sql.type(accountRow)`
     SELECT a.id, a.email, a.is_active, a.password_hash, r.is_deactivated AS realm_ended, r.name AS realm_name,
       ${wantsMail} AS wants_mail, coalesce(a.settings->>'default_language', 'en') AS language
     FROM users.account a JOIN users.realm r ON r.id = a.realm_id
-    WHERE a.realm_id = ${realmId} AND NOT a.is_bot AND (lower(a.email) = lower(${username})
-      OR a.id = ${idInEmail(username)} AND lower('user' || a.id || '@' || r.host) = lower(${username}))
-    ORDER BY lower(a.email) = lower(${username}) DESC LIMIT 1`);
+    WHERE a.realm_id = ${realmId} AND NOT a.is_bot AND (lower(a.email) = ${name}
+      OR a.id = ${idInEmail(name)} AND lower('user' || a.id || '@' || r.host) = ${name})
+    ORDER BY lower(a.email) = ${name} DESC LIMIT 1`);
+}
 
 /** The account of a correct address and password. Throws AUTHENTICATION_FAILED, also for an unknown address. */
 export async function checkLogin(
@@ -42,8 +44,7 @@ export async function checkLogin(
 ): Promise<LoginAccount> {
   const account = await findLogin(database, meta.realmId, username);
   const { realmId, network = 'unknown' } = meta;
-  const guessed = account ? { userId: account.id } : { name: username };
-  const isRight = await guesses.attempt({ realmId, network }, guessed, async () =>
+  const isRight = await guesses.attempt({ realmId, network }, { name: username }, async () =>
     (await verifyPassword(account?.password_hash, password)) ? true : undefined,
   );
   if (!account || !isRight) throw wrongLogin();

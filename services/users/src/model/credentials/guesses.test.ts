@@ -164,16 +164,18 @@ test('a process that ends during an attempt delays others no longer than the tur
   }
 });
 
-test('wrong keys for invented names add a bounded number of counts, and those for accounts are still counted', async () => {
+test('wrong keys of one network add a bounded number of counts, and after them every name is answered alike', async () => {
   const counts = countsInMemory();
   const guesses = createGuesses(counts, 5);
   const by = { realmId: 1, network: '192.0.2.1' };
-  const names = Array.from({ length: 2_000 }, (_, index) => ({ name: `nobody${index}@example.com` }));
+  const names = Array.from({ length: 2_000 }, (_, index) => `nobody${index}@example.com`);
   const outcomes = await Promise.allSettled(names.map((name) => guesses.wrongKey(by, name)));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(500);
   expect(counts.size).toBe(501);
-  await guesses.wrongKey(by, { userId: 1 });
-  await guesses.wrongKey({ ...by, network: '192.0.2.2' }, { name: 'nobody@example.com' });
+  // Also a name of which keys were refused before.
+  for (const name of ['nobody1@example.com', 'ann@example.com'])
+    await expect(guesses.wrongKey(by, name)).rejects.toMatchObject({ code: 'RATE_LIMIT_HIT' });
+  await guesses.wrongKey({ ...by, network: '192.0.2.2' }, 'nobody@example.com');
 });
 
 test('a person who logs in with many apps at once does not guess', async () => {

@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLanes, pause } from '@natter/database';
 import { type Attempts, tooMany } from './attempts.ts';
 
-/** The target of a guess: an account, or a name without an account. */
+/**
+ * The target of a guess. Without authentication it is the name as given, never the account that has it: otherwise counts
+ * that two names share, or do not share, would reveal that one of them has an account. `userId`: the authenticated caller.
+ */
 type Guessed = { userId: number } | { name: string };
 
 export interface Guesses {
@@ -19,10 +22,10 @@ export interface Guesses {
     attempt: () => Promise<R | undefined>,
   ): Promise<R | undefined>;
   /**
-   * Counts a wrong API key for an account or a name from a network. Throws RATE_LIMIT_HIT after many, for an increasing
-   * time. Valid keys are never refused because of it, even from the same network.
+   * Counts a wrong API key for a name from a network. Throws RATE_LIMIT_HIT after many for the name, for an increasing
+   * time, and after many for any names. Valid keys are never refused because of it, even from the same network.
    */
-  wrongKey(by: { realmId: number; network: string }, guessed: Guessed): Promise<void>;
+  wrongKey(by: { realmId: number; network: string }, name: string): Promise<void>;
 }
 
 const rememberSeconds = 86_400;
@@ -34,8 +37,8 @@ const network = { free: 50, firstWaitSeconds: 1, longestWaitSeconds: 60, remembe
 const known = { seconds: 30 * 86_400, loginsPerDay: 100 };
 /** A client whose key was revoked sends it a few more times, and must get the error for that. */
 const wrongKeys = { free: 20, firstWaitSeconds: 30, longestWaitSeconds: 1_800, rememberSeconds: 86_400 };
-/** Wrong keys for names without an account: each name adds counts to Redis, and a client can invent any number of names. */
-const wrongKeysOfNobody = { seconds: 3_600, most: 500 };
+/** Each name adds counts to Redis, and a client can invent any number of names. */
+const wrongKeysOfNetwork = { seconds: 3_600, most: 500 };
 /** An attempt that ends with its process keeps the turn of its network for this long. */
 const longestTurnSeconds = 10;
 const askAgainMs = 20;
@@ -82,11 +85,11 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
   };
 
   return {
-    async wrongKey({ realmId, network: from }, guessed) {
-      const pair = `wrong-key:${nameOf(guessed)}:${from}`;
+    async wrongKey({ realmId, network: from }, name) {
+      const pair = `wrong-key:${nameOf({ name })}:${from}`;
       const waiting = await attempts.left(realmId, `${pair}:wait`);
       if (waiting > 0) throw tooMany(waiting);
-      if ('name' in guessed) await attempts.count(realmId, `wrong-key-by:${from}`, wrongKeysOfNobody);
+      await attempts.count(realmId, `wrong-key-by:${from}`, wrongKeysOfNetwork);
       const { free, firstWaitSeconds: first, longestWaitSeconds: longest, rememberSeconds } = wrongKeys;
       const wait = waitAfter(await attempts.add(realmId, pair, rememberSeconds), free, first, longest);
       if (wait > 0) await attempts.add(realmId, `${pair}:wait`, wait);
@@ -144,4 +147,13 @@ const nameOf = (guessed: Guessed): string =>
 
 /** Different spellings of a name count as one. Hashed, because names may be long or contain any characters. */
 export const hashOf = (name: string): string =>
-  createHash('sha256').update(name.normalize('NFKC').trim().toLowerCase()).digest('base64url').slice(0, 22);
+  createHash('sha256')
+    .update(lowerCase(name.normalize('NFKC')).trim())
+    .digest('base64url')
+    .slice(0, 22);
+
+/**
+ * The form of a name that is compared with `lower(email)`. Made here, because PostgreSQL maps more characters to ASCII
+ * letters, depending on its locale: each spelling of one address would have counts of its own.
+ */
+export const lowerCase = (name: string): string => name.toLowerCase();
