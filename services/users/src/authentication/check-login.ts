@@ -44,8 +44,8 @@ export async function checkLogin(
 ): Promise<LoginAccount> {
   const account = await findLogin(database, meta.realmId, username);
   const { realmId, network = 'unknown' } = meta;
-  const isRight = await guesses.attempt({ realmId, network }, { name: username }, async () =>
-    (await verifyPassword(account?.password_hash, password)) ? true : undefined,
+  const isRight = await guesses.attempt({ realmId, network }, { name: username }, async (isFamiliar) =>
+    (await verifyPassword(account?.password_hash, password, { meta, isFamiliar })) ? true : undefined,
   );
   if (!account || !isRight) throw wrongLogin();
   return active(account);

@@ -93,7 +93,7 @@ async function join<R>(
     throw mailSent();
   }
   const full_name = checkedFullName(params.full_name);
-  const password_hash = await hashPassword(password);
+  const password_hash = await hashPassword(password, context);
   const make = async (work: Work): Promise<R> => {
     const made = await makeAccount(work, { key, email: params.email, full_name, password_hash });
     await insertKey(work, realmId, made.user_id, api_key);

@@ -65,7 +65,7 @@ export function passwordResetHandlers(owner: Owner, { mailer, log, attempts }: S
         if (error instanceof ChatError) return newPasswordForm(key, error.message);
         throw error;
       }
-      const hash = await hashPassword(password);
+      const hash = await hashPassword(password, { meta });
       return write(async (work) => {
         const taken = await takeConfirmation(work, { realmId: work.realmId, kind: 'password', key });
         if (!taken) return gone();

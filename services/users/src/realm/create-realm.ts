@@ -1,6 +1,6 @@
 import { badRequest, roles, userOperations } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Context, type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { insertKey } from '../model/api-keys.ts';
 import { checkEmailForm } from '../model/change-email.ts';
@@ -18,12 +18,12 @@ export function createRealmHandlers({ database, background }: Owner): Handlers {
     return known && { realm_id: known.id, is_new: false };
   };
   return [
-    handle(userOperations.createRealm, async (_, { host, realm_name, is_default, realm_url, owner }) => {
+    handle(userOperations.createRealm, async (context, { host, realm_name, is_default, realm_url, owner }) => {
       if (!is_default) requireOwnHost(host, realm_url);
       const known = await existing(host);
       if (known) return known;
       const key = createApiKey();
-      const account = owner && (await ownerAccount(owner));
+      const account = owner && (await ownerAccount(context, owner));
       const { id } = await database.one(
         sql.type(idRow)`SELECT nextval(pg_get_serial_sequence('users.realm', 'id'))::int AS id`,
       );
@@ -50,14 +50,17 @@ export function createRealmHandlers({ database, background }: Owner): Handlers {
   ];
 }
 
-async function ownerAccount(owner: { email: string; full_name: string; password: string }): Promise<NewAccount> {
+async function ownerAccount(
+  context: Context,
+  owner: { email: string; full_name: string; password: string },
+): Promise<NewAccount> {
   checkPassword(owner.password);
   checkEmailForm(owner.email);
   return {
     email: owner.email,
     full_name: checkedFullName(owner.full_name),
     role: roles.owner,
-    password_hash: await hashPassword(owner.password),
+    password_hash: await hashPassword(owner.password, context),
     can_create_users: true,
     can_change_user_emails: true,
   };

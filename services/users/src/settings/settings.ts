@@ -55,7 +55,8 @@ export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses
   );
 
   /** A new password and a new address both require the current password. */
-  async function checkSecrets({ actor, meta }: UserContext, params: Params): Promise<Secrets | undefined> {
+  async function checkSecrets(context: UserContext, params: Params): Promise<Secrets | undefined> {
+    const { actor, meta } = context;
     const { old_password, new_password, email } = params;
     const account = await owner.database.one(sql.type(secretRow)`
       SELECT email, password_hash FROM users.account WHERE id = ${actor.userId}`);
@@ -74,10 +75,10 @@ export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses
     // key, because its holder can create new ones.
     const by = { realmId: meta.realmId, network: `settings:${actor.userId}:${meta.network ?? 'unknown'}` };
     const isRight = await guesses.attempt(by, { userId: actor.userId }, async () =>
-      (await verifyPassword(verified, old_password)) ? true : undefined,
+      (await verifyPassword(verified, old_password, context)) ? true : undefined,
     );
     if (!isRight) throw badRequest('Wrong password!');
-    return { verified, next: new_password ? await hashPassword(new_password) : undefined };
+    return { verified, next: new_password ? await hashPassword(new_password, context) : undefined };
   }
 
   async function limitEmailChanges({ actor, meta }: UserContext, { email }: Params): Promise<void> {

@@ -17,7 +17,7 @@ export function addPersonHandlers(owner: Owner): Handlers {
         email: params.email,
         full_name: checkedFullName(params.full_name),
         role: params.role,
-        password_hash: params.password === undefined ? null : await hashPassword(params.password),
+        password_hash: params.password === undefined ? null : await hashPassword(params.password, { meta }),
         can_create_users: params.can_create_users,
         can_change_user_emails: params.can_change_user_emails,
       };

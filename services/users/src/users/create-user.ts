@@ -24,7 +24,7 @@ export function createUserHandlers(owner: Owner): Handlers {
       const full_name = checkedFullName(params.full_name);
       checkEmailForm(email);
       checkPassword(password);
-      const password_hash = await hashPassword(password);
+      const password_hash = await hashPassword(password, context);
       // Only the hash of the password is stored; the fingerprint of the request is keyed with a secret.
       return context.write(async (work) => {
         await requireCreator(work, context.actor.userId);

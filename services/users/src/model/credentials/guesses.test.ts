@@ -112,6 +112,21 @@ test('a person who logged in from a network is not refused because of guesses at
   expect(await attempt(1, true)).toBe('refused');
 });
 
+test('an attempt is familiar from the second login of an account in a network on, and only there', async () => {
+  const guesses = createGuesses(countsInMemory(), 5);
+  const told: boolean[] = [];
+  const logIn = (network: string, name: string) =>
+    guesses.attempt({ realmId: 1, network }, { name }, async (isFamiliar) => {
+      told.push(isFamiliar);
+      return true;
+    });
+  await logIn('192.0.2.1', 'ann@example.com');
+  await logIn('192.0.2.1', 'Ann@example.com');
+  await logIn('192.0.2.1', 'bob@example.com');
+  await logIn('192.0.2.2', 'ann@example.com');
+  expect(told).toEqual([false, true, false, false]);
+});
+
 test('the networks that are remembered for an account are bounded', async () => {
   const counts = countsInMemory();
   const guesses = createGuesses(counts, 5);

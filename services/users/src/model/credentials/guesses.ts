@@ -14,12 +14,12 @@ export interface Guesses {
    * Permits an attempt at a password. Each wrong one for the same account from the same network makes the next wait
    * longer, and so do many wrong ones from a network for any account. Other networks are not delayed, and an account that
    * logged in from a network does not wait because of guesses at other accounts there. `attempt` returns undefined if the
-   * password was wrong.
+   * password was wrong. It is told whether the account logged in from the network before.
    */
   attempt<R>(
     by: { realmId: number; network: string },
     guessed: Guessed,
-    attempt: () => Promise<R | undefined>,
+    attempt: (isFamiliar: boolean) => Promise<R | undefined>,
   ): Promise<R | undefined>;
   /**
    * Counts a wrong API key for a name from a network. Throws RATE_LIMIT_HIT after many for the name, for an increasing
@@ -122,7 +122,7 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
         await checkWait();
         // Counted before the result is known, so that an aborted attempt counts too.
         const wrong = await attempts.add(realmId, keys.pair, rememberSeconds);
-        const result = await attempt();
+        const result = await attempt((await attempts.left(realmId, keys.known)) > 0);
         if (result !== undefined) {
           await attempts.drop(realmId, keys.pair);
           await remember(realmId, who, keys.known);

@@ -1,13 +1,13 @@
 import { createHash, randomInt } from 'node:crypto';
 import { badRequest, limits } from '@natter/contracts';
 import { hash, verify } from '@node-rs/argon2';
-import { createLine } from './line.ts';
+import { createHashTurns, type Hasher } from './hash-turns.ts';
 
 // argon2id is this library's default algorithm; 19 MiB and two passes.
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const { passwordMinLength, passwordMaxLength } = limits;
 /** 19 MiB each; the thread pool has two more threads for other work. */
-const hashing = createLine(2, 128);
+const inTurn = createHashTurns(2, 128);
 const commonest = new Set([
   '123456',
   'password',
@@ -28,19 +28,23 @@ export function checkPassword(password: string): void {
   if ([...password].length > passwordMaxLength) throw badRequest('The password is too long.');
 }
 
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, by: Hasher): Promise<string> {
   checkPassword(password);
-  return hashing(() => hash(password, cost));
+  return inTurn(by, () => hash(password, cost));
 }
 
 /**
  * Whether the password is correct. An unknown account or one without a password takes as long as a wrong password, and
  * a password above the maximum length is not hashed in full.
  */
-export async function verifyPassword(stored: string | null | undefined, password: string): Promise<boolean> {
+export async function verifyPassword(
+  stored: string | null | undefined,
+  password: string,
+  by: Hasher,
+): Promise<boolean> {
   const isPossible = password.length <= 2 * passwordMaxLength;
-  if (stored && isPossible) return hashing(() => verify(stored, password).catch(() => false));
-  await hashing(() => hash('nothing', cost));
+  if (stored && isPossible) return inTurn(by, () => verify(stored, password).catch(() => false));
+  await inTurn(by, () => hash('nothing', cost));
   return false;
 }
 

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { Actor, RequestMeta } from '@natter/contracts';
+import { overloaded, WaitingTasks } from '@natter/database';
+
+/** For whom a password is hashed; the context of a request is one. */
+export interface Hasher {
+  meta: Pick<RequestMeta, 'realmId' | 'network'>;
+  actor?: Pick<Actor, 'userId' | 'botOwnerId'> | undefined;
+  /** Whether the account logged in from this network before. */
+  isFamiliar?: boolean | undefined;
+}
+
+/** One caller holds no more of the queue, however many of its requests wait. */
+const maxPerCaller = 16;
+
+/**
+ * Runs at most `places` tasks at once. When others wait, realms take turns, and within a realm its callers: users with
+ * their bots, and without an account networks. A host chooses among the 65,536 /64 networks of an IPv6 /48, so these are
+ * one caller. Familiar callers have a queue of their own, of which every other task is, so that logins do not wait behind
+ * guesses of strangers. Rejects with SERVICE_UNAVAILABLE at the deadline, and where the realm or the caller has no room.
+ */
+export function createHashTurns(
+  places: number,
+  maxWaiting: number,
+): <R>(by: Hasher, task: () => Promise<R>) => Promise<R> {
+  const familiar = new WaitingTasks(maxWaiting);
+  const others = new WaitingTasks(maxWaiting);
+  const waitingOf = new Map<string, number>();
+  let running = 0;
+  let isTurnOfOthers = false;
+
+  const begin = (): void => {
+    running++;
+  };
+
+  const startNext = (): void => {
+    while (running < places) {
+      isTurnOfOthers = !isTurnOfOthers;
+      const [first, second] = isTurnOfOthers ? [others, familiar] : [familiar, others];
+      if (!first.startNext() && !second.startNext()) return;
+    }
+  };
+
+  async function wait(by: Hasher): Promise<void> {
+    const owner = ownerOf(by);
+    const caller = `${owner.realmId}:${owner.userId}`;
+    const count = (waitingOf.get(caller) ?? 0) + 1;
+    if (count > maxPerCaller) throw overloaded('too many passwords of one caller wait to be hashed');
+    waitingOf.set(caller, count);
+    try {
+      await (by.isFamiliar ? familiar : others).wait(owner, begin);
+    } finally {
+      const left = (waitingOf.get(caller) ?? 1) - 1;
+      if (left > 0) waitingOf.set(caller, left);
+      else waitingOf.delete(caller);
+    }
+  }
+
+  return async (by, task) => {
+    if (running < places) begin();
+    else await wait(by);
+    try {
+      return await task();
+    } finally {
+      running--;
+      startNext();
+    }
+  };
+}
+
+/** The ID of a network is below 0, and a hash, so that different ones are hardly ever one caller. */
+const ownerOf = ({ meta, actor }: Hasher): { realmId: number; userId: number } => ({
+  realmId: meta.realmId,
+  userId: (actor && (actor.botOwnerId ?? actor.userId)) ?? -1 - numberOf(wideNetwork(meta.network ?? '')),
+});
+
+/** An IPv4 address, or the /48 of an IPv6 /64 such as `2001:db8:7:8::/64`. */
+const wideNetwork = (network: string): string =>
+  network.includes(':') ? network.split(':').slice(0, 3).join(':') : network;
+
+const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);
