@@ -3,6 +3,7 @@ import { start, stop } from './other-settings/system.ts';
 
 import './other-settings/limited-presence.ts';
 import './other-settings/links.ts';
+import './other-settings/mail-limits.ts';
 import './other-settings/mails.ts';
 import './other-settings/proxies.ts';
 import './other-settings/traces.ts';

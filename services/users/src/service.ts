@@ -73,7 +73,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const mailer = mailerOf(config, log);
   const attempts = createAttempts(owner.redis);
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
-  const sendInvitation = mailInvitation(owner.database, mailer);
+  const sendInvitation = mailInvitation(mailer);
   const tools = { mailer, log, attempts, guesses };
   await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
     ...realmHandlers(owner, bus, config),

@@ -75,7 +75,7 @@ export function mailLogin(
 ): void {
   if (!account.wants_mail) return;
   const mail = newLoginMail(account.language, { realm: account.realm_name, client });
-  mailer.notify(database, { realmId, kind: 'login', to: account.email, mail });
+  mailer.notify(database, { realmId, kind: 'login', by: { personId: account.id }, to: account.email, mail });
 }
 
 export const wrongLogin = (): ChatError =>

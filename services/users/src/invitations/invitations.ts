@@ -33,16 +33,17 @@ export function openInviteHandlers(owner: Owner, seal: KeySeal, send: SendInvita
 
     handleWrite(invitationOperations.resendInvite, async (context, { invite_id }) => {
       const key = newInvitationKey();
-      let address = '';
+      let sending: (() => void) | undefined;
       const answer = await changeInvite(context, invite_id, false, async (work, { id, email }) => {
-        address = email ?? '';
-        await send.count(work, [email ?? ''], context.actor.userId);
+        const [to] = await send.count(work, [email ?? ''], { personId: context.actor.userId });
+        const realm = await readRealm(work, work.realmId);
+        sending = to && (() => send(realm, to, key));
         // Extends the invitation by its original duration; the previously mailed link becomes invalid.
         await work.run(
           sql.unsafe`UPDATE users.invitation SET key = ${storedKey(key)}, created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,
         );
       });
-      await send(context, address, key);
+      sending?.();
       return answer;
     }),
   ];

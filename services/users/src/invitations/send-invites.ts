@@ -1,12 +1,4 @@
-import {
-  badRequest,
-  ChatError,
-  invitationOperations,
-  isAdministrator,
-  type ParamsOf,
-  roles,
-  totals,
-} from '@natter/contracts';
+import { badRequest, invitationOperations, isAdministrator, type ParamsOf, roles, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handleStored, type WriteContext } from '@natter/service-kit';
@@ -20,6 +12,8 @@ import { holderOf } from '../model/holder.ts';
 import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
 import type { SendInvitation } from '../model/invitation-mail.ts';
 import { announceInvites } from '../model/invitation-row.ts';
+import { MailLimitHit } from '../model/mail/mail-limits.ts';
+import { readRealm } from '../model/read-realm.ts';
 import { checkedAddresses } from './addresses.ts';
 import { invitationFailed } from './invitation-failed.ts';
 
@@ -44,15 +38,16 @@ export function createInviteHandlers(tools: Inviting): Handlers {
       invitationOperations.sendInvites,
       async (context, params) => {
         // Keys are secrets, so they are not part of an answer that is stored for repeated requests.
-        let mails: { email: string; key: string }[] = [];
+        let mails: (() => void)[] = [];
         const outcome = await invite(tools, context, params, async (work, add) => {
           const { wanted, refused } = await checkedAddresses(work, params.invitee_emails);
-          await limitOf(send.count(work, wanted, context.actor.userId));
+          const counted = await limitOf(send.count(work, wanted, { personId: context.actor.userId }));
+          const realm = await readRealm(work, work.realmId);
           const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
-          mails = wanted.map((email, index) => ({ email, key: keys[index] ?? '' }));
+          mails = counted.map((to, index) => () => send(realm, to, keys[index] ?? ''));
           return { invited: wanted.length, refused };
         });
-        for (const { email, key } of mails) await send(context, email, key);
+        for (const mail of mails) mail();
         return outcome;
       },
       ({ invited, refused }) => {
@@ -119,10 +114,9 @@ export async function requireGroups(work: Work, holder: Holder, groupIds: readon
 }
 
 /** Clients recognize the daily limit by a separate field. */
-const limitOf = (counting: Promise<void>): Promise<void> =>
+const limitOf = <R>(counting: Promise<R>): Promise<R> =>
   counting.catch((error: unknown) => {
-    if (error instanceof ChatError && error.code === 'RATE_LIMIT_HIT')
-      throw invitationFailed(error.message, [], false, true);
+    if (error instanceof MailLimitHit) throw invitationFailed(error.message, [], false, true);
     throw error;
   });
 

@@ -6,6 +6,7 @@ import { checkEmailDomain } from '../model/email-domains.ts';
 import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
 import type { SendInvitation } from '../model/invitation-mail.ts';
 import { findByKey, type InvitationRow } from '../model/invitation-row.ts';
+import { MailLimitHit } from '../model/mail/mail-limits.ts';
 import { type Realm, readRealm } from '../model/read-realm.ts';
 
 /** Whether the user of the link must verify their address first; an invitation by mail has verified it. */
@@ -24,21 +25,25 @@ interface Asked {
   email: string;
 }
 
-/** Mails an invitation for this address alone that grants the same as the link and ends with it. */
+/**
+ * Mails an invitation for this address alone that grants the same as the link and ends with it. Throws MailLimitHit if the
+ * realm or the network has no more mails today: both are counted whether or not the address has an account.
+ */
 export async function inviteToVerify(
   owner: Owner,
   send: SendInvitation,
   { context, key, email }: Asked,
 ): Promise<void> {
-  const { realmId } = context.meta;
+  const { realmId, network = 'unknown' } = context.meta;
   checkEmailForm(email);
-  await checkEmailDomain(owner.database, await readRealm(owner.database, realmId), email);
+  const realm = await readRealm(owner.database, realmId);
+  await checkEmailDomain(owner.database, realm, email);
   const mailedKey = newInvitationKey();
-  const isMade = await owner
+  const to = await owner
     .background(realmId, async (work) => {
       const link = await findByKey(work, realmId, key, sql.fragment`FOR SHARE`);
-      if (!link) return false;
-      await send.count(work, [email]);
+      if (!link) return undefined;
+      const [counted] = await send.count(work, [email], { network });
       // One per address: a newer request invalidates the older mail.
       await work.run(
         sql.unsafe`DELETE FROM users.invitation WHERE realm_id = ${realmId} AND link_id = ${link.id} AND lower(email) = lower(${email})`,
@@ -49,12 +54,12 @@ export async function inviteToVerify(
         least(expires_at, now() + interval '24 hours'), id
       FROM users.invitation l WHERE l.id = ${link.id}
         AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = l.realm_id AND lower(a.email) = lower(${email}))`);
-      return made > 0;
+      return made > 0 ? counted : undefined;
     })
     .catch((error: unknown) => {
-      // The answer stays the same, so that it does not reveal which mails were sent.
-      if (error instanceof ChatError && error.code === 'RATE_LIMIT_HIT') return false;
+      // The answer does not reveal that others requested mails to this address.
+      if (error instanceof MailLimitHit && error.what === 'address') return undefined;
       throw error;
     });
-  if (isMade) await send(context, email, mailedKey);
+  if (to) send(realm, to, mailedKey);
 }

@@ -5,6 +5,7 @@ import type { AccountRow } from './account-row.ts';
 import { announceEmail } from './announce-account.ts';
 import { checkEmailDomain } from './email-domains.ts';
 import { endLinks } from './end-credentials.ts';
+import type { CountedAddress } from './mail/mail-limits.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { addressChangedMail } from './mail/mails.ts';
 import type { Realm } from './read-realm.ts';
@@ -47,7 +48,7 @@ export async function changeEmail(work: Work, row: AccountRow, email: string): P
 
 /** Data for the mail to the previous address, sent after the commit. */
 export interface AddressChange {
-  before: string;
+  before: CountedAddress | undefined;
   after: string;
   realm: string;
   language: string;
@@ -60,13 +61,14 @@ export interface AddressChange {
 export async function addressChange(
   work: Work,
   realm: Realm,
-  { row, after, mailer, personId }: { row: AccountRow; after: string; mailer: Mailer; personId?: number },
+  { row, after, mailer, personId }: { row: AccountRow; after: string; mailer: Mailer; personId: number },
 ): Promise<AddressChange> {
   const { default_language: language } = await readSettings(work, row.id);
-  const by = personId === undefined ? {} : { personId };
-  await mailer.count(work, { realmId: work.realmId, kind: 'address change', addresses: [row.email], ...by });
-  return { before: row.email, after, realm: realm.settings.name, language };
+  const mailing = { realmId: work.realmId, kind: 'address change', addresses: [row.email], by: { personId } } as const;
+  const [before] = await mailer.count(work, mailing);
+  return { before, after, realm: realm.settings.name, language };
 }
 
-export const mailAddressChange = (mailer: Mailer, { before, after, realm, language }: AddressChange): void =>
-  mailer.send(before, addressChangedMail(language, { realm, email: after }));
+export function mailAddressChange(mailer: Mailer, { before, after, realm, language }: AddressChange): void {
+  if (before) mailer.send(before, addressChangedMail(language, { realm, email: after }));
+}

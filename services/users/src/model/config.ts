@@ -43,14 +43,16 @@ export const usersConfig = commonConfig.extend({
     .min(1)
     .default(10)
     .describe(
-      'Mails a day to one address, of each kind: invitations, links to join, addresses to confirm, logins, changes of an address, deactivations',
+      'Mails a day to one address, of each kind: invitations, links to join, addresses to confirm, logins, changes of an address, deactivations, links to set a password',
     ),
   NATTER_MAILS_PER_REALM: z.coerce
     .number()
     .int()
     .min(1)
     .default(2_000)
-    .describe('Mails per day and organization, of each kind'),
+    .describe(
+      'Mails per day and organization, of each kind; one network without an account causes at most a tenth of them',
+    ),
   NATTER_BOT_KEY_SECRET: z
     .string()
     .optional()

@@ -6,6 +6,8 @@ import { newConfirmation } from '../model/confirmations.ts';
 import type { Attempts } from '../model/credentials/attempts.ts';
 import { hashOf } from '../model/credentials/guesses.ts';
 import { lockAccount } from '../model/find-account.ts';
+import type { CountedAddress } from '../model/mail/mail-limits.ts';
+import type { Mailer } from '../model/mail/mailer.ts';
 
 /** Per network and address. */
 const perPair = [
@@ -39,14 +41,16 @@ export async function limitResets(
 }
 
 /**
- * Creates a link to set a password, or none if the last one is too recent. The link always goes to the owner of the
+ * Creates a link to set a password, or none if the last one is too recent. Throws MailLimitHit above the daily limits, which
+ * other mails do not share. The link always goes to the owner of the
  * address and stays valid for a day, so frequent requests of strangers cannot keep the owner from getting one.
  */
 export function makeResetLink(
   { background }: Pick<Owner, 'background'>,
-  realmId: number,
+  mailer: Pick<Mailer, 'count'>,
+  { realmId, network = 'unknown' }: RequestMeta,
   userId: number,
-): Promise<string | undefined> {
+): Promise<{ key: string; to: CountedAddress } | undefined> {
   return background(realmId, async (work) => {
     const account = await lockAccount(work, userId);
     if (!account?.is_active) return undefined;
@@ -55,6 +59,8 @@ export function makeResetLink(
       SELECT count(*)::int AS mailed, coalesce(extract(epoch FROM now() - max(expires_at) + interval '24 hours'), 0)::float8 AS seconds
       FROM users.confirmation WHERE user_id = ${userId} AND kind = 'password' AND expires_at > now()`);
     if (seconds < gapAfter(mailed)) return undefined;
-    return newConfirmation(work, userId, 'password', account.email);
+    const mailing = { realmId, kind: 'password', by: { network }, addresses: [account.email] } as const;
+    const [to] = await mailer.count(work, mailing);
+    return to && { key: await newConfirmation(work, userId, 'password', account.email), to };
   });
 }

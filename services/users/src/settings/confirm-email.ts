@@ -36,7 +36,7 @@ export function confirmPageHandlers(owner: Owner, { mailer }: SettingsTools): Ha
         await checkNewEmail(work, realm, taken?.email ?? '', row.id);
         await changeEmail(work, row, taken?.email ?? '');
         const email = taken?.email ?? '';
-        told = await addressChange(work, realm, { row, after: email, mailer });
+        told = await addressChange(work, realm, { row, after: email, mailer, personId: row.id });
         return plainPage(
           200,
           'Your address is changed',

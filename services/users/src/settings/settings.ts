@@ -18,6 +18,7 @@ import { hashPassword, verifyPassword } from '../model/credentials/passwords.ts'
 import { endCredentials } from '../model/end-credentials.ts';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
+import type { CountedAddress } from '../model/mail/mail-limits.ts';
 import { confirmEmailMail } from '../model/mail/mails.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import { announceSetting } from '../model/settings-events.ts';
@@ -38,17 +39,19 @@ export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses
       const secrets = await checkSecrets(context, params);
       await limitEmailChanges(context, params);
       let mail: Mail | undefined;
+      let counted: CountedAddress[] = [];
       const answer = await context.write(async (work) => {
         const stored = await store(work, context, params, secrets);
         const { realmId, userId } = context.actor;
-        if (stored.mail)
-          await mailer.count(work, { realmId, kind: 'account', personId: userId, addresses: [stored.mail.to] });
         mail = stored.mail;
+        const addresses = mail ? [mail.to] : [];
+        counted = await mailer.count(work, { realmId, kind: 'account', by: { personId: userId }, addresses });
         return stored.ignored.length > 0 ? { ignored_parameters_unsupported: stored.ignored } : {};
       });
-      if (mail) {
+      const [to] = counted;
+      if (mail && to) {
         const link = `${mail.realm.url}/accounts/confirm_new_email/${mail.key}`;
-        mailer.send(mail.to, confirmEmailMail(mail.language, { realm: mail.realm.settings.name, link }));
+        mailer.send(to, confirmEmailMail(mail.language, { realm: mail.realm.settings.name, link }));
       }
       return answer;
     }),

@@ -36,7 +36,7 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
         mailer.notify(owner.database, {
           realmId: context.actor.realmId,
           kind: 'deactivation',
-          personId: context.actor.userId,
+          by: { personId: context.actor.userId },
           to: to.email,
           mail: deactivatedMail(to.language, { realm: to.realm, comment: comment.trim() }),
         });

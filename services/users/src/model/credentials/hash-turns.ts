@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Actor, RequestMeta } from '@natter/contracts';
 import { overloaded, WaitingTasks } from '@natter/database';
+import { wideNetwork } from './wide-network.ts';
 
 /** For whom a password is hashed; the context of a request is one. */
 export interface Hasher {
@@ -73,9 +74,5 @@ const ownerOf = ({ meta, actor }: Hasher): { realmId: number; userId: number } =
   realmId: meta.realmId,
   userId: (actor && (actor.botOwnerId ?? actor.userId)) ?? -1 - numberOf(wideNetwork(meta.network ?? '')),
 });
-
-/** An IPv4 address, or the /48 of an IPv6 /64 such as `2001:db8:7:8::/64`. */
-const wideNetwork = (network: string): string =>
-  network.includes(':') ? network.split(':').slice(0, 3).join(':') : network;
 
 const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);

@@ -1,6 +1,7 @@
 import { ChatError } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
+import { wideNetwork } from '../credentials/wide-network.ts';
 
 export interface DailyLimits {
   person: number;
@@ -8,33 +9,62 @@ export interface DailyLimits {
   realm: number;
 }
 
+/** `network`: a tenth of the realm's mails, so that one network cannot use up those that are sent without an account. */
+const limitsOf = (limits: DailyLimits): Record<What, number> => ({ ...limits, network: Math.ceil(limits.realm / 10) });
+type What = keyof DailyLimits | 'network';
+
+/** An address to which one mail may be sent, because it was counted. Only `countMails` makes one. */
+class CountedAddress {
+  readonly #address: string;
+  constructor(address: string) {
+    this.#address = address;
+  }
+  toString(): string {
+    return this.#address;
+  }
+}
+
+export type { CountedAddress };
+
 export interface Mailing {
   realmId: number;
   /**
    * Each kind has its own budgets: password requests of strangers use up no invitations, and many logins do not
    * suppress the notice of a changed address. `account`: an address to confirm; `link`: an address that joins by a
-   * reusable link.
+   * reusable link; `password`: a link to set one.
    */
-  kind: 'invitation' | 'link' | 'account' | 'login' | 'address change' | 'deactivation';
-  /** The requesting user; absent without authentication. */
-  personId?: number;
+  kind: 'invitation' | 'link' | 'account' | 'login' | 'address change' | 'deactivation' | 'password';
+  /** The user who causes the mail, or the network without authentication. */
+  by: { personId: number } | { network: string };
   addresses: readonly string[];
 }
 
 const countRow = z.object({ kind: z.string(), sent: z.number() });
 
+/** A limit of mails. Clients see RATE_LIMIT_HIT. */
+export class MailLimitHit extends ChatError {
+  readonly what: What;
+  constructor(what: What) {
+    super('RATE_LIMIT_HIT', tooMany[what], { 'retry-after': 86_400 });
+    this.what = what;
+  }
+}
+
 /**
- * Counts mails in the transaction that causes them, and throws above the daily limit. The counts are in Postgres: they
+ * Counts mails in the transaction that causes them, and throws MailLimitHit above a daily limit. The counts are in Postgres: they
  * survive a loss of Redis, and a rolled-back change counts nothing.
  */
-export async function countMails(executor: Executor, limits: DailyLimits, mailing: Mailing): Promise<void> {
-  const { realmId, kind, personId, addresses } = mailing;
-  if (addresses.length === 0) return;
+export async function countMails(
+  executor: Executor,
+  limits: DailyLimits,
+  { realmId, kind, by, addresses }: Mailing,
+): Promise<CountedAddress[]> {
+  if (addresses.length === 0) return [];
   const counted: [string, string, number][] = [
     [`realm ${kind}`, '', addresses.length],
-    ...(personId === undefined
-      ? []
-      : [[`person ${kind}`, String(personId), addresses.length] as [string, string, number]]),
+    'network' in by
+      ? [`network ${kind}`, wideNetwork(by.network), addresses.length]
+      : [`person ${kind}`, String(by.personId), addresses.length],
     ...[...Map.groupBy(addresses, mailboxOf)].map(([box, all]): [string, string, number] => [
       `address ${kind}`,
       box,
@@ -48,28 +78,37 @@ export async function countMails(executor: Executor, limits: DailyLimits, mailin
     SELECT ${realmId}::int, ${today}, m.kind, m.subject, m.sent FROM ${sql.unnest(counted, ['text', 'text', 'int4'])} AS m (kind, subject, sent)
     ORDER BY m.kind, m.subject
     ON CONFLICT (realm_id, day, kind, subject) DO UPDATE SET sent = c.sent + excluded.sent RETURNING kind, sent`);
-  for (const row of rows) {
-    const what = row.kind.split(' ', 1)[0] as keyof DailyLimits;
-    if (row.sent > limits[what]) throw new ChatError('RATE_LIMIT_HIT', tooMany[what], { 'retry-after': 86_400 });
-  }
+  const most = limitsOf(limits);
+  const isOver = (what: What): boolean => rows.some((row) => row.kind === `${what} ${kind}` && row.sent > most[what]);
+  const what = mostGeneralFirst.find(isOver);
+  if (what) throw new MailLimitHit(what);
+  return addresses.map((address) => new CountedAddress(address));
 }
 
 /**
- * Like `countMails`, outside a transaction and after the event; false if a limit is exceeded and the mail is not sent.
+ * Like `countMails`, outside a transaction and after the event; undefined if a limit is exceeded and the mail is not sent.
  */
-export async function mayNotify(executor: Executor, limits: DailyLimits, mailing: Mailing): Promise<boolean> {
+export async function mayNotify(
+  executor: Executor,
+  limits: DailyLimits,
+  mailing: Mailing,
+): Promise<CountedAddress | undefined> {
   try {
-    await countMails(executor, limits, mailing);
-    return true;
+    const [counted] = await countMails(executor, limits, mailing);
+    return counted;
   } catch (error) {
-    if (error instanceof ChatError && error.code === 'RATE_LIMIT_HIT') return false;
+    if (error instanceof MailLimitHit) return undefined;
     throw error;
   }
 }
 
-const tooMany: Record<keyof DailyLimits, string> = {
+/** A refusal names the limit that reveals least about the address. */
+const mostGeneralFirst = ['realm', 'network', 'person', 'address'] as const;
+
+const tooMany: Record<What, string> = {
   person: 'You have sent too many mails today. Try again tomorrow.',
   address: 'Too many mails were sent to this address today. Try again tomorrow.',
+  network: 'Too many mails were requested from your network today. Try again tomorrow.',
   realm: 'This organization has sent too many mails today. Try again tomorrow.',
 };
 

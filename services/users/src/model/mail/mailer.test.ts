@@ -1,9 +1,12 @@
 import type { AddressInfo } from 'node:net';
+import type { Executor } from '@natter/database';
 import { createLogger } from '@natter/service-kit';
 import { SMTPServer } from 'smtp-server';
 import { expect, test } from 'vitest';
 import { createMailer } from './mailer.ts';
 import { forgottenPasswordMail } from './mails.ts';
+
+const nothingCounted = { run: async () => 0, any: async () => [] } as unknown as Executor;
 
 test('a mail reaches the server in the language of who gets it, and its subject is one line whatever the realm is called', async () => {
   const received: { to: string[]; text: string }[] = [];
@@ -34,7 +37,13 @@ test('a mail reaches the server in the language of who gets it, and its subject 
     log: createLogger('test', 'fatal'),
   });
   const values = { realm: 'Us\r\nBcc: all@natter.example', link: 'https://natter.example/x' };
-  mailer.send('ann@natter.example', forgottenPasswordMail('de', values));
+  const mailing = {
+    realmId: 1,
+    kind: 'password',
+    by: { network: '192.0.2.1' },
+    addresses: ['ann@natter.example'],
+  } as const;
+  for (const to of await mailer.count(nothingCounted, mailing)) mailer.send(to, forgottenPasswordMail('de', values));
   await mailer.close();
   await new Promise<void>((resolve) => server.close(() => resolve()));
   expect(received).toHaveLength(1);

@@ -1,7 +1,7 @@
 import type { Executor } from '@natter/database';
 import type { Logger } from '@natter/service-kit';
 import { createTransport } from 'nodemailer';
-import { countMails, type DailyLimits, type Mailing, mayNotify } from './mail-limits.ts';
+import { type CountedAddress, countMails, type DailyLimits, type Mailing, mayNotify } from './mail-limits.ts';
 
 export interface Mail {
   subject: string;
@@ -9,20 +9,23 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Counts mails in the transaction that causes them; throws RATE_LIMIT_HIT above the daily limits. */
-  count(executor: Executor, mailing: Mailing): Promise<void>;
+  /**
+   * Counts mails in the transaction that causes them; throws MailLimitHit above the daily limits. Returns the addresses, to
+   * which they may then be sent.
+   */
+  count(executor: Executor, mailing: Mailing): Promise<CountedAddress[]>;
   /**
    * Sends a notice of a completed action, unless it exceeds the daily limits: the action is not refused because of its
    * mail. Not awaited; never fails its caller.
    */
   notify(executor: Executor, notice: Notice): void;
   /** Not awaited; never fails its caller: the action is complete, and the mail can be requested again. */
-  send(to: string, mail: Mail): void;
+  send(to: CountedAddress, mail: Mail): void;
   /** Resolves when all mails are sent or have failed. */
   close(): Promise<void>;
 }
 
-interface Notice extends Pick<Mailing, 'realmId' | 'kind' | 'personId'> {
+interface Notice extends Pick<Mailing, 'realmId' | 'kind' | 'by'> {
   to: string;
   mail: Mail;
 }
@@ -42,7 +45,8 @@ export function createMailer(options: {
   const notices = new Set<Promise<void>>();
   const notifyBy = (send: Mailer['send']): Mailer['notify'] => {
     const notify = async (executor: Executor, { to, mail, ...mailing }: Notice): Promise<void> => {
-      if (await mayNotify(executor, limits, { ...mailing, addresses: [to] })) send(to, mail);
+      const counted = await mayNotify(executor, limits, { ...mailing, addresses: [to] });
+      if (counted) send(counted, mail);
       else log.info({ kind: mailing.kind, realm: mailing.realmId }, 'mail not sent: a daily limit is reached');
     };
     return (executor, notice) => {
@@ -54,7 +58,7 @@ export function createMailer(options: {
   };
   if (!url) {
     const show: Mailer['send'] = (to, mail) => {
-      if (process.connected) process.send?.({ mail: { to, ...mail } });
+      if (process.connected) process.send?.({ mail: { to: String(to), ...mail } });
       else log.warn({ subject: mail.subject }, 'mail not sent: no mail server is configured (NATTER_SMTP_URL)');
     };
     return {
@@ -75,7 +79,7 @@ export function createMailer(options: {
   const sending = new Set<Promise<void>>();
   const send: Mailer['send'] = (to, { subject, text }) => {
     const sent: Promise<void> = transport
-      .sendMail({ from, to, subject, text })
+      .sendMail({ from, to: String(to), subject, text })
       .then(
         () => log.debug({ subject }, 'mail sent'),
         (error: unknown) => log.warn({ err: error, subject }, 'mail not sent'),

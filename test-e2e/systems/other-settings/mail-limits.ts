@@ -1,0 +1,104 @@
+import { createDatabase, sql } from '@natter/database';
+import { expect, test } from 'vitest';
+import { type Answer, request } from '../../api.ts';
+import { mails, system } from './system.ts';
+
+/** Runs `work` while so many mails of a kind were sent today, and also tomorrow, because midnight may pass meanwhile. */
+async function withSent(kind: string, subject: string, sent: number, work: () => Promise<void>): Promise<void> {
+  const database = createDatabase({
+    url: system.servers.postgresUrl,
+    maxConnections: 1,
+    name: 'test',
+    onError: () => undefined,
+  });
+  const reset = () =>
+    database.run(sql.unsafe`DELETE FROM users.mail_count WHERE kind = ${kind} AND subject = ${subject}`);
+  try {
+    await reset();
+    await database.run(sql.unsafe`
+      INSERT INTO users.mail_count (realm_id, day, kind, subject, sent)
+      SELECT (SELECT realm_id FROM users.account WHERE id = ${system.people.owner.user_id}),
+        (now() AT TIME ZONE 'UTC')::date + days, ${kind}, ${subject}, ${sent} FROM generate_series(0, 1) days`);
+    await work();
+  } finally {
+    await reset();
+    await database.close();
+  }
+}
+
+const post = async (path: string, network: string, fields: Record<string, string>) => {
+  const response = await fetch(`${system.url}${path}`, {
+    method: 'POST',
+    headers: { 'x-forwarded-for': network },
+    body: new URLSearchParams(fields),
+  });
+  return { status: response.status, text: (await response.text()).replace(/name="idempotency_key"[^>]*/g, '') };
+};
+const owner = async (method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> => {
+  const { status, body } = await request(system.url, system.people.owner, method, path, form);
+  expect([status, body.msg]).toEqual([200, '']);
+  return body;
+};
+const receivedBy = (address: string) => mails.received.filter(({ to }) => to.includes(address));
+
+let people = 0;
+async function person(): Promise<string> {
+  const email = `limited${++people}@natter.example`;
+  await owner('POST', '/users', { email, password: 'a rather good password', full_name: `Limited ${people}` });
+  return email;
+}
+
+test('links to set a password have a limit per organization, which stops no other mails and is not told', async () => {
+  const [limited, later] = [await person(), await person()];
+  const ask = (email: string) => post('/accounts/password/reset', '192.0.2.201', { email });
+  await withSent('realm password', '', 2_000, async () => {
+    const answer = await ask(limited);
+    expect([answer, answer.status]).toEqual([await ask('nobody-there@natter.example'), 200]);
+    await owner('POST', '/invites', { invitee_emails: 'invited-anyway@natter.example', stream_ids: [] });
+    await mails.next('invited-anyway@natter.example');
+  });
+  await ask(later);
+  expect((await mails.next(later)).link).toContain('/accounts/password/reset/');
+  expect(receivedBy(limited)).toEqual([]);
+});
+
+test('links to join have a limit per network and per organization, which are told alike whether or not there is an account', async () => {
+  const existing = await person();
+  const link: string = (await owner('POST', '/invites/multiuse')).invite_link;
+  await owner('PATCH', '/realm', { invite_links_verify_email: true });
+  const join = (network: string, email: string) => post(new URL(link).pathname.replace(/\/$/, ''), network, { email });
+  // The text without the address, which the form shows again.
+  const told = async (network: string, email: string) => {
+    const { status, text } = await join(network, email);
+    return [status, text.replaceAll(email, '')];
+  };
+  try {
+    // All networks of an IPv6 /48 count as one.
+    for (const [subject, ...networks] of [
+      ['192.0.2.202', '192.0.2.202'],
+      ['2001:db8:77', '2001:db8:77:1::1', '2001:db8:77:2::1'],
+    ] as const)
+      await withSent('network link', subject, 200, async () => {
+        for (const network of networks) {
+          const answer = await told(network, 'refused-here@natter.example');
+          expect(answer).toEqual([400, expect.stringContaining('requested from your network today')]);
+          expect(await told(network, existing)).toEqual(answer);
+        }
+        const elsewhere = `joins-from-elsewhere${subject.length}@natter.example`;
+        expect((await join('192.0.2.203', elsewhere)).status).toBe(200);
+        await mails.next(elsewhere);
+      });
+    await withSent('realm link', '', 2_000, async () => {
+      const answer = await told('192.0.2.204', 'refused-here@natter.example');
+      expect(answer).toEqual([400, expect.stringContaining('has sent too many mails today')]);
+      expect(await told('192.0.2.204', existing)).toEqual(answer);
+    });
+    // That others requested mails to an address is not told.
+    await withSent('address link', 'often-asked@natter.example', 10, async () => {
+      expect((await join('192.0.2.205', 'often-asked@natter.example')).text).toContain('a link is on its way');
+    });
+    expect([...receivedBy('refused-here@natter.example'), ...receivedBy('often-asked@natter.example')]).toEqual([]);
+  } finally {
+    await owner('PATCH', '/realm', { invite_links_verify_email: false });
+  }
+});
