@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { localDirectory } from './private-directory.ts';
 
 export type ServiceProgram = 'users' | 'channels' | 'messaging' | 'scheduler' | 'presence' | 'event-queue' | 'gateway';
 
@@ -63,7 +64,7 @@ const entryOf = (program: ServiceProgram): string =>
   );
 
 /** Caches stripped and compiled modules for all processes of this checkout. */
-export const compileCache = fileURLToPath(new URL('../../.natter/cache/compile', import.meta.url));
+export const compileCache = localDirectory('cache', 'compile');
 
 /**
  * Most data of a request is garbage when it ends: a small young generation limits the memory of held polls. The image

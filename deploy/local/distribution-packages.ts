@@ -6,7 +6,7 @@ import { access, chmod, constants, mkdir, readdir, rename, rm } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { repositoryRoot } from './repository-root.ts';
+import { localDirectory } from './private-directory.ts';
 import type { ServerContext } from './server-context.ts';
 
 const run = promisify(execFile);
@@ -21,7 +21,7 @@ export async function unpackDistributionPackages(
   name: string,
   packages: string[],
 ): Promise<Binary | undefined> {
-  const shared = join(repositoryRoot, '.natter', 'cache');
+  const shared = localDirectory('cache');
   const kept = await unpackedIn(join(shared, name), name);
   if (kept) return kept;
   if (!existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/dpkg-deb')) return undefined;

@@ -1,15 +1,14 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { buildWebClient } from '@natter/web/build';
-import { privateDirectory } from './private-directory.ts';
+import { localDirectory, privateDirectory } from './private-directory.ts';
+import { repositoryRoot } from './repository-root.ts';
 import { restartChanged } from './restart-changed.ts';
 import { type System, startSystem } from './system.ts';
 import { createDemoTable } from './table.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const fresh = process.argv.includes('--fresh');
-const dataDir = resolve(root, '.natter');
+const dataDir = localDirectory();
 await privateDirectory(dataDir);
 // The full log of the last run; the terminal shows a short form.
 const logs = createWriteStream(resolve(dataDir, 'natter.log'), { mode: 0o600 });
@@ -57,7 +56,7 @@ try {
   if (process.argv.includes('--watch'))
     stopWatching = restartChanged({
       children: system.children,
-      root,
+      root: repositoryRoot,
       log: (line) => console.log(`natter: ${line}`),
       buildWebClient,
     });

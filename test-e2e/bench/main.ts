@@ -1,12 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { localDirectory } from '@natter/local/private-directory';
 import { type Options, parseOptions, usage } from './options.ts';
 import { isMeasurable } from './processes.ts';
 import type { Baseline, Thresholds } from './report/compare.ts';
 import { runAll } from './run.ts';
 import { scenarios } from './scenarios/index.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 let options: Options;
 try {
@@ -28,7 +26,7 @@ if (!isMeasurable()) {
   console.error('CPU by process is read from /proc: the benchmark runs on Linux');
   process.exit(2);
 }
-const directory = join(root, '.natter', options.isQuick ? 'bench-quick' : 'bench');
+const directory = localDirectory(options.isQuick ? 'bench-quick' : 'bench');
 const chosen = scenarios.filter((scenario) => options.names.length === 0 || options.names.includes(scenario.name));
 const { problems, figures } = await runAll(chosen, {
   directory,

@@ -1,8 +1,9 @@
 /** `npm run fuzz:pure`: coverage-guided fuzzing of the functions that take text from users. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { localDirectory } from '@natter/local/private-directory';
 import { targets } from './targets.ts';
 
 const { values: given } = parseArgs({
@@ -11,7 +12,7 @@ const { values: given } = parseArgs({
 const seed = Number(given.seed ?? Math.floor(Math.random() * 2 ** 31));
 /** An input that takes longer counts as a hang. */
 const hangMs = 15_000;
-const directory = resolve(import.meta.dirname, '../../../.natter/fuzz');
+const directory = localDirectory('fuzz');
 const found = new Map<string, string>();
 
 console.log(`seed ${seed}`);
