@@ -12,14 +12,16 @@ test('only its owner can enter .natter, also where an earlier release left it op
 });
 
 test('no other program makes a path in .natter', () => {
-  const sources = ['deploy', 'libs', 'services', 'test-e2e'].flatMap((folder) =>
-    readdirSync(join(repositoryRoot, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.(?:ts|mjs|js)$/.test(file) && !file.includes('node_modules'))
-      .map((file) => join(folder, file)),
-  );
+  const filesIn = (folder: string): string[] =>
+    readdirSync(join(repositoryRoot, folder), { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name === 'dist' ? [] : filesIn(path);
+      return /\.(?:ts|mjs|js)$/.test(entry.name) ? [path] : [];
+    });
+  const sources = ['deploy', 'libs', 'services', 'test-e2e'].flatMap(filesIn);
   const makes = (file: string) =>
     /['"`/]\.natter['"`]|\/\.natter\//.test(readFileSync(join(repositoryRoot, file), 'utf8'));
-  expect(sources.filter(makes)).toEqual([
+  expect(sources.filter(makes).sort()).toEqual([
     'deploy/local/private-directory.test.ts',
     'deploy/local/private-directory.ts',
   ]);
