@@ -79,6 +79,14 @@ export const perRequest = {
   searchLength: 1_000,
 } as const;
 
+/** Limits of moves of several messages: each moved message is locked, written, and gets a row in its history. */
+export const moves = {
+  /** Messages that one request moves. A larger topic is moved in parts, from its end, with `change_later`. */
+  perRequest: 50_000,
+  /** Messages that a user moves in a minute; one request may exceed it, and the next ones wait. */
+  perMinute: 10_000,
+} as const;
+
 export const featureLevel = 421;
 export const serverVersion = '11.0-natter';
 export const emptyTopicDisplayName = 'general chat';

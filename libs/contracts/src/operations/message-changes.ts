@@ -30,6 +30,7 @@ export const messageChangeOperations = {
     http: { method: 'PATCH', path: '/messages/{message_id}' },
     summary: "Change a message's content, topic or channel.",
     cost: 2,
+    weigh: ({ propagate_mode }) => (propagate_mode === 'change_one' ? 0 : 3),
     params: {
       message_id: messageId,
       topic: text(string(1_000).optional(), 'subject'),
@@ -47,10 +48,13 @@ export const messageChangeOperations = {
       'BAD_REQUEST',
       'EXPECTATION_MISMATCH',
       'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
+      'RATE_LIMIT_HIT',
       'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
       'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
     ],
     events: ['update_message', 'delete_message', 'user_topic', 'message'],
+    // 50,000 messages are moved in about 10 s.
+    deadlineMs: 60_000,
   }),
   getMessageHistory: operation({
     name: 'get-message-history',

@@ -1,4 +1,4 @@
-import { ChatError, totals } from '@natter/contracts';
+import { badRequest, ChatError, moves, totals } from '@natter/contracts';
 import { BasisChanged, requireRoom, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import type { RenderedContent } from '../model/sending/render-content.ts';
@@ -31,7 +31,7 @@ export async function lockAnchor(work: Work, decided: Anchor): Promise<void> {
 
 /**
  * The messages that a change moves, ascending; all must be recent enough if there is a limit. If history is protected,
- * only messages that the mover can see are moved.
+ * only messages that the mover can see are moved. A change that is refused locks no message.
  */
 export async function lockMoved(
   work: Work,
@@ -41,24 +41,41 @@ export async function lockMoved(
 ): Promise<number[]> {
   if (change.mode === 'change_one') return [anchor.id];
   const from = change.mode === 'change_later' ? anchor.id : 0;
-  const rows = await work.any(sql.type(z.object({ id: z.number(), sent: z.number() }))`
-    SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM messaging.message m
+  const moved = sql.fragment`messaging.message m
     WHERE m.realm_id = ${work.realmId} AND m.channel_id = ${anchor.channel_id} AND lower(m.topic) = lower(${anchor.topic}) AND m.id >= ${from}
       ${onlySeenBy === undefined ? sql.fragment`` : sql.fragment`AND ${isSeenBy(onlySeenBy)}`}
-    ORDER BY m.id FOR UPDATE OF m`);
-  const { movableSince } = change;
-  const allowed = movableSince === undefined ? rows : rows.filter(({ sent }) => sent >= movableSince);
-  if (allowed.length < rows.length)
+    ORDER BY m.id LIMIT ${moves.perRequest + 1}`;
+  const { movableSince = 0 } = change;
+  requireMovable(
+    await work.one(sql.type(movableRow)`
+      SELECT count(*) AS total, count(*) FILTER (WHERE sent >= ${movableSince}) AS allowed, min(id) FILTER (WHERE sent >= ${movableSince}) AS first
+      FROM (SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM ${moved}) found`),
+  );
+  const rows = await work.any(sql.type(z.object({ id: z.number(), sent: z.number() }))`
+    SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM ${moved} FOR UPDATE OF m`);
+  // Messages may have been moved into the topic since they were counted.
+  if (rows.length > moves.perRequest || rows.some(({ sent }) => sent < movableSince))
+    throw new BasisChanged(`messages of the topic of ${anchor.id}`, 'row');
+  return rows.map(({ id }) => id);
+}
+
+const movableRow = z.object({ total: z.number(), allowed: z.number(), first: z.number().nullable() });
+
+function requireMovable({ total, allowed, first }: z.infer<typeof movableRow>): void {
+  if (total > moves.perRequest)
+    throw badRequest(
+      `A request can move at most ${moves.perRequest} messages, and this topic has more. Move its latest messages first.`,
+    );
+  if (allowed < total)
     throw new ChatError(
       'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
-      `You only have permission to move the ${allowed.length}/${rows.length} most recent messages in this topic.`,
+      `You only have permission to move the ${allowed}/${total} most recent messages in this topic.`,
       {
-        first_message_id_allowed_to_move: allowed[0]?.id ?? null,
-        total_messages_in_topic: rows.length,
-        total_messages_allowed_to_move: allowed.length,
+        first_message_id_allowed_to_move: first,
+        total_messages_in_topic: total,
+        total_messages_allowed_to_move: allowed,
       },
     );
-  return rows.map(({ id }) => id);
 }
 
 /**

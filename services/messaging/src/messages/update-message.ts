@@ -28,6 +28,7 @@ import { guestsAmong } from '../model/standing.ts';
 import { hasProtectedHistory } from '../model/subscription-periods.ts';
 import { moveTopicPreferences } from '../model/user-topics.ts';
 import { type Change, decideChange, type Params } from './change-decision.ts';
+import { countMoved, requireMoveAllowance } from './move-allowance.ts';
 import { queueMoveNotices } from './move-notices.ts';
 import { type Anchor, anchorColumns, anchorRow, lockAnchor, lockMoved, writeChange } from './moved-messages.ts';
 import { updateEvent } from './update-event.ts';
@@ -61,9 +62,12 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
           : [];
       return context.write(async (work) => {
         work.restOn(basis);
+        const movesSeveral = isMove && change.mode !== 'change_one';
+        if (movesSeveral) await requireMoveAllowance(work, actor.userId);
         await lockAnchor(work, anchor);
         const onlySeenBy = message.channel && hasProtectedHistory(message.channel) ? actor.userId : undefined;
         const messageIds = isMove ? await lockMoved(work, anchor, change, onlySeenBy) : [anchor.id];
+        if (movesSeveral) await countMoved(work, actor.userId, messageIds.length);
         // Before the move: the users who could see it at the old place.
         const { told, losers } = await receivers(work, message, change, messageIds);
         const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered);

@@ -1,0 +1,31 @@
+import { ChatError, moves } from '@natter/contracts';
+import { sql, type Work } from '@natter/database';
+import { z } from 'zod';
+
+const windowSeconds = 60;
+
+/**
+ * Locks the allowance of a user who moves several messages, and throws RATE_LIMIT_HIT while earlier moves exceed it. One
+ * move may exceed it, so that a large topic moves at once; the next one then waits the longer. Call it before any message
+ * is locked: otherwise two moves of a user could wait for each other.
+ */
+export async function requireMoveAllowance(work: Work, userId: number): Promise<void> {
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.move_allowance (realm_id, user_id, used_until) VALUES (${work.realmId}, ${userId}, clock_timestamp())
+    ON CONFLICT DO NOTHING`);
+  const { used } = await work.one(sql.type(z.object({ used: z.number() }))`
+    SELECT extract(epoch FROM used_until - clock_timestamp())::float8 AS used FROM messaging.move_allowance
+    WHERE realm_id = ${work.realmId} AND user_id = ${userId} FOR UPDATE`);
+  if (used > windowSeconds)
+    throw new ChatError('RATE_LIMIT_HIT', 'You have moved too many messages. Try again later.', {
+      'retry-after': used - windowSeconds,
+    });
+}
+
+/** Counts moved messages in the transaction that moves them: a move that fails counts nothing. */
+export async function countMoved(work: Work, userId: number, count: number): Promise<void> {
+  await work.run(sql.unsafe`
+    UPDATE messaging.move_allowance
+    SET used_until = greatest(used_until, clock_timestamp()) + make_interval(secs => ${(count * windowSeconds) / moves.perMinute})
+    WHERE realm_id = ${work.realmId} AND user_id = ${userId}`);
+}

@@ -1,0 +1,68 @@
+import { type Client, copyRow, countOf, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let channelId: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  await realm.owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'large' }],
+    principals: [realm.owner, realm.member, realm.member2, realm.guest].map((who) => who.user_id),
+  });
+  channelId = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'large' })).stream_id;
+});
+
+const send = async (topic: string): Promise<number> =>
+  (await realm.owner.ok('POST', '/messages', { type: 'channel', to: channelId, topic, content: 'x' })).id;
+/** Ids of the copies begin above those of all other messages. */
+const firstCopy = 1_000_000_000;
+async function topicOf(count: number, topic: string, from: number): Promise<number> {
+  const id = await send(topic);
+  const where = `realm_id = ${realm.id} AND id = ${id}`;
+  await copyRow({ table: 'messaging.message', where }, count - 1, { id: `${from - 1} + n` });
+  return id;
+}
+const move = (who: Client, id: number, topic: string, propagate_mode: string) =>
+  who.patch(`/messages/${id}`, { topic, propagate_mode });
+const editsOf = (): Promise<number> => countOf('messaging.message_edit', `realm_id = ${realm.id}`);
+
+test('a topic with more messages than a request moves is refused, and moves in parts from its end', async () => {
+  const id = await topicOf(50_001, 'huge', firstCopy);
+  const before = await editsOf();
+  const refused = await move(realm.guest, id, '✔ huge', 'change_all');
+  expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
+  expect(refused.body.msg).toBe(
+    'A request can move at most 50000 messages, and this topic has more. Move its latest messages first.',
+  );
+  expect(await editsOf()).toBe(before);
+  const queue = await realm.member.queue();
+  await realm.member2.ok('PATCH', `/messages/${firstCopy + 49_997}`, {
+    topic: 'latest',
+    propagate_mode: 'change_later',
+  });
+  const event = await queue.next(({ type }) => type === 'update_message');
+  expect(event.message_ids).toEqual([49_997, 49_998, 49_999].map((n) => firstCopy + n));
+});
+
+test('a guest who toggles a large topic waits; others and changes of single messages go on', async () => {
+  const [id, small] = [await topicOf(20_000, 'large', 2 * firstCopy), await send('small')];
+  const queue = await realm.member.queue();
+  expect((await move(realm.guest, id, '✔ large', 'change_all')).status).toBe(200);
+  const event = await queue.next(({ type }) => type === 'update_message');
+  expect(event.message_ids).toHaveLength(20_000);
+  const edits = await editsOf();
+  for (const [other, topic] of [
+    [id, 'large'],
+    [small, '✔ small'],
+  ] as const) {
+    const refused = await move(realm.guest, other, topic, 'change_all');
+    expect([refused.status, refused.body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
+    expect(refused.body['retry-after']).toBeGreaterThan(0);
+    // 20,000 messages are those of two minutes; one is free.
+    expect(refused.body['retry-after']).toBeLessThanOrEqual(60);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  }
+  expect(await editsOf()).toBe(edits);
+  expect((await move(realm.guest, small, '✔ small', 'change_one')).status).toBe(200);
+  expect((await move(realm.member, small, 'small', 'change_all')).status).toBe(200);
+});
