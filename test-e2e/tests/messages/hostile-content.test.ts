@@ -85,6 +85,15 @@ test('while a guest sends the worst, others’ messages are sent and rendered wh
   await expect.poll(() => sent(realm.member, '$$x$$'), { timeout: 60_000, interval: 500 }).toContain('class="katex"');
 });
 
+test('code that takes three grammars seconds is shown, and others’ messages are sent and shown meanwhile', async () => {
+  const texts = ['pgsql', 'livescript', 'java'].map((language) => `\`\`\`${language}\n${'$'.repeat(9_900)}\n\`\`\``);
+  const hostile = texts.map((text) => sent(realm.guest, text));
+  const plain = await Promise.all(Array.from({ length: 10 }, (_, i) => sent(realm.member, `**plain ${i}**`)));
+  expect(plain).toEqual(Array.from({ length: 10 }, (_, i) => `<p><strong>plain ${i}</strong></p>`));
+  // Highlighted, or as typed if a limit was reached.
+  for (const shown of await Promise.all(hostile)) expect(shown.replace(/<[^>]*>/g, '')).toContain('$'.repeat(9_900));
+});
+
 test('a search marks what it found only, whatever private characters a message contains', async () => {
   await sent(realm.member, 'findable \ue000 \ue001 \ue001 word');
   const { messages } = await realm.member.ok('GET', '/messages', {
