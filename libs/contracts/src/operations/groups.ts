@@ -44,6 +44,9 @@ export type GroupUse = z.infer<typeof groupUseSchema>;
  */
 export const groupUsesKey = 'group-uses';
 
+/** Members that weigh as much as a request: the version of each one's rights is bumped. */
+const membersPerUnit = 200;
+
 const user_group_id = json(id);
 const path = '/user_groups/{user_group_id}';
 const errors = ['BAD_REQUEST'] as const;
@@ -66,6 +69,7 @@ export const groupOperations = {
     permission: 'can_create_groups',
     summary: 'Create a user group.',
     cost: 3,
+    weigh: ({ members, subgroups }) => (members.length + subgroups.length) / membersPerUnit,
     params: {
       name: text(string(1_000).describe('The name of the group, at most 100 characters.')),
       description: text(string(5_000)),
@@ -125,6 +129,8 @@ export const groupOperations = {
     http: { method: 'POST', path: `${path}/members` },
     summary: 'Add and remove members and subgroups.',
     cost: 3,
+    weigh: ({ add, delete: removed, add_subgroups, delete_subgroups }) =>
+      (add.length + removed.length + add_subgroups.length + delete_subgroups.length) / membersPerUnit,
     params: {
       user_group_id,
       add: json(idList(20_000).default([]).describe('The IDs of the users to add.')),
@@ -159,6 +165,7 @@ export const groupOperations = {
     http: { method: 'POST', path: `${path}/subgroups` },
     summary: 'Add and remove subgroups.',
     cost: 3,
+    weigh: ({ add, delete: removed }) => (add.length + removed.length) / membersPerUnit,
     params: {
       user_group_id,
       add: json(idList(20_000).default([]).describe('The IDs of the groups to add as subgroups.')),

@@ -48,6 +48,17 @@ const messagesPerUnit = 500;
 const skipped = { ignored_because_not_subscribed_channels: z.array(z.int()) };
 const done = z.object({ complete: z.boolean() });
 
+/**
+ * A full-text search compares and marks texts; other narrows are descents of indexes. Terms are objects with an operator,
+ * or pairs.
+ */
+const searchWeight = (narrow: unknown): number => (Array.isArray(narrow) && narrow.some(isSearch) ? 3 : 0);
+
+function isSearch(term: unknown): boolean {
+  if (Array.isArray(term)) return term[0] === 'search';
+  return typeof term === 'object' && term !== null && 'operator' in term && term.operator === 'search';
+}
+
 export const messageReadingOperations = {
   getMessages: operation({
     name: 'get-messages',
@@ -56,8 +67,8 @@ export const messageReadingOperations = {
     http: { method: 'GET', path: '/messages' },
     summary: 'Messages around an anchor that match a narrow, or messages by ID.',
     cost: 2,
-    weigh: ({ num_before = 0, num_after = 0, message_ids = [] }) =>
-      (num_before + num_after + message_ids.length) / messagesPerUnit,
+    weigh: ({ num_before = 0, num_after = 0, message_ids = [], narrow }) =>
+      (num_before + num_after + message_ids.length) / messagesPerUnit + searchWeight(narrow),
     params: {
       anchor: textOrJson(union([number(-1e18, 1e18).multipleOf(1), string(100)]).optional()),
       anchor_date: text(string(100).optional()),
@@ -111,7 +122,7 @@ export const messageReadingOperations = {
     http: { method: 'GET', path: '/messages/matches_narrow' },
     summary: 'Which of these messages match a narrow.',
     cost: 2,
-    weigh: ({ msg_ids }) => msg_ids.length / messagesPerUnit,
+    weigh: ({ msg_ids, narrow }) => msg_ids.length / messagesPerUnit + searchWeight(narrow),
     params: { msg_ids: json(messageIds), narrow: json(narrowJson.refine((given) => given !== undefined)) },
     result: z.object({
       messages: z
@@ -140,7 +151,8 @@ export const messageReadingOperations = {
     http: { method: 'POST', path: '/messages/flags/narrow' },
     summary: 'Add or remove a personal flag of the messages around an anchor that match a narrow.',
     cost: 5,
-    weigh: ({ num_before, num_after }) => (num_before + num_after) / (2 * messagesPerUnit),
+    weigh: ({ num_before, num_after, narrow }) =>
+      (num_before + num_after) / (2 * messagesPerUnit) + searchWeight(narrow),
     params: {
       anchor,
       include_anchor: json(bool.default(true)),
@@ -177,7 +189,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/mark_stream_as_read' },
     summary: 'Mark a channel as read.',
-    cost: 2,
+    cost: 5,
     params: { stream_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],
@@ -187,6 +199,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/mark_topic_as_read' },
     summary: 'Mark a topic as read.',
+    cost: 3,
     params: { stream_id: json(id), topic_name: text(string(1_000)) },
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],

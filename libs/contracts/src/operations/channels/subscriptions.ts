@@ -27,6 +27,11 @@ export const includeSubscribers = textOrJson(
   union([subscribersChoice, bool.transform((given): 'true' | 'false' => (given ? 'true' : 'false'))]),
 );
 
+/** Subscriptions that weigh as much as a request: their rows are written together. */
+const subscriptionsPerUnit = 500;
+const subscriptionWeight = (channels: number, users: number | undefined): number =>
+  (channels * Math.max(users ?? 1, 1)) / subscriptionsPerUnit;
+
 export const subscriptionOperations = {
   subscribe: operation({
     name: 'subscribe',
@@ -35,6 +40,7 @@ export const subscriptionOperations = {
     role: 'member',
     summary: 'Subscribe users to channels, creating those that do not exist.',
     cost: 5,
+    weigh: ({ subscriptions, principals }) => subscriptionWeight(subscriptions.length, principals?.length),
     params: {
       subscriptions: json(
         wantedChannels.describe('The channels to subscribe to. Those that do not exist are created.'),
@@ -58,6 +64,7 @@ export const subscriptionOperations = {
     role: 'member',
     summary: 'Create a channel.',
     cost: 5,
+    weigh: ({ subscribers }) => subscriptionWeight(1, subscribers.length),
     params: {
       name: text(string(1_000).describe('The name of the channel, at most `max_stream_name_length` characters.')),
       description: text(string(5_000).default('')),
@@ -77,6 +84,7 @@ export const subscriptionOperations = {
     http: { method: 'DELETE', path: '/users/me/subscriptions' },
     summary: 'Unsubscribe oneself or others from channels.',
     cost: 5,
+    weigh: ({ subscriptions, principals }) => subscriptionWeight(subscriptions.length, principals?.length),
     params: {
       subscriptions: json(channelNames.describe('The names of the channels to unsubscribe from.')),
       principals: json(principals.optional()),
@@ -91,6 +99,7 @@ export const subscriptionOperations = {
     http: { method: 'PATCH', path: '/users/me/subscriptions' },
     summary: 'Subscribe and unsubscribe oneself in one request.',
     cost: 5,
+    weigh: ({ add, delete: removed }) => subscriptionWeight(add.length + removed.length, 1),
     params: {
       add: json(wantedChannels.default([]).describe('The channels to subscribe to.')),
       delete: json(channelNames.default([]).describe('The names of the channels to unsubscribe from.')),
@@ -114,6 +123,8 @@ export const subscriptionOperations = {
     http: { method: 'POST', path: '/users/me/subscriptions/properties' },
     summary: "Change the caller's own settings of channels.",
     cost: 2,
+    // Each setting is an event of its own.
+    weigh: ({ subscription_data }) => subscription_data.length / 50,
     params: {
       subscription_data: json(
         list(

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { operations } from './index.ts';
+
+/** The weight of a request with these parameters, as the gateway counts it. */
+function weightOf(name: string, params: Record<string, unknown>): number {
+  const operation = operations.find((one) => one.name === name);
+  if (!operation) throw new Error(`no operation ${name}`);
+  return operation.cost + Math.floor(operation.weigh?.(params as never) ?? 0);
+}
+
+const ids = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+const search = [{ operator: 'search', operand: 'word' }];
+const page = { num_before: 50, num_after: 50 };
+
+test.each<[weight: number, name: string, params: Record<string, unknown>]>([
+  [2, 'update-message', { propagate_mode: 'change_one' }],
+  [5, 'update-message', { propagate_mode: 'change_later' }],
+  [5, 'update-message', { propagate_mode: 'change_all' }],
+  [2, 'get-messages', page],
+  [2, 'get-messages', { ...page, narrow: [['topic', 'search']] }],
+  [2, 'get-messages', { ...page, narrow: 'search' }],
+  [5, 'get-messages', { ...page, narrow: search }],
+  [5, 'get-messages', { ...page, narrow: [['search', 'word']] }],
+  [5, 'match-narrow', { msg_ids: ids(1), narrow: search }],
+  [8, 'update-message-flags-for-narrow', { ...page, narrow: search }],
+  [3, 'mark-topic-as-read', {}],
+  [5, 'mark-stream-as-read', {}],
+  [5, 'mark-all-as-read', {}],
+  [2, 'update-subscriptions', { subscription_data: ids(49) }],
+  [202, 'update-subscriptions', { subscription_data: ids(10_000) }],
+  [10, 'subscribe', { subscriptions: ids(10) }],
+  [30, 'subscribe', { subscriptions: ids(10), principals: ids(1_000) }],
+  [25, 'unsubscribe', { subscriptions: ids(10), principals: ids(1_000) }],
+  [50, 'create-channel', { subscribers: ids(20_000) }],
+  [103, 'update-user-group-members', { add: ids(20_000), delete: [], add_subgroups: [], delete_subgroups: [] }],
+  [103, 'create-user-group', { members: ids(20_000), subgroups: [] }],
+])('%i: %s', (weight, name, params) => {
+  expect(weightOf(name, params)).toBe(weight);
+});
