@@ -21,16 +21,20 @@ export async function deactivate(work: Work, row: AccountRow, seal: KeySeal): Pr
     : await work.any(sql.type(accountRow)`
         SELECT ${accountColumns} FROM users.account
         WHERE realm_id = ${work.realmId} AND bot_owner_id = ${row.id} AND is_bot AND is_active ORDER BY id FOR NO KEY UPDATE OF account`);
-  for (const each of [...bots, row]) {
+  const all = [...bots, row];
+  for (const each of all) {
     await work.run(sql.unsafe`UPDATE users.account SET is_active = false WHERE id = ${each.id}`);
     emitPerson(work, { user_id: each.id, is_active: false });
     await announceStatus(work, each.id, false);
     if (each.is_bot) await endForging(work, { botId: each.id });
     if (each.is_bot) await announceBotChange(work, each, { is_active: false });
-    await announceLeaving(work, each.id);
     await revokeInvitesOf(work, each.id);
     await endLinks(work, each.id);
     work.emit(credentialsChanged(each.id));
   }
+  await announceLeaving(
+    work,
+    all.map(({ id }) => id),
+  );
   await renewLeakedKeys(work, seal);
 }

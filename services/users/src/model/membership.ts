@@ -47,16 +47,23 @@ export async function moveToRole(work: Work, userId: number, role: number): Prom
   bumpMembers(work, [userId]);
 }
 
-/** A deactivated user is listed in no group; the rows are kept for a reactivation. */
-export const announceLeaving = (work: Work, userId: number): Promise<void> => announce(work, 'remove_members', userId);
-export const announceReturn = (work: Work, userId: number): Promise<void> => announce(work, 'add_members', userId);
+/**
+ * Deactivated users are listed in no group; the rows are kept for a reactivation. An event for each group, not for each
+ * membership: the bots of a user may be in many groups, and the number of events of a unit is limited.
+ */
+export const announceLeaving = (work: Work, userIds: readonly number[]): Promise<void> =>
+  announce(work, 'remove_members', userIds);
+export const announceReturn = (work: Work, userId: number): Promise<void> => announce(work, 'add_members', [userId]);
 
-async function announce(work: Work, op: 'add_members' | 'remove_members', userId: number): Promise<void> {
-  const groups = await work.any(sql.type(idRow.extend({ is_deactivated: z.boolean() }))`
-    SELECT g.id, g.is_deactivated FROM users.group_member m JOIN users.user_group g ON g.id = m.group_id
-    WHERE m.user_id = ${userId} ORDER BY g.id`);
-  for (const group of groups) emitGroup(work, group, membersChanged(op, group.id, [userId]));
-  bumpMembers(work, [userId]);
+const membersRow = z.object({ id: z.number(), is_deactivated: z.boolean(), user_ids: z.array(z.number()) });
+
+async function announce(work: Work, op: 'add_members' | 'remove_members', userIds: readonly number[]): Promise<void> {
+  const groups = await work.any(sql.type(membersRow)`
+    SELECT g.id, g.is_deactivated, array_agg(m.user_id ORDER BY m.user_id) AS user_ids
+    FROM users.group_member m JOIN users.user_group g ON g.id = m.group_id
+    WHERE m.user_id = ANY(${sql.array([...userIds], 'int4')}) GROUP BY g.id ORDER BY g.id`);
+  for (const group of groups) emitGroup(work, group, membersChanged(op, group.id, group.user_ids));
+  bumpMembers(work, userIds);
 }
 
 const membersChanged = (

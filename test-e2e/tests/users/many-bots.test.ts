@@ -1,0 +1,30 @@
+import { connected, copyRow, countOf, openRealm } from '@natter/testkit';
+import { expect, test } from 'vitest';
+
+test('a user cannot prevent their deactivation with many bots in many groups', async () => {
+  const realm = await openRealm();
+  const { owner, member } = realm;
+  const bot = await member.ok('POST', '/bots', { full_name: 'First', short_name: 'first' });
+  const form = { name: 'first', description: '', members: [bot.user_id] };
+  const { group_id } = await member.ok('POST', '/user_groups/create', form);
+  const [bots, groups] = [300, 100];
+  await copyRow({ table: 'users.account', where: `id = ${bot.user_id}` }, bots - 1, {
+    email: "'copy' || n || t.email",
+    full_name: "'Copy ' || n",
+  });
+  await copyRow({ table: 'users.user_group', where: `id = ${group_id}` }, groups - 1, { name: "'copy ' || n" });
+  const ownGroups = `SELECT id FROM users.user_group WHERE realm_id = ${realm.id} AND NOT is_system`;
+  // 30,000 memberships: more than the 25,000 events of a unit.
+  await connected((client) =>
+    client.query(`INSERT INTO users.group_member (group_id, user_id)
+      SELECT g.id, a.id FROM (${ownGroups}) g, users.account a WHERE a.bot_owner_id = ${member.user_id} ON CONFLICT DO NOTHING`),
+  );
+  expect(await countOf('users.group_member', `group_id IN (${ownGroups})`)).toBe(bots * groups);
+
+  const queue = await owner.queue({ event_types: ['user_group'] });
+  const { status, body } = await owner.send('DELETE', `/users/${member.user_id}`);
+  expect([status, body.msg]).toEqual([200, '']);
+  expect(await countOf('users.account', `bot_owner_id = ${member.user_id} AND is_active`)).toBe(0);
+  const event = await queue.next(({ op, group_id: id }) => op === 'remove_members' && id === group_id);
+  expect(event.user_ids).toHaveLength(bots);
+});
