@@ -1,4 +1,4 @@
-import { type Client, copyRow, countOf, openRealm, type Realm } from '@natter/testkit';
+import { type Client, connected, copyRow, countOf, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -65,4 +65,45 @@ test('a guest who toggles a large topic waits; others and changes of single mess
   expect(await editsOf()).toBe(edits);
   expect((await move(realm.guest, small, '✔ small', 'change_one')).status).toBe(200);
   expect((await move(realm.member, small, 'small', 'change_all')).status).toBe(200);
+});
+
+test('a request that announces more than 25,000 events is refused and commits nothing; below that all arrive in order', async () => {
+  await realm.owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'closed' }],
+    principals: [realm.owner.user_id],
+    invite_only: true,
+  });
+  const target = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'closed' })).stream_id;
+  // The subscribers of the old channel lose the messages: one event for each message.
+  const take = (id: number) =>
+    realm.owner.patch(`/messages/${id}`, { stream_id: target, propagate_mode: 'change_all' });
+  const inTarget = (): Promise<number> =>
+    countOf(
+      'messaging.message',
+      `realm_id = ${realm.id} AND channel_id = ${target} AND topic = 'announced' AND sender_id = ${realm.owner.user_id}`,
+    );
+  const ofTopic = `realm_id = ${realm.id} AND topic = 'announced'`;
+  const id = await topicOf(25_001, 'announced', 3 * firstCopy);
+  const editsBefore = await editsOf();
+  const announced = (): Promise<number> =>
+    countOf('log.event', `realm_id = ${realm.id} AND type IN ('update_message', 'delete_message')`);
+  const before = await announced();
+  const refused = await take(id);
+  expect([refused.status, refused.body.code, refused.body.msg]).toEqual([
+    413,
+    'REQUEST_TOO_LARGE',
+    'The request changes too much at once',
+  ]);
+  expect([await inTarget(), await editsOf(), await announced()]).toEqual([0, editsBefore, before]);
+
+  // Beside the deletions there are the move, the notices, and where the channel begins.
+  await connected((client) =>
+    client.query(`DELETE FROM messaging.message WHERE ${ofTopic} AND id >= ${3 * firstCopy + 24_900}`),
+  );
+  const queue = await realm.member.queue({ event_types: ['delete_message'] });
+  expect((await take(id)).status).toBe(200);
+  expect(await inTarget()).toBe(24_901);
+  await queue.next(({ message_id }) => message_id === 3 * firstCopy + 24_899);
+  const seen = queue.seen.map(({ message_id }) => message_id);
+  expect(seen).toEqual([id, ...Array.from({ length: 24_900 }, (_, n) => 3 * firstCopy + n)]);
 });
