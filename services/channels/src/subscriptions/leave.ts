@@ -14,6 +14,12 @@ export interface Leaving {
   gone: readonly number[];
 }
 
+/**
+ * Messaging handles an event in one transaction, which locks the flags of each of its users and marks as read what they
+ * leave.
+ */
+const usersPerEvent = 1_000;
+
 /** Unsubscribes users from channels and emits the events. */
 export async function leave(work: Work, directory: Directory, leavings: readonly Leaving[], by: number): Promise<void> {
   const real = leavings.filter(({ gone }) => gone.length > 0);
@@ -37,14 +43,17 @@ export async function leave(work: Work, directory: Directory, leavings: readonly
   for (const group of grouped(real, ({ channel, gone }) => `${channel.is_archived} ${gone.join()}`)) {
     const [first] = group;
     if (!first) continue;
-    work.emit({
-      type: 'subscription',
-      op: 'remove',
-      body: { subscriptions: group.map(({ channel }) => ({ stream_id: channel.id, name: channel.name })) },
-      audience: to(first.gone),
-      note: { by, channel_ids: group.map(({ channel }) => channel.id), user_ids: first.gone },
-      ...formsOf(first.channel),
-    });
+    for (let from = 0; from < first.gone.length; from += usersPerEvent) {
+      const gone = first.gone.slice(from, from + usersPerEvent);
+      work.emit({
+        type: 'subscription',
+        op: 'remove',
+        body: { subscriptions: group.map(({ channel }) => ({ stream_id: channel.id, name: channel.name })) },
+        audience: to(gone),
+        note: { by, channel_ids: group.map(({ channel }) => channel.id), user_ids: gone },
+        ...formsOf(first.channel),
+      });
+    }
   }
   const changes = real.map(({ channel, subscribers, gone }) => ({
     channel,
