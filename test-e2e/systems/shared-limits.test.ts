@@ -5,16 +5,20 @@ import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Credentials, request } from '../api.ts';
+import { operatorSettings, runNatter } from '../operator-command.ts';
 
 let system: System;
+let settings: Record<string, string>;
 beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
   system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+    dataDir,
     replicas: { users: 2 },
     gateways: 1,
     env: { ...process.env, NATTER_RATE_LIMIT_ANONYMOUS: '120', NATTER_TRUSTED_PROXIES: '127.0.0.1' },
     log: () => undefined,
   });
+  settings = await operatorSettings(system, dataDir);
 });
 afterAll(() => system?.stop());
 
@@ -104,4 +108,38 @@ test('the cookie of a session that ended makes no request for a file a guess', a
   let rounds = 0;
   while (!(await Promise.all(times(50, () => open(headers)))).includes(429)) expect(++rounds).toBeLessThan(60);
   expect(await logIn(member.email, member.password, '192.0.2.30')).toBe(200);
+});
+
+test('a network has one budget for all realms that it names as host', async () => {
+  const hosts = ['one.example', 'two.example', 'three.example'];
+  for (const host of hosts) {
+    const owner = ['--owner-email', `owner@${host}`];
+    const { code, output } = await runNatter(settings, ['realm', 'create', '--host', host, '--name', host, ...owner]);
+    expect([code, output]).toEqual([0, expect.anything()]);
+  }
+  const wrongKey = `Basic ${Buffer.from(`nobody@one.example:${'x'.repeat(32)}`).toString('base64')}`;
+  const requests: [path: string, authorization: string][] = [
+    ['/api/v1/server_settings', ''],
+    ['/api/v1/users/me', wrongKey],
+    ['/user_uploads/2/ab/cd/none.png', ''],
+  ];
+  for (const [path, authorization] of requests) {
+    const ask = async (host: string): Promise<{ reset: string; remaining: number }> => {
+      const from = { 'x-forwarded-for': '192.0.2.40', 'x-forwarded-host': host };
+      const response = await fetch(system.url + path, { headers: authorization ? { ...from, authorization } : from });
+      await response.arrayBuffer();
+      const reset = response.headers.get('x-ratelimit-reset') ?? '';
+      return { reset, remaining: Number(response.headers.get('x-ratelimit-remaining') ?? Number.NaN) };
+    };
+    // All three in one window.
+    const spent = async (): Promise<number[]> => {
+      const answers = [];
+      for (const host of hosts) answers.push(await ask(host));
+      const [first] = answers;
+      return answers.every(({ reset }) => reset === first?.reset)
+        ? answers.map(({ remaining }) => (first?.remaining ?? 0) - remaining)
+        : await spent();
+    };
+    expect([path, await spent()]).toEqual([path, [0, 1, 2]]);
+  }
 });

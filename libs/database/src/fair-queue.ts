@@ -1,7 +1,24 @@
+import { createHash } from 'node:crypto';
+
 export interface Owner {
   realmId: number;
   userId: number;
 }
+
+/**
+ * Few, so that an attacker with many networks fills no memory; several, so that one network delays the logins of few
+ * others.
+ */
+const networkGroups = 256;
+
+/**
+ * The owner of a request without an account: a group of networks. All of them take turns as one realm, whichever realms
+ * they address, because a client chooses the realm by the `Host` header.
+ */
+export const ownerWithoutAccount = (network: string): Owner => ({
+  realmId: -1,
+  userId: -1 - (createHash('sha256').update(network).digest().readUInt32BE() % networkGroups),
+});
 
 interface Realm<T> {
   size: number;

@@ -8,7 +8,7 @@ export * from './committer.ts';
 export * from './consumer.ts';
 export * from './database.ts';
 export * from './deadline.ts';
-export { FairQueue, type Owner } from './fair-queue.ts';
+export { FairQueue, type Owner, ownerWithoutAccount } from './fair-queue.ts';
 export { createGates, type GateOwner, type Gates, gateOwnerOf } from './gates.ts';
 export { inBatches } from './in-batches.ts';
 export * from './lanes.ts';

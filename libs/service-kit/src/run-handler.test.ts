@@ -1,10 +1,10 @@
-import { eventQueueOperations, unavailable } from '@natter/contracts';
+import { type Actor, eventQueueOperations, unavailable, userOperations } from '@natter/contracts';
 import { createLanes, type Deadline, withDeadline } from '@natter/database';
 import { expect, test } from 'vitest';
 import { handle } from './handlers.ts';
 import { createRecovery } from './recovery.ts';
 import type { Freshness } from './retry-on-changed-versions.ts';
-import { runHandler } from './run-handler.ts';
+import { ownerOf, runHandler } from './run-handler.ts';
 
 const freshness: Freshness = {
   catchUp: async () => ({ isStale: false, realmVersion: undefined, isComplete: true }),
@@ -44,4 +44,19 @@ test('a read that is refused otherwise does not run again', async () => {
   const errors = [unavailable(new Error('too busy')), unavailable()];
   await expect(answerAfter(errors)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   expect(errors.length).toBe(1);
+});
+
+test('requests without an account take the turns of one realm, whichever realms they address', () => {
+  const at = (realmId: number) => ({
+    meta: { requestId: '', realmId, client: '', network: '192.0.2.1' },
+    params: {},
+    actor: undefined,
+  });
+  const strangers = [1, 2].map((realmId) => ownerOf(userOperations.getServerSettings, at(realmId)));
+  expect(strangers[0]).toEqual(strangers[1]);
+  expect(strangers[0]?.realmId).toBeLessThan(0);
+  const actor = { realmId: 1, userId: 5 } as Actor;
+  expect(ownerOf(userOperations.getServerSettings, { ...at(1), actor })).toEqual({ realmId: 1, userId: 5 });
+  // The check of a key has no actor, and is not for a stranger.
+  expect(ownerOf(userOperations.authenticate, at(1))).toEqual({ realmId: 1, userId: 0 });
 });

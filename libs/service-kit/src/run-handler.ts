@@ -1,4 +1,5 @@
-import { type Answers, withOwner } from '@natter/database';
+import type { Operation } from '@natter/contracts';
+import { type Answers, type Owner, ownerWithoutAccount, withOwner } from '@natter/database';
 import { answerOnce, type BusCall, claimOf, type Fingerprint } from './answer-once.ts';
 import type { Handlers } from './handlers.ts';
 import type { Recovery } from './recovery.ts';
@@ -31,7 +32,7 @@ export async function runHandler(
 ): Promise<unknown> {
   const { operation, answerOf = (stored: unknown) => stored } = handler;
   const claim = kept && claimOf(operation, envelope, call, kept.fingerprint);
-  const owner = { realmId: envelope.meta.realmId, userId: envelope.actor?.userId ?? 0 };
+  const owner = ownerOf(operation, envelope);
   const outcome = operation.isReadOnly || operation.isIdempotent || claim ? 'known' : 'unknown';
   const run = () => withOwner(owner, () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim }));
   const attempt = (before: number): Promise<unknown> => {
@@ -42,4 +43,11 @@ export async function runHandler(
     return answerOnce(once, operation.name, run);
   };
   return answerOf(await recovery.run(attempt, { owner, outcome }));
+}
+
+/** Calls of services without an actor, such as the check of a key, take the turns of their realm. */
+export function ownerOf({ caller }: Pick<Operation, 'caller'>, { actor, meta }: Envelope): Owner {
+  if (actor) return { realmId: meta.realmId, userId: actor.userId };
+  const isOfClient = caller === 'public' || caller === 'spectator';
+  return isOfClient ? ownerWithoutAccount(meta.network ?? '') : { realmId: meta.realmId, userId: 0 };
 }

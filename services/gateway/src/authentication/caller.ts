@@ -10,7 +10,14 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../http/config.ts';
 import { networkOf } from '../http/network.ts';
-import { type Budget, type Rate, type RateLimiter, type RateState, rateLimitHit } from '../rate-limit/rate-limit.ts';
+import {
+  type Budgets,
+  budgetOfNetwork,
+  type Rate,
+  type RateLimiter,
+  type RateState,
+  rateLimitHit,
+} from '../rate-limit/rate-limit.ts';
 import { createSlowRefusals } from '../rate-limit/slow-refusals.ts';
 import type { Authenticator, Credential } from './authenticator.ts';
 
@@ -48,27 +55,17 @@ export interface Callers {
   identify(operation: Operation, exchange: Exchange, meta: RequestMeta, shown: Shown): Promise<Actor | undefined>;
   authenticate(exchange: Exchange, meta: RequestMeta, credential: Credential, isPoll?: boolean): Promise<Actor>;
   /**
-   * Counts a request by its weight: against its actor, the bots of its owner and the realm or, without an actor, against its network. Polls
-   * have their own budget.
+   * Counts a request by its weight: against its actor, the bots of its owner and the realm or, without an actor, against its network over
+   * all realms. Polls have their own budget.
    */
-  countCall(
-    operation: Operation | undefined,
-    exchange: Exchange,
-    meta: RequestMeta,
-    actor: Actor | undefined,
-  ): Promise<void>;
+  countCall(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): Promise<void>;
   /** Counts the size of a file before it is sent without authentication: one for each further MiB. */
-  countFile(operation: Operation, exchange: Exchange, meta: RequestMeta, bytes: number): Promise<void>;
+  countFile(operation: Operation, exchange: Exchange, bytes: number): Promise<void>;
   /**
    * Counts costs that were unknown before the body was read: the weight of the parameters, and the additional cost if a
    * form selects another operation.
    */
-  countMore(
-    cost: number,
-    operation: Operation,
-    exchange: Exchange,
-    by: { meta: RequestMeta; actor: Actor | undefined },
-  ): Promise<void>;
+  countMore(cost: number, operation: Operation, exchange: Exchange, actor: Actor | undefined): Promise<void>;
 }
 
 const isShown = (credential: Credential): boolean =>
@@ -94,53 +91,51 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
       // Browsers open files of pages without a header.
       if (!operation.page || operation.caller !== 'spectator') return undefined;
       if (keyInQuery !== undefined)
-        return guarded(exchange, meta, true, () => authenticator.authenticateKey(keyInQuery, meta));
+        return guarded(exchange, true, () => authenticator.authenticateKey(keyInQuery, meta));
       if (optionalSession === undefined) return undefined;
       // A browser sends the cookie of a session that ended with every request. That is no guess: the request goes on as an
       // anonymous one, and counts as one.
       const attempt = () => authenticator.authenticate({ session: optionalSession }, meta, false);
-      return guarded(exchange, meta, false, attempt).catch((error: unknown) => {
+      return guarded(exchange, false, attempt).catch((error: unknown) => {
         if (error instanceof ChatError && error.status === 401) return undefined;
         throw error;
       });
     },
     authenticate,
-    countCall: (operation, { request, reply }, meta, actor) =>
-      spend(reply, meta, budgetsOf(operation, request, actor), costOf(operation)),
-    countFile: async (operation, { request, reply }, meta, bytes) => {
+    countCall: (operation, { request, reply }, actor) =>
+      spend(reply, budgetsOf(operation, request, actor), costOf(operation)),
+    countFile: async (operation, { request, reply }, bytes) => {
       const more = Math.ceil(bytes / fileUnitBytes) - costOf(operation);
-      if (more > 0) await spend(reply, meta, budgetsOf(operation, request, undefined), more);
+      if (more > 0) await spend(reply, budgetsOf(operation, request, undefined), more);
     },
-    countMore: async (cost, operation, { request, reply }, { meta, actor }) => {
-      if (cost > 0) await spend(reply, meta, budgetsOf(operation, request, actor), cost);
+    countMore: async (cost, operation, { request, reply }, actor) => {
+      if (cost > 0) await spend(reply, budgetsOf(operation, request, actor), cost);
     },
   };
 
-  function budgetsOf(
-    operation: Operation | undefined,
-    request: FastifyRequest,
-    actor: Actor | undefined,
-  ): [Budget, ...Budget[]] {
+  function budgetsOf(operation: Operation | undefined, request: FastifyRequest, actor: Actor | undefined): Budgets {
     // A page shows many files, so they do not use the budget for logins.
     if (!actor && operation && isFileOf(operation))
-      return [{ who: `file:${networkOf(request.ip)}`, rate: rates.anonymousFiles }];
-    if (!actor) return [{ who: `ip:${networkOf(request.ip)}`, rate: rates.anonymous }];
+      return budgetOfNetwork('file', networkOf(request.ip), rates.anonymousFiles);
+    if (!actor) return budgetOfNetwork('ip', networkOf(request.ip), rates.anonymous);
     const isPoll = operation !== undefined && isPollOf(operation);
-    const { userId, botOwnerId } = actor;
+    const { realmId, userId, botOwnerId } = actor;
     const ofBots =
       botOwnerId === undefined ? [] : [{ who: `${isPoll ? 'bot-polls' : 'bots'}:${botOwnerId}`, rate: rates.bots }];
-    if (isPoll) return [{ who: `poll:${userId}`, rate: rates.user }, ...ofBots];
-    return [{ who: `user:${userId}`, rate: rates.user }, ...ofBots, { who: 'realm', rate: rates.realm }];
+    if (isPoll) return { realmId, all: [{ who: `poll:${userId}`, rate: rates.user }, ...ofBots] };
+    return {
+      realmId,
+      all: [{ who: `user:${userId}`, rate: rates.user }, ...ofBots, { who: 'realm', rate: rates.realm }],
+    };
   }
 
   function authenticate(exchange: Exchange, meta: RequestMeta, credential: Credential, isPoll = false): Promise<Actor> {
-    return guarded(exchange, meta, isShown(credential), () => authenticator.authenticate(credential, meta, isPoll));
+    return guarded(exchange, isShown(credential), () => authenticator.authenticate(credential, meta, isPoll));
   }
 
   /** A wrong key counts against its network; a valid one is never refused because of wrong ones. */
   async function guarded(
     { request, reply }: Exchange,
-    meta: RequestMeta,
     isGuess: boolean,
     attempt: () => Promise<Actor>,
   ): Promise<Actor> {
@@ -148,25 +143,18 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
       return await attempt();
     } catch (error) {
       // A missing key is not a guess; the server counts it as a refusal. Wrong keys do not use the budget for logins.
-      if (isGuess && error instanceof ChatError && (error.status === 401 || error.code === 'RATE_LIMIT_HIT')) {
-        const budget = { who: `wrong-key:${networkOf(request.ip)}`, rate: rates.anonymous };
-        await spend(reply, meta, [budget], 1);
-      }
+      if (isGuess && error instanceof ChatError && (error.status === 401 || error.code === 'RATE_LIMIT_HIT'))
+        await spend(reply, budgetOfNetwork('wrong-key', networkOf(request.ip), rates.anonymous), 1);
       throw error;
     }
   }
 
-  async function spend(
-    reply: FastifyReply,
-    meta: RequestMeta,
-    budgets: [Budget, ...Budget[]],
-    cost: number,
-  ): Promise<void> {
+  async function spend(reply: FastifyReply, budgets: Budgets, cost: number): Promise<void> {
     reply.request.isCounted = true;
-    const state = await limiter.spend(meta.realmId, budgets, cost);
+    const state = await limiter.spend(budgets, cost);
     setRateHeaders(reply, state);
     if (!state.isOver) return;
-    await slowRefusals.wait(`${meta.realmId}:${budgets[0].who}`);
+    await slowRefusals.wait(`${budgets.realmId}:${budgets.all[0].who}`);
     throw rateLimitHit(state);
   }
 }

@@ -17,17 +17,36 @@ export interface Rate {
 }
 
 /** A counter's key, and its limit per window. */
-export interface Budget {
+interface Budget {
   who: string;
   rate: Rate;
 }
 
+/** Budgets from which a request spends. They lie in one slot of a Redis cluster. */
+export interface Budgets {
+  /** The realm that has the budgets, or `everyRealm`. */
+  realmId: number;
+  all: readonly [Budget, ...Budget[]];
+}
+
+/** No realm has this number. */
+const everyRealm = 0;
+
+/**
+ * The budget of a network. It counts over all realms, because a client without an account chooses the realm by the
+ * `Host` header.
+ */
+export const budgetOfNetwork = (kind: 'ip' | 'file' | 'wrong-key', network: string, rate: Rate): Budgets => ({
+  realmId: everyRealm,
+  all: [{ who: `${kind}:${network}`, rate }],
+});
+
 export interface RateLimiter {
   /**
-   * Spends a cost from budgets of a realm over all gateways, in one round trip; from none if one has too little left. A
-   * cost of 0 only reads. While Redis is unavailable this process counts alone. Returns the state of the first budget.
+   * Spends a cost from budgets over all gateways, in one round trip; from none if one has too little left. A cost of 0
+   * only reads. While Redis is unavailable this process counts alone. Returns the state of the first budget.
    */
-  spend(realmId: number, budgets: readonly [Budget, ...Budget[]], cost: number): Promise<RateState>;
+  spend(budgets: Budgets, cost: number): Promise<RateState>;
 }
 
 export function createRateLimiter(redis: LogRedis): RateLimiter {
@@ -42,7 +61,7 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
     return [after[0] ?? 0, 0];
   };
   return {
-    async spend(realmId, budgets, cost) {
+    async spend({ realmId, all: budgets }, cost) {
       const [first] = budgets;
       const nowSeconds = Date.now() / 1000;
       const keys = budgets.map((budget) =>

@@ -149,7 +149,7 @@ async function identify(
     : isForUsers
       ? await callers.authenticate({ request, reply }, meta, shown.credential)
       : undefined;
-  await callers.countCall(operation, { request, reply }, meta, actor);
+  await callers.countCall(operation, { request, reply }, actor);
   return { meta, actor, shown };
 }
 

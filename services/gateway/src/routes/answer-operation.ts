@@ -63,7 +63,7 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     return answerTus(bus, {
       ...{ request, reply, operation, params, actor, meta, lease, base },
       inTurn: (work) => context.inTurn(tenantOf({ meta, actor }), work),
-      count: (cost) => callers.countMore(cost, operation, call, { meta, actor }),
+      count: (cost) => callers.countMore(cost, operation, call, actor),
     });
   }
   const answer = async (): Promise<{ bytes: readonly Uint8Array[]; ignored: string[] }> => {
@@ -94,7 +94,7 @@ async function paramsOf(
   const fileParam = fileParamOf(operation);
   const weight = fileParam ? weightOf(files) : Math.floor(operation.weigh?.(params as never) ?? 0);
   const more = costOf(operation) - costOf(admitted.operation) + weight;
-  await callers.countMore(more, operation, call, { meta, actor });
+  await callers.countMore(more, operation, call, actor);
   if (fileParam) params[fileParam] = await handOver(bus, operation, files, meta, maxUploadBytes);
   return { params, ignored };
 }
@@ -110,7 +110,7 @@ async function answerPage(
   if (page.session !== undefined) setSession(reply, realmUrl, page.session);
   else if (operation.session === 'form') ensureCsrfCookie(request, reply, realmUrl);
   if (!page.file) return sendPage(reply, page, operation.session !== undefined);
-  if (!actor && request.method !== 'HEAD') await callers.countFile(operation, call, meta, page.file.size);
+  if (!actor && request.method !== 'HEAD') await callers.countFile(operation, call, page.file.size);
   setPageHeaders(reply, page);
   const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
   return sendFile(bus, operation, page.file, meta, { reply, range, isHead });

@@ -34,7 +34,7 @@ export async function answerPoll(
   const { queue_id, dont_block } = params;
   if (queue_id === undefined && dont_block) {
     // It was admitted as a poll, but counts as a register.
-    await callers.countCall(eventQueueOperations.register, call, meta, actor);
+    await callers.countCall(eventQueueOperations.register, call, actor);
     return openQueue(bus, call);
   }
   const resumed = headerOf(request, 'last-event-id');
