@@ -1,4 +1,4 @@
-import { type Client, exchange, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, exchange, type Json, openRealm, RawSocket, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 import { pngOf } from '../upload.ts';
 
@@ -121,4 +121,32 @@ test('clients that can are told of the one emoji that changed alone', async () =
     { type: 'realm_emoji', op: 'add', emoji: added },
     { type: 'realm_emoji', op: 'update_one', emoji_id: added.id, data: { deactivated: true } },
   ]);
+});
+
+/** Sends a request of which only the headers arrive, and returns the answer. */
+async function answerToHeaders(client: Client, path: string, bytes: number) {
+  const socket = await RawSocket.open(client.url);
+  const key = Buffer.from(`${client.email}:${client.api_key}`).toString('base64');
+  socket.send(
+    `POST /api/v1${path} HTTP/1.1\r\nHost: ${realm.host}\r\nAuthorization: Basic ${key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${bytes}\r\n\r\n`,
+  );
+  const { status, json } = await socket.answer();
+  socket.destroy();
+  return [status, json.msg];
+}
+
+test('a file from somebody who may not upload it is refused before it is received', async () => {
+  const path = '/realm/icon';
+  const refusal = [400, 'Must be an organization administrator'];
+  expect(await answerToHeaders(realm.guest, path, 26 * 1024 * 1024)).toEqual(refusal);
+  expect(await answerToHeaders(realm.member, path, 5 * 1024 * 1024)).toEqual(refusal);
+  // The role counts from the moment when it was given.
+  await realm.owner.ok('PATCH', `/users/${realm.member2.user_id}`, { role: 200 });
+  expect((await upload(realm.member2, path, png)).status).toBe(200);
+});
+
+test('a file above the limit of its parameter is refused before it is received', async () => {
+  const refusal = [400, 'Uploaded file is larger than the allowed limit of 8 MiB'];
+  for (const path of ['/realm/icon', '/realm/logo', '/realm/emoji/any', '/users/me/avatar'])
+    expect([path, await answerToHeaders(realm.administrator, path, 12 * 1024 * 1024)]).toEqual([path, refusal]);
 });

@@ -18,6 +18,8 @@ export interface Authenticator {
    * may use the cached actor for a minute longer.
    */
   authenticate(credential: Credential, meta: RequestMeta, isPoll: boolean): Promise<Actor>;
+  /** The actor of a credential as it is now, even if it is cached. */
+  renew(credential: Credential, meta: RequestMeta): Promise<Actor>;
   /** The actor of a key without an address, as browsers send it when they open a file. Not cached. */
   authenticateKey(key: string, meta: RequestMeta): Promise<Actor>;
   /** Processes an event of a realm whose log is followed: the actors that it changes are no longer cached. */
@@ -47,25 +49,34 @@ export function createAuthenticator(
     for (const [key, { actor }] of cache)
       if (actor.realmId === realmId && (changed === 'all' || changed.includes(actor.userId))) cache.delete(key);
   };
+
+  async function lookUp({ cacheKey, ask }: LookUp, meta: RequestMeta): Promise<Actor> {
+    const isTold = isCurrent(meta.realmId, meta);
+    const before = changes.get(meta.realmId) ?? 0;
+    try {
+      const { actor, validMs } = await ask();
+      if (isTold && before === (changes.get(meta.realmId) ?? 0))
+        cache.set(cacheKey, { actor, until: Date.now() + Math.min(keepMs, validMs) });
+      return actor;
+    } catch (error) {
+      if (!isOutage(error)) cache.delete(cacheKey);
+      throw error;
+    }
+  }
+
   return {
     async authenticate(credential, meta, isPoll) {
-      const { cacheKey, ask } = lookUpOf(bus, credential, meta);
-      const cached = cache.get(cacheKey);
-      const isTold = isCurrent(meta.realmId, meta);
-      if (cached && isTold && cached.until > Date.now()) return cached.actor;
-      const before = changes.get(meta.realmId) ?? 0;
+      const asked = lookUpOf(bus, credential, meta);
+      const cached = cache.get(asked.cacheKey);
+      if (cached && cached.until > Date.now() && isCurrent(meta.realmId, meta)) return cached.actor;
       try {
-        const { actor, validMs } = await ask();
-        if (isTold && before === (changes.get(meta.realmId) ?? 0))
-          cache.set(cacheKey, { actor, until: Date.now() + Math.min(keepMs, validMs) });
-        return actor;
+        return await lookUp(asked, meta);
       } catch (error) {
-        const isOutage = error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
-        if (isOutage && isPoll && cached && cached.until + bridgeMs > Date.now()) return cached.actor;
-        if (!isOutage) cache.delete(cacheKey);
+        if (isOutage(error) && isPoll && cached && cached.until + bridgeMs > Date.now()) return cached.actor;
         throw error;
       }
     },
+    renew: async (credential, meta) => lookUp(lookUpOf(bus, credential, meta), meta),
     async authenticateKey(key, meta) {
       if (!isKey(key)) throw invalidKey();
       return bus.call(userOperations.authenticate, { email: undefined, api_key: key }, { meta });
@@ -77,6 +88,8 @@ export function createAuthenticator(
     lost: (realmId) => forget(realmId, 'all'),
   };
 }
+
+const isOutage = (error: unknown): boolean => error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
 
 interface LookUp {
   cacheKey: string;

@@ -54,6 +54,8 @@ export interface Callers {
   /** The actor of an operation that requires or permits one. */
   identify(operation: Operation, exchange: Exchange, meta: RequestMeta, shown: Shown): Promise<Actor | undefined>;
   authenticate(exchange: Exchange, meta: RequestMeta, credential: Credential, isPoll?: boolean): Promise<Actor>;
+  /** The actor as it is now, even if it is cached. */
+  renew(exchange: Exchange, meta: RequestMeta, credential: Credential): Promise<Actor>;
   /**
    * Counts a request by its weight: against its actor, the bots of its owner and the realm or, without an actor, against its network over
    * all realms. Polls have their own budget.
@@ -102,6 +104,8 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
       });
     },
     authenticate,
+    renew: (exchange, meta, credential) =>
+      guarded(exchange, isShown(credential), () => authenticator.renew(credential, meta)),
     countCall: (operation, { request, reply }, actor) =>
       spend(reply, budgetsOf(operation, request, actor), costOf(operation)),
     countFile: async (operation, { request, reply }, bytes) => {

@@ -27,9 +27,13 @@ const maxName = 255;
 export const fileParamOf = (operation: Operation): string | undefined =>
   Object.entries(operation.params).find(([, param]) => param.encoding === 'file')?.[0];
 
-/** Whether a request of the operation contains a file: as its body, or in a form, sent in chunks or as a parameter. */
-export const takesFile = (operation: Operation): boolean =>
-  operation.params.file !== undefined || fileParamOf(operation) !== undefined || streamsBody(operation);
+/** The largest file that a request of the operation may contain, in its form or as its body; undefined if it takes none. */
+export function maxFileBytes(operation: Operation, maxUploadBytes: number): number | undefined {
+  const { file } = operation.params;
+  // Its value is base64.
+  if (file?.encoding === 'text') return Math.min((file.bound.characters / 4) * 3, maxUploadBytes);
+  return fileParamOf(operation) !== undefined || streamsBody(operation) ? maxUploadBytes : undefined;
+}
 
 const chunksOf = (operation: Operation) => {
   const found = fileOperations[operation.service as keyof typeof fileOperations];

@@ -14,7 +14,7 @@ import { checkOrigin } from '../authentication/cross-site.ts';
 import { sessionOf } from '../authentication/session-cookies.ts';
 import { type AnswerMemory, networkSender } from '../http/answer-memory.ts';
 import type { BodyBudget, BodyLease, Sender } from '../http/body-budget.ts';
-import { takesFile } from '../http/files.ts';
+import { maxFileBytes } from '../http/files.ts';
 import { networkOf } from '../http/network.ts';
 import { bodyTooLarge } from '../http/read-body.ts';
 import { queryFieldsOf } from '../http/request-fields.ts';
@@ -22,6 +22,7 @@ import { setTusSupport, tusMethodOf, tusVersion } from '../http/tus-headers.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
 import { personOf } from '../rate-limit/tenant.ts';
 import { checkTus } from '../transports/tus.ts';
+import { checkCaller } from './check-caller.ts';
 import type { FoundRealm } from './realm-of-host.ts';
 import { browserClient, metaOf, type RealmMeta } from './request-meta.ts';
 import type { Place, Router, Surface } from './router.ts';
@@ -93,20 +94,17 @@ export async function admit(
     return refuseMethod(context, { request, reply }, place);
 
   const begunAt = performance.now();
-  const { meta, actor, shown } = await withDeadline(operation?.deadlineMs ?? usualDeadlineMs, () =>
+  const { meta, actor, shown, refusal } = await withDeadline(operation?.deadlineMs ?? usualDeadlineMs, () =>
     identify(context, { request, reply }, { place, operation, operations }),
   );
-  if (operation) {
-    checkWriteOnly(operation, actor);
-    checkTus(request, reply, operation);
-  }
+  // A form may name another operation than the refused one.
+  const named = request.method === 'POST' || !operation ? operations : [operation];
+  const possible = refusal ? named.filter((other) => actor && !refusalOf(other, actor)) : named;
+  if (refusal && possible.length === 0) throw refusal;
+  if (operation && !refusal) checkTus(request, reply, operation);
 
-  const maxBodyBytes = maxBodyOf(
-    request.method === 'POST' || !operation ? operations : [operation],
-    actor,
-    context.maxUploadBytes,
-  );
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
+  const maxBodyBytes = maxBodyOf(possible, actor, context.maxUploadBytes);
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw refusal ?? bodyTooLarge();
   const sender = actor
     ? { group: `realm:${actor.realmId}`, owner: `user:${actor.realmId}:${personOf(actor)}` }
     : networkSender(request);
@@ -132,12 +130,20 @@ interface Target {
   operations: readonly Operation[];
 }
 
-/** Identifies the sender of a request, and counts the request. */
+interface Identified {
+  meta: RealmMeta;
+  actor: Actor | undefined;
+  shown: Shown;
+  /** The refusal of the actor by the contract. */
+  refusal: ChatError | undefined;
+}
+
+/** Identifies the sender of a request, counts the request, and checks whether the sender may call the operation. */
 async function identify(
   { callers, findRealm }: AdmissionContext,
   { request, reply }: Exchange,
   { place, operation, operations }: Target,
-): Promise<{ meta: RealmMeta; actor: Actor | undefined; shown: Shown }> {
+): Promise<Identified> {
   const meta = await metaOf(request, findRealm);
   const { surface } = place;
   checkOrigin(request, { surface, operation, realmUrl: meta.realmUrl });
@@ -150,7 +156,9 @@ async function identify(
       ? await callers.authenticate({ request, reply }, meta, shown.credential)
       : undefined;
   await callers.countCall(operation, { request, reply }, actor);
-  return { meta, actor, shown };
+  if (!operation || !actor) return { meta, actor, shown, refusal: undefined };
+  const renew = () => callers.renew({ request, reply }, meta, shown.credential);
+  return { meta, shown, ...(await checkCaller(operation, actor, renew)) };
 }
 
 /**
@@ -172,12 +180,6 @@ function shownBy(
     keyInQuery: queryFieldsOf(request.raw.url).api_key,
     optionalSession: isRead ? session : undefined,
   };
-}
-
-/** The service checks the rest on current data. This property of a bot never changes. */
-export function checkWriteOnly(operation: Operation, actor: Actor | undefined): void {
-  const refusal = actor?.isWriteOnly && refusalOf(operation, actor);
-  if (refusal) throw refusal;
 }
 
 /** Before the sender is known. */
@@ -210,7 +212,10 @@ function answerOptions(reply: FastifyReply, { methods }: Place, isCrossOrigin: b
 
 /** Large bodies are permitted only for operations with a file, and only for authenticated callers. */
 function maxBodyOf(operations: readonly Operation[], actor: Actor | undefined, maxUploadBytes: number): number {
-  if (actor && operations.some(takesFile)) return maxUploadBytes + besideFileBytes;
-  const longest = Math.max(...operations.map(maxBodyBytes));
-  return Math.min(longest, actor ? maxFormBytes : maxAnonymousFormBytes);
+  const ofOne = (operation: Operation): number => {
+    const largestFile = actor && maxFileBytes(operation, maxUploadBytes);
+    if (largestFile !== undefined) return largestFile + besideFileBytes;
+    return Math.min(maxBodyBytes(operation), actor ? maxFormBytes : maxAnonymousFormBytes);
+  };
+  return Math.max(...operations.map(ofOne));
 }

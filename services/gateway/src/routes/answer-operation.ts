@@ -15,7 +15,8 @@ import type { Polls } from '../queues/polls.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import { answerPoll, type PollParams } from '../transports/answer-poll.ts';
 import { answerTus } from '../transports/tus.ts';
-import { type Admitted, checkWriteOnly } from './admission.ts';
+import type { Admitted } from './admission.ts';
+import { checkCaller } from './check-caller.ts';
 import type { InTurn } from './in-turn.ts';
 
 /** A request whose operation is known. */
@@ -47,10 +48,7 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     meta.client = nameOf(fields.client);
     delete fields.client;
   }
-  // A form may name another operation than the one that was admitted.
-  const actor =
-    operation === admitted.operation ? admitted.actor : await callers.identify(operation, call, meta, admitted.shown);
-  checkWriteOnly(operation, actor);
+  const actor = await actorOf(context, call);
   if (isPollOf(operation) && actor) {
     const { params, ignored } = parseParams(operation, fields, path);
     const { credential } = admitted.shown;
@@ -77,6 +75,20 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
   return operation.page
     ? answerPage(context, call, { meta, actor, bytes: done.bytes })
     : sendSuccess(reply, done.bytes, done.ignored);
+}
+
+/** The actor of a call, whom the contract permits it. A form may name another operation than the one that was admitted. */
+async function actorOf({ callers }: AnswerContext, call: Call): Promise<Actor | undefined> {
+  const { operation, admitted } = call;
+  const { meta, shown } = admitted;
+  const identified =
+    operation === admitted.operation ? admitted.actor : await callers.identify(operation, call, meta, shown);
+  if (!identified) return undefined;
+  const { actor, refusal } = await checkCaller(operation, identified, () =>
+    callers.renew(call, meta, shown.credential),
+  );
+  if (refusal) throw refusal;
+  return actor;
 }
 
 /** The parameters of a call. Counts their weight, and stores the form's file. */

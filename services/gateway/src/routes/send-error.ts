@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ChatError, type Operation, streamsBody } from '@natter/contracts';
 import type { Logger } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { fileParamOf, tooLarge } from '../http/files.ts';
+import { maxFileBytes, tooLarge } from '../http/files.ts';
 import type { Router } from './router.ts';
 
 export const sendError = (reply: FastifyReply, error: ChatError): FastifyReply => reply.send(errorBody(reply, error));
@@ -39,9 +39,9 @@ export function createErrorMapper(options: {
     router.find(request.url.split('?', 1)[0] ?? '')?.operation(request.method)?.operation;
 
   function tooLargeFor(operation: Operation | undefined): ChatError {
-    if (operation && fileParamOf(operation) !== undefined) return tooLarge(maxUploadBytes);
-    const isFile = operation !== undefined && streamsBody(operation);
-    return new ChatError('REQUEST_TOO_LARGE', isFile ? tooLarge(maxUploadBytes).message : 'The request is too large');
+    const largest = operation && maxFileBytes(operation, maxUploadBytes);
+    if (!operation || largest === undefined) return new ChatError('REQUEST_TOO_LARGE', 'The request is too large');
+    return streamsBody(operation) ? new ChatError('REQUEST_TOO_LARGE', tooLarge(largest).message) : tooLarge(largest);
   }
 
   return (error, request) => {

@@ -1,0 +1,34 @@
+import { type Actor, operations, roles } from '@natter/contracts';
+import { expect, test } from 'vitest';
+import { checkCaller } from './check-caller.ts';
+
+const addRealmIcon = operations.find(({ name }) => name === 'add-realm-icon')!;
+const actor = (role: keyof typeof roles, more: Partial<Actor> = {}): Actor => ({
+  ...{ realmId: 1, userId: 5, email: '', role: roles[role], isBot: false, keyId: '', groupIds: [], basis: {} },
+  ...more,
+});
+/** Fails if the actor is read again. */
+const never = async (): Promise<Actor> => {
+  throw new Error('read again');
+};
+
+test('an actor that was promoted after it was cached is not refused', async () => {
+  const promoted = actor('administrator');
+  expect(await checkCaller(addRealmIcon, actor('member'), async () => promoted)).toEqual({
+    actor: promoted,
+    refusal: undefined,
+  });
+});
+
+test('a role that is too low is refused on an actor that was read again', async () => {
+  const { refusal } = await checkCaller(addRealmIcon, actor('guest'), async () => actor('guest'));
+  expect(refusal?.message).toBe('Must be an organization administrator');
+});
+
+test('an actor that is permitted, and the kind of a bot, need no other look-up', async () => {
+  expect((await checkCaller(addRealmIcon, actor('owner'), never)).refusal).toBeUndefined();
+  const webhook = actor('member', { isBot: true, isWriteOnly: true });
+  expect((await checkCaller(addRealmIcon, webhook, never)).refusal?.message).toBe(
+    'This API is not available to incoming webhook bots.',
+  );
+});
