@@ -12,6 +12,7 @@ const small = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.
 const png = Buffer.concat([small, Buffer.alloc(3 * 1024 * 1024, 7)]);
 const tooLarge = Buffer.concat([png.subarray(0, 16), Buffer.alloc(11 * 1024 * 1024)]);
 
+const filesLimit = 400;
 /** What the other site was asked for, by path. */
 const asked = new Map<string, { count: number; headers: unknown[] }>();
 let site: Server;
@@ -50,7 +51,13 @@ beforeAll(async () => {
   });
   system = await startSystem({
     dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
-    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_EXTERNAL_CONTENT_NETWORKS: '127.0.0.2/32' },
+    env: {
+      ...process.env,
+      NATTER_RATE_LIMIT: '1000000',
+      NATTER_RATE_LIMIT_ANONYMOUS_FILES: String(filesLimit),
+      NATTER_TRUSTED_PROXIES: '127.0.0.1',
+      NATTER_EXTERNAL_CONTENT_NETWORKS: '127.0.0.2/32',
+    },
     log: () => undefined,
   });
 });
@@ -132,4 +139,27 @@ test('what is no image, too large, missing or without end is not found', async (
   // What failed is known for a while.
   expect((await get(await shownAt(at('/missing.png')))).status).toBe(404);
   expect(asked.get('/missing.png')?.count).toBe(1);
+});
+
+test('content counts by its size, one for each started MiB, also if only its headers are requested', async () => {
+  const path = await shownAt(at('/image.png'));
+  const from = { 'x-forwarded-for': '192.0.2.1' };
+  /** The state of the budget after a request, which is read from the next one. */
+  const ask = async (method: string, shown: string) => {
+    const answer = await fetch(system.url + shown, { method, headers: from });
+    expect([answer.status, Number(answer.headers.get('content-length'))]).toEqual([
+      200,
+      shown === path ? png.length : small.length,
+    ]);
+    await answer.arrayBuffer();
+    return [answer.headers.get('x-ratelimit-reset'), Number(answer.headers.get('x-ratelimit-remaining'))] as const;
+  };
+  const one = await shownAt(at('/counted.png'));
+  /** What the large image costs, in one window. */
+  const costOf = async (method: string): Promise<number> => {
+    const [before, after] = [await ask('GET', one), await ask(method, path)];
+    return before[0] === after[0] ? before[1] - after[1] : costOf(method);
+  };
+  expect(png.length).toBeGreaterThan(3 * 1024 * 1024);
+  expect([await costOf('GET'), await costOf('HEAD')]).toEqual([4, 4]);
 });

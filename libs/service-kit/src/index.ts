@@ -17,6 +17,7 @@ export * from './nats-users.ts';
 export * from './operations-server.ts';
 export * from './owner.ts';
 export * from './owner-metrics.ts';
+export * from './page-of-bytes.ts';
 export * from './realm-policy.ts';
 export * from './redis-users.ts';
 export * from './run-service.ts';

@@ -61,7 +61,7 @@ export interface Callers {
    * all realms. Polls have their own budget.
    */
   countCall(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): Promise<void>;
-  /** Counts the size of a file before it is sent without authentication: one for each further MiB. */
+  /** Counts the size of a file or a page before it is sent without authentication: one for each further MiB. */
   countFile(operation: Operation, exchange: Exchange, bytes: number): Promise<void>;
   /**
    * Counts costs that were unknown before the body was read: the weight of the parameters, and the additional cost if a

@@ -1,15 +1,24 @@
 import type { Page } from '@natter/contracts';
 import type { FastifyReply } from 'fastify';
+import { streamOf } from './answer-memory.ts';
+import type { ReceivedPage } from './page-pieces.ts';
 
 /** For pages: no scripts, no content of other sites, and no frames. */
 export const noScripts =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** `hasForm`: browsers name the origin of a form only where the policy lets them name the page to its own origin. */
-export function sendPage(reply: FastifyReply, page: Page, hasForm = false): FastifyReply {
+export function sendPage(
+  reply: FastifyReply,
+  { page, content }: ReceivedPage,
+  { hasForm, isHead }: { hasForm: boolean; isHead: boolean },
+): FastifyReply {
   setPageHeaders(reply, page);
   if (hasForm) reply.header('referrer-policy', 'same-origin');
-  return reply.send(page.is_base64 ? Buffer.from(page.body, 'base64') : page.body);
+  if (!content) return reply.send(page.is_base64 ? Buffer.from(page.body, 'base64') : page.body);
+  reply.header('content-length', content.size);
+  if (isHead || content.size === 0) return reply.send('');
+  return reply.send(streamOf(content.chunks(), content.heldBytes));
 }
 
 export function setPageHeaders(reply: FastifyReply, page: Page): void {

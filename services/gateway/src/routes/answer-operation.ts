@@ -1,4 +1,4 @@
-import type { Actor, Operation, Page, RequestMeta } from '@natter/contracts';
+import type { Actor, Operation, RequestMeta } from '@natter/contracts';
 import { type Bus, withDeadline } from '@natter/service-kit';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { type Callers, costOf, type Exchange, isPollOf } from '../authentication/caller.ts';
@@ -6,6 +6,7 @@ import { ensureCsrfCookie, setSession } from '../authentication/session-cookies.
 import type { AnswerMemory } from '../http/answer-memory.ts';
 import { fileParamOf, handOver, sendFile, weightOf } from '../http/files.ts';
 import { headerOf, nameOf } from '../http/headers.ts';
+import { readPage } from '../http/page-pieces.ts';
 import { type Parsed, parseParams } from '../http/parse-params.ts';
 import type { Fields, FilePart } from '../http/request-fields.ts';
 import { sendPage, setPageHeaders } from '../http/send-page.ts';
@@ -117,13 +118,16 @@ async function answerPage(
   { meta, actor, bytes }: { meta: RequestMeta; actor: Actor | undefined; bytes: readonly Uint8Array[] },
 ): Promise<unknown> {
   const { operation, request, reply } = call;
-  const page = JSON.parse(Buffer.concat(bytes).toString()) as Page;
+  const received = readPage(bytes);
+  const { page, content } = received;
+  const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
   const { realmUrl } = call.admitted.meta;
   if (page.session !== undefined) setSession(reply, realmUrl, page.session);
   else if (operation.session === 'form') ensureCsrfCookie(request, reply, realmUrl);
-  if (!page.file) return sendPage(reply, page, operation.session !== undefined);
-  if (!actor && request.method !== 'HEAD') await callers.countFile(operation, call, page.file.size);
+  // Only a stored file is not read for HEAD.
+  const size = page.file ? (isHead ? 0 : page.file.size) : (content?.size ?? page.body.length);
+  if (!actor) await callers.countFile(operation, call, size);
+  if (!page.file) return sendPage(reply, received, { hasForm: operation.session !== undefined, isHead });
   setPageHeaders(reply, page);
-  const [range, isHead] = [headerOf(request, 'range'), request.method === 'HEAD'];
   return sendFile(bus, operation, page.file, meta, { reply, range, isHead });
 }

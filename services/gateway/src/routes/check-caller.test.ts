@@ -1,8 +1,8 @@
-import { type Actor, operations, roles } from '@natter/contracts';
+import { type Actor, type Operation, operations, roles } from '@natter/contracts';
 import { expect, test } from 'vitest';
 import { checkCaller } from './check-caller.ts';
 
-const addRealmIcon = operations.find(({ name }) => name === 'add-realm-icon')!;
+const addRealmIcon = operations.find(({ name }) => name === 'add-realm-icon') as Operation;
 const actor = (role: keyof typeof roles, more: Partial<Actor> = {}): Actor => ({
   ...{ realmId: 1, userId: 5, email: '', role: roles[role], isBot: false, keyId: '', groupIds: [], basis: {} },
   ...more,

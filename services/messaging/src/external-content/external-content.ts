@@ -1,10 +1,10 @@
 import { type Page, uploadOperations } from '@natter/contracts';
 import { externalContentAddress } from '@natter/markdown';
-import { type Handlers, handle, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, type JsonPieces, type Owner, pageOfBytes } from '@natter/service-kit';
 import type { MessagingConfig } from '../model/config.ts';
 import { externalContentKey } from '../model/external-content-key.ts';
 import { createBoundedFetches } from './bounded-fetches.ts';
-import { fetchMedia } from './fetch-media.ts';
+import { fetchMedia, type Media } from './fetch-media.ts';
 import { isPublicAddress, networksOf } from './public-address.ts';
 
 const mib = 1024 * 1024;
@@ -33,13 +33,8 @@ export function externalContentHandlers({ database }: Owner, config: MessagingCo
   ];
 }
 
-const pageOf = ({ type, content }: { type: string; content: Buffer }): Page => ({
-  status: 200,
-  content_type: type,
-  body: content.toString('base64'),
-  is_base64: true,
-  cache_seconds: browserCacheSeconds,
-});
+const pageOf = ({ type, content }: Media): Promise<JsonPieces> =>
+  pageOfBytes({ status: 200, content_type: type, cache_seconds: browserCacheSeconds }, content);
 
 const notFound: Page = {
   status: 404,

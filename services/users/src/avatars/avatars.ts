@@ -9,7 +9,14 @@ import {
   socialOperations,
 } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { type Handlers, handle, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
+import {
+  type Handlers,
+  handle,
+  handleWrite,
+  type JsonPieces,
+  type Owner,
+  type WriteContext,
+} from '@natter/service-kit';
 import { z } from 'zod';
 import { type AccountRow, avatarSource, avatarUrl, pictureFields } from '../model/account-row.ts';
 import { emitPerson } from '../model/announce-account.ts';
@@ -25,7 +32,7 @@ const pictureRow = z.object({ content_type: z.string(), picture: z.instanceof(Bu
 export function avatarHandlers(owner: Owner): Handlers {
   const { database } = owner;
 
-  const uploaded = async (realmId: number, token: string): Promise<Page> => {
+  const uploaded = async (realmId: number, token: string): Promise<Page | JsonPieces> => {
     const row = await database.maybeOne(sql.type(pictureRow)`
       SELECT content_type, picture FROM users.avatar WHERE realm_id = ${realmId} AND token = ${token}`);
     return row ? imagePage({ contentType: row.content_type, bytes: row.picture }) : noImage;

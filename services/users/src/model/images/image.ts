@@ -1,4 +1,5 @@
 import { badRequest, ChatError, type Page } from '@natter/contracts';
+import { type JsonPieces, pageOfBytes } from '@natter/service-kit';
 import { imageSize, imageTypeOf } from './image-header.ts';
 
 export interface Image {
@@ -26,13 +27,8 @@ export function checkedImage(base64: string): Image {
 }
 
 /** The URL changes with the image, so responses may be cached. */
-export const imagePage = ({ contentType, bytes }: Image): Page => ({
-  status: 200,
-  content_type: contentType,
-  body: bytes.toString('base64'),
-  is_base64: true,
-  cache_seconds: 31_536_000,
-});
+export const imagePage = ({ contentType, bytes }: Image): Promise<JsonPieces> =>
+  pageOfBytes({ status: 200, content_type: contentType, cache_seconds: 31_536_000 }, bytes);
 
 export const noImage: Page = {
   status: 404,
