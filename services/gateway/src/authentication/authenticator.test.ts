@@ -1,10 +1,17 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { type Actor, ChatError } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createAuthenticator } from './authenticator.ts';
 
-const right = 'R'.repeat(32);
-const meta = { requestId: '', realmId: 1, client: '' };
+const [right, wrong] = ['R'.repeat(32), 'w'.repeat(32)];
+const turns = () => new Promise((resolve) => setImmediate(resolve));
+const meta = { requestId: '', realmId: 1, client: '', network: '192.0.2.1' };
+/** A response on the connection of this number. */
+const responseOn = (socket: object) =>
+  Object.assign(new EventEmitter(), { destroyed: false, req: { socket } }) as unknown as ServerResponse;
+const by = { meta, response: responseOn({}) };
 const header = (email: string, key: string) => `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
 
 /** An authenticator whose service knows one key for any address, and the number of its calls. */
@@ -18,7 +25,7 @@ function create() {
     },
   } as unknown as Bus;
   const authenticator = createAuthenticator(bus, () => true);
-  const show = (email: string, key = right) => authenticator.authenticate({ header: header(email, key) }, meta, false);
+  const show = (email: string, key = right) => authenticator.authenticate({ header: header(email, key) }, by, false);
   return { asked, authenticator, show };
 }
 
@@ -58,4 +65,85 @@ test('an actor is asked for anew after an end of credentials, and after a gap in
   await show('u7');
   await show('u8');
   expect(asked).toEqual(['u7', 'u7', 'u8']);
+});
+
+/** An authenticator whose look-ups end when the test says so. */
+function createHeld() {
+  const held: { email: string; answer: () => void }[] = [];
+  const bus = {
+    call: (_: unknown, { email, api_key }: { email: string; api_key: string }) =>
+      new Promise((resolve, reject) => {
+        const answer = () =>
+          api_key === right
+            ? resolve({ realmId: 1, userId: 1, email })
+            : reject(new ChatError('INVALID_API_KEY', 'Invalid API key'));
+        held.push({ email, answer });
+      }),
+  } as unknown as Bus;
+  const authenticator = createAuthenticator(bus, () => true);
+  const show = (email: string, key: string, network: string, response: ServerResponse) =>
+    authenticator.authenticate({ header: header(email, key) }, { meta: { ...meta, network }, response }, false);
+  return { held, show };
+}
+
+test('guesses of one network have few look-ups in flight, and those of all networks not many', async () => {
+  const { held, show } = createHeld();
+  const guess = (network: number, count: number) =>
+    show(`g${network}-${count}`, wrong, `192.0.2.${network}`, responseOn({})).catch(() => undefined);
+  const guesses = Array.from({ length: 500 }, (_, count) => guess(1, count));
+  await turns();
+  expect(held).toHaveLength(16);
+  for (let network = 2; network < 20; network++)
+    guesses.push(...Array.from({ length: 20 }, (_, i) => guess(network, i)));
+  await turns();
+  expect(held).toHaveLength(64);
+  for (let at = 0; at < guesses.length; at++) {
+    held[at]?.answer();
+    await turns();
+    expect(held.length - at - 1).toBeLessThanOrEqual(64);
+  }
+  await Promise.all(guesses);
+});
+
+test('a key that is shown for the first time waits for one look-up of each other connection of its network', async () => {
+  const { held, show } = createHeld();
+  const connections = [{}, {}, {}];
+  for (let count = 0; count < 3_000; count++)
+    void show(`g${count}`, wrong, '192.0.2.1', responseOn(connections[count % 3] ?? {})).catch(() => undefined);
+  const first = show('ann', right, '192.0.2.1', responseOn({}));
+  await turns();
+  for (let at = 0; at < 16 + 3 + 1; at++) {
+    held[at]?.answer();
+    await turns();
+  }
+  expect((await first).email).toBe('ann');
+});
+
+test('a known key waits for no guesses, also when its actor must be asked for again', async () => {
+  const { held, show } = createHeld();
+  const known = show('ann', right, '192.0.2.1', responseOn({}));
+  await turns();
+  held.shift()?.answer();
+  await known;
+  for (let count = 0; count < 100; count++)
+    void show(`g${count}`, wrong, '192.0.2.1', responseOn({})).catch(() => undefined);
+  await turns();
+  expect((await show('ann', right, '192.0.2.1', responseOn({}))).email).toBe('ann');
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 120_000 });
+  const again = show('ann', right, '192.0.2.1', responseOn({}));
+  vi.useRealTimers();
+  expect(held.at(-1)?.email).toBe('ann');
+  held.at(-1)?.answer();
+  expect((await again).email).toBe('ann');
+});
+
+test('guesses whose clients have left are not looked up', async () => {
+  const { held, show } = createHeld();
+  const responses = Array.from({ length: 40 }, () => responseOn({}));
+  const guesses = responses.map((response, i) => show(`g${i}`, wrong, '192.0.2.1', response).catch(() => undefined));
+  await turns();
+  for (const response of responses) response.emit('close');
+  for (let at = 0; at < 16; at++) held[at]?.answer();
+  await Promise.all(guesses);
+  expect(held).toHaveLength(16);
 });

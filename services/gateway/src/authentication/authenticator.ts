@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import {
   type Actor,
   ChatError,
@@ -8,20 +9,27 @@ import {
 } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
+import { createLookUps } from './look-ups.ts';
 
 /** A request authenticates itself by the Basic header or by the session in its cookie. */
 export type Credential = { header: string | undefined } | { session: string | undefined };
+
+/** The request that shows a credential. */
+export interface ShownBy {
+  meta: RequestMeta;
+  response: ServerResponse;
+}
 
 export interface Authenticator {
   /**
    * The actor of a credential. Throws 401 codes, or SERVICE_UNAVAILABLE while the users service is unavailable. A poll
    * may use the cached actor for a minute longer.
    */
-  authenticate(credential: Credential, meta: RequestMeta, isPoll: boolean): Promise<Actor>;
+  authenticate(credential: Credential, by: ShownBy, isPoll: boolean): Promise<Actor>;
   /** The actor of a credential as it is now, even if it is cached. */
-  renew(credential: Credential, meta: RequestMeta): Promise<Actor>;
+  renew(credential: Credential, by: ShownBy): Promise<Actor>;
   /** The actor of a key without an address, as browsers send it when they open a file. Not cached. */
-  authenticateKey(key: string, meta: RequestMeta): Promise<Actor>;
+  authenticateKey(key: string, by: ShownBy): Promise<Actor>;
   /** Processes an event of a realm whose log is followed: the actors that it changes are no longer cached. */
   follow(realmId: number, event: LogEvent): void;
   /** Entries of a realm's log were lost: none of its actors are cached any more. */
@@ -35,13 +43,15 @@ const bridgeMs = 60_000;
 /**
  * Caches actors of realms whose log this process follows and has read recently (`isCurrent`); writes still state their
  * expected versions. Only valid keys have entries, so wrong keys evict none; the least recently used entry is evicted
- * first.
+ * first. A credential without an entry may be a guess, so its look-up takes a turn; one with an entry, also one whose
+ * actor must be asked for again, waits for none.
  */
 export function createAuthenticator(
   bus: Bus,
   isCurrent: (realmId: number, meta: RequestMeta) => boolean,
 ): Authenticator {
   const cache = new LRUCache<string, { actor: Actor; until: number }>({ max: maxEntries });
+  const lookUps = createLookUps();
   /** Incremented with every change, so that an answer that was requested before the change is not cached. */
   const changes = new Map<number, number>();
   const forget = (realmId: number, changed: readonly number[] | 'all'): void => {
@@ -50,13 +60,17 @@ export function createAuthenticator(
       if (actor.realmId === realmId && (changed === 'all' || changed.includes(actor.userId))) cache.delete(key);
   };
 
-  async function lookUp({ cacheKey, ask }: LookUp, meta: RequestMeta): Promise<Actor> {
-    const isTold = isCurrent(meta.realmId, meta);
-    const before = changes.get(meta.realmId) ?? 0;
+  const inTurn = <R>({ meta, response }: ShownBy, work: () => Promise<R>): Promise<R> =>
+    lookUps.run(meta.network ?? '', response, work);
+
+  async function lookUp({ cacheKey, ask }: LookUp, by: ShownBy): Promise<Actor> {
+    const { realmId } = by.meta;
+    const isTold = isCurrent(realmId, by.meta);
+    const before = changes.get(realmId) ?? 0;
     try {
-      const { actor, validMs } = await ask();
-      if (isTold && before === (changes.get(meta.realmId) ?? 0))
-        cache.set(cacheKey, { actor, until: Date.now() + Math.min(keepMs, validMs) });
+      const { actor, validMs } = await (cache.has(cacheKey) ? ask() : inTurn(by, ask));
+      const isUsable = isTold && before === (changes.get(realmId) ?? 0);
+      cache.set(cacheKey, { actor, until: isUsable ? Date.now() + Math.min(keepMs, validMs) : 0 });
       return actor;
     } catch (error) {
       if (!isOutage(error)) cache.delete(cacheKey);
@@ -65,21 +79,23 @@ export function createAuthenticator(
   }
 
   return {
-    async authenticate(credential, meta, isPoll) {
+    async authenticate(credential, by, isPoll) {
+      const { meta } = by;
       const asked = lookUpOf(bus, credential, meta);
       const cached = cache.get(asked.cacheKey);
       if (cached && cached.until > Date.now() && isCurrent(meta.realmId, meta)) return cached.actor;
       try {
-        return await lookUp(asked, meta);
+        return await lookUp(asked, by);
       } catch (error) {
         if (isOutage(error) && isPoll && cached && cached.until + bridgeMs > Date.now()) return cached.actor;
         throw error;
       }
     },
-    renew: async (credential, meta) => lookUp(lookUpOf(bus, credential, meta), meta),
-    async authenticateKey(key, meta) {
+    renew: async (credential, by) => lookUp(lookUpOf(bus, credential, by.meta), by),
+    async authenticateKey(key, by) {
       if (!isKey(key)) throw invalidKey();
-      return bus.call(userOperations.authenticate, { email: undefined, api_key: key }, { meta });
+      const { meta } = by;
+      return inTurn(by, () => bus.call(userOperations.authenticate, { email: undefined, api_key: key }, { meta }));
     },
     follow(realmId, event) {
       const changed = usersChangedBy(event);

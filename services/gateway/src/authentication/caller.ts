@@ -19,7 +19,7 @@ import {
   rateLimitHit,
 } from '../rate-limit/rate-limit.ts';
 import { createSlowRefusals } from '../rate-limit/slow-refusals.ts';
-import type { Authenticator, Credential } from './authenticator.ts';
+import type { Authenticator, Credential, ShownBy } from './authenticator.ts';
 
 /** A request and the reply to it. */
 export interface Exchange {
@@ -73,6 +73,8 @@ export interface Callers {
 const isShown = (credential: Credential): boolean =>
   ('session' in credential ? credential.session : credential.header) !== undefined;
 
+export const shownBy = ({ reply }: Exchange, meta: RequestMeta): ShownBy => ({ meta, response: reply.raw });
+
 export const isPollOf = (operation: Operation): boolean => operation.name === eventQueueOperations.getEvents.name;
 
 /** Operations that return files that messages show, the largest responses. */
@@ -93,11 +95,11 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
       // Browsers open files of pages without a header.
       if (!operation.page || operation.caller !== 'spectator') return undefined;
       if (keyInQuery !== undefined)
-        return guarded(exchange, true, () => authenticator.authenticateKey(keyInQuery, meta));
+        return guarded(exchange, true, () => authenticator.authenticateKey(keyInQuery, shownBy(exchange, meta)));
       if (optionalSession === undefined) return undefined;
       // A browser sends the cookie of a session that ended with every request. That is no guess: the request goes on as an
       // anonymous one, and counts as one.
-      const attempt = () => authenticator.authenticate({ session: optionalSession }, meta, false);
+      const attempt = () => authenticator.authenticate({ session: optionalSession }, shownBy(exchange, meta), false);
       return guarded(exchange, false, attempt).catch((error: unknown) => {
         if (error instanceof ChatError && error.status === 401) return undefined;
         throw error;
@@ -105,7 +107,7 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
     },
     authenticate,
     renew: (exchange, meta, credential) =>
-      guarded(exchange, isShown(credential), () => authenticator.renew(credential, meta)),
+      guarded(exchange, isShown(credential), () => authenticator.renew(credential, shownBy(exchange, meta))),
     countCall: (operation, { request, reply }, actor) =>
       spend(reply, budgetsOf(operation, request, actor), costOf(operation)),
     countFile: async (operation, { request, reply }, bytes) => {
@@ -134,7 +136,9 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
   }
 
   function authenticate(exchange: Exchange, meta: RequestMeta, credential: Credential, isPoll = false): Promise<Actor> {
-    return guarded(exchange, isShown(credential), () => authenticator.authenticate(credential, meta, isPoll));
+    return guarded(exchange, isShown(credential), () =>
+      authenticator.authenticate(credential, shownBy(exchange, meta), isPoll),
+    );
   }
 
   /** A wrong key counts against its network; a valid one is never refused because of wrong ones. */

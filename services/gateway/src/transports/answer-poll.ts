@@ -1,7 +1,7 @@
 import { type Actor, capabilityNames, eventQueueOperations, type ParamsOf, type RequestMeta } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
 import type { Authenticator, Credential } from '../authentication/authenticator.ts';
-import type { Callers, Exchange } from '../authentication/caller.ts';
+import { type Callers, type Exchange, shownBy } from '../authentication/caller.ts';
 import type { AnswerMemory } from '../http/answer-memory.ts';
 import { headerOf } from '../http/headers.ts';
 import { type Polls, pollRequestOf } from '../queues/polls.ts';
@@ -42,7 +42,7 @@ export async function answerPoll(
     isStream && resumed !== undefined && /^-?\d{1,15}$/.test(resumed) ? Number(resumed) : params.last_event_id;
   const asked = pollRequestOf(queue_id, from);
   const hangup = hangupOf(reply.raw);
-  const identify = () => authenticator.authenticate(credential, meta, true);
+  const identify = () => authenticator.authenticate(credential, shownBy(call, meta), true);
   const poller = { actor, meta, identify, hangup };
   if (isStream) {
     const hold = answers.hold(request, reply);
