@@ -19,6 +19,7 @@ import { createFairShare } from './rate-limit/fair-share.ts';
 import { createRateLimiter } from './rate-limit/rate-limit.ts';
 import { createRefusals } from './rate-limit/refusals.ts';
 import { shareUsage } from './rate-limit/shared-usage.ts';
+import { createSlowRefusals } from './rate-limit/slow-refusals.ts';
 import { admit, besideFileBytes } from './routes/admission.ts';
 import { answerOperation } from './routes/answer-operation.ts';
 import { createHttpServer } from './routes/http-server.ts';
@@ -80,7 +81,8 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   const router = createRouter(operations);
   const rates = ratesOf(config);
   const findRealm = createRealmFinder(bus, rates.anonymous);
-  const callers = createCallers(authenticator, createRateLimiter(redis), rates);
+  const slowRefusals = createSlowRefusals();
+  const callers = createCallers({ authenticator, limiter: createRateLimiter(redis), rates, slowRefusals });
   const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * mebibyte;
   const budget = createBodyBudget({
     total: config.NATTER_BODY_MEMORY_MIB * mebibyte,
@@ -94,6 +96,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     log,
     answerBudget,
     refusals,
+    slowRefusals,
     metrics: gatewayMetrics,
     toChatError: createErrorMapper({ log, router, maxUploadBytes }),
   });

@@ -18,7 +18,7 @@ import {
   type RateState,
   rateLimitHit,
 } from '../rate-limit/rate-limit.ts';
-import { createSlowRefusals } from '../rate-limit/slow-refusals.ts';
+import type { SlowRefusals } from '../rate-limit/slow-refusals.ts';
 import type { Authenticator, Credential, ShownBy } from './authenticator.ts';
 
 /** A request and the reply to it. */
@@ -86,8 +86,13 @@ const fileUnitBytes = 1024 * 1024;
 
 export const costOf = (operation: Operation | undefined): number => operation?.cost ?? 1;
 
-export function createCallers(authenticator: Authenticator, limiter: RateLimiter, rates: Rates): Callers {
-  const slowRefusals = createSlowRefusals();
+export function createCallers(options: {
+  authenticator: Authenticator;
+  limiter: RateLimiter;
+  rates: Rates;
+  slowRefusals: SlowRefusals;
+}): Callers {
+  const { authenticator, limiter, rates, slowRefusals } = options;
   return {
     async identify(operation, exchange, meta, { credential, keyInQuery, optionalSession }) {
       if (needsActor(operation) || (operation.caller === 'spectator' && isShown(credential)))
@@ -162,8 +167,7 @@ export function createCallers(authenticator: Authenticator, limiter: RateLimiter
     const state = await limiter.spend(budgets, cost);
     setRateHeaders(reply, state);
     if (!state.isOver) return;
-    await slowRefusals.wait(`${budgets.realmId}:${budgets.all[0].who}`);
-    throw rateLimitHit(state);
+    throw slowRefusals.mark(rateLimitHit(state), `${budgets.realmId}:${budgets.all[0].who}`);
   }
 }
 

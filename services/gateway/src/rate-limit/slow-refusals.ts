@@ -1,26 +1,60 @@
+import type { ChatError } from '@natter/contracts';
 import { createLocalCounts } from '@natter/service-kit';
 
 /**
  * Delays refusals of callers who go on sending above their rate limit. A client that sends the next request at once after a refusal
- * would otherwise send thousands a second, each with a body that the gateway has to receive.
+ * would otherwise send thousands a second, each with a body that the gateway has to receive. The delay takes place after the request
+ * has ended: it holds no body, no turn and no deadline.
  */
 export interface SlowRefusals {
-  /** Resolves when a caller may be told that the limit is exceeded. */
-  wait(who: string): Promise<void>;
+  /** Returns the error, marked as a refusal of this caller. */
+  mark(error: ChatError, who: string): ChatError;
+  /**
+   * When an error may be sent: undefined if at once. The result is false if too many refusals wait already; the connection has to
+   * be closed then, so that the client needs another one for its next request.
+   */
+  delayOf(error: ChatError): Promise<boolean> | undefined;
+  readonly waiting: number;
 }
 
 /** Refusals that a caller gets without a delay, per window. */
 const prompt = 20;
 const windowSeconds = 60;
 const [minDelayMs, maxDelayMs] = [800, 1_200];
+/** Refusals that wait at a time. */
+const [maxWaiting, maxOfCaller] = [10_000, 200];
 
 export function createSlowRefusals(): SlowRefusals {
   const counts = createLocalCounts();
+  const marked = new WeakMap<ChatError, string>();
+  const waitingOf = new Map<string, number>();
+  let waiting = 0;
+
+  async function wait(who: string): Promise<boolean> {
+    const delayMs = minDelayMs + Math.random() * (maxDelayMs - minDelayMs);
+    waiting++;
+    waitingOf.set(who, (waitingOf.get(who) ?? 0) + 1);
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    waiting--;
+    const left = (waitingOf.get(who) ?? 1) - 1;
+    if (left > 0) waitingOf.set(who, left);
+    else waitingOf.delete(who);
+    return true;
+  }
+
   return {
-    async wait(who) {
-      if (counts.add(who, 1, windowSeconds) <= prompt) return;
-      const delayMs = minDelayMs + Math.random() * (maxDelayMs - minDelayMs);
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
+    mark(error, who) {
+      marked.set(error, who);
+      return error;
+    },
+    delayOf(error) {
+      const who = marked.get(error);
+      if (who === undefined || counts.add(who, 1, windowSeconds) <= prompt) return undefined;
+      if (waiting >= maxWaiting || (waitingOf.get(who) ?? 0) >= maxOfCaller) return Promise.resolve(false);
+      return wait(who);
+    },
+    get waiting() {
+      return waiting;
     },
   };
 }

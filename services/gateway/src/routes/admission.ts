@@ -39,6 +39,8 @@ export interface Admitted {
   /** Whose memory the bodies of the request and of its answer use. */
   sender: Sender;
   lease: BodyLease;
+  /** Releases the lease for the request itself, once; called when the response has ended at the latest. */
+  releaseBody(): void;
   /** Time that the admission took of the request's deadline; receiving the body does not count. */
   spentMs: number;
 }
@@ -110,10 +112,20 @@ export async function admit(
     : networkSender(request);
   answers.check(sender);
   const lease = budget.open(sender);
-  reply.raw.once('close', () => lease.release());
+  const releaseBody = onlyOnce(lease.release);
+  reply.raw.once('close', releaseBody);
   const spentMs = performance.now() - begunAt;
-  request.admitted = { place, operation, actor, shown, meta, maxBodyBytes, sender, lease, spentMs };
+  request.admitted = { place, operation, actor, shown, meta, maxBodyBytes, sender, lease, releaseBody, spentMs };
   return undefined;
+}
+
+function onlyOnce(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
 }
 
 const isTus = ({ operations }: Place): boolean => operations.some(({ protocol }) => protocol === 'tus');

@@ -13,6 +13,7 @@ import { networkOf, trustedProxies } from '../http/network.ts';
 import { createPort } from '../http/port.ts';
 import { acceptForms } from '../http/request-fields.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
+import type { SlowRefusals } from '../rate-limit/slow-refusals.ts';
 import { errorBody, sendError } from './send-error.ts';
 
 declare module 'fastify' {
@@ -46,16 +47,22 @@ export function createHttpServer(options: {
   metrics: GatewayMetrics;
   answerBudget: AnswerBudget;
   refusals: Refusals;
+  slowRefusals: SlowRefusals;
   toChatError: (error: unknown, request: FastifyRequest) => ChatError;
 }): HttpServer {
-  const { config, log, metrics, answerBudget, refusals, toChatError } = options;
-  const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const { config, log, metrics, answerBudget, refusals, slowRefusals, toChatError } = options;
+  const answerError = (
+    error: unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): FastifyReply | Promise<FastifyReply> => {
     const refusal = toChatError(error, request);
     const isUncounted = !request.isCounted && refusal.status < 500;
     const tooMany = isUncounted ? refusals.count(networkOf(request.ip)) : undefined;
     // The next request needs another connection.
     if (tooMany) reply.header('connection', 'close');
-    return sendError(reply, tooMany ?? refusal);
+    const delay = slowRefusals.delayOf(refusal);
+    return delay ? sendLater(delay, reply, refusal) : sendError(reply, tooMany ?? refusal);
   };
   const proxies = trustedProxies(config.NATTER_TRUSTED_PROXIES);
   let isLeaving = false;
@@ -140,6 +147,14 @@ export function createHttpServer(options: {
       await app.close().catch(() => undefined);
     },
   };
+}
+
+/** Nothing of the body is in memory while a refusal waits. */
+async function sendLater(delay: Promise<boolean>, reply: FastifyReply, refusal: ChatError): Promise<FastifyReply> {
+  reply.request.admitted?.releaseBody();
+  const isSent = await delay;
+  if (!isSent) reply.header('connection', 'close');
+  return sendError(reply, refusal);
 }
 
 const nameOf = (request: FastifyRequest): string =>
