@@ -1,21 +1,33 @@
 import { type Client, openRealm, RawSocket, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
+import { create, fileType } from '../uploads/tus.ts';
+import { upload } from '../uploads/upload.ts';
 
 let realm: Realm;
 let member: Client;
 let head: string;
 let queueId: string;
+/** Paths of a stored file, and of a resumable upload. */
+let file: string;
+let resumable: string;
 beforeAll(async () => {
   realm = await openRealm();
   member = realm.member;
   head = `Host: ${realm.host}\r\nAuthorization: Basic ${Buffer.from(`${member.email}:${member.api_key}`).toString('base64')}\r\n`;
   queueId = (await member.queue({ event_types: ['message'], fetch_event_types: [] })).id;
+  const stored = await upload(member, { name: 'large.txt', bytes: Buffer.alloc(300_000, 'x') });
+  file = stored.body.url;
+  resumable = await create(member, 100);
 });
 
 const multipart = (part: string, content: string): string =>
   `--b\r\nContent-Disposition: form-data; ${part}\r\n\r\n${content}\r\n--b--\r\n`;
 const sized = (line: string, type: string, body: string): string =>
   `${line} HTTP/1.1\r\n${head}Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+const tus = 'Tus-Resumable: 1.0.0\r\n';
+const anonymous = (line: string, more = '', body = ''): string =>
+  `${line} HTTP/1.1\r\nHost: ${realm.host}\r\n${more}\r\n${body}`;
 
 const kinds: Record<string, () => string> = {
   'GET with a query': () => `GET /api/v1/users/me?x=%e2%9c%93 HTTP/1.1\r\n${head}\r\n`,
@@ -30,6 +42,21 @@ const kinds: Record<string, () => string> = {
   'a stream of events': () =>
     `GET /api/v1/events?queue_id=${queueId}&last_event_id=-1 HTTP/1.1\r\n${head}Accept: text/event-stream\r\n\r\n`,
   'a held poll': () => `GET /api/v1/events?queue_id=${queueId}&last_event_id=-1 HTTP/1.1\r\n${head}\r\n`,
+  'the creation of a resumable upload with a body': () =>
+    sized(`POST /api/v1/tus`, fileType, 'abc').replace('\r\n', `\r\n${tus}Upload-Length: 100\r\n`),
+  'a piece of a resumable upload': () =>
+    sized(`PATCH ${resumable}`, fileType, 'abc').replace('\r\n', `\r\n${tus}Upload-Offset: 0\r\n`),
+  'a login form': () =>
+    anonymous(
+      'POST /accounts/login',
+      `Origin: http://${realm.host}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 26\r\n`,
+      'username=nobody&password=x',
+    ),
+  'a request of a browser': () => anonymous('GET /json/users/me', `Cookie: sessionid=${'x'.repeat(43)}\r\n`),
+  HEAD: () => `HEAD /api/v1/users/me HTTP/1.1\r\n${head}\r\n`,
+  OPTIONS: () => anonymous('OPTIONS /api/v1/server_settings'),
+  'the download of a file': () => `GET ${file} HTTP/1.1\r\n${head}\r\n`,
+  'content of another site': () => anonymous(`GET /external_content/${'0'.repeat(40)}/687474703a2f2f782f78`),
   'a file without authentication': () =>
     `POST /api/v1/user_uploads HTTP/1.1\r\nHost: ${realm.host}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 60\r\n\r\n${multipart('name="f"; filename="a"', '')}`,
 };
