@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Answer, type Credentials, request } from '../api.ts';
-import { withinOneMinute } from '../one-minute.ts';
+import { withinOneWindow } from '../one-window.ts';
 
 let system: System;
 let database: Database;
@@ -65,7 +65,7 @@ const elsewhere = (): string => `198.51.100.${++networks}`;
 
 /** Work that is counted in one minute, without the counts of other tests. */
 const countedTogether = (work: () => Promise<void>): Promise<void> =>
-  withinOneMinute(async () => {
+  withinOneWindow(async () => {
     const redis = new Redis(system.servers.redisUrl);
     const counts = await redis.keys('natter:*:rate:*');
     if (counts.length > 0) await redis.del(counts);
@@ -324,7 +324,7 @@ test('without Redis guesses and requests are still limited', async () => {
     expect((await logIn(email, password, elsewhere())).status).toBe(200);
     const ask = () =>
       request(system.url, system.people.moderator, 'GET', '/users/me/alert_words', {}, { connection: 'close' });
-    await withinOneMinute(async () => {
+    await withinOneWindow(async () => {
       const statuses: number[] = [];
       // Each of two gateways counts separately.
       for (let count = 0; count < 2 * limits.user + 10; count++) statuses.push((await ask()).status);
