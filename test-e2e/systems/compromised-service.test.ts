@@ -267,8 +267,9 @@ test('what is for others is refused by the service too, also to the gateway', as
 test('a service refuses a request for a user that names none, and one of an actor whom the contract excludes', async () => {
   const gateway = await natsOf('gateway');
   const meta = { requestId: 'x', realmId: 1, client: 'x', realmUrl: '' };
-  const ask = async (name: string, actor?: object): Promise<[string | undefined, Answer]> => {
-    const answer = await gateway.request(`natter.users.${name}.gateway`, JSON.stringify({ meta, actor, params: {} }));
+  const ask = async (name: string, actor?: object, service = 'users'): Promise<[string | undefined, Answer]> => {
+    const request = JSON.stringify({ meta, actor, params: {} });
+    const answer = await gateway.request(`natter.${service}.${name}.gateway`, request);
     return [answer.headers?.get('Natter-Error') || undefined, answer.json()];
   };
   for (const name of ['get-own-user', 'deactivate-realm', 'get-alert-words'])
@@ -287,10 +288,72 @@ test('a service refuses a request for a user that names none, and one of an acto
     'BAD_REQUEST',
     expect.objectContaining({ message: 'Must be an organization owner' }),
   ]);
-  expect(await ask('get-bots', { ...member, isBot: true })).toEqual([
+  expect(await ask('get-drafts', { ...member, isBot: true }, 'messaging')).toEqual([
     'BAD_REQUEST',
     expect.objectContaining({ message: 'This endpoint does not accept bot requests.' }),
   ]);
+});
+
+test('a gateway changes or reads no credential, role or address of a user whose credential it did not receive', async () => {
+  const { operations } = await import('@natter/contracts');
+  const checked = operations.filter(({ checksCredential }) => checksCredential);
+  const names = checked.map(({ name }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      ...['regenerate-api-key', 'revoke-api-key', 'logout', 'update-settings', 'deactivate-self', 'deactivate-realm'],
+      ...['create-user', 'update-user', 'deactivate-user', 'reactivate-user', 'send-invites', 'create-invite-link'],
+      ...[
+        'create-bot',
+        'update-bot',
+        'deactivate-bot',
+        'regenerate-bot-api-key',
+        'get-bots',
+        'get-bot-api-key',
+        'get-invites',
+      ],
+      ...['update-user-group-members', 'update-subgroups', 'update-realm', 'add-realm-domain', 'reveal', 'register'],
+    ]),
+  );
+  const hashOf = async (userId: number): Promise<string> => {
+    const { rows } = await admin.query("SELECT encode(hash, 'hex') AS hash FROM users.api_key WHERE user_id = $1", [
+      userId,
+    ]);
+    return rows[0].hash;
+  };
+  const { owner, member } = system.people;
+  const gateway = await natsOf('gateway');
+  const meta = { requestId: 'x', realmId: 1, client: 'x', realmUrl: '' };
+  const ask = async ({ service, name }: { service: string; name: string }, more: object) => {
+    const { user_id: userId, email } = owner;
+    const actor = { realmId: 1, userId, email, role: 100, isBot: false, groupIds: [], basis: {}, ...more };
+    const answer = await gateway.request(
+      `natter.${service}.${name}.gateway`,
+      JSON.stringify({ meta, actor, params: {} }),
+    );
+    return [answer.headers?.get('Natter-Error') || undefined, answer.string()];
+  };
+  const forged = [
+    {},
+    { keyId: null },
+    { keyId: '' },
+    { keyId: 'f'.repeat(64) },
+    { keyId: await hashOf(member.user_id) },
+  ];
+  const state = async () =>
+    (
+      await admin.query(`SELECT (SELECT json_agg(k ORDER BY k.id) FROM users.api_key k)::text AS keys,
+        (SELECT json_agg(a ORDER BY a.id) FROM users.account a)::text AS accounts`)
+    ).rows;
+  const before = await state();
+  for (const operation of checked)
+    for (const credential of forged)
+      expect(await ask(operation, credential), `${operation.name} ${JSON.stringify(credential)}`).toEqual([
+        'INVALID_API_KEY',
+        expect.not.stringContaining('api_key"'),
+      ]);
+  expect(await state()).toEqual(before);
+  const [error, answer] = await ask({ service: 'users', name: 'get-bots' }, { keyId: await hashOf(owner.user_id) });
+  expect([error, answer]).toEqual([undefined, expect.stringContaining('"bots":')]);
 });
 
 test('the record says of each service what the contract says', async () => {

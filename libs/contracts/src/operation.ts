@@ -83,6 +83,12 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
    * stored under the key of the request: otherwise passwords could be tried against that answer without a limit.
    */
   checksPassword: boolean;
+  /**
+   * The service looks up the credential that the request names and runs the handler for the user it belongs to, instead
+   * of trusting the actor of the gateway. A gateway can then ask only for users whose credential it received. It is set
+   * for every write of users that needs an actor, and for operations that answer with secrets.
+   */
+  checksCredential: boolean;
   /** Parameters that together identify a request: repeating them without a key repeats the request. */
   retriedBy?: readonly string[] | undefined;
   /**
@@ -130,16 +136,19 @@ export function operation<
 >(
   declared: Declared<P, R> & { http?: H; caller?: C; protocol?: T },
 ): Operation<P, R> & { http: H; caller: C; protocol: T } {
+  const { service, caller = 'user' } = declared;
+  const { isReadOnly = (declared.http ?? declared.page)?.method === 'GET' } = declared;
   return {
-    caller: 'user',
+    caller,
     callers: declared.caller === 'operator' ? ['operator'] : declared.http || declared.page ? ['gateway'] : [],
     params: {} as P,
     result: z.object({}) as unknown as R,
     errors: [],
     events: [],
-    isReadOnly: (declared.http ?? declared.page)?.method === 'GET',
+    isReadOnly,
     isIdempotent: false,
     checksPassword: false,
+    checksCredential: service === 'users' && !isReadOnly && (caller === 'user' || caller === 'human'),
     copies: 'current',
     isForWriteOnly: false,
     isAlias: false,

@@ -72,6 +72,7 @@ async function runInLane(
   const refresh = async (): Promise<void> => {
     if (actor) actor = await refreshActor(actor, meta);
   };
+  if (operation.checksCredential) await refresh();
   const isForUsers = operation.http !== undefined || operation.page !== undefined;
   // The commit of a write compares the actor's versions. A read has no commit, so they are compared here.
   if (isForUsers && operation.copies === 'current' && (await catchUpWith(actor?.basis))) await refresh();

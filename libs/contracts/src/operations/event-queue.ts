@@ -119,6 +119,7 @@ export const eventQueueOperations = {
     service: 'event-queue',
     http: { method: 'POST', path: '/register' },
     caller: 'spectator',
+    checksCredential: true,
     summary: 'Register an event queue and fetch the state it starts from.',
     cost: 10,
     params: {

@@ -103,6 +103,7 @@ export const invitationOperations = {
     service: 'users',
     http: { method: 'GET', path: '/invites' },
     caller: 'human',
+    checksCredential: true,
     cost: 2,
     summary: 'Invitations that are still open: all for administrators, their own for others.',
     result: z.object({ invites: z.array(invitationSchema) }),

@@ -124,7 +124,7 @@ export function createPolls(options: {
     // If the queue ended during this poll, the poll ends; only the next one gets the error.
     if (arrival.isGone) throw badQueue(queueId);
     await identifyAgain(poller, arrival);
-    const scan = await scans.start({ tail, queue, meta, arrival, lastEventId });
+    const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId });
     const other = held.get(queueId);
     // Of two polls the later one stays. Those of this gateway are compared by arrival: numbers of a clock that was set
     // back, or of another server's clock, would end the later one at once, and its client would poll again without a

@@ -27,14 +27,15 @@ const entryOf = (number: number, event: object): LogEntry => ({
 /** The answer to a poll of user 7 that is woken after these entries arrived. */
 async function answerAfter(entries: LogEntry[], isLost = false): Promise<number[]> {
   const arrivals = createArrivals();
-  const { arrival } = arrivals.add('q', { realmId: 1, userId: 7 } as Actor);
+  const actor = { realmId: 1, userId: 7 } as Actor;
+  const { arrival } = arrivals.add('q', actor);
   for (const entry of entries) arrivals.follow(1, entry);
   if (isLost) arrivals.revokeAll(1);
   const last = entries.at(-1)?.number ?? 0;
   const after = ({ number }: { number: number }) => entries.filter((entry) => entry.number > number);
   const tail = { after, position: { number: last, n: 0 } } as unknown as RealmTail;
   const scans = createQueueScans({ onDelivered: () => undefined, maxQueues: 10 } as unknown as ScanContext);
-  const scan = await scans.start({ tail, queue, meta, arrival, lastEventId: -1 });
+  const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId: -1 });
   return (await scan.next(true)).map((event) => JSON.parse(event).id);
 }
 

@@ -1,4 +1,5 @@
 import {
+  type Actor,
   eventQueueOperations,
   idsPerNumber,
   type LogEntry,
@@ -41,6 +42,8 @@ export interface ScanContext {
 interface ScanOf {
   tail: RealmTail;
   queue: QueueRecord;
+  /** The user of the queue. */
+  actor: Actor;
   meta: RequestMeta;
   arrival: Arrival;
   lastEventId: number;
@@ -61,7 +64,7 @@ export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }:
   const evaluated = new LRUCache<string, { cursor: number; through: Position }>({ max: maxQueues });
 
   return {
-    async start({ tail, queue, meta, arrival, lastEventId }) {
+    async start({ tail, queue, actor, meta, arrival, lastEventId }) {
       const queueId = queue.queue_id;
       const cursor = Math.max(lastEventId, 0);
       let from: Position = { number: queue.start + Math.floor(cursor / idsPerNumber), n: cursor % idsPerNumber };
@@ -77,7 +80,7 @@ export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }:
         const event = renderFor(isOpen && !arrival.isGuest ? queue : closed, entry);
         if (event === undefined || !entry.event.withheld) return event;
         // Revealing may fail, so it happens only for the first event of a response: earlier events are not delayed.
-        return isFirst && !arrival.revokedAt ? reveal(bus, meta, queue.user_id, entry.event.withheld, event) : 'later';
+        return isFirst && !arrival.revokedAt ? reveal(bus, meta, actor, entry.event.withheld, event) : 'later';
       };
 
       /** Withheld content reflects the moment of its request, which may be after the end of the credentials. */

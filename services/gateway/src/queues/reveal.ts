@@ -1,4 +1,4 @@
-import { botOperations, type RequestMeta, type Withheld } from '@natter/contracts';
+import { type Actor, botOperations, type RequestMeta, type Withheld } from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
 
 /**
@@ -7,11 +7,11 @@ import type { Bus } from '@natter/service-kit';
 export async function reveal(
   bus: Bus,
   meta: RequestMeta,
-  userId: number,
+  actor: Actor,
   { in: member, kind, id, fields }: Withheld,
   event: string,
 ): Promise<string> {
-  const values = await bus.call(botOperations.reveal, { user_id: userId, kind, id, fields }, { meta });
+  const values = await bus.call(botOperations.reveal, { user_id: actor.userId, kind, id, fields }, { meta, actor });
   const parsed = JSON.parse(event) as Record<string, object>;
   return JSON.stringify({ ...parsed, [member]: { ...parsed[member], ...values } });
 }

@@ -3,7 +3,7 @@ import { together } from '@natter/database';
 import { type Handlers, handle, type Logger, type Owner } from '@natter/service-kit';
 import { type Asked, findAll, invalidKey, toActor } from '../model/actors.ts';
 import type { Guesses } from '../model/credentials/guesses.ts';
-import { apiKeyId } from '../model/credentials/passwords.ts';
+import { apiKeyId, isApiKeyId } from '../model/credentials/passwords.ts';
 import { type SessionLimits, useSession } from '../model/sessions.ts';
 
 export function authenticationHandlers(
@@ -36,9 +36,11 @@ export function authenticationHandlers(
       void used.extend?.().catch((error: unknown) => log.warn({ err: error }, 'extending a session failed'));
       return { actor, seconds_left: used.secondsLeft };
     }),
-    handle(userOperations.refreshActor, ({ meta }, { user_id, key_id }) =>
-      actorOf({ realm_id: meta.realmId, key_hash: key_id, user_id }, invalidKey),
-    ),
+    handle(userOperations.refreshActor, async ({ meta }, { user_id, key_id }) => {
+      // Without a digest the actor would be looked up by its id alone.
+      if (!isApiKeyId(key_id)) throw invalidKey();
+      return actorOf({ realm_id: meta.realmId, key_hash: key_id, user_id }, invalidKey);
+    }),
     handle(userOperations.describeActor, ({ meta }, { user_id }) =>
       actorOf({ realm_id: meta.realmId, user_id }, () => badRequest('No such user')),
     ),

@@ -33,11 +33,11 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       };
     }),
 
-    handle(botOperations.reveal, async ({ meta }, { user_id, id, fields }) => {
+    handle(botOperations.reveal, async ({ meta, actor }, { id, fields }) => {
+      if (!actor) throw badRequest('Secrets are revealed to a user');
       const [bot] = await readBots(database, meta.realmId, sql.fragment`account.id = ${id}`);
       if (!bot) return {};
-      const { role } = await holderOf(database, user_id);
-      return revealBot(bot, { userId: user_id, role }, fields, seal);
+      return revealBot(bot, actor, fields, seal);
     }),
 
     handle(botOperations.getBots, async ({ actor }) => {

@@ -53,3 +53,5 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 export const createApiKey = (): string =>
   Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
 export const apiKeyId = (key: string): string => createHash('sha256').update(key).digest('hex');
+/** Whether it has the form of `apiKeyId`. */
+export const isApiKeyId = (id: unknown): id is string => typeof id === 'string' && /^[0-9a-f]{64}$/.test(id);
