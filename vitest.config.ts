@@ -25,6 +25,7 @@ export default defineConfig({
             'services/*/src/**/*.test.ts',
             'deploy/**/*.test.ts',
             'test-e2e/simulation/**/*.test.ts',
+            'test-e2e/fuzz/**/*.test.ts',
           ],
           ...common,
         },

@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { faults } from '@natter/local/child';
 import { startSystem } from '@natter/local/system';
 import { runUnderKills } from './queue-model/under-kills.ts';
 
@@ -26,6 +27,7 @@ const { ran, counts, problems, inFlight, askedAgain } = await runUnderKills(syst
 await system.stop();
 console.log(`${ran} sequences:`, counts);
 console.log(`in flight at each kill and wipe: ${inFlight.join(' ')}; ${askedAgain} requests asked again`, ...problems);
-const isWhole = problems.length === 0 && ran === sequences;
-console.log(isWhole ? 'as the model says' : `${problems.length} problems`);
+for (const fault of faults) console.log(`fault: ${fault}`);
+const isWhole = faults.length === 0 && problems.length === 0 && ran === sequences;
+console.log(isWhole ? 'as the model says' : `${problems.length} problems, ${faults.length} faults of processes`);
 process.exit(isWhole ? 0 : 1);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { unpinnedImages } from './images.ts';
 import { isAllowed } from './licences.ts';
+import { summaryOf } from './summary.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'natter-audit-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -18,13 +19,41 @@ test('a licence is allowed by one of its alternatives, and only with all that ho
 
 test('an image without a digest is found wherever the deployment names one', () => {
   const digest = `sha256:${'0'.repeat(64)}`;
-  mkdirSync(join(root, 'deploy', 'helm', 'natter'), { recursive: true });
+  mkdirSync(join(root, 'deploy', 'helm', 'natter', 'templates'), { recursive: true });
   writeFileSync(
     join(root, 'deploy', 'compose.yaml'),
     `services:\n  a:\n    image: \${A:-one:1}\n  b:\n    image: two:2@${digest}\n`,
   );
-  writeFileSync(join(root, 'deploy', 'Dockerfile'), 'ARG BASE=three:3\nFROM other:5\n');
-  writeFileSync(join(root, 'deploy', 'helm', 'natter', 'values.yaml'), 'evaluation:\n  redisImage: four:4\n');
+  writeFileSync(
+    join(root, 'deploy', 'Dockerfile'),
+    `ARG BASE=three:3
+FROM --platform=linux/amd64 other:5 AS build
+from lower:6 as second
+FROM pinned:7@${digest} AS third
+COPY --from=tool:8 /tool /tool
+COPY --from=build --chown=1 /x /x
+COPY --from=0 /y /y
+FROM build
+FROM scratch
+FROM \${BASE} AS last
+`,
+  );
+  writeFileSync(
+    join(root, 'deploy', 'helm', 'natter', 'values.yaml'),
+    'image:\n  repository: nine:9 # x\nevaluation:\n  redisImage: four:4\nbackup:\n  image: "ten:10"\n',
+  );
+  writeFileSync(
+    join(root, 'deploy', 'helm', 'natter', 'templates', 'job.yaml'),
+    'containers:\n  - image: eleven:11\n  - image: {{ .Values.backup.image }}\n',
+  );
   const found = unpinnedImages(root).map(({ image }) => image);
-  expect(found.sort()).toEqual(['four:4', 'one:1', 'other:5', 'three:3']);
+  const expected = ['one:1', 'three:3', 'four:4', 'other:5', 'lower:6', 'tool:8', 'nine:9', 'ten:10', 'eleven:11'];
+  expect(found.sort()).toEqual(expected.sort());
+});
+
+test('the closing line counts checks that were skipped', () => {
+  expect(summaryOf([], [])).toBe('audit: nothing found');
+  expect(summaryOf(['a'], [])).toBe('audit: 1 problem');
+  expect(summaryOf([], ['vulnerabilities'])).toBe('audit: nothing found, 1 check SKIPPED: vulnerabilities');
+  expect(summaryOf(['a', 'b'], ['vulnerabilities'])).toBe('audit: 2 problems, 1 check SKIPPED: vulnerabilities');
 });

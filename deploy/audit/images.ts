@@ -15,21 +15,39 @@ export const knownUnpinned: Readonly<Record<string, string>> = {
   'natter:local': 'built on the same machine from this tree',
 };
 
-/** Where images are referenced: files of the deployment, and the pattern of the lines. */
-const places: readonly [file: RegExp, image: RegExp][] = [
-  [/compose\.yaml$/, /^\s*image:\s*(?:\$\{\w+:-)?([^\s}]+)/gm],
-  [/Dockerfile$/, /^(?:FROM|ARG BASE=)\s*([^\s$]+)$/gm],
-  [/helm\/natter\/values\.yaml$/, /^\s*(?:\w+Image|repository):\s*(\S+)/gm],
-  [/local\/(?:nats|redis|postgres)\.ts$/, /_IMAGE \?\? '([^']+)'/g],
+/** Where images are referenced: files of the deployment, and how their text names images. */
+const places: readonly [file: RegExp, namesIn: (text: string) => string[]][] = [
+  [/compose\.yaml$|helm\/natter\/(?:values|templates\/.*)\.yaml$/, inYaml],
+  [/Dockerfile$/, inDockerfile],
+  [/local\/(?:nats|redis|postgres)\.ts$/, (text) => all(text, /_IMAGE \?\? '([^']+)'/g)],
 ];
+
+const all = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map((match) => match[1] ?? '');
+
+/** Values of `image`, `…Image` and `repository`; of a variable its default. A template names values. */
+function inYaml(text: string): string[] {
+  return all(text, /^\s*(?:-\s+)?(?:image|\w+Image|repository):[ \t]+["']?(?:\$\{\w+:-)?([^\s}"'{#$]+)/gm);
+}
+
+/** Images that stages begin with, directly or by an argument, and those that files are copied from; not earlier stages. */
+function inDockerfile(text: string): string[] {
+  const stages = new Set(all(text, /^FROM\s.*\sAS\s+(\S+)\s*$/gim));
+  const from = all(text, /^FROM\s+(?:--\S+\s+)*(\S+)/gim);
+  const copied = all(text, /^(?:COPY|ADD)\s.*--from=(\S+)/gim).filter((name) => !/^\d+$/.test(name));
+  return [...from, ...copied]
+    .flatMap((name) => {
+      const variable = /^\$\{?(\w+)\}?$/.exec(name)?.[1];
+      return variable === undefined ? [name] : all(text, new RegExp(`^ARG\\s+${variable}=(\\S+)`, 'gim'));
+    })
+    .filter((name) => name !== 'scratch' && !stages.has(name));
+}
 
 export function unpinnedImages(root: string): { image: string; file: string }[] {
   const deploy = join(root, 'deploy');
   return filesOf(deploy).flatMap((file) =>
-    places.flatMap(([pattern, image]) => {
+    places.flatMap(([pattern, namesIn]) => {
       if (!pattern.test(file)) return [];
-      const names = [...readFileSync(file, 'utf8').matchAll(image)].map((match) => match[1] ?? '');
-      return names
+      return namesIn(readFileSync(file, 'utf8'))
         .filter((name) => !/@sha256:[0-9a-f]{64}$/.test(name))
         .map((name) => ({ image: name, file: relative(root, file) }));
     }),

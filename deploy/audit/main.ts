@@ -3,11 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { knownUnpinned, unpinnedImages } from './images.ts';
 import { installedPackages, isAllowed } from './licences.ts';
+import { summaryOf } from './summary.ts';
 
 const root = resolve(import.meta.dirname, '../..');
+/** Checks that could not run. */
+const skipped: string[] = [];
 const problems = [...vulnerabilities(), ...licences(), ...images()];
 for (const problem of problems) console.error(problem);
-console.log(problems.length === 0 ? 'audit: nothing found' : `audit: ${problems.length} problems`);
+console.log(summaryOf(problems, skipped));
 process.exit(problems.length === 0 ? 0 : 1);
 
 /** If the registry has no such endpoint, or is unreachable, the check is skipped. */
@@ -21,6 +24,7 @@ function vulnerabilities(): string[] {
       .replace(/\s+/g, ' ')
       .slice(0, 200);
     console.log(`vulnerabilities: SKIPPED, the registry did not answer the audit: ${why}`);
+    skipped.push('vulnerabilities');
     return [];
   }
   const found = Object.values(report.advisories ?? {});

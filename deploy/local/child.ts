@@ -55,6 +55,9 @@ export interface LocalMail {
 export const faults: string[] = [];
 const fault = /"msg":"(?:uncaught exception|unhandled rejection|undeclared error code|undeclared event)"/;
 
+/** The lines of a process's output that report an unhandled error, or an undeclared code or event. */
+export const faultsIn = (output: string): string[] => output.split('\n').filter((line) => fault.test(line));
+
 const entryOf = (program: ServiceProgram): string =>
   fileURLToPath(
     new URL(
@@ -106,7 +109,7 @@ export function startChild({ program, index, env, onLine, onMail, replacesStoppe
       if (stream)
         createInterface({ input: stream }).on('line', (line) => {
           if (stream === child.stderr) lastWords = [...lastWords.slice(-19), line];
-          if (fault.test(line)) faults.push(line);
+          faults.push(...faultsIn(line));
           onLine?.(line);
         });
     whenReady = new Promise((resolve, reject) => {

@@ -28,7 +28,7 @@ if (!isMeasurable()) {
 }
 const directory = localDirectory(options.isQuick ? 'bench-quick' : 'bench');
 const chosen = scenarios.filter((scenario) => options.names.length === 0 || options.names.includes(scenario.name));
-const { problems, figures } = await runAll(chosen, {
+const { problems, figures, hasFaults } = await runAll(chosen, {
   directory,
   isQuick: options.isQuick,
   isFresh: options.isFresh,
@@ -40,7 +40,7 @@ if (options.savesBaseline) {
   const before = (await readJson<Baseline>(options.baseline)) ?? {};
   await writeFile(options.baseline, `${JSON.stringify({ ...before, ...figures }, null, 2)}\n`);
 }
-process.exit(options.isChecked && problems.length > 0 ? 1 : 0);
+process.exit(hasFaults || (options.isChecked && problems.length > 0) ? 1 : 0);
 
 async function readJson<T>(file: string): Promise<T | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);

@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { faults } from '@natter/local/child';
 import { openBench } from './bench.ts';
 import { type Baseline, compare, type Thresholds, unmeasured } from './report/compare.ts';
 import { summarise } from './report/profile.ts';
@@ -24,7 +25,7 @@ export interface RunOptions {
 export async function runAll(
   chosen: readonly Scenario[],
   options: RunOptions,
-): Promise<{ problems: string[]; figures: Baseline }> {
+): Promise<{ problems: string[]; figures: Baseline; hasFaults: boolean }> {
   const { directory, isQuick } = options;
   await mkdir(directory, { recursive: true });
   const log = (line: string): void => console.error(`bench: ${line}`);
@@ -33,6 +34,7 @@ export async function runAll(
   const ran: Ran[] = [];
   const deviations = new Set<string>();
   let isInterrupted = false;
+  let hasFaults = false;
   const interrupt = (): void => {
     if (isInterrupted) return;
     isInterrupted = true;
@@ -60,6 +62,7 @@ export async function runAll(
         error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
         info.problems.push(`${scenario.name} failed`);
       }
+      hasFaults = takeFaults(info, scenario.name) || hasFaults;
       await bench.followers.clear();
       await bench.floors.clear();
       for (const deviation of bench.target.deviations) deviations.add(deviation);
@@ -79,6 +82,7 @@ export async function runAll(
   } finally {
     await bench.close();
   }
+  hasFaults = takeFaults(info, 'at the end') || hasFaults;
   console.log(`\n${header(info)}\n\nReport, data and plots: ${directory}`);
   const figures = Object.fromEntries(
     ran.map(({ scenario, outcome }) => [
@@ -86,7 +90,14 @@ export async function runAll(
       Object.fromEntries((outcome.figures ?? []).map(({ name, value }) => [name, value])),
     ]),
   );
-  return { problems: info.problems, figures };
+  return { problems: info.problems, figures, hasFaults };
+}
+
+/** Unhandled errors of the services, and processes that ended by themselves, fail every run. */
+function takeFaults(info: RunInfo, during: string): boolean {
+  const found = faults.splice(0);
+  info.problems.push(...found.map((fault) => `${during}: ${fault.slice(0, 500)}`));
+  return found.length > 0;
 }
 
 async function profileVariant(directory: string, name: string): Promise<Variant> {

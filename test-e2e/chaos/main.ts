@@ -4,6 +4,7 @@
  * register, with the feeds and with a replay of the record. Prints a Markdown table; ends with 1 if a promise was broken.
  */
 import { parseArgs } from 'node:util';
+import { faults as faultsOfProcesses } from '@natter/local/child';
 import { randomOf } from '../kills.ts';
 import { compare } from './compare.ts';
 import { type Fault, faultsOf, pause } from './faults.ts';
@@ -90,7 +91,7 @@ async function run(faults: Fault[]): Promise<void> {
     await pause(3_000);
     await load.pause();
     const problems = await compare(at, watchers, { owner, sent: load.sent });
-    problems.push(...load.figures.problems);
+    problems.push(...load.figures.problems, ...faultsOfProcesses.splice(0));
     // A broken watcher is replaced, so that one problem is reported once.
     for (const [index, watcher] of watchers.entries())
       if (problems.some((problem) => problem.startsWith(`watcher ${index}:`))) {

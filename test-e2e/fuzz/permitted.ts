@@ -1,6 +1,6 @@
 /** Roles that may never succeed with an operation, whatever the settings of the organization. */
 import type { Operation } from '@natter/contracts';
-import { type RoleName, withKey } from './world.ts';
+import type { RoleName } from './world.ts';
 
 /** Written by hand, independently of the contract. */
 const ownersOnly = new Set(['add-realm-domain', 'update-realm-domain', 'remove-realm-domain', 'deactivate-realm']);
@@ -22,6 +22,9 @@ const administratorsOnly = new Set([
   'reorder-profile-fields',
   'remove-profile-field',
   'update-status',
+  'create-user',
+  'update-user',
+  'deactivate-user',
   'reactivate-user',
   'create-channel-folder',
   'update-channel-folder',
@@ -39,6 +42,8 @@ const administratorsOnly = new Set([
   'get-export-consents',
 ]);
 
+const membersOnly = new Set(['get-bots', 'subscribe', 'create-channel']);
+
 /** Why a success of this operation is wrong for this role; undefined if it may succeed. */
 export function whyForbidden(operation: Operation, role: RoleName): string | undefined {
   if (operation.caller === 'public') return undefined;
@@ -47,6 +52,7 @@ export function whyForbidden(operation: Operation, role: RoleName): string | und
   if (role === 'spectator') return operation.caller === 'spectator' ? undefined : 'no key';
   if (role === 'webhook-bot' && !operation.isForWriteOnly) return 'a bot that may only write';
   if (ownersOnly.has(operation.name)) return role === 'owner' ? undefined : 'no owner';
-  if (!administratorsOnly.has(operation.name) || role === 'owner' || role === 'administrator') return undefined;
-  return withKey(role) ? 'no administrator' : undefined;
+  if (administratorsOnly.has(operation.name))
+    return role === 'owner' || role === 'administrator' ? undefined : 'no administrator';
+  return role === 'guest' && membersOnly.has(operation.name) ? 'a guest' : undefined;
 }

@@ -53,6 +53,16 @@ const subjects = {
   'an actor at a process, as channels': 'natter-at.users.describe-actor.x.channels',
   'a snapshot at a process, as event-queue': 'natter-at.messaging.snapshot-messaging.x.event-queue',
   'a snapshot at a process, as users': 'natter-at.messaging.snapshot-messaging.x.users',
+  // Cancelled requests.
+  'cancel at users, as gateway': 'natter-cancel.users.gateway',
+  'cancel at users, as messaging': 'natter-cancel.users.messaging',
+  'cancel at users, as scheduler': 'natter-cancel.users.scheduler',
+  'cancel at channels, as users': 'natter-cancel.channels.users',
+  'cancel at messaging, as event-queue': 'natter-cancel.messaging.event-queue',
+  'cancel at presence, as gateway': 'natter-cancel.presence.gateway',
+  'cancel at event-queue, as gateway': 'natter-cancel.event-queue.gateway',
+  'cancel at event-queue, as presence': 'natter-cancel.event-queue.presence',
+  'cancel at users, as operator': 'natter-cancel.users.operator',
   // Answers and blocks.
   'inbox of gateway': '_INBOX.gateway.x.1',
   'inbox of messaging': '_INBOX.messaging.x.1',
@@ -66,6 +76,7 @@ const subjects = {
   'a person was committed': 'natter.committed-realm_user.1',
   conflict: 'natter.log-conflict',
   scheduled: 'natter.scheduled',
+  'cost of realms': 'natter.usage',
   statistics: '$SRV.STATS',
 };
 type Subject = keyof typeof subjects;
@@ -74,6 +85,10 @@ type Subject = keyof typeof subjects;
 const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
   gateway: {
     publish: [
+      'cancel at users, as gateway',
+      'cancel at presence, as gateway',
+      'cancel at event-queue, as gateway',
+      'cost of realms',
       'users whoami, as gateway',
       'users whoami at a process, as gateway',
       'messaging send, as gateway',
@@ -86,10 +101,11 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
       'blocks of presence',
       'a queue',
     ],
-    hear: ['inbox of gateway', 'log', 'a queue'],
+    hear: ['cost of realms', 'inbox of gateway', 'log', 'a queue'],
   },
   users: {
     publish: [
+      'cancel at channels, as users',
       'log',
       'conflict',
       'a person was committed',
@@ -98,6 +114,10 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
       'blocks of presence',
     ],
     hear: [
+      'cancel at users, as gateway',
+      'cancel at users, as messaging',
+      'cancel at users, as scheduler',
+      'cancel at users, as operator',
       'users whoami, as gateway',
       'users whoami, as presence',
       'who has this key, as gateway',
@@ -123,10 +143,11 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
       'blocks of messaging',
       'blocks of users',
     ],
-    hear: ['a message was committed', 'a person was committed', 'statistics'],
+    hear: ['cancel at channels, as users', 'a message was committed', 'a person was committed', 'statistics'],
   },
   messaging: {
     publish: [
+      'cancel at users, as messaging',
       'an actor, as messaging',
       'an actor at a process, as messaging',
       'log',
@@ -136,6 +157,7 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
       'blocks of users',
     ],
     hear: [
+      'cancel at messaging, as event-queue',
       'messaging send, as gateway',
       'messaging send, as messaging',
       'messaging send, as presence',
@@ -150,15 +172,16 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
     ],
   },
   scheduler: {
-    publish: ['log', 'conflict', 'a message was committed', 'blocks of users'],
+    publish: ['cancel at users, as scheduler', 'log', 'conflict', 'a message was committed', 'blocks of users'],
     hear: ['scheduled', 'statistics'],
   },
   presence: {
     publish: ['log', 'conflict', 'blocks of users'],
-    hear: ['blocks of presence', 'a person was committed', 'statistics'],
+    hear: ['cancel at presence, as gateway', 'blocks of presence', 'a person was committed', 'statistics'],
   },
   'event-queue': {
     publish: [
+      'cancel at messaging, as event-queue',
       'a snapshot, as event-queue',
       'a snapshot at a process, as event-queue',
       'log',
@@ -168,9 +191,20 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
       'blocks of users',
       'blocks of presence',
     ],
-    hear: ['the log, as gateway', 'the log, as presence', 'a person was committed', 'conflict', 'statistics'],
+    hear: [
+      'cancel at event-queue, as gateway',
+      'cancel at event-queue, as presence',
+      'the log, as gateway',
+      'the log, as presence',
+      'a person was committed',
+      'conflict',
+      'statistics',
+    ],
   },
-  operator: { publish: ['a key for anybody, as operator', 'statistics', 'blocks of users'], hear: [] },
+  operator: {
+    publish: ['cancel at users, as operator', 'a key for anybody, as operator', 'statistics', 'blocks of users'],
+    hear: [],
+  },
 };
 
 const isRefused = (error: unknown): boolean => /permissions violation/i.test(String(error));
