@@ -11,15 +11,8 @@ import { createRouter } from '../../../services/gateway/src/routes/router.ts';
 import { parseNarrow } from '../../../services/messaging/src/model/reading/narrow/narrow.ts';
 import { termsOf } from '../../../services/messaging/src/model/reading/narrow/search-query.ts';
 import { slowMarkup } from '../hostile.ts';
-
-export interface Target {
-  /** Inputs to begin with. */
-  seeds: readonly string[];
-  /** Throws if a property is violated. A `ChatError` below 500 is a refusal. */
-  run(text: string): void;
-  /** CPU limit for an input, in milliseconds. */
-  limitMs: number;
-}
+import { requestTargets } from './request-targets.ts';
+import type { Target } from './target.ts';
 
 const router = createRouter(operations);
 const take = operations.filter(({ http, params }) => http && Object.keys(params).length > 0);
@@ -29,6 +22,7 @@ const must = (holds: boolean, what: string): void => {
 };
 
 export const targets: Record<string, Target> = {
+  ...requestTargets,
   render: {
     seeds: [
       'Hello **world**, see `code` and https://example.org/a?b=c',

@@ -35,7 +35,7 @@ async function attempt(text: string): Promise<void> {
   const before = process.threadCpuUsage();
   let problem: string | undefined;
   try {
-    target.run(text);
+    await target.run(text);
   } catch (error) {
     problem = problemOf(error);
   }

@@ -118,7 +118,7 @@ export function sendFile(
 }
 
 /** A single byte range, as browsers request when they seek in a video; other headers get the whole file. */
-function rangeOf(header: string | undefined, size: number): [number, number] | 'none' | undefined {
+export function rangeOf(header: string | undefined, size: number): [number, number] | 'none' | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
   const [, first, last] = match ?? [];
   if (!match || (first === '' && last === '')) return undefined;
