@@ -34,14 +34,12 @@ export async function runAll(
   const ran: Ran[] = [];
   const deviations = new Set<string>();
   let isInterrupted = false;
-  let hasFaults = false;
   const interrupt = (): void => {
     if (isInterrupted) return;
     isInterrupted = true;
     void bench.close().finally(() => process.exit(130));
   };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, interrupt);
   try {
     for (const scenario of chosen) {
       log(`${scenario.name}: ${scenario.title}`);
@@ -62,7 +60,6 @@ export async function runAll(
         error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
         info.problems.push(`${scenario.name} failed`);
       }
-      hasFaults = takeFaults(info, scenario.name) || hasFaults;
       await bench.followers.clear();
       await bench.floors.clear();
       for (const deviation of bench.target.deviations) deviations.add(deviation);
@@ -82,7 +79,7 @@ export async function runAll(
   } finally {
     await bench.close();
   }
-  hasFaults = takeFaults(info, 'at the end') || hasFaults;
+  const hasFaults = takeFaults(info);
   console.log(`\n${header(info)}\n\nReport, data and plots: ${directory}`);
   const figures = Object.fromEntries(
     ran.map(({ scenario, outcome }) => [
@@ -94,9 +91,9 @@ export async function runAll(
 }
 
 /** Unhandled errors of the services, and processes that ended by themselves, fail every run. */
-function takeFaults(info: RunInfo, during: string): boolean {
+function takeFaults(info: RunInfo): boolean {
   const found = faults.splice(0);
-  info.problems.push(...found.map((fault) => `${during}: ${fault.slice(0, 500)}`));
+  info.problems.push(...found.map((fault) => fault.slice(0, 500)));
   return found.length > 0;
 }
 
