@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net';
 import { unavailable } from '@natter/contracts';
 import type pg from 'pg';
+import { addStatement } from './cost.ts';
 import { currentDeadline, type Deadline, pause, tooLate, untilDeadline, withDeadline } from './deadline.ts';
 import { isConnectionFailure, isTimeout, sqlState } from './sql-state.ts';
 import type { Turns } from './turns.ts';
@@ -138,6 +139,7 @@ function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cance
 
   async function send(statement: Statement | string): Promise<pg.QueryResult> {
     active++;
+    const sentAt = performance.now();
     try {
       const result = await client.query(statement as string);
       isUnknown = false;
@@ -147,6 +149,7 @@ function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cance
       throw error;
     } finally {
       active--;
+      addStatement(performance.now() - sentAt);
     }
   }
 

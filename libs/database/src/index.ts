@@ -6,6 +6,7 @@
 export * from './claim.ts';
 export * from './committer.ts';
 export * from './consumer.ts';
+export { addCost, withCost } from './cost.ts';
 export * from './database.ts';
 export * from './deadline.ts';
 export { FairQueue, type Owner, ownerWithoutAccount } from './fair-queue.ts';

@@ -18,10 +18,9 @@ import {
   type ResultOf,
   unavailable,
 } from '@natter/contracts';
-import { type Deadline, pause, untilDeadline, withDeadline } from '@natter/database';
+import { addCost, type Deadline, pause, untilDeadline, withDeadline } from '@natter/database';
 import { type BusCall, isWrite } from './answer-once.ts';
 import type { Blocks } from './blocks.ts';
-import { addCpu } from './cpu.ts';
 import type { Piece } from './json-pieces.ts';
 import { type Lag, lagOf, worstOf } from './lag.ts';
 import type { LostCalls } from './lost-calls.ts';
@@ -30,7 +29,7 @@ import {
   attemptHeader,
   cancelHeader,
   cancelSubjectOf,
-  cpuHeader,
+  costHeader,
   deadlineHeader,
   decodeJson,
   directSubjectOf,
@@ -222,7 +221,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       const replying = nats.request(subject, offered.payload, { timeout: remainingMs, headers: h });
       const reply = await untilDeadline(watched ? Promise.race([replying, watched.lost]) : replying, deadline);
       noteLag(operation.service, reply);
-      addCpu(Number(reply.headers?.get(cpuHeader) || 0));
+      addCost(Number(reply.headers?.get(costHeader) || 0));
       return await readReply(reply, Date.now() + deadline.remainingMs());
     } finally {
       watched?.done();

@@ -3,7 +3,7 @@ import type { ChatError } from '@natter/contracts';
 import type { Blocks } from './blocks.ts';
 import type { Piece } from './json-pieces.ts';
 import { type LagMeter, lagText } from './lag.ts';
-import { cpuHeader, errorHeader, knownHeader, lagHeader } from './wire.ts';
+import { costHeader, errorHeader, knownHeader, lagHeader } from './wire.ts';
 
 interface Replies {
   /** `end`: when the caller gives up, in milliseconds since 1970. */
@@ -23,7 +23,7 @@ export function createReplies(blocks: Blocks, lag: LagMeter): Replies {
 
   function costHeaders(spentMs: () => number): MsgHdrs {
     const h = headers();
-    h.set(cpuHeader, spentMs().toFixed(1));
+    h.set(costHeader, spentMs().toFixed(1));
     h.set(lagHeader, lagText(lag.current()));
     return h;
   }

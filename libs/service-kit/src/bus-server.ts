@@ -10,7 +10,7 @@ import { createReplies } from './bus-replies.ts';
 import { callerOf, callOf, checkCaller } from './bus-request.ts';
 import type { CatchUp } from './catch-up.ts';
 import { checkHandlers } from './check-handlers.ts';
-import { measureCpu } from './cpu.ts';
+import { measureCost } from './cost.ts';
 import { createFailureLog } from './failure-log.ts';
 import type { Context, Handlers } from './handlers.ts';
 import { JsonPieces } from './json-pieces.ts';
@@ -210,7 +210,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     const waitsMs = Number(message.headers?.get(deadlineHeader) || usualDeadlineMs);
     void inSpan(`${operation.service}.${operation.name}`, { kind: 'server', parent }, () =>
       withDeadline(waitsMs - Math.min(marginMs, waitsMs / 10), (deadline) =>
-        measureCpu((spentMs) => answer(messages, handler, { deadline, spentMs })),
+        measureCost((spentMs) => answer(messages, handler, { deadline, spentMs })),
       ),
     ).finally(() => {
       if (key) workedOn.delete(key);

@@ -2,12 +2,12 @@
  * Shared by every process: config from the environment, logs, bus endpoints, probes, metrics, drain. `runService` is
  * the whole of a `main.ts`; everything else can be used without it.
  */
-export { currentDeadline, overloaded, ownerWithoutAccount, WaitingTasks, withDeadline } from '@natter/database';
+export { addCost, currentDeadline, overloaded, ownerWithoutAccount, WaitingTasks, withDeadline } from '@natter/database';
 export { scheduledSubject } from '@natter/event-log';
 export { authorize, type Permits } from './authorize.ts';
 export * from './bus.ts';
 export * from './config.ts';
-export { addCpu, measureCpu } from './cpu.ts';
+export { measureCost } from './cost.ts';
 export * from './file-store.ts';
 export * from './json-pieces.ts';
 export * from './local-counts.ts';

@@ -22,8 +22,8 @@ export const requestIdHeader = 'Natter-Request-Id';
 export const attemptHeader = 'Natter-Attempt';
 /** Lag of the event loop of the answering process, in milliseconds. */
 export const lagHeader = 'Natter-Lag-Ms';
-/** CPU time of the answer, in milliseconds. */
-export const cpuHeader = 'Natter-Cpu-Ms';
+/** Cost of the answer, in milliseconds. The name is that of earlier releases, which counted CPU time alone. */
+export const costHeader = 'Natter-Cpu-Ms';
 export const traceHeader = 'traceparent';
 /** Encodings that the caller understands beside plain bytes. */
 export const knownHeader = 'Natter-Knows';

@@ -1,4 +1,4 @@
-import { addCpu, withDeadline } from '@natter/service-kit';
+import { addCost, withDeadline } from '@natter/service-kit';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type CostlyLane, createCostlyLane } from './costly-lane.ts';
 import { createFairShare } from './fair-share.ts';
@@ -76,7 +76,7 @@ async function client(
         mostExpensive = Math.max(mostExpensive, expensive);
         await sleep(20);
         if (cpuMs > 20) expensive--;
-        addCpu(cpuMs);
+        addCost(cpuMs);
       });
       seen.answers++;
       answered.set(tenant.realmId, (answered.get(tenant.realmId) ?? 0) + 1);
@@ -146,7 +146,7 @@ async function overtaking(slow: { ms: number; cpuMs: number }): Promise<{ during
   const light = client({ realmId: 1, userId: 1 }, Date.now() + slow.ms, { pauseMs: 100 });
   const answeredSlow = here.run({ realmId: 66, userId: 1 }, async () => {
     await sleep(slow.ms);
-    addCpu(slow.cpuMs);
+    addCost(slow.cpuMs);
     isSlowInFlight = false;
   });
   const send = (userId: number) =>

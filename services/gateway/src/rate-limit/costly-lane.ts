@@ -1,4 +1,4 @@
-import { currentDeadline, type Lag, measureCpu, WaitingTasks } from '@natter/service-kit';
+import { currentDeadline, type Lag, measureCost, WaitingTasks } from '@natter/service-kit';
 import { type SharedUsage, sharesOf } from './shared-usage.ts';
 import type { Tenant } from './tenant.ts';
 import { Decaying, Threshold } from './usage.ts';
@@ -116,7 +116,7 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
       const kind = kindOf(person);
       const held = kind && (await admitted(realm, tenant, kind));
       const [deadline, begun] = [currentDeadline(), now()];
-      return await measureCpu(async (spentMs) => {
+      return await measureCost(async (spentMs) => {
         try {
           return await work();
         } finally {

@@ -1,0 +1,28 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+const scopes = new AsyncLocalStorage<{ ms: number }>();
+
+/** Runs work, and collects what it costs elsewhere: in PostgreSQL and in other processes. */
+export async function withCost<R>(work: (elsewhereMs: () => number) => Promise<R>): Promise<R> {
+  const scope = { ms: 0 };
+  return await scopes.run(scope, () => work(() => scope.ms));
+}
+
+/** Adds milliseconds to the cost of the running work. */
+export function addCost(ms: number): void {
+  const scope = scopes.getStore();
+  if (scope) scope.ms += ms;
+}
+
+/**
+ * Milliseconds that a statement may take without a cost. Other work delays any statement by some milliseconds, which
+ * must not count against the user who waits.
+ */
+const freeStatementMs = 5;
+/** A statement that waits for a lock costs no more than this. */
+const maxStatementMs = 200;
+
+/** PostgreSQL does not report the CPU time of a statement, so its duration counts. */
+export function addStatement(durationMs: number): void {
+  addCost(Math.max(0, Math.min(durationMs, maxStatementMs) - freeStatementMs));
+}

@@ -1,0 +1,47 @@
+import { withCost } from '@natter/database';
+
+let running = 0;
+/**
+ * CPU milliseconds that a piece of work would have received so far if it had run since the process started, at an equal
+ * share.
+ */
+let share = 0;
+let usedMs = cpuMs();
+let lookedAt = 0;
+/** Reading the counters costs some microseconds, and short requests need not be distinguished. */
+const lookEveryMs = 2;
+
+/**
+ * Estimates what `work` costs, in milliseconds: an equal share of the CPU time that the process used, with all threads,
+ * while `work` and others were in progress, plus the durations of its statements and what called services reported.
+ */
+export function measureCost<R>(work: (spentMs: () => number) => Promise<R>): Promise<R> {
+  return withCost(async (elsewhereMs) => {
+    advance();
+    running++;
+    const began = share;
+    try {
+      return await work(() => {
+        advance();
+        return share - began + elsewhereMs();
+      });
+    } finally {
+      advance();
+      running--;
+    }
+  });
+}
+
+function advance(): void {
+  const at = performance.now();
+  if (at - lookedAt < lookEveryMs) return;
+  lookedAt = at;
+  const now = cpuMs();
+  if (running > 0) share += (now - usedMs) / running;
+  usedMs = now;
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
