@@ -175,7 +175,7 @@ const listened = [
   'append',
   'appendEphemeral',
   'poll',
-  'xrange',
+  'range',
   'xentry',
   'hmget',
   'set',
@@ -216,8 +216,10 @@ async function askRedis(name: keyof RedisServer, args: unknown[]): Promise<unkno
       return redis.ephemeralScript(args[0] as [string, string], args[1] as string[]);
     case 'poll':
       return numbered(await redis.pollScript(args[0] as [string, string], args[1] as [number, string, number]));
-    case 'xrange':
-      return redis.redis.xrange(first, second, '+', 'COUNT', third);
+    case 'range': {
+      const { isAtEnd, rows } = await redis.rangeScript(first, second, { entries: third, bytes: 1e9 });
+      return [isAtEnd, rows];
+    }
     case 'xentry':
       return redis.redis.xrevrange(first, second, second);
     case 'hmget':

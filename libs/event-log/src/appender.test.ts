@@ -28,7 +28,7 @@ test('a change of any number of events is appended, a few hundred arguments at a
     runId: async () => 'run',
     appendScript: async (_: unknown, args: (string | number)[]) => {
       largest.push(args.length);
-      for (let at = 3; at < args.length; at += 5) seen.push(Number(args[at]));
+      for (let at = 4; at < args.length; at += 5) seen.push(Number(args[at]));
       return ['ok', Number(seen.at(-1))];
     },
   } as unknown as LogRedis;
@@ -42,6 +42,7 @@ test('a change of any number of events is appended, a few hundred arguments at a
     onConflict: () => errors.push('conflict'),
     onError: (error) => errors.push(error),
     maxLength: 1_000,
+    maxBytes: 1_000_000,
     secondsToLive: 60,
   });
   const numbers = Array.from({ length: 50_000 }, (_, index) => index + 1);

@@ -7,7 +7,9 @@ import { entryData } from './stream.ts';
 export interface AppenderOptions {
   log: LogRedis;
   publish: (subject: string, payload: string) => void;
-  /** Reads entries after a number from Postgres; allowed for event-queue only. */
+  /**
+   * Reads entries after a number from Postgres, and fewer than the limit if they are large; allowed for event-queue only.
+   */
   readRecord: ((realmId: number, after: number, limit: number) => Promise<LogEntry[]>) | undefined;
   /**
    * Signs entries of this service. Unsigned entries are delivered too, after gateways compared them with the record.
@@ -17,7 +19,9 @@ export interface AppenderOptions {
   commit: (realmId: number, event: LogEvent) => Promise<void>;
   onConflict: (realmId: number) => void;
   onError: (error: unknown) => void;
+  /** Limits of a realm's stream in Redis; what is older is read from the record. */
   maxLength: number;
+  maxBytes: number;
   secondsToLive: number;
 }
 
@@ -81,6 +85,7 @@ export function createAppender(options: AppenderOptions): Appender {
     const answer = await log.appendScript(keys(realmId), [
       isFromRecord ? '' : await log.runId(),
       options.maxLength,
+      options.maxBytes,
       options.secondsToLive,
       ...args,
     ]);
@@ -141,7 +146,6 @@ export function createAppender(options: AppenderOptions): Appender {
         throw error;
       });
       if (status === 'conflict') return options.onConflict(realmId);
-      if (missing.length < chunk) return;
       after = last.number;
     }
   }

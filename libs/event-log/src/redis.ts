@@ -13,6 +13,12 @@ export interface LogRedis {
     realmKeys: [string, string],
     args: (string | number)[],
   ): Promise<[status: string, number: number, before: number, n: number]>;
+  /** Entries of a stream after an id, up to a number of entries and about this many bytes. `isAtEnd`: there are no more. */
+  rangeScript(
+    stream: string,
+    after: string,
+    limits: { entries: number; bytes: number },
+  ): Promise<{ rows: [id: string, fields: string[]][]; isAtEnd: boolean }>;
   ephemeralScript(realmKeys: [string, string], args: (string | number)[]): Promise<number[]>;
   /**
    * Numbers a poll of a queue for its owner. Returns the cached record, the poll's number, and the process of the
@@ -72,9 +78,10 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     retryStrategy: (times) => Math.min(50 * times, 500) + Math.random() * 100,
     // Commands of one turn of the event loop are sent in one write. A long range does not delay the others.
     enableAutoPipelining: true,
-    autoPipeliningIgnoredCommands: ['xrange', 'ping'],
+    autoPipeliningIgnoredCommands: ['natterRange', 'ping'],
     scripts: {
       natterAppend: { lua: script('append'), numberOfKeys: 2 },
+      natterRange: { lua: script('range'), numberOfKeys: 0 },
       natterEphemeral: { lua: script('append-ephemeral'), numberOfKeys: 2 },
       natterRate: { lua: script('rate') },
       natterPoll: { lua: script('poll'), numberOfKeys: 2 },
@@ -94,7 +101,7 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
   redis.on('close', () => onChange('away', lastError));
   const scripted = redis as Redis &
     Record<
-      'natterAppend' | 'natterEphemeral' | 'natterPoll' | 'natterRate',
+      'natterAppend' | 'natterRange' | 'natterEphemeral' | 'natterPoll' | 'natterRate',
       (...args: (string | number)[]) => Promise<unknown>
     >;
   return {
@@ -105,6 +112,10 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     },
     appendScript: async (keys, args) =>
       (await scripted.natterAppend(...keys, ...args)) as [string, number, number, number],
+    rangeScript: async (stream, after, { entries, bytes }) => {
+      const answer = (await scripted.natterRange(stream, after, entries, bytes)) as [number, [string, string[]][]];
+      return { rows: answer[1], isAtEnd: answer[0] === 1 };
+    },
     ephemeralScript: async (keys, args) => (await scripted.natterEphemeral(...keys, ...args)) as number[],
     pollScript: async (keys, args) =>
       (await scripted.natterPoll(...keys, ...args)) as [string | null, number, string | null],

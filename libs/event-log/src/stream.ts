@@ -26,7 +26,7 @@ export async function readStream(
   realmId: number,
   after: { number: number; n: number },
 ): Promise<StreamRead> {
-  const rows = await log.redis.xrange(streamKey(realmId), `(${after.number}-${after.n}`, '+', 'COUNT', count);
+  const { rows, isAtEnd } = await log.rangeScript(streamKey(realmId), `${after.number}-${after.n}`, limits);
   const entries: LogEntry[] = [];
   let bytes = 0;
   let through = after;
@@ -38,10 +38,11 @@ export async function readStream(
     } else if (entry.n === 0) return { entries, through, bytes, isAtEnd: false, isDoubtful: true };
     through = { number: entry.number, n: entry.n };
   }
-  return { entries, through, bytes, isAtEnd: rows.length < count, isDoubtful: false };
+  return { entries, through, bytes, isAtEnd, isDoubtful: false };
 }
 
-const count = 500;
+/** Limits of one read; one page of entries may exceed the size. */
+const limits = { entries: 500, bytes: 4 * 1024 * 1024 };
 
 /** Whether the stream contains the durable entry of this number and mark with a valid signature. */
 export async function hasGenuine(

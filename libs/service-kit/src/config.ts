@@ -32,6 +32,12 @@ export const commonConfig = z.object({
     .min(1)
     .default(10)
     .describe('Maximum number of connections to Postgres per process'),
+  NATTER_LOG_REDIS_MIB: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(64)
+    .describe("Maximum size of a realm's log in Redis; older entries are read from Postgres"),
   NATTER_MAX_UPLOAD_MIB: z.coerce
     .number()
     .int()

@@ -63,7 +63,10 @@ const recordRow = z.object({
   at: z.number(),
 });
 
-/** Entries of the record after a number, in the format of the log. */
+/** Size of the entries after which a read of the record ends, in bytes. */
+const readBytes = 4 * 1024 * 1024;
+
+/** Entries of the record after a number, in the format of the log: one at least, and fewer than `limit` if they are large. */
 export async function readRecord(
   database: Database,
   realmId: number,
@@ -71,7 +74,8 @@ export async function readRecord(
   limit: number,
 ): Promise<LogEntry[]> {
   const rows = await database.any(
-    sql.type(recordRow)`SELECT number, mark, previous_mark, event, at FROM log.read(${realmId}, ${after}, ${limit})`,
+    sql.type(recordRow)`
+      SELECT number, mark, previous_mark, event, at FROM log.read_some(${realmId}, ${after}, ${limit}, ${readBytes})`,
   );
   return rows.map((row) => ({
     number: row.number,
@@ -181,6 +185,7 @@ export function wireOwner(
     },
     onError: (error) => log.debug({ err: error }, 'append to Redis failed; the sweep will repeat it'),
     maxLength: 100_000,
+    maxBytes: config.NATTER_LOG_REDIS_MIB * 1024 * 1024,
     secondsToLive: 3_600,
   });
   const consumers: Consumer[] = [];

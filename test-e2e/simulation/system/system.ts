@@ -99,6 +99,7 @@ export function startSystem(scheduler: Scheduler, { replicas, breakage, onLine }
       NATTER_QUEUES_PER_USER: 100,
       NATTER_LOG_RETENTION_HOURS: 72,
       NATTER_EVENT_CHECK_RATIO: 0,
+      NATTER_LOG_REDIS_MIB: 64,
     };
     const process = { config, log, bus, metrics: { registry: ignoredRegistry } } as unknown as Process<Config>;
     const owner = ownerOf(process, host, kind.replace('-', '_'));

@@ -210,6 +210,8 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
 
   async function readOn(): Promise<void> {
     let through = position;
+    /** The end of the log when this reading began. */
+    let goal: number | undefined;
     for (let round = 0; round < 1_000 && !isStopped; round++) {
       const askedAt = Date.now();
       const from = isAfter(through, position) ? through : position;
@@ -227,6 +229,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       const record = await bus.call(eventQueueOperations.readLog, { after: position.number, limit: 500 }, { meta });
       const missing = record.entries as LogEntry[];
       epoch = record.epoch;
+      goal ??= record.clock;
       // A number that was announced meanwhile may be newer than the answer.
       if (announced === awaited) announced = Math.min(announced, record.clock);
       if (!take(missing, missing.length > 0 ? JSON.stringify(missing).length : 0)) {
@@ -243,7 +246,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
         for (const listener of [...listeners]) listener();
         return;
       }
-      if (missing.length < 500) {
+      if (missing.length === 0 || position.number >= goal) {
         takeEarly();
         currentAt = askedAt;
         return;

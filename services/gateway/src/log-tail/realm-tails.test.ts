@@ -70,18 +70,19 @@ async function followed(stream: LogEntry[]) {
     flush: async () => undefined,
     call: async () => ({ clock: 1, epoch: 1, entries: [] }),
   } as unknown as Bus;
-  const xrange = async (_key: string, from: string) => {
+  const rangeScript = async (_key: string, from: string) => {
     reads++;
-    const [number = 0, n = 0] = from.slice(1).split('-').map(Number);
-    return stream
+    const [number = 0, n = 0] = from.split('-').map(Number);
+    const rows = stream
       .filter((entry) => entry.number > number || (entry.number === number && entry.n > n))
       .map(({ number, n, mark, ...rest }) => [`${number}-${n}`, ['m', mark, 'd', JSON.stringify(rest), 's', '']]);
+    return { rows, isAtEnd: true };
   };
-  const redis = { on: () => undefined, off: () => undefined, xrange };
+  const redis = { on: () => undefined, off: () => undefined };
   const verifier = { isGenuine: () => true, isGenuineHint: () => true } as unknown as Verifier;
   const tail = await startTail({
     bus,
-    log: { redis } as unknown as LogRedis,
+    log: { redis, rangeScript } as unknown as LogRedis,
     verifier,
     realmId: 1,
     meta,

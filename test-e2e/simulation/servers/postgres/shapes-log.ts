@@ -170,7 +170,7 @@ export const logShapes: Shape[] = [
     },
   ],
   [
-    /^SELECT number, mark, previous_mark, event, at FROM log\.read\(/,
+    /^SELECT number, mark, previous_mark, event, at FROM log\.read_some\(/,
     ({ tx, values: [realm, after, limit] }) =>
       rowsOf(...[...readEvents(tx, realm, Number(after))].slice(0, Number(limit)).map(recordRow)),
   ],

@@ -101,8 +101,6 @@ export function createRedisNetwork(server: RedisServer, scheduler: Scheduler, we
     }
 
     const redis = {
-      xrange: (key: string, from: string, _to: string, _count: string, count: number) =>
-        command(false, () => server.xrange(key, from, count)),
       xrevrange: (key: string, id: string) => command(false, () => server.xentry(key, id)),
       hmget: (key: string, ...fields: string[]) => command(false, () => server.hmget(key, ...fields)),
       set: (key: string, value: string, ...options: unknown[]) =>
@@ -126,6 +124,11 @@ export function createRedisNetwork(server: RedisServer, scheduler: Scheduler, we
         return run;
       },
       appendScript: (keys, args) => command(true, () => server.append(keys, args)),
+      rangeScript: (stream, after, { entries }) =>
+        command(false, () => {
+          const [isAtEnd, rows] = server.range(stream, after, entries);
+          return { isAtEnd, rows };
+        }),
       ephemeralScript: (keys, args) => command(true, () => server.appendEphemeral(keys, args)),
       pollScript: (keys, args) => command(true, () => server.poll(keys, args)),
       rateScript: () => Promise.reject(new Error('No simulated service counts requests')),

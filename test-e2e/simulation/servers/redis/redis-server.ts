@@ -3,7 +3,8 @@ export interface RedisServer {
   readonly runId: string;
   /** Writing commands are refused, as with full memory. */
   refusesWrites: boolean;
-  xrange(key: string, after: string, count: number): [string, string[]][];
+  /** Whether the end was reached, and the entries after an id. */
+  range(key: string, after: string, count: number): [isAtEnd: boolean, rows: [string, string[]][]];
   /** The entry with this id. */
   xentry(key: string, id: string): [string, string[]][];
   hmget(key: string, ...fields: string[]): (string | null)[];
@@ -66,10 +67,10 @@ export function createRedisServer(now: () => number): RedisServer {
     },
     refusesWrites: false,
 
-    xrange(key, after, count) {
+    range(key, after, count) {
       const from = positionOf(after);
       const found = (data.streams.get(key) ?? []).filter((entry) => isAfter(entry, from));
-      return found.slice(0, count).map((entry) => [idOf(entry), entry.fields]);
+      return [found.length < count, found.slice(0, count).map((entry) => [idOf(entry), entry.fields])];
     },
     xentry: (key, id) =>
       (data.streams.get(key) ?? []).filter((entry) => idOf(entry) === id).map((entry) => [id, entry.fields]),
@@ -86,7 +87,7 @@ export function createRedisServer(now: () => number): RedisServer {
     },
 
     append([stream, meta], args) {
-      const [run = '', , , ...rest] = args.map(String);
+      const [run = '', , , , ...rest] = args.map(String);
       let [last, mark, n] = server.hmget(meta, 'number', 'mark', 'n');
       let before: [number, number] = [0, 0];
       let writer = run;
@@ -157,8 +158,7 @@ const idOf = ({ number, n }: Entry): string => `${number}-${n}`;
 const isAfter = (a: { number: number; n: number }, b: { number: number; n: number }): boolean =>
   a.number > b.number || (a.number === b.number && a.n > b.n);
 
-/** For `(5-0`, which excludes the id itself. */
 function positionOf(text: string): { number: number; n: number } {
-  const [number = '0', n = '0'] = text.replace('(', '').split('-');
+  const [number = '0', n = '0'] = text.split('-');
   return { number: Number(number), n: Number(n) };
 }
