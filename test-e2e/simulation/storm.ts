@@ -74,6 +74,11 @@ const faults: Fault[] = [
     strike: ({ redisNetwork }, { random }) => redisNetwork.cut(random.next() * 2_000, () => undefined),
   },
   {
+    name: 'Redis is slow',
+    strike: ({ redisNetwork }, { random }) =>
+      redisNetwork.slow(random.pick([50, 120, 300, 1_000]), random.next() * 3_000),
+  },
+  {
     name: 'Redis refuses writes',
     strike: ({ redis }, { random, after }) => {
       redis.refusesWrites = true;

@@ -6,16 +6,27 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, request } from '../api.ts';
+import { type Link, proxyTo } from '../chaos/proxy.ts';
 import { failSaves } from '../failed-saves.ts';
 
 let system: System;
 let operator: Redis;
+/** The connections of services to Redis. */
+const links: Link[] = [];
 beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
   system = await startSystem({
     dataDir,
     env: { ...process.env, NATTER_RATE_LIMIT: '1000000' },
     log: () => undefined,
+    // Two processes that commit: the entries of one may have to wait for those of the other.
+    replicas: { messaging: 2 },
+    between: async ({ server, url }) => {
+      if (server !== 'redis') return url;
+      const link = await proxyTo(url);
+      links.push(link);
+      return link.url;
+    },
   });
   operator = new Redis(system.servers.redisUrl);
   operator.on('error', () => undefined);
@@ -23,6 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   operator?.disconnect();
   await system?.stop();
+  for (const link of links) link.close();
 });
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -33,6 +45,14 @@ let endOfFailedSaves = async (): Promise<void> => undefined;
 const faults = {
   gone: { begin: () => redis().kill('SIGKILL'), end: () => redis().start() },
   paused: { begin: () => redis().kill('SIGSTOP'), end: () => redis().kill('SIGCONT') },
+  slow: {
+    begin: async () => {
+      for (const link of links) link.delay(300);
+    },
+    end: async () => {
+      for (const link of links) link.heal();
+    },
+  },
   'out of memory': {
     begin: () => operator.config('SET', 'maxmemory', '1'),
     end: () => operator.config('SET', 'maxmemory', '0'),
@@ -51,12 +71,28 @@ const faults = {
 
 /** Users who were not present before. */
 const newcomers = {
+  slow: 'somebody new',
   gone: 'owner',
   paused: 'administrator',
   'out of memory': 'moderator',
   'read-only': 'guest',
   'unable to save': 'member2',
 } as const;
+
+const password = 'correct horse battery staple';
+let created: System['people']['owner'];
+beforeAll(async () => {
+  const { owner } = system.people;
+  const person = { email: 'new@example.com', full_name: 'Nina New', password };
+  const { user_id } = (await request(system.url, owner, 'POST', '/users', person)).body;
+  const { api_key } = (await request(system.url, owner, 'POST', '/fetch_api_key', { username: person.email, password }))
+    .body;
+  created = { ...owner, ...person, user_id, api_key };
+});
+const newcomerOf = (fault: keyof typeof newcomers) => {
+  const name = newcomers[fault];
+  return name === 'somebody new' ? created : system.people[name];
+};
 
 describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (name) => {
   const ask = (method: string, path: string, form: Record<string, unknown> = {}, who = system.people.member) =>
@@ -149,6 +185,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
       ['POST', '/typing', { type: 'direct', op: 'start', to: [system.people.member2.user_id] }],
       ['GET', '/messages', { anchor: 'newest', num_before: 1, num_after: 0 }],
       ['PATCH', '/settings', { twenty_four_hour_time: true }],
+      ['POST', '/fetch_api_key', { username: created.email, password }],
     ];
     const answers = [];
     for (const [method, path, form] of requests) answers.push([path, (await ask(method, path, form)).status]);
@@ -156,7 +193,7 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
   });
 
   test('a person who comes is shown as present, and others are told', async () => {
-    const newcomer = system.people[newcomers[name]];
+    const newcomer = newcomerOf(name);
     const { user_id } = newcomer;
     expect(await presenceOf(user_id)).toBeUndefined();
     const come = async () =>
@@ -172,10 +209,10 @@ describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (
   });
 });
 
-test.each(Object.entries(newcomers))(
+test.each(Object.keys(newcomers) as (keyof typeof newcomers)[])(
   'a person who came while Redis was %s is still shown afterwards',
-  async (_, name) => {
-    const { user_id } = system.people[name];
+  async (name) => {
+    const { user_id } = newcomerOf(name);
     const { body } = await request(system.url, system.people.member, 'GET', `/users/${user_id}/presence`);
     expect(body).toMatchObject({ presence: { website: { status: 'active' } } });
   },

@@ -1,4 +1,4 @@
-import type { LogEntry } from '@natter/contracts';
+import type { LogEntry, LogEvent } from '@natter/contracts';
 import { expect, test } from 'vitest';
 import { batches, createAppender } from './appender.ts';
 import type { LogRedis } from './redis.ts';
@@ -19,6 +19,67 @@ test('batches keep the order, and bound what one command carries', () => {
   expect(split.map((batch) => batch.entries.map(({ number }) => number))).toEqual([[1], [2], [3], [4, 5]]);
   expect(split.every((batch) => batch.data.length === batch.entries.length)).toBe(true);
   expect([...batches([])]).toEqual([]);
+});
+
+/** An appender on this Redis, and the numbers that it announced to gateways. */
+function announcing(log: Partial<LogRedis>) {
+  const announced: number[] = [];
+  const committed: LogEvent[] = [];
+  const errors: unknown[] = [];
+  const appender = createAppender({
+    log: { runId: async () => 'run', ...log } as unknown as LogRedis,
+    publish: (subject, payload) => {
+      if (!subject.startsWith('natter.log.')) return;
+      const hint = JSON.parse(payload) as { entries?: LogEntry[]; upTo?: number };
+      announced.push(...(hint.entries?.map(({ number }) => number) ?? [hint.upTo ?? 0]));
+    },
+    signer: async () => undefined,
+    readRecord: undefined,
+    commit: async (_, event) => void committed.push(event),
+    onConflict: () => errors.push('conflict'),
+    onError: (error) => errors.push(error),
+    maxLength: 1_000,
+    maxBytes: 1_000_000,
+    secondsToLive: 60,
+  });
+  return { appender, announced, committed, errors };
+}
+
+test('entries are announced while Redis does not answer, and once', async () => {
+  let answer = (_: [string, number, number, number]): void => undefined;
+  const appendScript: LogRedis['appendScript'] = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  const { appender, announced, errors } = announcing({ appendScript });
+  const appended = appender.append(1, [entry(1), entry(2)]);
+  await expect.poll(() => announced).toEqual([1, 2]);
+  answer(['ok', 2, 0, 0]);
+  await appended;
+  expect([announced, errors]).toEqual([[1, 2], []]);
+});
+
+test('entries are announced while the entries before them are missing in a slow Redis', async () => {
+  let asked = 0;
+  const appendScript: LogRedis['appendScript'] = async () => {
+    asked++;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return asked > 3 ? ['ok', 5, 0, 0] : ['gap', 3, 0, 0];
+  };
+  const { appender, announced } = announcing({ appendScript });
+  const appended = appender.append(1, [entry(5)]);
+  await expect.poll(() => announced).toEqual([5]);
+  // Redis has not accepted the entry yet.
+  expect(asked).toBeLessThan(4);
+  await appended;
+  expect(announced).toEqual([5]);
+});
+
+test('an ephemeral event that Redis does not accept promptly is committed', async () => {
+  const { appender, announced, committed } = announcing({ ephemeralScript: () => new Promise(() => undefined) });
+  const { event } = entry(1);
+  await appender.appendEphemeral(1, event);
+  expect([announced, committed]).toEqual([[], [event]]);
 });
 
 test('a change of any number of events is appended, a few hundred arguments at a time', async () => {

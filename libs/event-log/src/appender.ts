@@ -1,5 +1,6 @@
 import { isRead, type LogEntry, type LogEvent } from '@natter/contracts';
 import { committedSubject, logSubject, metaKey, streamKey } from './keys.ts';
+import { afterWaiting, promptly, promptMs } from './promptly.ts';
 import type { LogRedis } from './redis.ts';
 import { type Signer, signEntry, signEphemeral, signHint } from './signing.ts';
 import { entryData } from './stream.ts';
@@ -27,13 +28,16 @@ export interface AppenderOptions {
 
 export interface Appender {
   /**
-   * Notifies consumers of committed entries, appends the entries to the stream and notifies the gateways. Never throws;
-   * the sweep repeats a failed append.
+   * Notifies consumers of committed entries, appends the entries to the stream and notifies the gateways, which do not wait
+   * for a slow Redis. Never throws; the sweep repeats a failed append.
    */
   append(realmId: number, entries: readonly LogEntry[]): Promise<void>;
   /** Brings the stream up to date with the record. If Redis refuses, it throws and makes gateways read the record. */
   catchUp(realmId: number, streamLast: number): Promise<void>;
-  /** Adds an event that is not recorded. If Redis refuses it, the event is recorded; gateways skip it once it is outdated. */
+  /**
+   * Adds an event that is not recorded. If Redis refuses it or is slow, the event is recorded; gateways skip it once it is
+   * outdated.
+   */
   appendEphemeral(realmId: number, event: LogEvent): Promise<void>;
 }
 
@@ -52,6 +56,14 @@ const chunk = 500;
 const batchEntries = 200;
 const batchCharacters = 512 * 1024;
 
+/** Announces entries. `behind`: the last ephemeral entry before them. */
+type Announce = (
+  realmId: number,
+  entries: readonly LogEntry[],
+  data?: string[],
+  behind?: { number: number; n: number },
+) => Promise<void>;
+
 export function createAppender(options: AppenderOptions): Appender {
   const { log } = options;
   const keys = (realmId: number): [string, string] => [streamKey(realmId), metaKey(realmId)];
@@ -60,11 +72,11 @@ export function createAppender(options: AppenderOptions): Appender {
   async function write(
     realmId: number,
     entries: readonly LogEntry[],
-    { isFromRecord }: { isFromRecord: boolean },
+    { isFromRecord, onWritten }: { isFromRecord: boolean; onWritten: Announce },
   ): Promise<[string, number]> {
     let answer: [string, number] = ['ok', entries.at(-1)?.number ?? 0];
     for (const batch of batches(entries)) {
-      answer = await writeBatch(realmId, batch.entries, batch.data, isFromRecord);
+      answer = await writeBatch(realmId, batch.entries, batch.data, { isFromRecord, onWritten });
       if (answer[0] === 'gap' || answer[0] === 'conflict') return answer;
     }
     return answer;
@@ -74,7 +86,7 @@ export function createAppender(options: AppenderOptions): Appender {
     realmId: number,
     entries: readonly LogEntry[],
     data: string[],
-    isFromRecord: boolean,
+    { isFromRecord, onWritten }: { isFromRecord: boolean; onWritten: Announce },
   ): Promise<[string, number]> {
     const signer = await options.signer();
     const args = entries.flatMap((entry, index) => {
@@ -90,7 +102,7 @@ export function createAppender(options: AppenderOptions): Appender {
       ...args,
     ]);
     const [status, number, before, n] = answer;
-    if (status === 'ok') await announce(realmId, entries, data, n > 0 ? { number: before, n } : undefined);
+    if (status === 'ok') await onWritten(realmId, entries, data, n > 0 ? { number: before, n } : undefined);
     return [status, number];
   }
 
@@ -112,23 +124,48 @@ export function createAppender(options: AppenderOptions): Appender {
     options.publish(logSubject(realmId), signer ? signHint(signer, realmId, hint) : JSON.stringify(hint));
   }
 
+  /**
+   * Announces the entries of one append, each once: when they are written, or when Redis did not accept one for a while.
+   */
+  function announceOnce(realmId: number, entries: readonly LogEntry[]) {
+    let announced = 0;
+    const announceRest = async (): Promise<void> => {
+      const rest = entries.filter(({ number }) => number > announced);
+      announced = Math.max(announced, rest.at(-1)?.number ?? 0);
+      await announce(realmId, rest);
+    };
+    const startWaiting = () => afterWaiting(promptMs, () => void announceRest().catch(options.onError));
+    let stopWaiting = startWaiting();
+    const onWritten: Announce = async (_, written, data, behind) => {
+      const last = written.at(-1)?.number ?? 0;
+      if (last <= announced) return;
+      announced = last;
+      stopWaiting();
+      stopWaiting = startWaiting();
+      await announce(realmId, written, data, behind);
+    };
+    return { onWritten, announceRest, end: () => stopWaiting() };
+  }
+
   async function append(realmId: number, entries: readonly LogEntry[]): Promise<void> {
     // Consumers read the record, so they need not wait for Redis, which may be slow or unavailable.
     for (const type of new Set(entries.map((entry) => entry.event.type)))
       if (isRead(type)) options.publish(committedSubject(type, realmId), '');
+    const { onWritten, announceRest, end } = announceOnce(realmId, entries);
     try {
       for (let attempt = 0; ; attempt++) {
-        const [status, number] = await write(realmId, entries, { isFromRecord: false });
+        const [status, number] = await write(realmId, entries, { isFromRecord: false, onWritten });
         if (status === 'conflict') return options.onConflict(realmId);
         if (status !== 'gap') return;
-        if (attempt >= gapAttempts)
-          return await (options.readRecord ? catchUp(realmId, number) : announce(realmId, entries));
+        if (attempt >= gapAttempts) return await (options.readRecord ? catchUp(realmId, number) : announceRest());
         await new Promise((resolve) => setTimeout(resolve, gapMs * 2 ** attempt * (0.5 + Math.random())));
       }
     } catch (error) {
       options.onError(error);
       // Redis refuses or is unavailable: gateways use the announced entries, and read earlier ones from the record.
-      await announce(realmId, entries).catch(options.onError);
+      await announceRest().catch(options.onError);
+    } finally {
+      end();
     }
   }
 
@@ -140,11 +177,13 @@ export function createAppender(options: AppenderOptions): Appender {
       if (!first || !last) return;
       // The record no longer has the entries in between: the stream restarts.
       if (first.number > after + 1) await log.redis.del(...keys(realmId));
-      const [status] = await write(realmId, missing, { isFromRecord: true }).catch(async (error: unknown) => {
-        // The process that committed the entries may have died before it announced them.
-        await tell(realmId, { upTo: last.number });
-        throw error;
-      });
+      const [status] = await write(realmId, missing, { isFromRecord: true, onWritten: announce }).catch(
+        async (error: unknown) => {
+          // The process that committed the entries may have died before it announced them.
+          await tell(realmId, { upTo: last.number });
+          throw error;
+        },
+      );
       if (status === 'conflict') return options.onConflict(realmId);
       after = last.number;
     }
@@ -153,7 +192,8 @@ export function createAppender(options: AppenderOptions): Appender {
   async function appendEphemeral(realmId: number, event: LogEvent): Promise<void> {
     for (let attempt = 0; attempt < ephemeralAttempts; attempt++) {
       const at = Date.now();
-      const place = await addEphemeral(realmId, { previousMark: 0, at, event }).catch(options.onError);
+      const asked = addEphemeral(realmId, { previousMark: 0, at, event });
+      const place = await promptly(asked).catch((error: unknown) => void options.onError(error));
       if (!place) break;
       const [number = 0, n = 0, mark = 0] = place;
       if (number > 0) return tell(realmId, { entries: [{ number, n, mark, previousMark: 0, at, event }] });
@@ -161,7 +201,7 @@ export function createAppender(options: AppenderOptions): Appender {
       await options.commit(realmId, tick);
       await new Promise((resolve) => setTimeout(resolve, 5 * 4 ** attempt));
     }
-    // Redis refuses the event, or the entry that must precede it.
+    // Redis refuses the event, or the entry that must precede it, or is slow: a durable event could overtake this one.
     await options.commit(realmId, event);
   }
 

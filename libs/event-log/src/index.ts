@@ -4,6 +4,7 @@
  */
 export * from './appender.ts';
 export * from './keys.ts';
+export { promptly } from './promptly.ts';
 export * from './redis.ts';
 export * from './signing.ts';
 export * from './stream.ts';

@@ -1,5 +1,6 @@
 import type { LogEntry } from '@natter/contracts';
 import { streamKey } from './keys.ts';
+import { promptly, promptMs } from './promptly.ts';
 import type { LogRedis } from './redis.ts';
 import type { Verifier } from './signing.ts';
 
@@ -19,14 +20,18 @@ export interface StreamRead {
   isDoubtful: boolean;
 }
 
-/** Entries after a position. Reads only what Redis has: the caller checks marks for completeness. */
+/**
+ * Entries after a position. Reads only what Redis has: the caller checks marks for completeness, and reads the record if Redis
+ * is slow. Ephemeral entries would be missing there, so this waits for longer than others.
+ */
 export async function readStream(
   log: LogRedis,
   verifier: Verifier,
   realmId: number,
   after: { number: number; n: number },
 ): Promise<StreamRead> {
-  const { rows, isAtEnd } = await log.rangeScript(streamKey(realmId), `${after.number}-${after.n}`, limits);
+  const asked = log.rangeScript(streamKey(realmId), `${after.number}-${after.n}`, limits);
+  const { rows, isAtEnd } = await promptly(asked, 2 * promptMs);
   const entries: LogEntry[] = [];
   let bytes = 0;
   let through = after;

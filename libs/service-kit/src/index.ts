@@ -2,7 +2,14 @@
  * Shared by every process: config from the environment, logs, bus endpoints, probes, metrics, drain. `runService` is
  * the whole of a `main.ts`; everything else can be used without it.
  */
-export { addCost, currentDeadline, overloaded, ownerWithoutAccount, WaitingTasks, withDeadline } from '@natter/database';
+export {
+  addCost,
+  currentDeadline,
+  overloaded,
+  ownerWithoutAccount,
+  WaitingTasks,
+  withDeadline,
+} from '@natter/database';
 export { scheduledSubject } from '@natter/event-log';
 export { authorize, type Permits } from './authorize.ts';
 export * from './bus.ts';

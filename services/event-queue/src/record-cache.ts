@@ -1,5 +1,5 @@
 import type { QueueRecord } from '@natter/contracts';
-import { type LogRedis, queueKey } from '@natter/event-log';
+import { type LogRedis, promptly, queueKey } from '@natter/event-log';
 
 /** Longer than the longest deadline of an operation. */
 const cacheSeconds = 60;
@@ -7,21 +7,21 @@ const cacheSeconds = 60;
 const noRecord = '{}';
 
 /**
- * Only a cache: without Redis the next poll reads the record again. A look-up that began before the queue ended caches
+ * Only a cache: without Redis the next poll reads the record again, and a slow Redis is not awaited. A look-up that began before the queue ended caches
  * nothing afterwards.
  */
 export async function remember({ redis }: LogRedis, record: QueueRecord): Promise<void> {
   const key = queueKey(record.realm_id, record.queue_id);
-  await redis.set(key, JSON.stringify(record), 'EX', cacheSeconds, 'NX').catch(() => undefined);
+  await promptly(redis.set(key, JSON.stringify(record), 'EX', cacheSeconds, 'NX')).catch(() => undefined);
 }
 
 /**
  * Marks ended or changed queues as uncacheable for longer than any look-up takes, so each poll reads the record. Redis
- * may be unavailable.
+ * may be unavailable, and a slow one is not awaited.
  */
 export async function forget({ redis }: LogRedis, realmId: number, queueIds: readonly string[]): Promise<void> {
   const keys = queueIds.map((queueId) => queueKey(realmId, queueId));
-  await Promise.all(
+  const marked = Promise.all(
     keys.map((key) =>
       redis
         .set(key, noRecord, 'EX', 2 * cacheSeconds)
@@ -30,4 +30,5 @@ export async function forget({ redis }: LogRedis, realmId: number, queueIds: rea
         .catch(() => undefined),
     ),
   );
+  await promptly(marked).catch(() => undefined);
 }

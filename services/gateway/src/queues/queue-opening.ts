@@ -6,7 +6,7 @@ import {
   queueRecordSchema,
   type RequestMeta,
 } from '@natter/contracts';
-import { generationKey, type LogRedis, queueKey, queueSubject } from '@natter/event-log';
+import { generationKey, type LogRedis, promptly, queueKey, queueSubject } from '@natter/event-log';
 import type { Bus } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
 import { badQueue, type QueueLife } from './queue-life.ts';
@@ -48,7 +48,7 @@ export function createQueueOpening({
     async open(actor, meta, queueId) {
       const { realmId } = actor;
       const keys: [string, string] = [queueKey(realmId, queueId), generationKey(realmId, queueId)];
-      const count = () => log.pollScript(keys, [actor.userId, gatewayId, 3_600]).catch(() => undefined);
+      const count = () => promptly(log.pollScript(keys, [actor.userId, gatewayId, 3_600])).catch(() => undefined);
       let counted = await count();
       const cached = counted?.[0] ?? null;
       const known = cached === null ? undefined : recordOf(queueId, cached);
@@ -57,7 +57,7 @@ export function createQueueOpening({
       // Another user's queue is answered like one that does not exist.
       if (queue.user_id !== actor.userId) throw badQueue(queueId);
       await life.keep(queue, meta);
-      if (!counted?.[1]) counted = await count();
+      if (counted?.[1] === 0) counted = await count();
       const generation = counted?.[1] || Date.now() * 1_000;
       if (counted?.[2] !== gatewayId) bus.publish(queueSubject(realmId), JSON.stringify({ queueId, generation }));
       return [queue, generation];

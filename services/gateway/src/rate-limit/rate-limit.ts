@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { ChatError } from '@natter/contracts';
-import { type LogRedis, rateKey } from '@natter/event-log';
+import { type LogRedis, promptly, rateKey } from '@natter/event-log';
 import { createLocalCounts } from '@natter/service-kit';
 
 export interface RateState {
@@ -44,7 +44,7 @@ export const budgetOfNetwork = (kind: 'ip' | 'file' | 'wrong-key', network: stri
 export interface RateLimiter {
   /**
    * Spends a cost from budgets over all gateways, in one round trip; from none if one has too little left. A cost of 0
-   * only reads. While Redis is unavailable this process counts alone. Returns the state of the first budget.
+   * only reads. While Redis is unavailable or slow this process counts alone. Returns the state of the first budget.
    */
   spend(budgets: Budgets, cost: number): Promise<RateState>;
 }
@@ -68,9 +68,9 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
         rateKey(realmId, `${budget.who}:${windowOf(realmId, budget, nowSeconds).number}`),
       );
       const args = budgets.flatMap(({ rate }) => [rate.limit, rate.windowSeconds * 2]);
-      const [spent, refused] = await redis
-        .rateScript(keys, [cost, ...args])
-        .catch(() => spendHere(keys, budgets, cost));
+      const [spent, refused] = await promptly(redis.rateScript(keys, [cost, ...args])).catch(() =>
+        spendHere(keys, budgets, cost),
+      );
       return {
         limit: first.rate.limit,
         remaining: Math.max(0, first.rate.limit - spent),

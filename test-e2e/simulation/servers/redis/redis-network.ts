@@ -11,6 +11,8 @@ export interface RedisNetwork {
   connect(host: Host): LogRedis;
   /** Redis is unreachable for this long; `whileDown` modifies it meanwhile. */
   cut(downMs: number, whileDown: () => void): void;
+  /** Each command and each answer takes so much longer, for a while. */
+  slow(byMs: number, forMs: number): void;
 }
 
 const commandTimeoutMs = 1_500;
@@ -26,6 +28,8 @@ export function createRedisNetwork(server: RedisServer, scheduler: Scheduler, we
   const { random } = scheduler;
   const connections = new Set<Connection>();
   let upAt = 0;
+  let slowedByMs = 0;
+  const latency = (): number => slowedByMs + latencyOf(random, weather());
 
   function connect(host: Host): LogRedis {
     const readyListeners = new Set<() => void>();
@@ -76,13 +80,13 @@ export function createRedisNetwork(server: RedisServer, scheduler: Scheduler, we
           fail(new Error('Command timed out'));
         });
         if (lost === 'command') return;
-        const arrival = Math.max(scheduler.now() + latencyOf(random, weather()), lastArrival);
+        const arrival = Math.max(scheduler.now() + latency(), lastArrival);
         lastArrival = arrival;
         scheduler.after(arrival - scheduler.now(), undefined, () => {
           if (mine !== incarnation || scheduler.now() < upAt) return;
           const answer = attempt(isWrite, execute);
           if (lost === 'answer') return;
-          scheduler.after(latencyOf(random, weather()), host, () => {
+          scheduler.after(latency(), host, () => {
             if (mine !== incarnation) return;
             if (answer instanceof Error) fail(answer);
             else settle(() => resolve(answer.value));
@@ -142,6 +146,12 @@ export function createRedisNetwork(server: RedisServer, scheduler: Scheduler, we
 
   return {
     connect,
+    slow(byMs, forMs) {
+      slowedByMs = byMs;
+      scheduler.after(forMs, undefined, () => {
+        slowedByMs = 0;
+      });
+    },
     cut(downMs, whileDown) {
       upAt = scheduler.now() + downMs;
       for (const connection of connections) connection.drop();

@@ -1,5 +1,5 @@
 import { ChatError } from '@natter/contracts';
-import { type LogRedis, rateKey } from '@natter/event-log';
+import { type LogRedis, promptly, rateKey } from '@natter/event-log';
 import { createLocalCounts } from '@natter/service-kit';
 
 interface Window {
@@ -7,7 +7,7 @@ interface Window {
   most: number;
 }
 
-/** Counts over all processes. While Redis is unavailable this process counts alone. */
+/** Counts over all processes. While Redis is unavailable or slow this process counts alone. */
 export interface Attempts {
   /** Counts one; throws RATE_LIMIT_HIT above the limit. */
   count(realmId: number, what: string, window: Window): Promise<void>;
@@ -25,20 +25,19 @@ export function createAttempts({ redis }: LogRedis): Attempts {
   const local = createLocalCounts();
   const add: Attempts['add'] = async (realmId, what, seconds) => {
     const key = rateKey(realmId, what);
-    try {
+    const count = async (): Promise<number> => {
       const made = await redis.incr(key);
       // A process that died between counting and setting the expiry leaves a key without one.
       if (made === 1 || (await redis.ttl(key)) === -1) await redis.expire(key, seconds);
       return made;
-    } catch {
-      return local.add(key, 1, seconds);
-    }
+    };
+    return promptly(count()).catch(() => local.add(key, 1, seconds));
   };
   const left: Attempts['left'] = async (realmId, what) => {
     const key = rateKey(realmId, what);
     // Counts made while Redis was unavailable still apply.
     const here = local.left(key);
-    return Math.max(here, await redis.ttl(key).catch(() => 0), 0);
+    return Math.max(here, await promptly(redis.ttl(key)).catch(() => 0), 0);
   };
   return {
     add,
@@ -49,7 +48,7 @@ export function createAttempts({ redis }: LogRedis): Attempts {
     async drop(realmId, what) {
       const key = rateKey(realmId, what);
       local.drop(key);
-      await redis.del(key).catch(() => 0);
+      await promptly(redis.del(key)).catch(() => 0);
     },
   };
 }
