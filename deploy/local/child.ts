@@ -27,9 +27,12 @@ export interface ChildOptions {
   replacesStopped: boolean;
 }
 
-/** How long a process may stay stopped. */
-const stoppedMs = 10_000;
-const lookEveryMs = 1_000;
+/**
+ * How long a process may stay stopped. The system continues to give it a share of the new connections to a shared port until
+ * its sockets are closed.
+ */
+const stoppedMs = 3_000;
+const lookEveryMs = 500;
 
 /** Detected on Linux only; elsewhere a stopped process stays. */
 function isStopped(pid: number | undefined): boolean {
@@ -39,6 +42,15 @@ function isStopped(pid: number | undefined): boolean {
   } catch {
     return false;
   }
+}
+
+/** Tells at each look whether the process has been stopped for as long as it may. */
+export function createStopCount(): (isStopped: boolean) => boolean {
+  let looks = 0;
+  return (isStopped) => {
+    looks = isStopped ? looks + 1 : 0;
+    return looks * lookEveryMs >= stoppedMs;
+  };
 }
 
 /** A mail that was not sent, because no mail server is configured. */
@@ -82,13 +94,12 @@ export function startChild({ program, index, env, onLine, onMail, replacesStoppe
   let operationsPort: number | undefined;
   let whenReady: Promise<void>;
   let exited: Promise<void>;
-  let stoppedLooks = 0;
   /** Grows while the process ends before it is ready. */
   let restartAfterMs = 200;
   run();
+  const isStoppedForLong = createStopCount();
   const looking = setInterval(() => {
-    stoppedLooks = replacesStopped && isStopped(process_.pid) ? stoppedLooks + 1 : 0;
-    if (stoppedLooks * lookEveryMs < stoppedMs) return;
+    if (!isStoppedForLong(replacesStopped && isStopped(process_.pid))) return;
     onLine?.(
       JSON.stringify({ level: 50, service: program, msg: `process ${process_.pid} is stopped, it is replaced` }),
     );

@@ -1,6 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createStopCount } from '@natter/local/child';
 import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
@@ -73,11 +75,53 @@ test('a process in an endless loop logs where it hangs and is replaced, and no r
   });
 });
 
-test('a process that is stopped is replaced', async () => {
+/** One request on a new connection, which clients repeat if it is reset. Resolves to the status, or `reset`. */
+const requestOnNewConnection = (): Promise<number | 'reset'> =>
+  new Promise((resolve, reject) => {
+    const { email, api_key } = system.people.member;
+    const options = { agent: false, auth: `${email}:${api_key}` };
+    const asked = get(`${system.url}/api/v1/users/me`, options, (response) => {
+      response.resume();
+      response.on('error', () => resolve('reset'));
+      response.on('end', () => resolve(response.statusCode ?? 0));
+    });
+    asked.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNRESET' ? resolve('reset') : reject(error),
+    );
+  });
+
+test('a gateway that is stopped is replaced, and requests on new connections succeed after at most one reset', async () => {
   const stopped = childOf('gateway');
   const before = stopped.pid();
+  const outcomes: (number | 'reset')[][] = [];
+  let [isOver, longestMs] = [false, 0];
+  const working = Array.from({ length: 8 }, async () => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      const attempts = [await requestOnNewConnection()];
+      while (attempts.at(-1) === 'reset') attempts.push(await requestOnNewConnection());
+      outcomes.push(attempts);
+      longestMs = Math.max(longestMs, performance.now() - startedAt);
+    }
+  });
+  await expect.poll(() => outcomes.length).toBeGreaterThan(20);
   stopped.kill('SIGSTOP');
   await expect.poll(() => stopped.pid()).not.toBe(before);
   await stopped.ready();
+  const replacedAt = outcomes.length;
+  await expect.poll(() => outcomes.length).toBeGreaterThan(replacedAt + 20);
+  isOver = true;
+  await Promise.all(working);
+  console.log(`longest wait: ${(longestMs / 1_000).toFixed(1)} s`);
+  expect(new Set(outcomes.map((attempts) => attempts.at(-1)))).toEqual(new Set([200]));
+  // The new connections of the stopped gateway waited for its end; none was given to it afterwards.
+  expect(outcomes.filter((attempts) => attempts.length > 1).length).toBeGreaterThan(0);
+  expect(Math.max(...outcomes.map((attempts) => attempts.length))).toBe(2);
   expect((await send('after')).status).toBe(200);
+});
+
+test('a process is replaced when it was seen stopped without a break for three seconds', () => {
+  const seen = createStopCount();
+  expect([true, true, true, true, true, false].map(seen)).toEqual([false, false, false, false, false, false]);
+  expect([true, true, true, true, true, true].map(seen)).toEqual([false, false, false, false, false, true]);
 });

@@ -16,15 +16,15 @@ export interface WatchdogData {
 
 const beatEveryMs = 500;
 const lookEveryMs = 1_000;
-const maxSilentLooks = 10;
-const minCpuMs = 5_000;
+const maxSilentLooks = 4;
+const minCpuMs = 3_000;
 const mostSilentLooks = 60;
 /** A start may block the event loop for long on a slow machine. */
 const startFactor = 12;
 const memory = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
 
 /**
- * Ends this process when its main thread has run no timer for ten seconds, after logging its stack: another process
+ * Ends this process when its main thread has run no timer for four seconds, after logging its stack: another process
  * then completes its requests, and it is restarted. Time in which the whole process was stopped does not count. A
  * process that uses almost no CPU, on a machine busy with others, has a minute. Until the returned function is called,
  * the process is starting, and all limits are twelve times as long.
