@@ -58,6 +58,7 @@ export async function bringNats(
       runAs: {},
       stopSignal: 'SIGTERM',
       answers: () => answersAt(port),
+      log: context.log,
     };
   });
 }

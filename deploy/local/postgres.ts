@@ -67,6 +67,7 @@ export async function bringPostgres(context: ServerContext): Promise<ServerProce
       runAs,
       stopSignal: 'SIGINT',
       answers: () => answersQuery(urlAt(port)),
+      log: context.log,
     };
   });
 }

@@ -65,6 +65,7 @@ export async function bringRedis(
       runAs: {},
       stopSignal: 'SIGTERM',
       answers: () => answersAt(port),
+      log: context.log,
     };
   });
 }

@@ -1,6 +1,7 @@
 /**
- * One server that tests can kill and start again on the same port and data. Only processes started here, and those that
- * a crashed start left in the same home directory, are ever signalled.
+ * One server that tests can kill and start again on the same port and data. A server that ends by itself is started
+ * again. Only processes started here, and those that a crashed start left in the same home directory, are ever
+ * signalled.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
@@ -17,7 +18,7 @@ export interface ServerProcess {
   pid: number | undefined;
   /** Resolves when the process is gone, or at once for signals that don't end it. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Starts it again, on the same port and data; resolves when the server answers. */
+  /** Starts it again after `kill` or `stop`, on the same port and data; resolves when the server answers. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -34,11 +35,16 @@ export interface Recipe {
   stopSignal: NodeJS.Signals;
   /** Throws or resolves to false until the server answers. */
   answers(): Promise<boolean>;
+  log: (line: string) => void;
 }
 
 const STARTS_WITHIN_MS = 120_000;
 const STOPS_WITHIN_MS = 10_000;
 const LOG_BYTES = 10_000_000;
+/** Delay before a server that ended by itself is started again: it doubles, unless the server ran for a while. */
+const FIRST_DELAY_MS = 200;
+const LAST_DELAY_MS = 10_000;
+const STEADY_MS = 60_000;
 const endingSignals: ReadonlySet<NodeJS.Signals> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGABRT']);
 
 export function externalServer(url: string, variable: string): ServerProcess {
@@ -50,22 +56,68 @@ export function externalServer(url: string, variable: string): ServerProcess {
 
 async function startServer(recipe: Recipe): Promise<ServerProcess> {
   let child: ChildProcess | undefined;
+  /** False after `kill` and `stop`, until `start`. */
+  let isWanted = false;
+  let starting: Promise<void> | undefined;
+  let delayMs = FIRST_DELAY_MS;
+
+  async function run(): Promise<void> {
+    const started = await spawnUntilItAnswers(recipe, () => isWanted);
+    child = started;
+    server.pid = started.pid;
+    const startedAt = Date.now();
+    void exitOf(started, { isAwaited: false }).then(async () => {
+      await settled();
+      if (!isWanted || starting || child !== started) return;
+      if (Date.now() - startedAt > STEADY_MS) delayMs = FIRST_DELAY_MS;
+      beginStart(bringBack(started));
+    });
+  }
+
+  function beginStart(work: Promise<void>): Promise<void> {
+    starting = work.finally(() => {
+      starting = undefined;
+    });
+    return starting;
+  }
+
+  /** Waits for the end of a start in progress, whether it succeeds or not. */
+  const settled = async (): Promise<void> => starting?.catch(() => undefined);
+
+  async function bringBack(ended: ChildProcess): Promise<void> {
+    recipe.log(`${recipe.name} ended with ${ended.exitCode ?? ended.signalCode} and is started again`);
+    while (isWanted) {
+      await sleep(delayMs, undefined, { ref: false });
+      delayMs = Math.min(2 * delayMs, LAST_DELAY_MS);
+      try {
+        if (isWanted) await run();
+        return;
+      } catch (error) {
+        if (isWanted) recipe.log(error instanceof Error ? error.message : String(error));
+      }
+    }
+  }
+
   const server: ServerProcess = {
     url: recipe.url,
     external: false,
     pid: undefined,
     kill: async (signal) => {
+      if (endingSignals.has(signal)) isWanted = false;
+      await settled();
       const running = child;
       if (running?.pid === undefined || hasExited(running)) return;
       signalWithChildren(running.pid, signal);
       if (endingSignals.has(signal)) await exitOf(running);
     },
     start: async () => {
-      if (child !== undefined && !hasExited(child)) return;
-      child = await spawnUntilItAnswers(recipe);
-      server.pid = child.pid;
+      isWanted = true;
+      if (starting === undefined && child !== undefined && !hasExited(child)) return;
+      await (starting ?? beginStart(run()));
     },
     stop: async () => {
+      isWanted = false;
+      await settled();
       const running = child;
       if (running?.pid === undefined || hasExited(running)) return;
       // A paused process handles no other signal.
@@ -116,23 +168,24 @@ export function isLeftover(pid: number, home: string): boolean {
   return isAlive(pid) && commandLineOf(pid).includes(home);
 }
 
-async function spawnUntilItAnswers(recipe: Recipe): Promise<ChildProcess> {
+async function spawnUntilItAnswers(recipe: Recipe, isWanted: () => boolean): Promise<ChildProcess> {
   const deadline = Date.now() + STARTS_WITHIN_MS;
   for (;;) {
     const child = spawnDetached(recipe);
     if (child.pid !== undefined) await writeFile(pidFileOf(recipe.home), `${child.pid} ${process.pid}`);
-    if (await answersBeforeExit(recipe, child, deadline)) return child;
+    if (await answersBeforeExit(recipe, child, () => (isWanted() ? deadline : 0))) return child;
+    if (!isWanted()) throw new Error(`${recipe.name} is not wanted any more`);
     // After a SIGKILL the dying process can hold the port or the shared memory for a moment.
     if (Date.now() > deadline - STARTS_WITHIN_MS + 5_000) throw new Error(failureOf(recipe, child));
     await sleep(200);
   }
 }
 
-async function answersBeforeExit(recipe: Recipe, child: ChildProcess, deadline: number): Promise<boolean> {
+async function answersBeforeExit(recipe: Recipe, child: ChildProcess, deadline: () => number): Promise<boolean> {
   for (;;) {
     if (hasExited(child)) return false;
     if (await recipe.answers().catch(() => false)) return !hasExited(child);
-    if (Date.now() > deadline) {
+    if (Date.now() > deadline()) {
       if (child.pid !== undefined) signalWithChildren(child.pid, 'SIGKILL');
       await exitOf(child);
       return false;
@@ -190,9 +243,10 @@ function hasExited(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }
 
-function exitOf(child: ChildProcess): Promise<void> {
+/** `isAwaited`: this process stays alive until the child ends. */
+function exitOf(child: ChildProcess, { isAwaited } = { isAwaited: true }): Promise<void> {
   if (hasExited(child)) return Promise.resolve();
-  child.ref();
+  if (isAwaited) child.ref();
   return new Promise((done) => child.once('exit', () => done()));
 }
 

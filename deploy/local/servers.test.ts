@@ -17,10 +17,11 @@ const { Client } = createRequire(import.meta.url)('pg') as {
 
 let dataDir: string;
 let servers: Servers;
+const lines: string[] = [];
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'natter-servers-'));
-  servers = await bringServers({ dataDir, env: ownServersOnly() });
+  servers = await bringServers({ dataDir, env: ownServersOnly(), log: (line) => lines.push(line) });
 });
 
 afterAll(async () => {
@@ -51,7 +52,7 @@ test('a stopped start leaves its data and ports to the next one', async () => {
   const { postgresUrl, redisUrl, natsUrl } = servers;
   await servers.stop();
   await expect(query('SELECT 1')).rejects.toThrow();
-  servers = await bringServers({ dataDir, env: ownServersOnly() });
+  servers = await bringServers({ dataDir, env: ownServersOnly(), log: (line) => lines.push(line) });
   expect(await query('SELECT value FROM kept')).toEqual([{ value: 'still here' }]);
   expect([servers.postgresUrl, servers.redisUrl, servers.natsUrl]).toEqual([postgresUrl, redisUrl, natsUrl]);
 });
@@ -65,6 +66,29 @@ test.each(['postgres', 'redis', 'nats'] as const)('%s can be killed and started 
   if (name === 'redis') expect(await redis('PING')).toBe('+PONG');
   if (name === 'nats') expect(await natsInfo()).toMatch(/^INFO/);
 });
+
+test.each(['postgres', 'redis', 'nats'] as const)(
+  '%s is started again when it ends by itself, until it is stopped',
+  async (name) => {
+    const { pid } = servers[name];
+    if (name === 'postgres') await query(`CREATE TABLE IF NOT EXISTS ended (value text)`);
+    lines.length = 0;
+    process.kill(pid ?? 0, 'SIGKILL');
+    await expect.poll(() => lines.join()).toContain(`${name} ended with SIGKILL and is started again`);
+    await servers[name].start();
+    expect(servers[name].pid).not.toBe(pid);
+    if (name === 'postgres') expect(await query('SELECT count(*)::int AS count FROM ended')).toEqual([{ count: 0 }]);
+    if (name === 'redis') expect(await redis('PING')).toBe('+PONG');
+    if (name === 'nats') expect(await natsInfo()).toMatch(/^INFO/);
+
+    // A stop ends a start in progress too.
+    process.kill(servers[name].pid ?? 0, 'SIGKILL');
+    await expect.poll(() => lines.filter((line) => line.includes('is started again')).length).toBe(2);
+    await servers[name].stop();
+    await expect(name === 'postgres' ? query('SELECT 1') : exchange(portOf(name), '', /./)).rejects.toThrow();
+    await servers[name].start();
+  },
+);
 
 test('a paused server answers after it is continued', async () => {
   await servers.redis.kill('SIGSTOP');
@@ -132,6 +156,8 @@ async function redis(command: string, from = servers): Promise<string | undefine
 function natsInfo(from = servers): Promise<string> {
   return exchange(Number(new URL(from.natsUrl).port), '', /\r\n/);
 }
+
+const portOf = (name: 'redis' | 'nats'): number => Number(new URL(servers[`${name}Url`]).port);
 
 function exchange(port: number, send: string, until: RegExp): Promise<string> {
   return new Promise((done, fail) => {
