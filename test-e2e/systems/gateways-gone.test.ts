@@ -34,6 +34,7 @@ const register = async (): Promise<Answer> => {
 };
 const poll = ({ queue_id, last_event_id }: Answer) =>
   ask('GET', '/events', { queue_id, last_event_id, dont_block: true });
+const users = (): Child[] => system.children.filter(({ program }) => program === 'users');
 const gateways = (): Child[] => system.children.filter(({ program }) => program === 'gateway');
 
 /** Kills these processes, and whatever replaces them, until `work` is done. */
@@ -81,6 +82,18 @@ test('a queue outlives the absence of all gateways, and a restart of event-queue
       await expect.poll(() => child.pid()).not.toBe(before);
       await child.ready();
     }
+    await pause(3_000);
+  });
+  await expect.poll(async () => (await poll(queue)).status).toBe(200);
+});
+
+test('a queue outlives the absence of users, without which no poll is authenticated', async () => {
+  const queue = await register();
+  expect((await poll(queue)).status).toBe(200);
+  await without(users(), async () => {
+    await untilRow(`SELECT FROM event_queue.queue WHERE queue_id = $1 AND expires_at < now() - interval '14 s'`, [
+      queue.queue_id,
+    ]);
     await pause(3_000);
   });
   await expect.poll(async () => (await poll(queue)).status).toBe(200);

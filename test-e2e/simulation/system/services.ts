@@ -1,5 +1,6 @@
 import {
   type Actor,
+  ChatError,
   type LogEvent,
   messageChangeOperations,
   messagingOperations,
@@ -33,6 +34,9 @@ const versionKey = (userId: number): string => `actor:${userId}`;
 /** Counts the changes of a user, which must equal the user's version. */
 export function usersHandlers({ database }: Owner): Handlers {
   return [
+    // Gateways check with a key of nobody whether users can authenticate.
+    handle(userOperations.authenticate, () => Promise.reject(new ChatError('INVALID_API_KEY', 'Invalid API key'))),
+
     handle(userOperations.refreshActor, async ({ meta: { realmId } }, { user_id }) => {
       const keys = sql.array([versionKey(user_id)], 'text');
       const row = await database.one(sql.type(versionRow)`SELECT key, version FROM log.versions(${realmId}, ${keys})`);

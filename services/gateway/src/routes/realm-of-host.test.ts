@@ -7,10 +7,13 @@ import { createRealmFinder } from './realm-of-host.ts';
 function finder(limit: number, defaultHost?: string) {
   const asked: string[] = [];
   const clock = { now: 0 };
+  const users = { isAway: false, isSilent: false };
   const hosts = new Map([['chat.example', 1]]);
   const bus = {
     call: async (_: unknown, { host }: { host: string }) => {
       asked.push(host);
+      if (users.isSilent) return new Promise(() => undefined);
+      if (users.isAway) throw new ChatError('SERVICE_UNAVAILABLE', 'No process answers');
       const found = hosts.has(host) ? host : defaultHost;
       if (found) return { realm_id: hosts.get(found), realm_url: `https://${found}`, host: found };
       throw new ChatError('NONEXISTENT_SUBDOMAIN', 'There is no organization here');
@@ -22,7 +25,7 @@ function finder(limit: number, defaultHost?: string) {
       ({ realmId }) => (realmId === 1 ? 'found' : `realm ${realmId}`),
       (error: ChatError) => error.code,
     );
-  return { asked, codeOf, clock, hosts };
+  return { asked, codeOf, clock, hosts, users };
 }
 
 test('a network that asks for unknown hosts is refused before users is called', async () => {
@@ -84,3 +87,35 @@ test.each([undefined, 'chat.example'])(
     expect(await codeOf('new.example', '192.0.2.1')).toBe('realm 2');
   },
 );
+
+test('while users is away, hosts of realms are served without a wait, and others are not served for longer than a minute', async () => {
+  const { codeOf, clock, users } = finder(100);
+  expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+  expect(await codeOf('no.example', '192.0.2.1')).toBe('NONEXISTENT_SUBDOMAIN');
+  clock.now = 30 * 60_000;
+  users.isAway = true;
+  expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+  expect(await codeOf('no.example', '192.0.2.1')).toBe('SERVICE_UNAVAILABLE');
+  // A call that is never answered delays no request.
+  users.isSilent = true;
+  for (let count = 0; count < 100; count++) expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+});
+
+test('a host of a realm is served while the refresh of its result is not answered', async () => {
+  const { codeOf, clock, users } = finder(100);
+  expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+  clock.now = 3_000;
+  users.isSilent = true;
+  expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+});
+
+test('a realm that moved to another host is noticed after an outage', async () => {
+  const { codeOf, clock, hosts, users } = finder(100);
+  expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+  clock.now = 3_000;
+  users.isAway = true;
+  expect(await codeOf('chat.example', '192.0.2.1')).toBe('found');
+  users.isAway = false;
+  hosts.delete('chat.example');
+  await expect.poll(() => codeOf('chat.example', '192.0.2.1')).toBe('NONEXISTENT_SUBDOMAIN');
+});

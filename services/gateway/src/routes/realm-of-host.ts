@@ -5,6 +5,10 @@ import { type Rate, rateLimitHit } from '../rate-limit/rate-limit.ts';
 
 const freshMs = 2_000;
 const usableMs = 60_000;
+/** Results of realms are used for this long while users is unavailable. */
+const usableInOutageMs = 3_600_000;
+/** How long a request waits for a refresh of the result of a realm. */
+const refreshWaitMs = 1_000;
 const maxEntries = 10_000;
 /** Calls to users per second and gateway for hosts that no realm has. */
 const maxUnknownPerSecond = 50;
@@ -22,8 +26,8 @@ interface Entry {
 }
 
 /**
- * Finds the realm of a host. Results are refreshed after two seconds, so that new and renamed realms are noticed, and
- * those of realms are kept during an outage. Hosts that no realm has cannot be told from new ones without a call to
+ * Finds the realm of a host. Results are refreshed after two seconds, so that new and renamed realms are noticed. While users is
+ * unavailable, those of realms are used for an hour, and requests do not wait for the refresh. Hosts that no realm has cannot be told from new ones without a call to
  * users, whether or not there is a default realm. So their calls are limited by network and per second, and they evict
  * no hosts of realms. Above the limit per second their results are refreshed after a minute.
  */
@@ -37,10 +41,13 @@ export function createRealmFinder(
   const known = new LRUCache<string, Entry>({ max: maxEntries });
   const unknown = new LRUCache<string, Entry>({ max: maxEntries });
   const asking = new Map<string, Promise<FoundRealm>>();
+  /** The last call to users was not answered, or not within the wait. */
+  let isAway = false;
 
   async function ask(host: string, meta: RequestMeta): Promise<FoundRealm> {
     try {
       const answer = await bus.call(userOperations.findRealm, { host }, { meta });
+      isAway = false;
       const { realm_id: realmId, realm_url } = answer;
       const found = { realmId, realmUrl: realm_url ?? (await urlByPolicy({ ...meta, realmId })) };
       if (answer.host === undefined || answer.host === host) {
@@ -49,12 +56,35 @@ export function createRealmFinder(
       } else miss(host, found, meta);
       return found;
     } catch (error) {
-      const last = known.get(host) ?? unknown.get(host);
-      const isOutage = error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
-      if (isOutage && last && now() - last.at < usableMs) return realmOf(last);
+      isAway = error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE';
+      const usable = isAway && usableInOutage(host);
+      if (usable) return realmOf(usable);
       if (error instanceof ChatError && error.code === 'NONEXISTENT_SUBDOMAIN') miss(host, error, meta);
       throw error;
     }
+  }
+
+  function usableInOutage(host: string): Entry | undefined {
+    const realm = known.get(host);
+    if (realm && now() - realm.at < usableInOutageMs) return realm;
+    const other = unknown.get(host);
+    return other && now() - other.at < usableMs ? other : undefined;
+  }
+
+  /** The result of a refresh, or the last one if users does not answer. */
+  async function refreshed(host: string, refresh: Promise<FoundRealm>): Promise<FoundRealm> {
+    const last = known.get(host);
+    if (!last || now() - last.at >= usableInOutageMs) return refresh;
+    refresh.catch(() => undefined);
+    if (isAway) return realmOf(last);
+    let timer: NodeJS.Timeout | undefined;
+    const waited = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, refreshWaitMs);
+    });
+    const outcome = await Promise.race([refresh, waited]).finally(() => clearTimeout(timer));
+    if (outcome) return outcome;
+    isAway = true;
+    return realmOf(last);
   }
 
   function miss(host: string, result: FoundRealm | ChatError, meta: RequestMeta): void {
@@ -88,7 +118,7 @@ export function createRealmFinder(
     if (!last && isFlooded) throw refused(1);
     const running = asking.get(host) ?? ask(host, meta).finally(() => asking.delete(host));
     asking.set(host, running);
-    return running;
+    return refreshed(host, running);
   };
 }
 
