@@ -102,7 +102,7 @@ function startLoad(clients: Clients): { isOver(): boolean } {
   const { scheduler, system } = clients;
   const { random } = scheduler;
   const size = random.chance(0.15) ? 4 : 2;
-  const realms = random.chance(0.15) ? [1, 2] : [1];
+  const realms = random.pick([[1], [1], [1, 2], [1, 2, 3, 4, 5]]);
   let running = 0;
   const start = (work: Promise<void>): void => {
     running++;
@@ -126,6 +126,9 @@ function startLoad(clients: Clients): { isOver(): boolean } {
     for (let k = 0; k < 1 + random.below(size); k++) {
       await spread();
       const kind = random.next();
+      // At once, so that one transaction commits them.
+      const others = random.chance(0.6) ? realms.filter((realmId) => realmId !== who.realmId) : [];
+      for (const realmId of others) start(send(clients, { ...who, realmId }, `${name}.${k} of ${realmId}`));
       const to = random.chance(0.2) ? `to${random.pick([7, 8])}:` : '';
       if (kind < 0.5) await send(clients, who, `${to}${name}.${k}`);
       else if (kind < 0.9) await change(clients, { ...caller(), realmId: who.realmId }, `${name}.${k}`);

@@ -21,6 +21,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { z } from 'zod';
 
 const realmId = 1;
+const otherRealmId = 2;
 const counts = sql.type(z.object({ count: z.number() }));
 const event: LogEvent = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
 let servers: Servers;
@@ -34,7 +35,7 @@ beforeAll(async () => {
   await migrate(servers.postgresUrl, 'secret', () => undefined);
   const url = serviceUrl(servers.postgresUrl, 'users', 'secret');
   database = createDatabase({ url, maxConnections: 2, name: 'failing', onError: () => undefined });
-  await database.any(sql.unsafe`SELECT log.create_realm(${realmId})`);
+  for (const realm of [realmId, otherRealmId]) await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
   admin = new pg.Client({ connectionString: servers.postgresUrl });
   locker = new pg.Client({ connectionString: servers.postgresUrl });
   await Promise.all([admin.connect(), locker.connect()]);
@@ -76,6 +77,12 @@ const operations: Record<string, (key: string) => Promise<unknown>> = {
   },
   'a group commit': () => commit()(realmId, { ...decided, claim: undefined }),
   'a group commit with a key': (key) => commit()(realmId, { ...decided, claim: claim(key) }),
+  'a group commit of two realms': async (key) => {
+    const commits = commit();
+    const both = [realmId, otherRealmId].map((realm) => commits(realm, { ...decided, claim: claim(key) }));
+    const failed = (await Promise.allSettled(both)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+  },
   'snapshots of two roles': () =>
     exportSnapshot(database, async (snapshot) => {
       await snapshot.one(counts`SELECT count(*) FROM users.account`);

@@ -31,6 +31,14 @@ export class KeyTaken extends Error {
 export const isKeyTaken = (error: unknown): boolean =>
   error instanceof Error && 'constraint' in error && error.constraint === 'idempotency_pkey';
 
+/** The realm whose key has a row already, if the error tells it. */
+export function realmOfTakenKey(error: unknown): number | undefined {
+  if (!isKeyTaken(error) || !(error instanceof Error) || !('detail' in error)) return undefined;
+  // "Key (realm_id, user_id, key)=(1, 7, …) already exists.", in the language of the server.
+  const realmId = Number(/=\((\d+), /.exec(String(error.detail))?.[1]);
+  return Number.isInteger(realmId) ? realmId : undefined;
+}
+
 /** The stored answer of a key: the result or the refusal. */
 export type Answer =
   | { result: unknown }
@@ -73,13 +81,11 @@ export const numberedAnswer = (claim: Claim, fromEnd: number, named: string, res
 
 export const insertNumberedAnswers =
   (schema: string): InsertNumbered =>
-  (realmId, rows) =>
+  (rows) =>
     sql.unsafe`
     INSERT INTO ${sql.identifier([schema, 'idempotency'])} (realm_id, user_id, key, fingerprint, answer)
-    SELECT ${realmId}, r.user_id, r.key, r.fingerprint,
-      json_build_object('result', r.rest || jsonb_build_object(r.named, n.last - r.from_end))
-    FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n,
-      json_to_recordset(${rows}::json) AS r (from_end int, user_id int, key text, fingerprint text, named text, rest jsonb)`;
+    SELECT r.realm_id, r.user_id, r.key, r.fingerprint, json_build_object('result', r.rest || jsonb_build_object(r.named, r.number))
+    FROM ${rows(sql.fragment`user_id int, key text, fingerprint text, named text, rest jsonb`)} r`;
 
 export function createAnswers(database: Database, schema: string): Answers {
   const table = sql.identifier([schema, 'idempotency']);

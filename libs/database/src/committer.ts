@@ -1,34 +1,12 @@
-import { ChatError, type LogEvent } from '@natter/contracts';
-import { type Claim, insertNumberedAnswers, numberedAnswer } from './claim.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ChatError } from '@natter/contracts';
+import { realmOfTakenKey } from './claim.ts';
 import type { Database } from './database.ts';
-import { currentDeadline, type Deadline, tooLate, withDeadline, withoutDeadline } from './deadline.ts';
-import type { Numbered } from './numbered.ts';
-import { sharedPatience } from './patience.ts';
-import { isTransient } from './prepared.ts';
-import { isConnectionFailure, isRefusedForNow } from './sql-state.ts';
+import { currentDeadline } from './deadline.ts';
+import { type Answered, takeBatch, type Waiting } from './decided-writes.ts';
+import { createRealmCommits, isOutage, type SharedBatch } from './realm-commits.ts';
 import { traced } from './trace.ts';
-import { appendAndCommit, type OnAppended, openUnit } from './unit-of-work.ts';
-
-/** One decided write, ready to be committed with others. */
-export interface Decided {
-  basis: Record<string, number>;
-  events: LogEvent[];
-  /** Rows that contain log numbers. `fromEnd` is the distance of this item's first event from the end of the batch. */
-  numbered: (fromEnd: number) => Numbered[];
-}
-
-/** A decided write and the answer of its request. */
-export interface Answered<N extends string = string, R extends object = object> extends Decided {
-  /** `rest`, plus the number of the first event under the name `named`. */
-  answer: { named: N; rest: R };
-  claim: Claim | undefined;
-}
-
-interface Waiting extends Answered {
-  deadline: Deadline | undefined;
-  resolve: (answer: never) => void;
-  reject: (error: unknown) => void;
-}
+import { BasisChanged, type OnAppended } from './unit-of-work.ts';
 
 /** Returns the answer of the request. Throws `KeyTaken` if the key of `claim` has an answer. */
 export type Commit = <N extends string, R extends object>(
@@ -36,15 +14,32 @@ export type Commit = <N extends string, R extends object>(
   decided: Answered<N, R>,
 ) => Promise<R & Record<N, number>>;
 
-const maxBatch = 100;
+/** The writes of a realm that wait. */
+interface Line {
+  realmId: number;
+  waiting: Waiting[];
+  /** How many times in a row a transaction with other realms did not commit its writes. */
+  returned: number;
+}
+
 const maxWaiting = 5_000;
-/** Deadline of writes whose caller set none. */
-const batchMs = 15_000;
+/** Transactions of one realm at a time. Beside one of several realms no other begins, so that realms gather. */
+const maxTransactions = 2;
+/** A transaction that takes longer waits for something, and no longer holds up other realms. */
+const slowMs = 50;
+const maxRealms = 64;
+/** A realm with this many writes has a transaction of its own: it would gain little, and delay the others. */
+const ownTransaction = 10;
+const maxCharacters = 4_000_000;
+/** Then the realm waits for its clock, in a transaction of its own. */
+const maxReturned = 2;
 
 /**
- * Commits many decided writes of a realm in one transaction, so that a realm's maximum rate is batch size ÷ flush time.
- * At most one transaction per realm and process runs at a time; writes that arrive meanwhile join the next. A failed
- * batch is committed one by one, so that only writes with outdated versions fail.
+ * Commits many decided writes in one transaction: those of a realm, so that its maximum rate is batch size ÷ flush time,
+ * and those of several realms that have few each, so that many realms cost no more than one. A realm is part of one
+ * transaction at a time; writes that arrive meanwhile join the next. Realms do not depend on each other: the writes of
+ * one are committed or refused whatever becomes of the others. If a transaction fails, its realms are committed one by
+ * one, and those of a failed realm write by write, so that only writes with outdated versions fail.
  */
 export function createCommitter(
   database: Database,
@@ -52,113 +47,147 @@ export function createCommitter(
   onAppended: OnAppended,
   full: () => ChatError,
 ): Commit {
-  const realms = new Map<number, Waiting[]>();
-  const insertAnswers = insertNumberedAnswers(schema);
+  const commits = createRealmCommits(database, schema, onAppended);
+  /** Realms that have waiting writes or are part of a transaction. */
+  const lines = new Map<number, Line>();
+  /** Those that are part of none, in the order in which they have their turn. */
+  const ready = new Set<Line>();
+  /** A transaction belongs to no single request. */
+  const outsideRequests = AsyncLocalStorage.snapshot();
+  let free = maxTransactions;
+  let isScheduled = false;
 
   return (realmId, decided) =>
     new Promise((resolve, reject) => {
-      const running = realms.get(realmId);
-      const queue = running ?? [];
-      if (queue.length >= maxWaiting) return reject(full());
+      const known = lines.get(realmId);
+      const line = known ?? { realmId, waiting: [], returned: 0 };
+      if (line.waiting.length >= maxWaiting) return reject(full());
       const deadline = currentDeadline();
-      queue.push({ ...decided, deadline, events: decided.events.map(traced), resolve, reject });
-      if (running) return;
-      realms.set(realmId, queue);
-      void withoutDeadline(() => drain(realmId, queue));
+      line.waiting.push({ ...decided, deadline, events: decided.events.map(traced), resolve, reject });
+      if (!known) {
+        lines.set(realmId, line);
+        ready.add(line);
+      }
+      if (ready.has(line)) schedule();
     });
 
-  async function drain(realmId: number, queue: Waiting[]): Promise<void> {
-    // Waits one turn of the event loop, so that requests that were read together are committed together.
-    await new Promise(setImmediate);
-    while (queue.length > 0) {
-      const batch = takeBatch(queue);
-      if (batch.length === 0) continue;
-      try {
-        await commitBatch(realmId, batch);
-      } catch (error) {
-        // After a lost connection the outcome is unknown, so no write may be repeated here. A server that refuses one
-        // write refuses all.
-        if (isOutage(error) || (batch.length === 1 && !isTransient(error))) {
-          for (const item of batch) item.reject(error);
-          continue;
-        }
-        // A write reached its deadline and aborted the batch; it is refused when the next batch is taken.
-        if (batch.some(({ deadline }) => deadline?.hasEnded)) queue.unshift(...batch);
-        else for (const item of batch) await commitAlone(realmId, item);
-      }
+  /** Waits one turn of the event loop, so that requests that were read together are committed together. */
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    outsideRequests(() => void setImmediate(start));
+  }
+
+  function start(): void {
+    isScheduled = false;
+    for (const line of ready)
+      if (line.waiting.length >= ownTransaction || line.returned >= maxReturned) void runAlone(line);
+    while (free > 0 && ready.size > 0) {
+      const [first, ...others] = [...ready].slice(0, maxRealms);
+      if (!first) break;
+      if (others.length === 0) void inTurn(1, () => runAlone(first));
+      else void inTurn(maxTransactions, () => runTogether([first, ...others]));
     }
-    realms.delete(realmId);
   }
 
-  /** Deadlocks and lock time-outs are not caused by the write: it is repeated. */
-  async function commitAlone(realmId: number, item: Waiting): Promise<void> {
-    for (let attempt = 1; ; attempt++)
-      try {
-        if (item.deadline?.hasEnded) throw tooLate();
-        return await commitBatch(realmId, [item]);
-      } catch (error) {
-        if (attempt >= 4 || !isTransient(error)) return item.reject(error);
-      }
+  async function inTurn(places: number, transaction: () => Promise<void>): Promise<void> {
+    let isCounted = true;
+    free -= places;
+    const uncount = (): void => {
+      if (!isCounted) return;
+      isCounted = false;
+      free += places;
+      if (ready.size > 0) schedule();
+    };
+    const timer = setTimeout(uncount, slowMs);
+    await transaction();
+    clearTimeout(timer);
+    uncount();
   }
 
-  /** The earliest deadline aborts the batch; the others are then committed without that write. */
-  function commitBatch(realmId: number, batch: Waiting[]): Promise<void> {
-    const remainingMs = Math.min(batchMs, ...batch.map(({ deadline }) => deadline?.remainingMs() ?? batchMs));
-    const patience = sharedPatience(batch.flatMap(({ deadline }) => deadline?.patience ?? []));
-    return withDeadline(remainingMs, () => commitWithin(realmId, batch), patience);
+  function runAlone(line: Line): Promise<void> {
+    ready.delete(line);
+    return commitAlone(line, takeBatch(line.waiting));
   }
 
-  async function commitWithin(realmId: number, batch: Waiting[]): Promise<void> {
-    await database.connect(async (connection) => {
-      const unit = openUnit(connection, realmId);
-      const total = batch.reduce((sum, item) => sum + item.events.length, 0);
-      let offset = 0;
-      for (const item of batch) {
-        unit.work.restOn(item.basis);
-        unit.events.push(...item.events);
-        const fromEnd = total - offset - 1;
-        unit.numbered.push(...item.numbered(fromEnd));
-        if (item.claim) {
-          const row = numberedAnswer(item.claim, fromEnd, item.answer.named, item.answer.rest);
-          unit.numbered.push({ into: insertAnswers, row });
+  async function commitAlone(line: Line, batch: readonly Waiting[]): Promise<void> {
+    let repeated: readonly Waiting[] = [];
+    try {
+      if (batch.length > 0) repeated = await commits.commit(line.realmId, batch);
+    } finally {
+      line.returned = 0;
+      makeReady(line, repeated);
+    }
+  }
+
+  /** The realm is no longer part of a transaction. `repeated`: writes that go first in the next one. */
+  function makeReady(line: Line, repeated: readonly Waiting[] = []): void {
+    line.waiting.unshift(...repeated);
+    if (line.waiting.length === 0) return void lines.delete(line.realmId);
+    ready.add(line);
+    schedule();
+  }
+
+  /** Takes the realms whose writes fit; realms whose writes cannot be shared are committed alone. */
+  function takeShares(candidates: readonly Line[]): Map<Line, SharedBatch> {
+    const shares = new Map<Line, SharedBatch>();
+    let characters = 0;
+    for (const line of candidates) {
+      ready.delete(line);
+      const batch = takeBatch(line.waiting);
+      const share = batch.length === 0 ? undefined : commits.shareOf(line.realmId, batch);
+      characters += share?.item.length ?? 0;
+      if (!share) void commitAlone(line, batch);
+      else if (shares.size > 0 && characters > maxCharacters) {
+        makeReady(line, batch);
+        break;
+      } else shares.set(line, share);
+    }
+    return shares;
+  }
+
+  async function runTogether(candidates: readonly Line[]): Promise<void> {
+    const shares = takeShares(candidates);
+    if (shares.size === 0) return;
+    try {
+      const outcomes = await commits.commitTogether([...shares.values()]);
+      for (const [line, { realmId, batch }] of shares) {
+        const outcome = outcomes.get(realmId) ?? 'busy';
+        if (outcome === 'busy') comeBack(line, batch);
+        else if ('stale' in outcome) refuse(line, batch, outcome.stale);
+        else {
+          line.returned = 0;
+          makeReady(line);
         }
-        offset += item.events.length;
       }
-      const appended = await appendAndCommit(connection, schema, unit, unit.begin);
-      if (appended.entries.length > 0) withoutDeadline(() => onAppended(appended));
-      let number = appended.entries[0]?.number ?? 0;
-      for (const item of batch) {
-        const result = { ...item.answer.rest, [item.answer.named]: number };
-        if (item.claim) item.claim.stored = { result };
-        item.resolve(result as never);
-        number += item.events.length;
-      }
-    });
+    } catch (error) {
+      afterFailure(shares, error);
+    }
   }
-}
 
-/** A server that refuses writes, or a lost connection as thrown by `connect`. A statement that was cancelled is neither. */
-const isOutage = (error: unknown): boolean =>
-  isRefusedForNow(error) || (error instanceof ChatError && error.status >= 500 && isConnectionFailure(error.cause));
-
-/**
- * The longest run of waiting writes with compatible expected versions and distinct keys. Refuses writes whose deadline
- * has passed.
- */
-function takeBatch(queue: Waiting[]): Waiting[] {
-  while (queue[0]?.deadline?.hasEnded) queue.shift()?.reject(tooLate());
-  const basis = new Map<string, number>();
-  const keys = new Set<string>();
-  let count = 0;
-  for (const item of queue.slice(0, maxBatch)) {
-    // Its deadline would abort the batch for the others.
-    if (item.deadline?.hasEnded) break;
-    const key = item.claim && `${item.claim.userId} ${item.claim.key}`;
-    if (key !== undefined && keys.has(key)) break;
-    if (Object.entries(item.basis).some(([name, version]) => (basis.get(name) ?? version) !== version)) break;
-    for (const [name, version] of Object.entries(item.basis)) basis.set(name, version);
-    if (key !== undefined) keys.add(key);
-    count++;
+  function comeBack(line: Line, batch: readonly Waiting[]): void {
+    line.returned++;
+    makeReady(line, batch);
   }
-  return queue.splice(0, count);
+
+  /** An expected version has changed. Alone, the writes that do not expect it are committed. */
+  function refuse(line: Line, batch: readonly Waiting[], key: string): void {
+    if (batch.length > 1) return void commitAlone(line, batch);
+    for (const item of batch) item.reject(new BasisChanged(key));
+    line.returned = 0;
+    makeReady(line);
+  }
+
+  function afterFailure(shares: ReadonlyMap<Line, SharedBatch>, error: unknown): void {
+    const cause = realmOfTakenKey(error);
+    for (const [line, { realmId, batch }] of shares) {
+      // After a lost connection the outcome is unknown, so no write may be repeated here.
+      if (isOutage(error)) {
+        for (const item of batch) item.reject(error);
+        makeReady(line);
+      } else if (cause === undefined || cause === realmId || line.returned + 1 >= maxReturned)
+        void commitAlone(line, batch);
+      else comeBack(line, batch);
+    }
+  }
 }

@@ -21,8 +21,9 @@ export interface ConsumerOptions {
   /** Runs after the last event of a transaction, for work that is cheaper for many events at once. */
   finish?: ((work: Work) => Promise<void>) | undefined;
   /**
-   * Hints within this time (milliseconds) cause one query; longer where hints are frequent and no request waits for
-   * them.
+   * Hints within this time (milliseconds) cause one query. Set it, longer than by default, where hints are frequent and
+   * no request waits for them: then the consumer also rests after each round in proportion to its length, so that many
+   * realms take no more of its time than a few.
    */
   gatherMs?: number | undefined;
   /** Called after each transaction that handled events. */
@@ -52,6 +53,8 @@ const idleMs = 2_000;
 /** Key of failures that concern no single realm. */
 const everyRealm = 0;
 const usualGatherMs = 15;
+/** The rest after a round of a consumer with `gatherMs`, as a multiple of the round; at most `pollMs`. */
+const restFactor = 4;
 const usualBatchSize = 200;
 const reapplyEveryMs = 5_000;
 /** First delay before a realm is tried again whose events wait for a predecessor. */
@@ -78,6 +81,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const loop = (async () => {
     while (!hints.isStopped) {
       const realms = hints.take();
+      const beganAt = performance.now();
       try {
         await round(realms);
         failing.passed(everyRealm, 0);
@@ -88,7 +92,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         const { waitMs } = failing.failed(everyRealm, 0, error);
         await hints.waitAfterFailure(waitMs);
       }
-      if (!hints.isStopped) await hints.wait();
+      const restMs = options.gatherMs === undefined ? 0 : restFactor * (performance.now() - beganAt);
+      if (!hints.isStopped) await hints.wait(restMs);
     }
   })();
 

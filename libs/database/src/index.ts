@@ -9,6 +9,7 @@ export * from './consumer.ts';
 export { addCost, withCost } from './cost.ts';
 export * from './database.ts';
 export * from './deadline.ts';
+export type { Answered, Decided } from './decided-writes.ts';
 export { FairQueue, type Owner, ownerWithoutAccount } from './fair-queue.ts';
 export { createGates, type GateOwner, type Gates, gateOwnerOf } from './gates.ts';
 export { inBatches } from './in-batches.ts';

@@ -3,8 +3,8 @@ export interface RealmHints {
   hint(realmId: number, isAwaited?: boolean): void;
   /** The hinted realms; begins to gather anew. */
   take(): Set<number>;
-  /** Waits for hints, or for the next poll. */
-  wait(): Promise<void>;
+  /** Waits for hints, or for the next poll. `restMs`: gathers for at least this long, unless a request waits. */
+  wait(restMs?: number): Promise<void>;
   /** Waits after a failure; ends early when the consumer stops. */
   waitAfterFailure(ms: number): Promise<void>;
   stop(): void;
@@ -14,20 +14,21 @@ export interface RealmHints {
 /** Gathers hints for `gatherMs`, so that many cause one query; one that a request waits for ends the wait at once. */
 export function createRealmHints(gatherMs: number, pollMs: number): RealmHints {
   const hinted = new Set<number>();
-  let wake: (afterMs: number) => void = () => undefined;
+  let wake: (isNow: boolean) => void = () => undefined;
   let isAwaitedNow = false;
   let isStopped = false;
 
-  async function wait(): Promise<void> {
+  async function wait(restMs = 0): Promise<void> {
+    const longerMs = Math.min(Math.max(gatherMs, restMs), pollMs);
     await new Promise<void>((resolve) => {
-      const usual = hinted.size > 0 ? gatherMs : pollMs * (0.8 + Math.random() * 0.4);
+      const usual = hinted.size > 0 ? longerMs : pollMs * (0.8 + Math.random() * 0.4);
       let timer = setTimeout(resolve, isAwaitedNow ? 0 : usual);
       let isGathering = hinted.size > 0;
-      wake = (afterMs) => {
-        if (isGathering && afterMs > 0) return;
+      wake = (isNow) => {
+        if (isGathering && !isNow) return;
         isGathering = true;
         clearTimeout(timer);
-        timer = setTimeout(resolve, afterMs);
+        timer = setTimeout(resolve, isNow ? 0 : longerMs);
       };
     });
     wake = () => undefined;
@@ -38,12 +39,12 @@ export function createRealmHints(gatherMs: number, pollMs: number): RealmHints {
       if (isAwaited && !isAwaitedNow) {
         isAwaitedNow = true;
         hinted.add(realmId);
-        wake(0);
+        wake(true);
         return;
       }
       if (hinted.has(realmId)) return;
       hinted.add(realmId);
-      wake(gatherMs);
+      wake(false);
     },
     take: () => {
       const realms = new Set(hinted);
@@ -63,7 +64,7 @@ export function createRealmHints(gatherMs: number, pollMs: number): RealmHints {
       }),
     stop: () => {
       isStopped = true;
-      wake(0);
+      wake(true);
     },
     get isStopped() {
       return isStopped;

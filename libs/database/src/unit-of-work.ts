@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Claim, insertAnswer, isKeyTaken, KeyTaken } from './claim.ts';
 import type { Connection } from './connection.ts';
 import { type Database, executor, sql, toLiteralSql } from './database.ts';
-import { currentDeadline, pause, withoutDeadline } from './deadline.ts';
+import { currentDeadline, type Deadline, pause, withoutDeadline } from './deadline.ts';
 import { type Gates, passGate } from './gates.ts';
 import { type Numbered, numberedQueries } from './numbered.ts';
 import { isTransient } from './prepared.ts';
@@ -58,17 +58,19 @@ export class BasisChanged extends Error {
 /** Another attempt holds the gate of the versions that this unit bumps. */
 class GateHeld extends BasisChanged {}
 
-const appendResult = z.object({
+export const numbersRow = z.object({
   first: z.number(),
   marks: z.array(z.number()).nullable(),
   previous_mark: z.number(),
   at: z.number(),
 });
 
+type Numbers = z.output<typeof numbersRow>;
+
 const maxAttempts = 5;
 const lockMs = 5_000;
 /** Maximum time between two statements of a unit; a process that hangs there blocks others for this long. */
-const usualIdleMs = 4_000;
+export const usualIdleMs = 4_000;
 /** Limit per unit. The largest requests (a thousand users into ten channels) announce less than half of it. */
 const maxEvents = 25_000;
 
@@ -128,16 +130,23 @@ export interface OpenUnit {
   checkDeadline: string;
 }
 
-export function openUnit({ query, deadline }: Connection, realmId: number, idleMs = usualIdleMs): OpenUnit {
+/** The statements that begin a transaction and that end it with the deadline. */
+export function boundsOf(deadline: Deadline, idleMs: number, longestLockMs = lockMs) {
   const remainingMs = Math.max(Math.floor(deadline.remainingMs()), 1);
+  return {
+    begin: `BEGIN; SET LOCAL statement_timeout = ${remainingMs}; SET LOCAL lock_timeout = ${Math.min(longestLockMs, remainingMs)}; SET LOCAL idle_in_transaction_session_timeout = '${idleMs}'`,
+    checkDeadline: `SELECT log.check_deadline(${remainingMs})`,
+  };
+}
+
+export function openUnit({ query, deadline }: Connection, realmId: number, idleMs = usualIdleMs): OpenUnit {
   const unit: Omit<OpenUnit, 'work'> = {
     realmId,
     events: [],
     basis: {},
     bumps: [],
     numbered: [],
-    begin: `BEGIN; SET LOCAL statement_timeout = ${remainingMs}; SET LOCAL lock_timeout = ${Math.min(lockMs, remainingMs)}; SET LOCAL idle_in_transaction_session_timeout = '${idleMs}'`,
-    checkDeadline: `SELECT log.check_deadline(${remainingMs})`,
+    ...boundsOf(deadline, idleMs),
   };
   const work: Work = {
     ...executor(query),
@@ -196,21 +205,21 @@ export async function appendAndCommit(
     }
     return refuseTakenKey(error);
   }
-  const appended = appendResult.parse(
-    results.find((result) => result.fields[0]?.name === 'appended')?.rows[0]?.appended,
-  );
-  const entries = events.map((event, index): LogEntry => {
-    const marks = appended.marks ?? [];
-    return {
-      number: appended.first + index,
-      n: 0,
-      mark: marks[index] ?? 0,
-      previousMark: index === 0 ? appended.previous_mark : (marks[index - 1] ?? 0),
-      at: appended.at,
-      event,
-    };
-  });
-  return { realmId, entries };
+  const [row] = results.find((result) => result.fields[0]?.name === 'appended')?.rows ?? [];
+  return { realmId, entries: entriesOf(events, numbersRow.parse(row?.appended)) };
+}
+
+/** The events with the numbers and marks that `log.append` assigned. */
+export function entriesOf(events: readonly LogEvent[], { first, marks, previous_mark, at }: Numbers): LogEntry[] {
+  const markOf = (index: number): number => marks?.[index] ?? 0;
+  return events.map((event, index) => ({
+    number: first + index,
+    n: 0,
+    mark: markOf(index),
+    previousMark: index === 0 ? previous_mark : markOf(index - 1),
+    at,
+    event,
+  }));
 }
 
 function refuseTakenKey(error: unknown): never {

@@ -61,9 +61,8 @@ export function usersHandlers({ database }: Owner): Handlers {
   ];
 }
 
-const intoMessages: InsertNumbered = (realmId, rows) => sql.unsafe`
-  INSERT INTO simulated.message (realm_id, id, content) SELECT ${realmId}, n.last - m.from_end, m.content
-  FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, content text)`;
+const intoMessages: InsertNumbered = (rows) => sql.unsafe`
+  INSERT INTO simulated.message (realm_id, id, content) SELECT m.realm_id, m.number, m.content FROM ${rows(sql.fragment`content text`)} m`;
 
 export function messagingHandlers({ appender }: Owner): Handlers {
   return [

@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
 import { PostgresError } from './postgres-error.ts';
 import { changed, rowsOf, type Shape } from './shape.ts';
-import { clockOf } from './shapes-log.ts';
+import { numberedRows } from './shapes-log.ts';
 
 /** Tables `idempotency`. */
 interface StoredAnswer {
@@ -12,7 +12,6 @@ interface StoredAnswer {
   createdAt: number;
 }
 interface NumberedAnswer {
-  from_end: number;
   user_id: number;
   key: string;
   fingerprint: string;
@@ -37,14 +36,11 @@ async function insert({ tx, values, server }: Call, schema: string): Promise<boo
   return tx.insert(tableOf(schema), keyOf(realm, user, key), { ...row });
 }
 
-async function insertNumbered(call: Call, schema: string) {
-  const { tx, values } = call;
-  const realm = values[0];
-  const rows = JSON.parse(String(values.at(-1))) as NumberedAnswer[];
-  const last = clockOf(tx, realm)?.number ?? 0;
-  for (const { from_end, user_id, key, fingerprint, named, rest } of rows) {
-    const answer = JSON.stringify({ result: { ...rest, [named]: last - from_end } });
-    if (!(await insert({ ...call, values: [realm, user_id, key, fingerprint, answer] }, schema))) throw taken();
+async function insertNumbered(call: Call, schema: string, numbers: string) {
+  const rows = numberedRows<NumberedAnswer>(call, numbers);
+  for (const { realm_id, user_id, key, fingerprint, named, rest, number } of rows) {
+    const answer = JSON.stringify({ result: { ...rest, [named]: number } });
+    if (!(await insert({ ...call, values: [realm_id, user_id, key, fingerprint, answer] }, schema))) throw taken();
   }
   return changed(rows.length);
 }
@@ -62,8 +58,8 @@ export const answerShapes: Shape[] = [
     },
   ],
   [
-    /^INSERT INTO "(\w+)"\."idempotency" \(realm_id, user_id, key, fingerprint, answer\) SELECT /,
-    (call, schema = '') => insertNumbered(call, schema),
+    /^INSERT INTO "(\w+)"\."idempotency" \(realm_id, user_id, key, fingerprint, answer\) SELECT .* AS number, r\.\* FROM (.*)/,
+    (call, schema = '', numbers = '') => insertNumbered(call, schema, numbers),
   ],
   [
     /^SELECT fingerprint, answer, first_number, id_offset, .* FROM "(\w+)"\."idempotency" WHERE/,

@@ -62,18 +62,48 @@ export function readTypes(tx: Transaction, { realm, after, through, types, limit
 export const versionOf = (tx: Transaction, realm: unknown, key: string): number =>
   (tx.get(versionTable, `${realm} ${key}`)?.version as number | undefined) ?? 0;
 
-async function append({ tx, values, role, server }: Call) {
+const staleKey = (tx: Transaction, realm: unknown, basis: Record<string, number>): string | undefined =>
+  Object.entries(basis).find(([key, version]) => versionOf(tx, realm, key) !== version)?.[0];
+
+async function append(call: Call) {
+  const { tx, values, role } = call;
   const [realm, basis, bumps, source, events] = values;
-  const service = role.replace('_', '-');
   if (source !== role) throw new PostgresError('42501', `natter_${role} is not the source ${source}`);
   await tx.lock(`${clockTable} ${realm}`);
-  const clock = clockOf(tx, realm);
-  if (!clock) throw new PostgresError('NT404', `no clock for realm ${realm}`);
-  for (const [key, version] of Object.entries(JSON.parse(String(basis)) as Record<string, number>))
-    if (versionOf(tx, realm, key) !== version) throw new PostgresError('NT409', `basis changed: ${key}`);
+  if (!clockOf(tx, realm)) throw new PostgresError('NT404', `no clock for realm ${realm}`);
+  const stale = staleKey(tx, realm, JSON.parse(String(basis)));
+  if (stale !== undefined) throw new PostgresError('NT409', `basis changed: ${stale}`);
   for (const key of new Set(listOf<string>(bumps)))
     tx.put(versionTable, `${realm} ${key}`, { version: versionOf(tx, realm, key) + 1 });
-  const list = JSON.parse(String(events)) as { type: string }[];
+  return rowsOf({ appended: insertEvents(call, realm, JSON.parse(String(events))) });
+}
+
+interface Item {
+  realm_id: number;
+  basis: Record<string, number>;
+  events: { type: string }[];
+}
+
+function appendMany(call: Call) {
+  const { tx, values, role } = call;
+  const [source, items] = values;
+  if (source !== role) throw new PostgresError('42501', `natter_${role} is not the source ${source}`);
+  const held = (JSON.parse(String(items)) as Item[]).filter(
+    ({ realm_id }) => clockOf(tx, realm_id) && tx.tryLock(`${clockTable} ${realm_id}`),
+  );
+  const appended = held.map(({ realm_id, basis, events }) => {
+    const stale = staleKey(tx, realm_id, basis);
+    if (stale !== undefined) return { realm_id, stale };
+    const numbers = insertEvents(call, realm_id, events);
+    tx.appended.set(realm_id, numbers.first + events.length - 1);
+    return { realm_id, ...numbers };
+  });
+  return rowsOf({ appended: appended.sort((one, other) => one.realm_id - other.realm_id) });
+}
+
+function insertEvents({ tx, role, server }: Call, realm: unknown, list: { type: string }[]) {
+  const clock = clockOf(tx, realm) ?? newClock();
+  const service = role.replace('_', '-');
   const at = Math.max(server.now(), clock.lastAt);
   const marks = list.map(() => 1 + server.random.below(2_147_483_646));
   for (const [index, event] of list.entries()) {
@@ -91,20 +121,21 @@ async function append({ tx, values, role, server }: Call) {
     };
     tx.put(eventTable, eventKey(realm, number), recorded as unknown as Row);
   }
-  if (list.length > 0)
-    tx.put(clockTable, String(realm), {
-      ...clock,
-      number: clock.number + list.length,
-      mark: marks.at(-1) ?? 0,
-      lastAt: at,
-    });
-  const appended = {
-    first: clock.number + 1,
-    marks: list.length > 0 ? marks : null,
-    previous_mark: clock.mark,
-    at,
-  };
-  return rowsOf({ appended });
+  const number = clock.number + list.length;
+  if (list.length > 0) tx.put(clockTable, String(realm), { ...clock, number, mark: marks.at(-1) ?? 0, lastAt: at });
+  return { first: clock.number + 1, marks: list.length > 0 ? marks : null, previous_mark: clock.mark, at };
+}
+
+/**
+ * The rows with log numbers that a statement writes. `numbers`: the beginning of the table with which it joins them, where
+ * a realm that was not appended to is missing.
+ */
+export function numberedRows<R>({ tx, values }: Call, numbers: string): (R & { realm_id: number; number: number })[] {
+  const rows = JSON.parse(String(values.at(-1))) as (R & { realm_id: number; from_end: number })[];
+  return rows.flatMap((row) => {
+    const last = numbers.startsWith('log.appended') ? tx.appended.get(row.realm_id) : clockOf(tx, row.realm_id)?.number;
+    return last === undefined ? [] : [{ ...row, number: last - row.from_end }];
+  });
 }
 
 const recordRow = ({ number, mark, previousMark, event, at }: RecordedEvent) => ({
@@ -144,6 +175,7 @@ function newEpoch(tx: Transaction, realm: unknown, beyond: number, seen: number)
 
 export const logShapes: Shape[] = [
   [/^SELECT log\.append\(/, append],
+  [/^SELECT log\.append_many\(/, appendMany],
   [
     /^SELECT log\.pass_gate\(/,
     ({ tx, values: [realm, gate] }) => {

@@ -1,5 +1,5 @@
 import { changed, rowsOf, type Shape } from './shape.ts';
-import { clockOf } from './shapes-log.ts';
+import { numberedRows } from './shapes-log.ts';
 
 /** Tables of the simulated services: see `system/services.ts`. */
 const messageTable = 'simulated.message';
@@ -8,15 +8,11 @@ const personTable = 'simulated.person';
 
 export const serviceShapes: Shape[] = [
   [
-    /^INSERT INTO simulated\.message \(realm_id, id, content\) SELECT/,
-    ({ tx, values }) => {
-      const [realm] = values;
-      const rows = JSON.parse(String(values.at(-1))) as { from_end: number; content: string }[];
-      const last = clockOf(tx, realm)?.number ?? 0;
-      for (const { from_end, content } of rows) {
-        const id = last - from_end;
-        tx.put(messageTable, `${realm} ${id}`, { realmId: Number(realm), id, content });
-      }
+    /^INSERT INTO simulated\.message \(realm_id, id, content\) SELECT m\..* AS number, r\.\* FROM (.*)/,
+    (call, numbers = '') => {
+      const rows = numberedRows<{ content: string }>(call, numbers);
+      for (const { realm_id, number: id, content } of rows)
+        call.tx.put(messageTable, `${realm_id} ${id}`, { realmId: realm_id, id, content });
       return changed(rows.length);
     },
   ],

@@ -25,6 +25,8 @@ export class Transaction {
   readonly startedAt: number;
   /** REPEATABLE READ: sees the clocks as of its first statement. */
   isSnapshot = false;
+  /** The last numbers of the realms to which `log.append_many` has appended. */
+  readonly appended = new Map<number, number>();
   readonly #store: Store;
   readonly #locks: Locks;
   readonly #writes = new Map<string, Map<string, Row | undefined>>();

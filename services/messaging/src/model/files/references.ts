@@ -38,10 +38,9 @@ export async function filesReferredBy(
   return files.filter(({ id }) => visible.has(id)).map(({ id }) => id);
 }
 
-const intoReferences: InsertNumbered = (realmId, rows) => sql.unsafe`
+const intoReferences: InsertNumbered = (rows) => sql.unsafe`
   INSERT INTO messaging.attachment_message (realm_id, attachment_id, message_id)
-  SELECT ${realmId}, a, n.last - m.from_end
-  FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, attachment_ids int[]), unnest(m.attachment_ids) a`;
+  SELECT m.realm_id, a, m.number FROM ${rows(sql.fragment`attachment_ids int[]`)} m, unnest(m.attachment_ids) a`;
 
 /** Rows and events that a send with files adds to its unit; the owners are notified when the message has its id. */
 export function referencesOfSend(attachmentIds: readonly number[]): {

@@ -39,19 +39,18 @@ interface Parts {
   unreadFor: readonly number[] | undefined;
 }
 
-const intoMessages: InsertNumbered = (realmId, rows) => sql.unsafe`
+const intoMessages: InsertNumbered = (rows) => sql.unsafe`
   INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, sent_channel_id, topic, recipient_ids, conversation, content, rendered_content,
     client, is_read_by_sender, has_link, has_image, mentioned_ids, topic_mentioned_ids, alerted_ids, mentions_channel, unread_for, stated_at)
-  SELECT ${realmId}, n.last - m.from_end, m.sender_id, m.channel_id, m.channel_id, m.topic, m.recipient_ids, m.conversation, m.content, m.rendered_content,
+  SELECT m.realm_id, m.number, m.sender_id, m.channel_id, m.channel_id, m.topic, m.recipient_ids, m.conversation, m.content, m.rendered_content,
     m.client, m.is_read_by_sender, m.has_link, m.has_image, m.mentioned_ids, m.topic_mentioned_ids, m.alerted_ids, m.mentions_channel, m.unread_for, to_timestamp(m.stated_at)
-  FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, sender_id int, channel_id int, topic text,
-    recipient_ids int[], conversation text, content text, rendered_content text, client text, is_read_by_sender boolean, has_link boolean,
-    has_image boolean, mentioned_ids int[], topic_mentioned_ids int[], alerted_ids int[], mentions_channel boolean, unread_for int[], stated_at float8)`;
+  FROM ${rows(sql.fragment`sender_id int, channel_id int, topic text, recipient_ids int[], conversation text, content text, rendered_content text,
+    client text, is_read_by_sender boolean, has_link boolean, has_image boolean, mentioned_ids int[], topic_mentioned_ids int[], alerted_ids int[],
+    mentions_channel boolean, unread_for int[], stated_at float8`)} m`;
 
-const intoDirectMessages: InsertNumbered = (realmId, rows) => sql.unsafe`
+const intoDirectMessages: InsertNumbered = (rows) => sql.unsafe`
   INSERT INTO messaging.direct_message (realm_id, user_id, message_id)
-  SELECT ${realmId}, u, n.last - m.from_end
-  FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, user_ids int[]), unnest(m.user_ids) u`;
+  SELECT m.realm_id, u, m.number FROM ${rows(sql.fragment`user_ids int[]`)} m, unnest(m.user_ids) u`;
 
 /** The flags that the message begins with, each with its users. */
 function flagsOf(

@@ -12,10 +12,10 @@ export interface SentWidget {
 
 const none: SentWidget = { submessages: [], rows: () => [] };
 
-const intoSubmessages: InsertNumbered = (realmId, rows) => sql.unsafe`
+const intoSubmessages: InsertNumbered = (rows) => sql.unsafe`
   INSERT INTO messaging.submessage (id, realm_id, message_id, sender_id, msg_type, content) OVERRIDING SYSTEM VALUE
-  SELECT m.id, ${realmId}, n.last - m.from_end, m.sender_id, m.msg_type, m.content
-  FROM (SELECT log.last_number(${realmId}) AS last OFFSET 0) n, json_to_recordset(${rows}::json) AS m (from_end int, id int, sender_id int, msg_type text, content text)`;
+  SELECT m.id, m.realm_id, m.number, m.sender_id, m.msg_type, m.content
+  FROM ${rows(sql.fragment`id int, sender_id int, msg_type text, content text`)} m`;
 
 export async function widgetOfSend(
   executor: Executor,

@@ -1,0 +1,135 @@
+-- Events of several realms in one transaction (ADR 29).
+
+-- A key of a basis whose version is no longer the expected one. A basis `closure:<user>:<hash>` whose version has changed still holds
+-- while the person is in the same groups. Call it in a later statement than the one that took the clock.
+CREATE FUNCTION log.stale_key(p_realm int, p_basis jsonb) RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = log, pg_temp AS $$
+BEGIN
+  RETURN (SELECT b.key FROM jsonb_each_text(p_basis) b
+    LEFT JOIN log.version v ON v.realm_id = p_realm AND v.key = log.version_key(b.key)
+    WHERE coalesce(v.version, 0) <> b.value::int
+      AND CASE WHEN b.key LIKE 'closure:%'
+        THEN NOT users.closure_stands(split_part(b.key, ':', 2)::int, split_part(b.key, ':', 3)) ELSE true END
+    LIMIT 1);
+END $$;
+REVOKE ALL ON FUNCTION log.stale_key FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION log.stale_key TO natter_log;
+
+-- As before.
+CREATE OR REPLACE FUNCTION log.append(p_realm int, p_basis jsonb, p_bumps text[], p_source text, p_events json)
+RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER SET search_path = log, pg_temp AS $$
+DECLARE
+  c log.clock;
+  w log.writer;
+  n int := json_array_length(p_events);
+  stale text;
+  foreign_name text;
+  marks int[];
+  at timestamptz;
+BEGIN
+  SELECT * INTO w FROM log.writer WHERE role = session_user;
+  IF FOUND THEN
+    IF p_source IS DISTINCT FROM w.source THEN
+      RAISE EXCEPTION '% is not the source %', session_user, p_source USING ERRCODE = '42501';
+    END IF;
+    SELECT k INTO foreign_name FROM unnest(p_bumps) k WHERE NOT split_part(k, ':', 1) = ANY (w.bumps) LIMIT 1;
+    IF FOUND THEN RAISE EXCEPTION '% does not bump %', session_user, foreign_name USING ERRCODE = '42501'; END IF;
+  END IF;
+  SELECT * INTO c FROM log.clock WHERE realm_id = p_realm FOR UPDATE;
+  IF NOT FOUND THEN RAISE EXCEPTION 'no clock for realm %', p_realm USING ERRCODE = 'NT404'; END IF;
+  stale := log.stale_key(p_realm, p_basis);
+  IF stale IS NOT NULL THEN RAISE EXCEPTION 'basis changed: %', stale USING ERRCODE = 'NT409'; END IF;
+  INSERT INTO log.version AS v (realm_id, key, version)
+    SELECT DISTINCT p_realm, k, 1 FROM unnest(p_bumps) k
+    ON CONFLICT (realm_id, key) DO UPDATE SET version = v.version + 1;
+  at := greatest(clock_timestamp(), c.last_at);
+  IF n > 0 THEN
+    SELECT array_agg((random() * 2147483646)::int + 1) INTO marks FROM generate_series(1, n);
+    WITH inserted AS (
+      INSERT INTO log.event (realm_id, number, mark, previous_mark, source, type, event, created_at)
+        SELECT p_realm, c.number + e.i, marks[e.i], CASE WHEN e.i = 1 THEN c.mark ELSE marks[e.i - 1] END,
+          p_source, e.event->>'type', e.event, at
+        FROM json_array_elements(p_events) WITH ORDINALITY e(event, i)
+      RETURNING type)
+    SELECT type INTO foreign_name FROM inserted WHERE w.role IS NOT NULL AND NOT type = ANY (w.appends) LIMIT 1;
+    IF FOUND THEN
+      RAISE EXCEPTION '% does not append events of type %', session_user, foreign_name USING ERRCODE = '42501';
+    END IF;
+    UPDATE log.clock SET number = c.number + n, mark = marks[n], last_at = at WHERE realm_id = p_realm;
+  END IF;
+  RETURN jsonb_build_object('first', c.number + 1, 'marks', to_jsonb(marks), 'previous_mark', c.mark,
+    'at', extract(epoch FROM at) * 1000);
+END $$;
+
+-- Appends to several realms: `p_items` lists realm_id, basis and events (at least one), each realm once. Nothing waits for a clock, so
+-- two of these transactions never wait for each other. Returns a list: realms whose events were appended, and realms whose basis has
+-- changed, with the key (`stale`). It lacks realms whose clock is locked or does not exist. `log.appended` then names the realms that
+-- were appended to: rows of other realms must not be written. Bumps no version, so it passes no gate.
+CREATE FUNCTION log.append_many(p_source text, p_items json) RETURNS json
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = log, pg_temp AS $$
+DECLARE
+  w log.writer;
+  held log.clock[];
+  stale jsonb;
+  foreign_name text;
+  done json;
+  last_numbers json;
+  at timestamptz;
+BEGIN
+  SELECT * INTO w FROM log.writer WHERE role = session_user;
+  IF FOUND AND p_source IS DISTINCT FROM w.source THEN
+    RAISE EXCEPTION '% is not the source %', session_user, p_source USING ERRCODE = '42501';
+  END IF;
+  SELECT array_agg(c) INTO held FROM (
+    SELECT k.* FROM log.clock k
+    WHERE k.realm_id = ANY (ARRAY(SELECT i.realm_id FROM json_to_recordset(p_items) AS i (realm_id int)))
+    FOR UPDATE SKIP LOCKED) c;
+  -- A later statement than the one that took the clocks: it sees every version that was committed before them.
+  SELECT coalesce(jsonb_object_agg(b.realm_id, b.key) FILTER (WHERE b.key IS NOT NULL), '{}') INTO stale FROM (
+    SELECT c.realm_id, log.stale_key(c.realm_id, i.basis) AS key
+    FROM unnest(held) c JOIN json_to_recordset(p_items) AS i (realm_id int, basis jsonb) ON i.realm_id = c.realm_id OFFSET 0) b;
+  at := clock_timestamp();
+  WITH numbered AS MATERIALIZED (
+    SELECT c.realm_id, c.number + e.i AS number, (random() * 2147483646)::int + 1 AS mark, c.mark AS clock_mark,
+      greatest(at, c.last_at) AS created_at, e.event
+    FROM unnest(held) c JOIN json_to_recordset(p_items) AS i (realm_id int, events json) ON i.realm_id = c.realm_id,
+      json_array_elements(i.events) WITH ORDINALITY e(event, i)
+    WHERE NOT stale ? c.realm_id::text),
+  inserted AS (
+    INSERT INTO log.event (realm_id, number, mark, previous_mark, source, type, event, created_at)
+      SELECT n.realm_id, n.number, n.mark, coalesce(lag(n.mark) OVER (PARTITION BY n.realm_id ORDER BY n.number), n.clock_mark),
+        p_source, n.event->>'type', n.event, n.created_at
+      FROM numbered n
+    RETURNING type),
+  realms AS MATERIALIZED (
+    SELECT n.realm_id, min(n.number) AS first, max(n.number) AS last, array_agg(n.mark ORDER BY n.number) AS marks,
+      min(n.clock_mark) AS previous_mark, min(n.created_at) AS created_at
+    FROM numbered n GROUP BY n.realm_id),
+  moved AS (
+    UPDATE log.clock c SET number = r.last, mark = r.marks[cardinality(r.marks)], last_at = r.created_at
+    FROM realms r WHERE c.realm_id = r.realm_id)
+  SELECT (SELECT type FROM inserted WHERE w.role IS NOT NULL AND NOT type = ANY (w.appends) LIMIT 1),
+    json_agg(json_build_object('realm_id', r.realm_id, 'first', r.first, 'marks', r.marks, 'previous_mark', r.previous_mark,
+      'at', extract(epoch FROM r.created_at) * 1000)),
+    json_object_agg(r.realm_id, r.last)
+  INTO foreign_name, done, last_numbers FROM realms r;
+  IF foreign_name IS NOT NULL THEN
+    RAISE EXCEPTION '% does not append events of type %', session_user, foreign_name USING ERRCODE = '42501';
+  END IF;
+  PERFORM set_config('natter.appended', coalesce(last_numbers, '{}')::text, true);
+  RETURN coalesce((SELECT json_agg(a) FROM (
+    SELECT value AS a FROM json_array_elements(done)
+    UNION ALL SELECT json_build_object('realm_id', key::int, 'stale', value) FROM jsonb_each_text(stale)) every), '[]');
+END $$;
+
+-- The realms to which `log.append_many` has appended in this transaction, and their last numbers. It only selects the rows that a
+-- service writes to its own tables, so a service that changes the setting reaches nothing else.
+CREATE FUNCTION log.appended() RETURNS TABLE (realm_id int, last bigint) LANGUAGE sql STABLE AS $$
+  SELECT key::int, value::bigint FROM json_each_text(nullif(current_setting('natter.appended', true), '')::json)
+$$;
+
+REVOKE ALL ON FUNCTION log.append_many, log.appended FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION log.append_many, log.appended TO natter_users, natter_channels, natter_messaging, natter_event_queue, natter_presence;
+GRANT CREATE ON SCHEMA log TO natter_log;
+ALTER FUNCTION log.append_many OWNER TO natter_log;
+REVOKE CREATE ON SCHEMA log FROM natter_log;

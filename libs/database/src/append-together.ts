@@ -1,0 +1,65 @@
+import type { LogEntry, LogEvent } from '@natter/contracts';
+import type pg from 'pg';
+import { z } from 'zod';
+import type { Connection } from './connection.ts';
+import { sql, toLiteralSql } from './database.ts';
+import { type NumberedRow, numberedQueriesOfRealms } from './numbered.ts';
+import { boundsOf, entriesOf, numbersRow, usualIdleMs } from './unit-of-work.ts';
+
+/** The writes of a realm in a transaction with those of other realms. They bump no versions. */
+export interface Share {
+  realmId: number;
+  /** At least one. */
+  events: readonly LogEvent[];
+  rows: readonly NumberedRow[];
+  /** What `log.append_many` gets. */
+  item: string;
+}
+
+/**
+ * The events were appended and the rows written; or nothing was written, because an expected version has changed
+ * (`stale`), or because the clock is locked or does not exist (`busy`).
+ */
+export type Outcome = { entries: LogEntry[] } | { stale: string } | 'busy';
+
+const appendedRow = z.object({
+  appended: z.array(
+    z.union([numbersRow.extend({ realm_id: z.number() }), z.object({ realm_id: z.number(), stale: z.string() })]),
+  ),
+});
+
+/** Waits of one realm delay the others: then each realm is committed on its own. */
+const lockMs = 500;
+
+export const itemOf = (realmId: number, basis: Record<string, number>, events: readonly LogEvent[]): string =>
+  JSON.stringify({ realm_id: realmId, basis, events });
+
+/**
+ * Commits the writes of several realms, each on its own condition: those of a realm are committed if its expected versions
+ * are current, whatever becomes of the other realms. Everything is sent in one message, like `appendAndCommit`. If it
+ * throws, nothing was committed, unless the connection was lost.
+ */
+export async function appendTogether(
+  { query, deadline }: Connection,
+  source: string,
+  shares: readonly Share[],
+): Promise<Map<number, Outcome>> {
+  const { begin, checkDeadline } = boundsOf(deadline, usualIdleMs, lockMs);
+  const items = `[${shares.map(({ item }) => item).join(',')}]`;
+  const append = sql.unsafe`SELECT log.append_many(${source}, ${items}::json) AS appended`;
+  // Statements of their own: a single one would not see the numbers that its first part assigned.
+  const statements = [append, ...numberedQueriesOfRealms(shares)].map(toLiteralSql);
+  const results = (await query(
+    [begin, ...statements, checkDeadline, 'COMMIT'].join('; '),
+  )) as unknown as pg.QueryResult[];
+  const result = results.find(({ fields }) => fields[0]?.name === 'appended');
+  const { appended } = appendedRow.parse(result?.rows[0]);
+  const byRealm = new Map(appended.map((one) => [one.realm_id, one]));
+  return new Map(
+    shares.map(({ realmId, events }): [number, Outcome] => {
+      const one = byRealm.get(realmId);
+      if (!one) return [realmId, 'busy'];
+      return [realmId, 'stale' in one ? { stale: one.stale } : { entries: entriesOf(events, one) }];
+    }),
+  );
+}

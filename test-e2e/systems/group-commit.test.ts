@@ -1,0 +1,243 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LogEvent } from '@natter/contracts';
+import {
+  BasisChanged,
+  createCommitter,
+  createDatabase,
+  createGates,
+  createUnitOfWork,
+  type Database,
+  KeyTaken,
+  migrate,
+  serviceUrl,
+  sql,
+} from '@natter/database';
+import { bringServers, type Servers } from '@natter/local';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+
+let servers: Servers;
+/** As in two processes of a service. */
+let databases: Database[];
+let admin: pg.Client;
+let locker: pg.Client;
+let realms: number[];
+let lastRealm = 0;
+
+beforeAll(async () => {
+  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
+  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  const url = serviceUrl(servers.postgresUrl, 'users', 'secret');
+  databases = ['one', 'two'].map((name) => createDatabase({ url, maxConnections: 6, name, onError: () => undefined }));
+  admin = new pg.Client({ connectionString: servers.postgresUrl });
+  locker = new pg.Client({ connectionString: servers.postgresUrl });
+  await Promise.all([admin.connect(), locker.connect()]);
+});
+beforeEach(async () => {
+  realms = Array.from({ length: 8 }, () => ++lastRealm);
+  for (const realm of realms) await admin.query('SELECT log.create_realm($1)', [realm]);
+});
+afterAll(async () => {
+  await Promise.all([admin?.end(), locker?.end()]);
+  for (const database of databases ?? []) await database.close();
+  await servers?.stop();
+});
+
+const database = (): Database => databases[0] as Database;
+const realmAt = (index: number): number => realms[index % realms.length] ?? 0;
+const committer = (own = database()) =>
+  createCommitter(
+    own,
+    'users',
+    () => undefined,
+    () => new Error('full') as never,
+  );
+const tick = (body = {}) => ({ type: 'tick', body, audience: { users: { ids: [] } } }) as LogEvent;
+const claim = (key: string) => ({ userId: 1, namedBy: 'key' as const, key, fingerprint: 'same' });
+const decided = (key: string, basis: Record<string, number> = {}) => ({
+  basis,
+  events: [tick({ key, basis })],
+  numbered: () => [],
+  answer: { named: 'id', rest: {} },
+  claim: claim(key),
+});
+
+interface Recorded {
+  number: number;
+  event: { body: { key?: string; basis?: Record<string, number>; version?: number } };
+  answer: { result: { id: number } } | null;
+  transaction: string;
+}
+
+/** Events with the answers that were stored with them. Fails if the events are not a gapless chain. */
+async function recorded(realm: number): Promise<Recorded[]> {
+  const { rows } = await admin.query(
+    `SELECT e.number::int, e.mark, e.previous_mark, e.event, e.xmin::text AS transaction, i.answer FROM log.event e
+    LEFT JOIN users.idempotency i ON i.realm_id = e.realm_id AND i.key = e.event->'body'->>'key' WHERE e.realm_id = $1 ORDER BY e.number`,
+    [realm],
+  );
+  expect(rows.map(({ number }) => number)).toEqual(rows.map((_, index) => index + 1));
+  expect(rows.map(({ previous_mark }) => previous_mark)).toEqual(
+    [0, ...rows.slice(0, -1).map(({ mark }) => mark)].slice(0, rows.length),
+  );
+  const { rows: clocks } = await admin.query('SELECT number::int, mark FROM log.clock WHERE realm_id = $1', [realm]);
+  expect(clocks).toEqual([{ number: rows.length, mark: rows.at(-1)?.mark ?? 0 }]);
+  return rows;
+}
+const keysIn = async (realm: number): Promise<unknown[]> =>
+  (await admin.query('SELECT key FROM users.idempotency WHERE realm_id = $1 ORDER BY key', [realm])).rows.map(
+    ({ key }) => key,
+  );
+
+test('writes of several realms are committed in one transaction, each with its number and its answer', async () => {
+  const commits = committer();
+  const answers = await Promise.all(realms.flatMap((realm) => ['a', 'b'].map((key) => commits(realm, decided(key)))));
+  expect(answers).toEqual(realms.flatMap(() => [{ id: 1 }, { id: 2 }]));
+  const all: Recorded[] = [];
+  for (const realm of realms) all.push(...(await recorded(realm)));
+  expect(all.map(({ answer }) => answer)).toEqual(answers.map((result) => ({ result })));
+  expect(new Set(all.map(({ transaction }) => transaction)).size).toBe(1);
+});
+
+test('of realms that are committed together, one is refused, one waits, and the others are committed', async () => {
+  const [fine, stale, locked] = realms as [number, number, number];
+  await locker.query('BEGIN');
+  await locker.query('SELECT FROM log.clock WHERE realm_id = $1 FOR UPDATE', [locked]);
+  const commits = committer();
+  const ended: string[] = [];
+  const write = (name: string, realm: number, basis = {}) =>
+    commits(realm, decided('key', basis)).finally(() => ended.push(name));
+  const [first, second, third] = [
+    write('fine', fine),
+    write('stale', stale, { 'actor:7': 1 }),
+    write('locked', locked),
+  ];
+  await expect(second).rejects.toEqual(new BasisChanged('actor:7'));
+  expect(await first).toEqual({ id: 1 });
+  expect(ended).not.toContain('locked');
+  expect(await recorded(stale)).toEqual([]);
+  expect(await keysIn(stale)).toEqual([]);
+  expect(await keysIn(locked)).toEqual([]);
+  expect(await recorded(fine)).toMatchObject([{ number: 1, answer: { result: { id: 1 } } }]);
+  // The realms that are not locked go on meanwhile.
+  expect(await Promise.all([commits(fine, decided('next')), commits(stale, decided('next'))])).toEqual([
+    { id: 2 },
+    { id: 1 },
+  ]);
+  expect(ended).not.toContain('locked');
+  await locker.query('ROLLBACK');
+  expect(await third).toEqual({ id: 1 });
+  expect(await recorded(locked)).toMatchObject([{ number: 1, answer: { result: { id: 1 } } }]);
+});
+
+test('of several writes of a realm, only those with outdated versions are refused', async () => {
+  const [one, other] = realms as [number, number];
+  const commits = committer();
+  const all = await Promise.allSettled([
+    commits(one, decided('stale', { 'actor:7': 1 })),
+    commits(one, decided('fine', { 'actor:8': 0 })),
+    commits(other, decided('fine')),
+  ]);
+  expect(all).toMatchObject([
+    { status: 'rejected', reason: new BasisChanged('actor:7') },
+    { status: 'fulfilled', value: { id: 1 } },
+    { status: 'fulfilled', value: { id: 1 } },
+  ]);
+  expect(await keysIn(one)).toEqual(['fine']);
+});
+
+test('a key that is taken in one realm refuses no write of another', async () => {
+  const [one, other, third] = realms as [number, number, number];
+  await committer()(one, decided('taken'));
+  const commits = committer();
+  const all = await Promise.allSettled([
+    commits(one, decided('taken')),
+    commits(other, decided('taken')),
+    commits(third, decided('taken')),
+  ]);
+  expect(all).toMatchObject([
+    { status: 'rejected', reason: expect.any(KeyTaken) },
+    { status: 'fulfilled', value: { id: 1 } },
+    { status: 'fulfilled', value: { id: 1 } },
+  ]);
+  expect(await recorded(one)).toHaveLength(1);
+});
+
+test('a write to a realm without a log is refused, and those of other realms are committed', async () => {
+  const commits = committer();
+  const [absent, fine] = [commits(999_999, decided('key')), commits(realmAt(0), decided('key'))];
+  await expect(absent).rejects.toMatchObject({ code: 'NT404' });
+  expect(await fine).toEqual({ id: 1 });
+});
+
+test('a service cannot append for another, or events of others, in several realms', async () => {
+  const append = (source: string, type: string) =>
+    database().any(
+      sql.unsafe`SELECT log.append_many(${source}, ${JSON.stringify([{ realm_id: realmAt(0), basis: {}, events: [{ type }] }])}::json)`,
+    );
+  await expect(append('messaging', 'tick')).rejects.toMatchObject({ code: '42501' });
+  await expect(append('users', 'message')).rejects.toMatchObject({ code: '42501' });
+  expect(await recorded(realmAt(0))).toEqual([]);
+});
+
+test('while versions change, two processes leave no gap and commit nothing on an outdated version', async () => {
+  const versionRow = z.object({ version: z.number() });
+  const versionIn = async (own: Database, realm: number): Promise<number> =>
+    (await own.one(sql.type(versionRow)`SELECT version FROM log.versions(${realm}, ${sql.array(['actor:1'], 'text')})`))
+      .version;
+  const bursts = 12;
+  let refused = 0;
+  const answered: { realm: number; key: string; id: number }[] = [];
+
+  async function write(own: Database, commits: ReturnType<typeof committer>, name: string): Promise<void> {
+    for (let k = 0; k < bursts; k++) {
+      const key = `${name}.${k}`;
+      // Bursts, so that realms are committed together.
+      await Promise.all(
+        realms.map(async (realm) => {
+          const version = await versionIn(own, realm);
+          try {
+            const { id } = (await commits(realm, decided(key, { 'actor:1': version }))) as { id: number };
+            answered.push({ realm, key, id });
+          } catch (error) {
+            expect(error).toBeInstanceOf(BasisChanged);
+            refused++;
+          }
+        }),
+      );
+    }
+  }
+  async function change(own: Database, step: number): Promise<void> {
+    const unitOfWork = createUnitOfWork(own, () => undefined, createGates(own, 'users', 2));
+    for (let k = 0; k < 40; k++)
+      await unitOfWork({ realmId: realmAt(k * step), schema: 'users', claim: undefined }, async (work) => {
+        work.bump('actor:1');
+        work.emit(tick({ version: 1 }));
+      });
+  }
+  await Promise.all(
+    databases.flatMap((own, index) => {
+      const commits = committer(own);
+      return [change(own, index + 1), ...[1, 2, 3].map((one) => write(own, commits, `${index}.${one}`))];
+    }),
+  );
+  for (const realm of realms) {
+    let version = 0;
+    const events = await recorded(realm);
+    for (const { number, event, answer } of events) {
+      if (event.body.version) version++;
+      else {
+        expect(event.body.basis).toEqual({ 'actor:1': version });
+        expect(answer).toEqual({ result: { id: number } });
+        expect(answered).toContainEqual({ realm, key: event.body.key, id: number });
+      }
+    }
+    expect(events.filter(({ event }) => event.body.key)).toHaveLength(
+      answered.filter((one) => one.realm === realm).length,
+    );
+  }
+  expect(answered.length + refused).toBe(2 * 3 * bursts * realms.length);
+});
