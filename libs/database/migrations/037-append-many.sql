@@ -1,19 +1,15 @@
 -- Events of several realms in one transaction (ADR 29).
 
--- A key of a basis whose version is no longer the expected one. A basis `closure:<user>:<hash>` whose version has changed still holds
--- while the person is in the same groups. Call it in a later statement than the one that took the clock.
-CREATE FUNCTION log.stale_key(p_realm int, p_basis jsonb) RETURNS text
-LANGUAGE plpgsql STABLE SET search_path = log, pg_temp AS $$
-BEGIN
-  RETURN (SELECT b.key FROM jsonb_each_text(p_basis) b
-    LEFT JOIN log.version v ON v.realm_id = p_realm AND v.key = log.version_key(b.key)
-    WHERE coalesce(v.version, 0) <> b.value::int
-      AND CASE WHEN b.key LIKE 'closure:%'
-        THEN NOT users.closure_stands(split_part(b.key, ':', 2)::int, split_part(b.key, ':', 3)) ELSE true END
-    LIMIT 1);
-END $$;
-REVOKE ALL ON FUNCTION log.stale_key FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION log.stale_key TO natter_log;
+-- Whether a key of a basis is outdated: its version is no longer the expected one. A basis `closure:<user>:<hash>` whose version has changed
+-- still holds while the person is in the same groups. Evaluate it in a later statement than the one that took the clock. The planner
+-- inlines it, so it has no settings of its own.
+CREATE FUNCTION log.is_stale(p_key text, p_expected int, p_version int) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT coalesce(p_version, 0) <> p_expected
+    AND CASE WHEN p_key LIKE 'closure:%'
+      THEN NOT users.closure_stands(split_part(p_key, ':', 2)::int, split_part(p_key, ':', 3)) ELSE true END
+$$;
+REVOKE ALL ON FUNCTION log.is_stale FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION log.is_stale TO natter_log;
 
 -- As before.
 CREATE OR REPLACE FUNCTION log.append(p_realm int, p_basis jsonb, p_bumps text[], p_source text, p_events json)
@@ -37,8 +33,10 @@ BEGIN
   END IF;
   SELECT * INTO c FROM log.clock WHERE realm_id = p_realm FOR UPDATE;
   IF NOT FOUND THEN RAISE EXCEPTION 'no clock for realm %', p_realm USING ERRCODE = 'NT404'; END IF;
-  stale := log.stale_key(p_realm, p_basis);
-  IF stale IS NOT NULL THEN RAISE EXCEPTION 'basis changed: %', stale USING ERRCODE = 'NT409'; END IF;
+  SELECT b.key INTO stale FROM jsonb_each_text(p_basis) b
+    LEFT JOIN log.version v ON v.realm_id = p_realm AND v.key = log.version_key(b.key)
+    WHERE log.is_stale(b.key, b.value::int, v.version) LIMIT 1;
+  IF FOUND THEN RAISE EXCEPTION 'basis changed: %', stale USING ERRCODE = 'NT409'; END IF;
   INSERT INTO log.version AS v (realm_id, key, version)
     SELECT DISTINCT p_realm, k, 1 FROM unnest(p_bumps) k
     ON CONFLICT (realm_id, key) DO UPDATE SET version = v.version + 1;
@@ -65,8 +63,9 @@ END $$;
 -- two of these transactions never wait for each other. Returns a list: realms whose events were appended, and realms whose basis has
 -- changed, with the key (`stale`). It lacks realms whose clock is locked or does not exist. `log.appended` then names the realms that
 -- were appended to: rows of other realms must not be written. Bumps no version, so it passes no gate.
+-- Generic plans, because planning its statements for each call would take longer than executing them.
 CREATE FUNCTION log.append_many(p_source text, p_items json) RETURNS json
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = log, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = log, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   w log.writer;
   held log.clock[];
@@ -85,9 +84,12 @@ BEGIN
     WHERE k.realm_id = ANY (ARRAY(SELECT i.realm_id FROM json_to_recordset(p_items) AS i (realm_id int)))
     FOR UPDATE SKIP LOCKED) c;
   -- A later statement than the one that took the clocks: it sees every version that was committed before them.
-  SELECT coalesce(jsonb_object_agg(b.realm_id, b.key) FILTER (WHERE b.key IS NOT NULL), '{}') INTO stale FROM (
-    SELECT c.realm_id, log.stale_key(c.realm_id, i.basis) AS key
-    FROM unnest(held) c JOIN json_to_recordset(p_items) AS i (realm_id int, basis jsonb) ON i.realm_id = c.realm_id OFFSET 0) b;
+  SELECT coalesce(jsonb_object_agg(i.realm_id, b.key), '{}') INTO stale
+    FROM json_to_recordset(p_items) AS i (realm_id int, basis json), json_each_text(i.basis) b
+    -- Not a join, for which the planner might read the whole table.
+    WHERE log.is_stale(b.key, b.value::int,
+      (SELECT v.version FROM log.version v WHERE v.realm_id = i.realm_id AND v.key = log.version_key(b.key)))
+    AND i.realm_id IN (SELECT c.realm_id FROM unnest(held) c);
   at := clock_timestamp();
   WITH numbered AS MATERIALIZED (
     SELECT c.realm_id, c.number + e.i AS number, (random() * 2147483646)::int + 1 AS mark, c.mark AS clock_mark,
@@ -107,7 +109,7 @@ BEGIN
     FROM numbered n GROUP BY n.realm_id),
   moved AS (
     UPDATE log.clock c SET number = r.last, mark = r.marks[cardinality(r.marks)], last_at = r.created_at
-    FROM realms r WHERE c.realm_id = r.realm_id)
+    FROM realms r WHERE c.realm_id = r.realm_id AND c.realm_id = ANY (ARRAY(SELECT realm_id FROM realms)))
   SELECT (SELECT type FROM inserted WHERE w.role IS NOT NULL AND NOT type = ANY (w.appends) LIMIT 1),
     json_agg(json_build_object('realm_id', r.realm_id, 'first', r.first, 'marks', r.marks, 'previous_mark', r.previous_mark,
       'at', extract(epoch FROM r.created_at) * 1000)),
