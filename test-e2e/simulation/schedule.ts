@@ -126,9 +126,10 @@ function startLoad(clients: Clients): { isOver(): boolean } {
     for (let k = 0; k < 1 + random.below(size); k++) {
       await spread();
       const kind = random.next();
-      // At once, so that one transaction commits them.
+      // At once, so that one transaction commits those of several realms.
       const others = random.chance(0.6) ? realms.filter((realmId) => realmId !== who.realmId) : [];
-      for (const realmId of others) start(send(clients, { ...who, realmId }, `${name}.${k} of ${realmId}`));
+      for (const realmId of others)
+        for (const one of ['a', 'b']) start(send(clients, { ...who, realmId }, `${name}.${k}${one} of ${realmId}`));
       const to = random.chance(0.2) ? `to${random.pick([7, 8])}:` : '';
       if (kind < 0.5) await send(clients, who, `${to}${name}.${k}`);
       else if (kind < 0.9) await change(clients, { ...caller(), realmId: who.realmId }, `${name}.${k}`);

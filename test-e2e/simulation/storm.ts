@@ -46,6 +46,15 @@ const faults: Fault[] = [
     },
   },
   {
+    name: 'other work holds clocks',
+    strike: ({ postgres }, { random, after }) => {
+      postgres.clockHeld = 0.5;
+      after(random.next() * 4_000, undefined, () => {
+        postgres.clockHeld = 0;
+      });
+    },
+  },
+  {
     name: 'Redis restarts and is empty',
     strike: ({ redis, redisNetwork }, { random }) =>
       redisNetwork.cut(random.next() * 1_500, () => {

@@ -44,6 +44,8 @@ export interface PostgresServer {
   open(role: string): Session;
   /** An error that every writing statement gets. */
   refusal: PostgresError | undefined;
+  /** Probability that other work holds a clock for which `log.append_many` does not wait. */
+  clockHeld: number;
   /** Called after each statement, for comparison with a real server. */
   onExecuted: ((executed: Executed) => void) | undefined;
   /** Called when a session ends, even during execution. */

@@ -20,6 +20,7 @@ export function createPostgresServer(random: Random, { now, after }: Timing): Po
     now,
     open,
     refusal: undefined,
+    clockHeld: 0,
     onExecuted: undefined,
     onClosed: undefined,
     onCommit: undefined,

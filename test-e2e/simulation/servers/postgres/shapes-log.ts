@@ -85,11 +85,12 @@ interface Item {
 }
 
 function appendMany(call: Call) {
-  const { tx, values, role } = call;
+  const { tx, values, role, server } = call;
   const [source, items] = values;
   if (source !== role) throw new PostgresError('42501', `natter_${role} is not the source ${source}`);
   const held = (JSON.parse(String(items)) as Item[]).filter(
-    ({ realm_id }) => clockOf(tx, realm_id) && tx.tryLock(`${clockTable} ${realm_id}`),
+    ({ realm_id }) =>
+      clockOf(tx, realm_id) && !server.random.chance(server.clockHeld) && tx.tryLock(`${clockTable} ${realm_id}`),
   );
   const appended = held.map(({ realm_id, basis, events }) => {
     const stale = staleKey(tx, realm_id, basis);
