@@ -36,7 +36,7 @@ const maxReturned = 2;
 
 /**
  * Commits many decided writes in one transaction: those of a realm, so that its maximum rate is batch size ÷ flush time,
- * and those of several realms that have few each, so that many realms cost no more than one. A realm is part of one
+ * and those of several realms that have few each, so that many realms cost little more than one. A realm is part of one
  * transaction at a time; writes that arrive meanwhile join the next. Realms do not depend on each other: the writes of
  * one are committed or refused whatever becomes of the others. If a transaction fails, its realms are committed one by
  * one, and those of a failed realm write by write, so that only writes with outdated versions fail.
