@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChatError } from '@natter/contracts';
 import { realmOfTakenKey } from './claim.ts';
+import { captureCost } from './cost.ts';
 import type { Database } from './database.ts';
 import { currentDeadline } from './deadline.ts';
 import { type Answered, takeBatch, type Waiting } from './decided-writes.ts';
@@ -30,7 +31,8 @@ const slowMs = 50;
 const maxRealms = 64;
 /** A realm with this many writes has a transaction of its own: it would gain little, and delay the others. */
 const ownTransaction = 10;
-const maxCharacters = 4_000_000;
+/** A realm with more to write has a transaction of its own, because long texts take many milliseconds to index. */
+const maxSharedCharacters = 32_000;
 /** Then the realm waits for its clock, in a transaction of its own. */
 const maxReturned = 2;
 
@@ -63,7 +65,8 @@ export function createCommitter(
       const line = known ?? { realmId, waiting: [], returned: 0 };
       if (line.waiting.length >= maxWaiting) return reject(full());
       const deadline = currentDeadline();
-      line.waiting.push({ ...decided, deadline, events: decided.events.map(traced), resolve, reject });
+      const events = decided.events.map(traced);
+      line.waiting.push({ ...decided, deadline, events, charge: captureCost(), resolve, reject });
       if (!known) {
         lines.set(realmId, line);
         ready.add(line);
@@ -128,20 +131,15 @@ export function createCommitter(
     schedule();
   }
 
-  /** Takes the realms whose writes fit; realms whose writes cannot be shared are committed alone. */
+  /** Takes the waiting writes of realms; realms whose writes cannot be shared are committed alone. */
   function takeShares(candidates: readonly Line[]): Map<Line, SharedBatch> {
     const shares = new Map<Line, SharedBatch>();
-    let characters = 0;
     for (const line of candidates) {
       ready.delete(line);
       const batch = takeBatch(line.waiting);
       const share = batch.length === 0 ? undefined : commits.shareOf(line.realmId, batch);
-      characters += share?.item.length ?? 0;
-      if (!share) void commitAlone(line, batch);
-      else if (shares.size > 0 && characters > maxCharacters) {
-        makeReady(line, batch);
-        break;
-      } else shares.set(line, share);
+      if (share && share.item.length <= maxSharedCharacters) shares.set(line, share);
+      else void commitAlone(line, batch);
     }
     return shares;
   }

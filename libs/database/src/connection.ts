@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net';
 import { unavailable } from '@natter/contracts';
 import type pg from 'pg';
-import { addStatement } from './cost.ts';
+import { addCost, costOfStatement } from './cost.ts';
 import { currentDeadline, type Deadline, pause, tooLate, untilDeadline, withDeadline } from './deadline.ts';
 import { isConnectionFailure, isTimeout, sqlState } from './sql-state.ts';
 import type { Turns } from './turns.ts';
@@ -149,7 +149,7 @@ function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cance
       throw error;
     } finally {
       active--;
-      addStatement(performance.now() - sentAt);
+      addCost(costOfStatement(performance.now() - sentAt));
     }
   }
 

@@ -14,6 +14,14 @@ export function addCost(ms: number): void {
   if (scope) scope.ms += ms;
 }
 
+/** Adds to the cost of the work that is running now, also later and from elsewhere. */
+export function captureCost(): (ms: number) => void {
+  const scope = scopes.getStore();
+  return (ms) => {
+    if (scope) scope.ms += ms;
+  };
+}
+
 /**
  * Milliseconds that a statement may take without a cost. Other work delays any statement by some milliseconds, which
  * must not count against the user who waits.
@@ -23,6 +31,5 @@ const freeStatementMs = 5;
 const maxStatementMs = 200;
 
 /** PostgreSQL does not report the CPU time of a statement, so its duration counts. */
-export function addStatement(durationMs: number): void {
-  addCost(Math.max(0, Math.min(durationMs, maxStatementMs) - freeStatementMs));
-}
+export const costOfStatement = (durationMs: number): number =>
+  Math.max(0, Math.min(durationMs, maxStatementMs) - freeStatementMs);

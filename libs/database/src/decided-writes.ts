@@ -21,6 +21,8 @@ export interface Answered<N extends string = string, R extends object = object> 
 /** A decided write whose request waits for the commit. */
 export interface Waiting extends Answered {
   deadline: Deadline | undefined;
+  /** Adds milliseconds to the cost of the request. */
+  charge: (ms: number) => void;
   resolve: (answer: never) => void;
   reject: (error: unknown) => void;
 }
@@ -67,10 +69,11 @@ export function writesOf(
   return { basis, events, numbered };
 }
 
-/** Answers the requests of a committed batch. */
-export function resolveAll(batch: readonly Waiting[], entries: readonly LogEntry[]): void {
+/** Answers the requests of a committed batch. Each is charged an equal share of `costMs`. */
+export function resolveAll(batch: readonly Waiting[], entries: readonly LogEntry[], costMs: number): void {
   let number = entries[0]?.number ?? 0;
-  for (const { claim, answer, events, resolve } of batch) {
+  for (const { claim, answer, events, charge, resolve } of batch) {
+    charge(costMs / batch.length);
     const result = { ...answer.rest, [answer.named]: number };
     if (claim) claim.stored = { result };
     resolve(result as never);

@@ -1,6 +1,7 @@
 import { ChatError } from '@natter/contracts';
 import { appendTogether, itemOf, type Outcome, type Share } from './append-together.ts';
 import { insertNumberedAnswers } from './claim.ts';
+import { costOfStatement } from './cost.ts';
 import type { Database } from './database.ts';
 import { tooLate, withDeadline, withoutDeadline } from './deadline.ts';
 import { resolveAll, type Waiting, writesOf } from './decided-writes.ts';
@@ -68,10 +69,11 @@ export function createRealmCommits(database: Database, schema: string, onAppende
 
   async function commitWithin(realmId: number, batch: readonly Waiting[]): Promise<void> {
     await database.connect(async (connection) => {
+      const begunAt = performance.now();
       const unit = { ...openUnit(connection, realmId), ...writesOf(batch, insertAnswers) };
       const appended = await appendAndCommit(connection, schema, unit, unit.begin);
       if (appended.entries.length > 0) withoutDeadline(() => onAppended(appended));
-      resolveAll(batch, appended.entries);
+      resolveAll(batch, appended.entries, costOfStatement(performance.now() - begunAt));
     });
   }
 
@@ -87,14 +89,22 @@ export function createRealmCommits(database: Database, schema: string, onAppende
   /** Few of these run at once, and requests of many realms wait for each. */
   async function commitTogether(shares: readonly SharedBatch[]): Promise<Map<number, Outcome>> {
     const all = shares.flatMap(({ batch }) => batch);
+    let begunAt = 0;
     const outcomes = await withPriority(() =>
-      untilFirstDeadline(all, () => database.connect((connection) => appendTogether(connection, schema, shares))),
+      untilFirstDeadline(all, () =>
+        database.connect((connection) => {
+          begunAt = performance.now();
+          return appendTogether(connection, schema, shares);
+        }),
+      ),
     );
-    for (const { realmId, batch } of shares) {
+    const costMs = costOfStatement(performance.now() - begunAt);
+    const characters = shares.reduce((sum, { item }) => sum + item.length, 0);
+    for (const { realmId, batch, item } of shares) {
       const outcome = outcomes.get(realmId);
       if (typeof outcome !== 'object' || !('entries' in outcome)) continue;
       withoutDeadline(() => onAppended({ realmId, entries: outcome.entries }));
-      resolveAll(batch, outcome.entries);
+      resolveAll(batch, outcome.entries, (costMs * item.length) / characters);
     }
     return outcomes;
   }
