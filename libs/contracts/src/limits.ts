@@ -17,8 +17,6 @@ export const limits = {
   apiKeysPerUser: 50,
   /** Beside the API keys; a further login ends the oldest. */
   sessionsPerUser: 20,
-  /** Directly or through subgroups: each call on the bus names all groups of its actor. */
-  groupsPerUser: 1_000,
   bodyBytes: 26 * mebibyte,
   /** Larger messages travel on the bus in blocks of this size. */
   busBlockBytes: 256 * 1024,

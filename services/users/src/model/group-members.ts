@@ -1,6 +1,5 @@
 import { badRequest } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { requireFewGroups } from './group-limit.ts';
 import { activeUserIds } from './nameable.ts';
 
 /** The ids, unique and ascending; refuses unless all are active users. */
@@ -15,5 +14,4 @@ export async function insertMembers(work: Work, groupId: number, userIds: readon
   if (userIds.length === 0) return;
   await work.run(sql.unsafe`
     INSERT INTO users.group_member (group_id, user_id) SELECT ${groupId}, id FROM unnest(${sql.array([...userIds], 'int4')}) id`);
-  await requireFewGroups(work, { userIds });
 }

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { holdNesting, lockGroup, requireGroup, requireManager } from '../model/access-group.ts';
 import { changeOfGroups } from '../model/change.ts';
 import { emitGroup } from '../model/group-events.ts';
-import { requireFewGroups } from '../model/group-limit.ts';
 import type { GroupRow } from '../model/group-row.ts';
 import { holderOf } from '../model/holder.ts';
 
@@ -82,7 +81,6 @@ export async function insertSubgroups(work: Work, groupId: number, ids: readonly
   }
   await work.run(sql.unsafe`
     INSERT INTO users.group_subgroup (group_id, subgroup_id) SELECT ${groupId}, id FROM unnest(${sql.array([...new Set(ids)], 'int4')}) id`);
-  await requireFewGroups(work, { groupIds: ids });
 }
 
 /** All subgroups, recursively. */

@@ -14,7 +14,6 @@ import { lockGroup, requireCloser, requireGroup, requireManager } from '../model
 import { changeOfGroups } from '../model/change.ts';
 import { expectOld } from '../model/expect-old.ts';
 import { emitGroup, emitReactivated } from '../model/group-events.ts';
-import { requireFewGroups } from '../model/group-limit.ts';
 import { type GroupRow, permissionOf } from '../model/group-row.ts';
 import { holderOf } from '../model/holder.ts';
 import { checkedSetting } from '../model/nameable.ts';
@@ -83,7 +82,6 @@ async function changeGroup(
 
 async function reactivate(work: Work, group: GroupRow): Promise<void> {
   await work.run(sql.unsafe`UPDATE users.user_group SET is_deactivated = false WHERE id = ${group.id}`);
-  await requireFewGroups(work, { groupIds: [group.id] });
   work.bump('groups');
   emitReactivated(work, await requireGroup(work, work.realmId, group.id));
 }
