@@ -120,7 +120,11 @@ export function createCallers(options: {
       if (more > 0) await spend(reply, budgetsOf(operation, request, undefined), more);
     },
     countMore: async (cost, operation, { request, reply }, actor) => {
-      if (cost > 0) await spend(reply, budgetsOf(operation, request, actor), cost);
+      if (cost <= 0) return;
+      const budgets = budgetsOf(operation, request, actor);
+      // The request itself was counted before: together they take a whole budget at most, so that it succeeds in a new window.
+      const left = Math.max(1, budgets.all[0].rate.limit - costOf(operation));
+      await spend(reply, budgets, Math.min(cost, left));
     },
   };
 

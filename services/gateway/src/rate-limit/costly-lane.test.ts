@@ -116,6 +116,17 @@ test('people whose requests are expensive are held back while these delay anothe
   expect((await light).refused).toBe(0);
 });
 
+test('of requests without an account, one is always in flight, because logins are among them', async () => {
+  const end = Date.now() + 20_000;
+  const strangers = Promise.all(
+    Array.from({ length: 32 }, (_, index) => client({ realmId: -1, userId: -1 - index }, end, { cpuMs: 80 })),
+  );
+  void client({ realmId: 1, userId: 1 }, end, { pauseMs: 100 });
+  await vi.advanceTimersByTimeAsync(40_000);
+  // A realm with as many users is held to less than a tenth of this.
+  expect(answersOf(await strangers)).toBeGreaterThan(500);
+});
+
 test('also where the other realm is served by another gateway', async () => {
   const end = Date.now() + 20_000;
   const hostile = crowd(66, 32, end, { cpuMs: 80 });

@@ -290,6 +290,8 @@ const shareOf = ({ cap }: Realm, kind: Kind): number => (kind === 'newcomer' ? M
 
 /** How far the cap may be lowered at present. */
 function leastCapOf({ cap, cost, people }: Realm): number {
+  // Requests without an account have one realm, and the logins of all organizations are among them.
+  if (people.size === 0) return 1;
   const highCostMs = Math.min(maxHighCostMs, Math.max(minHighCostMs, people.size * highCostOfPersonMs));
   if (cap >= 1 && cost.sum <= highCostMs) return 1;
   return Math.min(1, Math.max(minCap, people.size * capOfPerson));

@@ -63,11 +63,13 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
       return context.write(async (work) => {
         work.restOn(basis);
         const movesSeveral = isMove && change.mode !== 'change_one';
-        if (movesSeveral) await requireMoveAllowance(work, actor.userId);
+        // The bots of a user share the allowance of the user.
+        const mover = actor.botOwnerId ?? actor.userId;
+        if (movesSeveral) await requireMoveAllowance(work, mover);
         await lockAnchor(work, anchor);
         const onlySeenBy = message.channel && hasProtectedHistory(message.channel) ? actor.userId : undefined;
         const messageIds = isMove ? await lockMoved(work, anchor, change, onlySeenBy) : [anchor.id];
-        if (movesSeveral) await countMoved(work, actor.userId, messageIds.length);
+        if (movesSeveral) await countMoved(work, mover, messageIds.length);
         // Before the move: the users who could see it at the old place.
         const { told, losers } = await receivers(work, message, change, messageIds);
         const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered);

@@ -52,6 +52,18 @@ test('guesses from many networks at one realm leave room for others, which wait 
   expect(queue.refused).toHaveLength(936);
 });
 
+test('one network has the room of one caller, however many realms it addresses, and users do not wait behind it', async () => {
+  const queue = busy(128);
+  for (let realm = 2; realm < 100; realm++)
+    for (let count = 0; count < 16; count++) queue.add('guess', from(`2001:db8:7:${count}::/64`, realm));
+  queue.add('login', from('203.0.113.1'));
+  queue.add('change', { meta: { realmId: 1 }, actor: { userId: 7, botOwnerId: undefined } });
+  const ran = await queue.end();
+  expect(ran).toHaveLength(18);
+  expect(ran.slice(0, 2)).toContain('change');
+  expect(ran.filter((name) => name === 'login')).toEqual(['login']);
+});
+
 test('the networks of one IPv6 host, and the requests of one user with bots, take the turns of one caller and have bounded room', async () => {
   const queue = busy(128);
   for (let index = 0; index < 100; index++) queue.add('guess', from(`2001:db8:7:${index.toString(16)}::/64`));

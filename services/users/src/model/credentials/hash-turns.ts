@@ -11,14 +11,14 @@ export interface Hasher {
   isFamiliar?: boolean | undefined;
 }
 
-/** One caller holds no more of the queue, however many of its requests wait. */
+/** One caller holds no more of the queues, however many of its requests wait. */
 const maxPerCaller = 16;
 
 /**
  * Runs at most `places` tasks at once. When others wait, realms take turns, and within a realm its callers: users with
  * their bots, and without an account networks. A host chooses among the 65,536 /64 networks of an IPv6 /48, so these are
- * one caller. Familiar callers have a queue of their own, of which every other task is, so that logins do not wait behind
- * guesses of strangers. Rejects with SERVICE_UNAVAILABLE at the deadline, and where the realm or the caller has no room.
+ * one caller; it also chooses the realm, so they are one caller in all realms. Users and familiar callers have a queue of
+ * their own, of which every other task is, so that they do not wait behind guesses of strangers. Rejects with SERVICE_UNAVAILABLE at the deadline, and where the realm or the caller has no room.
  */
 export function createHashTurns(
   places: number,
@@ -44,12 +44,12 @@ export function createHashTurns(
 
   async function wait(by: Hasher): Promise<void> {
     const owner = ownerOf(by);
-    const caller = `${owner.realmId}:${owner.userId}`;
+    const caller = by.actor ? `${owner.realmId}:${owner.userId}` : `${owner.userId}`;
     const count = (waitingOf.get(caller) ?? 0) + 1;
     if (count > maxPerCaller) throw overloaded('too many passwords of one caller wait to be hashed');
     waitingOf.set(caller, count);
     try {
-      await (by.isFamiliar ? familiar : others).wait(owner, begin);
+      await (by.actor || by.isFamiliar ? familiar : others).wait(owner, begin);
     } finally {
       const left = (waitingOf.get(caller) ?? 1) - 1;
       if (left > 0) waitingOf.set(caller, left);
