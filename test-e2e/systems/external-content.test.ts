@@ -155,7 +155,7 @@ test('content counts by its size, one for each started MiB, also if only its hea
     return [answer.headers.get('x-ratelimit-reset'), Number(answer.headers.get('x-ratelimit-remaining'))] as const;
   };
   const one = await shownAt(at('/counted.png'));
-  /** What the large image costs, in one window. */
+  /** The cost of the large image, measured within one window. */
   const costOf = async (method: string): Promise<number> => {
     const [before, after] = [await ask('GET', one), await ask(method, path)];
     return before[0] === after[0] ? before[1] - after[1] : costOf(method);

@@ -51,7 +51,7 @@ export function takeBatch(queue: Waiting[]): Waiting[] {
   return queue.splice(0, count);
 }
 
-/** What a batch of `takeBatch` writes, with the stored answers. */
+/** The events and rows of a batch from `takeBatch`, with the stored answers. */
 export function writesOf(
   batch: readonly Waiting[],
   insertAnswers: ReturnType<typeof insertNumberedAnswers>,

@@ -25,7 +25,7 @@ const must = (holds: boolean, what: string): void => {
   if (!holds) throw new Error(what);
 };
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
-/** What precedes the first line break, and the rest. */
+/** Splits a text at its first line break. */
 const halves = (text: string): [string, string] => {
   const at = text.indexOf('\n');
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];

@@ -149,7 +149,7 @@ export function createHttpServer(options: {
   };
 }
 
-/** Nothing of the body is in memory while a refusal waits. */
+/** Releases the body before a refusal waits. */
 async function sendLater(delay: Promise<boolean>, reply: FastifyReply, refusal: ChatError): Promise<FastifyReply> {
   reply.request.admitted?.releaseBody();
   const isSent = await delay;
