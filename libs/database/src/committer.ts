@@ -32,7 +32,9 @@ const maxRealms = 64;
 /** A realm with this many writes has a transaction of its own: it would gain little, and delay the others. */
 const ownTransaction = 10;
 /** A realm with more to write has a transaction of its own, because long texts take many milliseconds to index. */
-const maxSharedCharacters = 32_000;
+const maxSharedCharacters = 16_000;
+/** Of all realms in a transaction, whose clocks it locks. */
+const maxCharacters = 100_000;
 /** Then the realm waits for its clock, in a transaction of its own. */
 const maxReturned = 2;
 
@@ -134,14 +136,33 @@ export function createCommitter(
   /** Takes the waiting writes of realms; realms whose writes cannot be shared are committed alone. */
   function takeShares(candidates: readonly Line[]): Map<Line, SharedBatch> {
     const shares = new Map<Line, SharedBatch>();
+    let characters = 0;
     for (const line of candidates) {
       ready.delete(line);
       const batch = takeBatch(line.waiting);
-      const share = batch.length === 0 ? undefined : commits.shareOf(line.realmId, batch);
-      if (share && share.item.length <= maxSharedCharacters) shares.set(line, share);
-      else void commitAlone(line, batch);
+      const share = shareOf(line, batch);
+      if (!share) {
+        void commitAlone(line, batch);
+        continue;
+      }
+      characters += share.item.length;
+      if (characters > maxCharacters) {
+        makeReady(line, batch);
+        break;
+      }
+      shares.set(line, share);
     }
     return shares;
+  }
+
+  /** Undefined if the batch has to be committed alone: also a write that cannot be encoded, which fails there. */
+  function shareOf(line: Line, batch: readonly Waiting[]): SharedBatch | undefined {
+    try {
+      const share = batch.length === 0 ? undefined : commits.shareOf(line.realmId, batch);
+      return share && share.item.length <= maxSharedCharacters ? share : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   async function runTogether(candidates: readonly Line[]): Promise<void> {

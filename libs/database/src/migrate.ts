@@ -171,7 +171,18 @@ END $$`;
 
 /** Functions that run with the rights of natter_log, which reaches the log alone. See 015-trust-writers.sql. */
 const logFunctions = [
-  ...['append', 'append_many', 'read', 'read_types', 'waiting_since', 'last_number', 'position', 'versions', 'realms'],
+  ...[
+    'append',
+    'append_many',
+    'read',
+    'read_some',
+    'read_types',
+    'waiting_since',
+    'last_number',
+    'position',
+    'versions',
+    'realms',
+  ],
   ...['create_realm', 'new_epoch', 'dropped', 'own_key', 'keys'],
 ];
 

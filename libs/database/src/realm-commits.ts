@@ -103,8 +103,12 @@ export function createRealmCommits(database: Database, schema: string, onAppende
     for (const { realmId, batch, item } of shares) {
       const outcome = outcomes.get(realmId);
       if (typeof outcome !== 'object' || !('entries' in outcome)) continue;
-      withoutDeadline(() => onAppended({ realmId, entries: outcome.entries }));
       resolveAll(batch, outcome.entries, (costMs * item.length) / characters);
+      try {
+        withoutDeadline(() => onAppended({ realmId, entries: outcome.entries }));
+      } catch {
+        // The writes are committed and must not be repeated. The sweep announces them.
+      }
     }
     return outcomes;
   }

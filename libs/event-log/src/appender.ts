@@ -32,8 +32,11 @@ export interface Appender {
    * for a slow Redis. Never throws; the sweep repeats a failed append.
    */
   append(realmId: number, entries: readonly LogEntry[]): Promise<void>;
-  /** Brings the stream up to date with the record. If Redis refuses, it throws and makes gateways read the record. */
-  catchUp(realmId: number, streamLast: number): Promise<void>;
+  /**
+   * Adds the entries of the record after `streamLast`, at least through `goal`, to the stream. If Redis refuses, it throws and
+   * makes gateways read the record.
+   */
+  catchUp(realmId: number, streamLast: number, goal: number): Promise<void>;
   /**
    * Adds an event that is not recorded. If Redis refuses it or is slow, the event is recorded; gateways skip it once it is
    * outdated.
@@ -157,7 +160,8 @@ export function createAppender(options: AppenderOptions): Appender {
         const [status, number] = await write(realmId, entries, { isFromRecord: false, onWritten });
         if (status === 'conflict') return options.onConflict(realmId);
         if (status !== 'gap') return;
-        if (attempt >= gapAttempts) return await (options.readRecord ? catchUp(realmId, number) : announceRest());
+        if (attempt >= gapAttempts)
+          return await (options.readRecord ? catchUp(realmId, number, entries.at(-1)?.number ?? 0) : announceRest());
         await new Promise((resolve) => setTimeout(resolve, gapMs * 2 ** attempt * (0.5 + Math.random())));
       }
     } catch (error) {
@@ -169,9 +173,10 @@ export function createAppender(options: AppenderOptions): Appender {
     }
   }
 
-  async function catchUp(realmId: number, streamLast: number): Promise<void> {
+  async function catchUp(realmId: number, streamLast: number, goal: number): Promise<void> {
     if (!options.readRecord) throw new Error('Only event-queue may read the record');
-    for (let after = streamLast; ; ) {
+    // A busy realm always has newer events, which their own committers append.
+    for (let after = streamLast; after < goal; ) {
       const missing = await options.readRecord(realmId, after, chunk);
       const [first, last] = [missing[0], missing.at(-1)];
       if (!first || !last) return;

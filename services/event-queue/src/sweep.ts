@@ -142,9 +142,9 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     // alone: the next appender rebuilds the stream.
     if (number === undefined)
       return realm.number > 0 && realm.is_recent
-        ? appender.catchUp(realm.realm_id, Math.max(0, realm.number - 1_000))
+        ? appender.catchUp(realm.realm_id, Math.max(0, realm.number - 1_000), realm.number)
         : undefined;
-    if (number < realm.number) return number < due ? appender.catchUp(realm.realm_id, number) : undefined;
+    if (number < realm.number) return number < due ? appender.catchUp(realm.realm_id, number, realm.number) : undefined;
     if (number === realm.number && mark === realm.mark) return void settled.set(realm.realm_id, number);
     // The entry may have been appended since the clock was read.
     const now = await database.maybeOne(
@@ -165,7 +165,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
     // needed.
     if (number < position.number && number <= position.dropped) {
       await redis.redis.del(streamKey(realmId), metaKey(realmId));
-      return appender.catchUp(realmId, Math.max(position.dropped, position.number - 1_000));
+      return appender.catchUp(realmId, Math.max(position.dropped, position.number - 1_000), position.number);
     }
     const recorded =
       number === position.number
@@ -196,7 +196,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
       'the log in Redis ends with what no service signed: it is built anew',
     );
     await redis.redis.del(streamKey(realmId), metaKey(realmId));
-    await appender.catchUp(realmId, Math.max(0, position.number - 1_000));
+    await appender.catchUp(realmId, Math.max(0, position.number - 1_000), position.number);
   }
 
   async function beginEpoch(realmId: number, beyond: number, seenEpoch: number): Promise<void> {

@@ -210,14 +210,17 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
 
   async function readOn(): Promise<void> {
     let through = position;
-    /** The end of the log when this reading began. */
-    let goal: number | undefined;
+    /** The end of the log at a time near the beginning of this reading. */
+    let goal: { number: number; askedAt: number } | undefined;
     for (let round = 0; round < 1_000 && !isStopped; round++) {
       const askedAt = Date.now();
       const from = isAfter(through, position) ? through : position;
       const read = await readStream(log, verifier, realmId, from).catch(() => undefined);
       through = read?.through ?? position;
-      if (read && take(read.entries, read.bytes) && !read.isDoubtful) {
+      const isTaken = read !== undefined && take(read.entries, read.bytes);
+      // Entries behind a gap were not taken, so the next read must not begin after them.
+      if (!isTaken) through = position;
+      if (isTaken && !read.isDoubtful) {
         if (!read.isAtEnd) continue;
         takeEarly();
         if (position.number >= announced) {
@@ -229,7 +232,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
       const record = await bus.call(eventQueueOperations.readLog, { after: position.number, limit: 500 }, { meta });
       const missing = record.entries as LogEntry[];
       epoch = record.epoch;
-      goal ??= record.clock;
+      goal ??= { number: record.clock, askedAt };
       // A number that was announced meanwhile may be newer than the answer.
       if (announced === awaited) announced = Math.min(announced, record.clock);
       if (!take(missing, missing.length > 0 ? JSON.stringify(missing).length : 0)) {
@@ -246,9 +249,9 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
         for (const listener of [...listeners]) listener();
         return;
       }
-      if (missing.length === 0 || position.number >= goal) {
+      if (missing.length === 0 || position.number >= goal.number) {
         takeEarly();
-        currentAt = askedAt;
+        currentAt = missing.length === 0 ? askedAt : goal.askedAt;
         return;
       }
     }
