@@ -25,10 +25,14 @@ test('a role that is too low is refused on an actor that was read again', async 
   expect(refusal?.message).toBe('Must be an organization administrator');
 });
 
-test('an actor that is permitted, and the kind of a bot, need no other look-up', async () => {
+test('an actor that is permitted needs no other look-up', async () => {
   expect((await checkCaller(addRealmIcon, actor('owner'), never)).refusal).toBeUndefined();
+});
+
+test('a bot is refused for its kind, or for its key if that has ended', async () => {
   const webhook = actor('member', { isBot: true, isWriteOnly: true });
-  expect((await checkCaller(addRealmIcon, webhook, never)).refusal?.message).toBe(
+  expect((await checkCaller(addRealmIcon, webhook, async () => webhook)).refusal?.message).toBe(
     'This API is not available to incoming webhook bots.',
   );
+  await expect(checkCaller(addRealmIcon, webhook, never)).rejects.toThrow('read again');
 });
