@@ -4,7 +4,6 @@ import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environmentsOf, natsPassword, redisAcl } from '@natter/admin/credentials';
-import { faultsIn } from '@natter/local/child';
 import { natsAuthorization } from '@natter/service-kit';
 import { type Credentials, request } from '../api.ts';
 import { type Box, type ContainerRecipe, createBox, openDocker } from './container.ts';
@@ -35,8 +34,6 @@ export interface Cluster {
   startService(kind: Kind, name: string, image: string, env?: Record<string, string>): Promise<Box>;
   removeService(box: Box): Promise<void>;
   ready(name: string): Promise<void>;
-  /** Unhandled errors, and undeclared codes and events, that processes of the services logged so far. */
-  faults(): Promise<string[]>;
   /** Runs a command as root in a container on Postgres's disk. */
   onDisk(command: string): Promise<void>;
   inspectImage(name: string): Promise<{ User: string; Labels: Record<string, string>; Size: number }>;
@@ -72,10 +69,6 @@ export async function startCluster(images: Images, log: (line: string) => void):
     return made;
   };
   const services = new Map<Box, Kind>();
-  /** Of containers that were removed. */
-  const earlierFaults: string[] = [];
-  const faultsOf = async (one: Box): Promise<string[]> =>
-    faultsIn(await one.logs()).map((line) => `${one.name}: ${line}`);
   let started = 0;
 
   async function natter(...args: string[]): Promise<{ code: number; output: string }> {
@@ -247,9 +240,7 @@ export async function startCluster(images: Images, log: (line: string) => void):
       startPooler,
       natter,
       startService,
-      faults: async () => [...earlierFaults, ...(await Promise.all([...services.keys()].map(faultsOf))).flat()],
       removeService: async (one) => {
-        earlierFaults.push(...(await faultsOf(one)));
         services.delete(one);
         boxes.delete(one);
         await one.remove();
