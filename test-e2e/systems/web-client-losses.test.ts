@@ -20,6 +20,15 @@ async function visit(topic: string): Promise<Page> {
   await box(page).waitFor();
   return page;
 }
+/**
+ * Closes a page, and returns an empty one of the same browser, without its routes. A page that is only left can still
+ * send a repetition when its routes are gone.
+ */
+async function closed(page: Page): Promise<Page> {
+  const next = await page.context().newPage();
+  await page.close();
+  return next;
+}
 const drafts = async () => (await web.clientOf('member').getDrafts()).drafts.map(({ content }) => content.trim());
 
 /** The Markdown of the messages of a topic, with the IDs of their senders. */
@@ -35,7 +44,7 @@ async function messagesOf(topic: string): Promise<[string, number][]> {
 const contentsOf = async (topic: string) => (await messagesOf(topic)).map(([content]) => content);
 
 test('a message whose answer was lost is there once after a reload', async () => {
-  const page = await visit('once');
+  let page = await visit('once');
   // The page gets no events: one would say that the message was sent.
   await page.route('**/json/events**', () => undefined);
   await page.reload();
@@ -47,8 +56,7 @@ test('a message whose answer was lost is there once after a reload', async () =>
   await box(page).fill('Exactly once');
   await box(page).press('Enter');
   await expect.poll(() => contentsOf('once')).toEqual(['Exactly once']);
-  await page.goto('about:blank');
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  page = await closed(page);
   const again = page.waitForResponse(
     (response) => response.url().endsWith('/json/messages') && response.request().method() === 'POST',
   );
@@ -73,22 +81,21 @@ test('a second tab keeps the messages that wait in the first', async () => {
   await box(other).fill('From the second tab');
   await box(other).press('Enter');
   await message(other, 'From the second tab').waitFor();
-  await page.goto('about:blank');
+  await page.close();
   await other.reload();
   await message(other, 'From the first tab').waitFor();
   expect((await contentsOf('tabs')).sort()).toEqual(['From the first tab', 'From the second tab']);
-  await page.context().close();
+  await other.context().close();
 });
 
 test('a page that was closed too early deletes no draft that it did not know', async () => {
-  const page = await visit('drafts');
+  let page = await visit('drafts');
   await box(page).fill('A short text');
   await expect.poll(drafts).toEqual(['A short text']);
   await page.route('**/json/drafts**', (route) => route.abort());
   await box(page).press('Enter');
   await message(page, 'A short text').waitFor();
-  await page.goto('about:blank');
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  page = await closed(page);
   const member = web.clientOf('member');
   for (const { id } of (await member.getDrafts()).drafts) await member.deleteDraft({ draft_id: id });
   const draft = { type: 'stream' as const, to: [web.general], topic: 'drafts', content: 'Written on a phone' };
@@ -189,14 +196,13 @@ test('a part of the page that an outage kept away is there once the server answe
 });
 
 test('a page that was closed too early leaves a draft alone that another device changed', async () => {
-  const page = await visit('changed');
+  let page = await visit('changed');
   await box(page).fill('Begun here');
   await expect.poll(drafts).toContain('Begun here');
   await page.route('**/json/drafts/**', (route) => route.abort());
   await box(page).press('Enter');
   await message(page, 'Begun here').waitFor();
-  await page.goto('about:blank');
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  page = await closed(page);
   const member = web.clientOf('member');
   const found = (await member.getDrafts()).drafts.find(({ content }) => content.trim() === 'Begun here');
   const draft = { type: 'stream' as const, to: [web.general], topic: 'changed', content: 'Continued on a phone' };

@@ -80,6 +80,19 @@ test('a call that may not be repeated goes to a process that answers, and waits 
   expect([await later, await known]).toEqual(['first', 'first']);
 });
 
+test('a call that may not be repeated does not go to a process that hangs since its last answer', async () => {
+  const { nats, running, hung } = users();
+  const lost = watchLostCalls(nats, 'caller');
+  running.add('first').add('second');
+  const before = lost.confirmed('users');
+  await vi.advanceTimersByTimeAsync(10);
+  await before;
+  hung.add('first');
+  const chosen = Array.from({ length: 20 }, () => lost.confirmed('users'));
+  await vi.advanceTimersByTimeAsync(10);
+  expect(new Set(await Promise.all(chosen))).toEqual(new Set(['second']));
+});
+
 test('a caller that was stopped reads the answers before it takes processes for hung', async () => {
   const { nats, running } = users();
   const lost = watchLostCalls(nats, 'caller');

@@ -19,8 +19,8 @@ export interface LostCalls {
    */
   responsive(service: string): string | undefined;
   /**
-   * A process that answered a question just now, for calls that may not be sent twice. Undefined if no process answers
-   * soon.
+   * The first process that answers a question asked from now on, for calls that may not be sent twice. Undefined if no process
+   * answers soon.
    */
   confirmed(service: string): Promise<string | undefined>;
   /** After a reconnect, asks about pending calls at once. */
@@ -46,6 +46,7 @@ interface Watched {
 }
 
 interface Question {
+  number: number;
   service: string;
   /** Calls that no process has confirmed. */
   ids: Set<string>;
@@ -54,6 +55,13 @@ interface Question {
   silent: Set<string> | undefined;
   /** In the order in which they were probed. */
   probed: readonly string[];
+}
+
+interface Expecting {
+  service: string;
+  /** Number of the question that the answer must follow: an earlier answer could be of a process that hangs by now. */
+  since: number;
+  resolve: (instance: string | undefined) => void;
 }
 
 const lookEveryMs = 100;
@@ -67,8 +75,6 @@ const patienceMs = 600;
 const maxPatienceMs = 4_000;
 /** How often the processes of a called service are asked without a reason. */
 const rollCallMs = 2_000;
-/** For how long an answer confirms that its process runs. */
-const confirmedMs = 300;
 /** Maximum number of ids in one question. */
 const maxAsked = 500;
 
@@ -79,7 +85,7 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
   /** Services called since they were asked last. */
   const called = new Set<string>();
   /** Resolve at the next answer of a process of the service, or when NATS reports that none serves it. */
-  const expecting = new Map<string, Set<(instance: string | undefined) => void>>();
+  const expecting = new Set<Expecting>();
   /** Processes that have not answered for a while. */
   const suspects = new Set<string>();
   const questions = new Map<number, Question>();
@@ -107,7 +113,7 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
     if (instance) {
       instancesOf(question.service).set(instance, performance.now());
       question.silent?.delete(instance);
-      confirm(question.service, instance);
+      confirm(question, instance);
     }
     const now = performance.now();
     for (const id of message.string().split(' ')) {
@@ -125,7 +131,7 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
     const gone = probe === undefined ? [...known.keys()] : question.probed.slice(probe, probe + 1);
     if (probe === undefined) {
       question.silent ??= new Set();
-      confirm(question.service);
+      confirm(question);
     }
     for (const instance of gone) {
       known.delete(instance);
@@ -140,19 +146,12 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
     return known;
   }
 
-  function confirm(service: string, instance?: string): void {
-    for (const resolve of expecting.get(service) ?? []) resolve(instance);
-    expecting.delete(service);
-  }
-
-  function firstToAnswer(service: string): Promise<string | undefined> {
-    const waiting = expecting.get(service) ?? new Set();
-    expecting.set(service, waiting);
-    ask(service, []);
-    return new Promise((resolve) => {
-      waiting.add(resolve);
-      setTimeout(() => resolve(undefined), maxPatienceMs);
-    });
+  function confirm({ service, number }: Question, instance?: string): void {
+    for (const one of expecting)
+      if (one.service === service && number >= one.since) {
+        expecting.delete(one);
+        one.resolve(instance);
+      }
   }
 
   function look(): void {
@@ -192,14 +191,14 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
     return called.has(service) ? rollCallMs : Number.POSITIVE_INFINITY;
   }
 
-  function ask(service: string, ids: readonly string[], askedAt = performance.now()): void {
+  function ask(service: string, ids: readonly string[], askedAt = performance.now()): number {
     called.delete(service);
     const probed = [...instancesOf(service).keys()];
     const silent = probed.length > 0 ? new Set(probed) : undefined;
     // NATS permits one answer of a service to each reply subject.
     const number = ++asked;
     lastAskedAt.set(service, askedAt);
-    questions.set(number, { service, ids: new Set(ids), askedAt, silent, probed });
+    questions.set(number, { number, service, ids: new Set(ids), askedAt, silent, probed });
     const h = headers();
     h.set(askHeader, '1');
     try {
@@ -209,6 +208,7 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
     } catch {
       // No answer: the calls count as lost and are repeated when NATS is back.
     }
+    return number;
   }
 
   return {
@@ -233,10 +233,15 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
       if (!hasSuspects(service)) return undefined;
       return anyOf([...instancesOf(service).keys()].filter((instance) => !suspects.has(instance)));
     },
-    async confirmed(service) {
-      const since = performance.now() - confirmedMs;
-      const recent = [...instancesOf(service)].flatMap(([instance, at]) => (at >= since ? [instance] : []));
-      return anyOf(recent) ?? firstToAnswer(service);
+    confirmed(service) {
+      return new Promise((resolve) => {
+        const one = { service, since: ask(service, []), resolve };
+        expecting.add(one);
+        setTimeout(() => {
+          expecting.delete(one);
+          resolve(undefined);
+        }, maxPatienceMs);
+      });
     },
     reconnected() {
       for (const call of calls.values()) {
