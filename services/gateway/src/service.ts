@@ -7,6 +7,7 @@ import { createAuthenticator } from './authentication/authenticator.ts';
 import { createCallers, ratesOf } from './authentication/caller.ts';
 import { createAnswerBudget } from './http/answer-budget.ts';
 import { createBodyBudget } from './http/body-budget.ts';
+import { createBodyTurns } from './http/body-turns.ts';
 import type { GatewayConfig } from './http/config.ts';
 import { createGatewayMetrics } from './http/gateway-metrics.ts';
 import { createWebClient } from './http/web-client.ts';
@@ -91,17 +92,19 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   });
   const refusals = createRefusals(rates.anonymous);
   const answerBudget = createAnswerBudget(config.NATTER_ANSWER_MEMORY_MIB * mebibyte);
+  const bodyTurns = createBodyTurns();
   const server = createHttpServer({
     config,
     log,
     answerBudget,
     refusals,
     slowRefusals,
+    bodyTurns,
     metrics: gatewayMetrics,
     toChatError: createErrorMapper({ log, router, maxUploadBytes }),
   });
   const admission = { router, callers, budget, answers: server.answers, maxUploadBytes, findRealm, refusals };
-  const context = { bus, polls, answers: server.answers, authenticator, callers, inTurn, maxUploadBytes };
+  const context = { bus, polls, answers: server.answers, authenticator, callers, inTurn, bodyTurns, maxUploadBytes };
   serveDocuments(server.app);
   const webClient = createWebClient(fileURLToPath(new URL('../dist/', import.meta.url)));
   server.app.route({
@@ -109,7 +112,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     url: '/*',
     onRequest: async (request, reply) => webClient.answer(request, reply) ?? admit(admission, { request, reply }),
     handler: (request, reply) =>
-      route({ answer: (call) => answerOperation(context, call), inTurn }, { request, reply }),
+      route({ answer: (call) => answerOperation(context, call), inTurn, bodyTurns }, { request, reply }),
   });
   await server.listen();
   const confirming = confirmService(bus, log);

@@ -1,8 +1,12 @@
 import type { Readable } from 'node:stream';
 import { badRequest } from '@natter/contracts';
 import type { FastifyRequest } from 'fastify';
+import { tenantOf } from '../rate-limit/tenant.ts';
+import type { BodyTurns } from './body-turns.ts';
 
 const firstBytes = 16_384;
+/** Bodies up to this size are received and parsed at once. */
+export const smallBodyBytes = 65_536;
 /**
  * Framing that a chunked body may have: this much, and a sixteenth of its size. Each chunk costs about 8 µs, also one of a byte. A read of
  * the socket may contain the next request, which is far less.
@@ -10,29 +14,35 @@ const firstBytes = 16_384;
 const framingBytes = 256 * 1024;
 
 /**
- * The body of an admitted request, copied into one buffer that doubles, because chunks of a byte each would take a
- * hundred times their size. Stops reading at the limit of the operation or the budget of the caller; the connection
- * stays usable for the response.
+ * The body of an admitted request, copied into one buffer that grows, because chunks of a byte each would take a
+ * hundred times their size. Large bodies are received in turns. Stops reading at the limit of the operation or the
+ * budget of the caller; the connection stays usable for the response.
  */
-export async function readBody(request: FastifyRequest, payload: Readable): Promise<Buffer> {
+export async function readBody(request: FastifyRequest, payload: Readable, turns: BodyTurns): Promise<Buffer> {
   const { admitted } = request;
   if (!admitted) throw bodyTooLarge();
   const { lease, maxBodyBytes } = admitted;
+  const tenant = tenantOf(admitted);
   const checkFraming = framingCheck(request);
+  const announced = Number(request.headers['content-length'] ?? maxBodyBytes);
   let buffer = Buffer.alloc(0);
   let size = 0;
   for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const needed = size + chunk.length;
     if (needed > maxBodyBytes) throw bodyTooLarge();
     checkFraming(chunk.length);
-    if (needed > buffer.length) {
-      const length = Math.max(needed, Math.min(2 * buffer.length, maxBodyBytes), firstBytes);
-      lease.grow(length - buffer.length);
-      const larger = Buffer.allocUnsafeSlow(length);
-      buffer.copy(larger, 0, 0, size);
-      buffer = larger;
-    }
-    chunk.copy(buffer, size);
+    const take = (): void => {
+      if (needed > buffer.length) {
+        const length = Math.max(needed, Math.min(4 * buffer.length, announced), firstBytes);
+        lease.grow(length - buffer.length);
+        const larger = Buffer.allocUnsafeSlow(length);
+        buffer.copy(larger, 0, 0, size);
+        buffer = larger;
+      }
+      chunk.copy(buffer, size);
+    };
+    if (needed <= smallBodyBytes) take();
+    else await turns.run({ tenant, receivedBytes: chunk.length }, take);
     size = needed;
   }
   return buffer.subarray(0, size);

@@ -3,7 +3,9 @@ import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import { badRequest, ChatError, maxUnits, slackUnits, streamsBody } from '@natter/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { readBody } from './read-body.ts';
+import { tenantOf } from '../rate-limit/tenant.ts';
+import type { BodyTurns } from './body-turns.ts';
+import { readBody, smallBodyBytes } from './read-body.ts';
 import { tusBodyType } from './tus-headers.ts';
 
 /** Form fields by name. Of several fields with one name the last counts. */
@@ -15,10 +17,14 @@ export interface FilePart {
   bytes: Buffer;
 }
 
+/** Runs work on a part of a body. Parts of large bodies wait for their turn. */
+type InPart = <R>(work: () => R) => R | Promise<R>;
+const atOnce: InPart = (work) => work();
+
 /** A received body, and how to parse its form. */
 interface Body {
   bytes: Buffer;
-  parse: (bytes: Buffer) => Form | Promise<Form>;
+  parse: (bytes: Buffer, inPart: InPart) => Form | Promise<Form>;
 }
 
 export interface Form {
@@ -30,26 +36,30 @@ const maxFields = 2_000;
 const maxFiles = 20;
 /** The parser needs some 0.2 ms for each part, whatever its size. No operation has a third as many parameters. */
 const maxParts = 300;
-/** A large body is parsed in slices, and other requests are served in between. */
-const sliceBytes = 512 * 1024;
-const largeBytes = 16 * 1024;
+/** A large body with several parts is parsed in slices, and other requests are served in between. */
+const sliceBytes = 128 * 1024;
 
 /** Bodies are forms, urlencoded or multipart, for every method. They are received here, and parsed by `readForm`. */
-export function acceptForms(app: FastifyInstance): void {
+export function acceptForms(app: FastifyInstance, turns: BodyTurns): void {
+  const refuseOther = async (request: FastifyRequest, payload: Readable): Promise<undefined> => {
+    if (Number(request.headers['content-length'] ?? 0) > 0 || (await readBody(request, payload, turns)).length > 0)
+      throw badRequest('The body must be application/x-www-form-urlencoded or multipart/form-data');
+    return undefined;
+  };
   app.addHttpMethod('GET', { hasBody: true, override: true } as never);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     async (request: FastifyRequest, payload: Readable): Promise<Body> => ({
-      bytes: await readBody(request, payload),
-      parse: (bytes) => ({ fields: parseForm(bytes.toString('latin1'), longestField(request)), files: [] }),
+      bytes: await readBody(request, payload, turns),
+      parse: (bytes, inPart) => inPart(() => ({ fields: parseForm(bytes, longestField(request)), files: [] })),
     }),
   );
   app.addContentTypeParser(
     'multipart/form-data',
     async (request: FastifyRequest, payload: Readable): Promise<Body> => ({
-      bytes: await readBody(request, payload),
-      parse: (bytes) => parseMultipart(String(request.headers['content-type']), bytes),
+      bytes: await readBody(request, payload, turns),
+      parse: (bytes, inPart) => parseMultipart(String(request.headers['content-type']), bytes, inPart),
     }),
   );
   // Resumable uploads read the body while they store it.
@@ -59,25 +69,27 @@ export function acceptForms(app: FastifyInstance): void {
   app.addContentTypeParser('*', refuseOther);
 }
 
-async function refuseOther(request: FastifyRequest, payload: Readable): Promise<undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > 0 || (await readBody(request, payload)).length > 0)
-    throw badRequest('The body must be application/x-www-form-urlencoded or multipart/form-data');
-  return undefined;
-}
+/** Whether the request has a form that `readForm` parses in turns. */
+export const isLargeBody = (request: FastifyRequest): boolean =>
+  ((request.body as Body | undefined)?.bytes.length ?? 0) > smallBodyBytes;
 
 const noForm: Form = { fields: {}, files: [] };
 
 /** The form in the body of a request. `inTurn` decides when a large one is parsed, because that delays others. */
 export async function readForm(
   request: FastifyRequest,
+  turns: BodyTurns,
   inTurn: <R>(work: () => Promise<R>) => Promise<R>,
 ): Promise<Form> {
   const body = request.body as Body | undefined;
   if (!body) return noForm;
+  const isLarge = isLargeBody(request);
   // Frees the raw bytes; only the form is kept.
   request.body = undefined;
-  const parse = async (): Promise<Form> => body.parse(body.bytes);
-  return body.bytes.length > largeBytes ? inTurn(parse) : parse();
+  const { admitted } = request;
+  if (!admitted || !isLarge) return body.parse(body.bytes, atOnce);
+  const tenant = tenantOf(admitted);
+  return inTurn(async () => body.parse(body.bytes, (work) => turns.run({ tenant }, work)));
 }
 
 /** Body first, then query, for every method. */
@@ -86,7 +98,7 @@ export const fieldsOf = (request: FastifyRequest, { fields }: Form): Fields =>
 
 export function queryFieldsOf(url = ''): Fields {
   const at = url.indexOf('?');
-  return at < 0 ? noFields() : parseForm(url.slice(at + 1));
+  return at < 0 ? noFields() : parseForm(bytesOf(url.slice(at + 1)));
 }
 
 /** Without a prototype, because a field may have any name. */
@@ -107,28 +119,42 @@ function longestField({ admitted }: FastifyRequest): (name: string) => number {
 
 /**
  * Strict: invalid UTF-8 is refused, never replaced. A field that is certainly too long stays encoded, because decoding
- * takes time: it is refused for its length, or ignored.
+ * takes time: it is refused for its length, or ignored. Overwrites the bytes.
  */
-export function parseForm(text: string, longest: (name: string) => number = () => Number.POSITIVE_INFINITY): Fields {
+export function parseForm(body: Buffer, longest: (name: string) => number = () => Number.POSITIVE_INFINITY): Fields {
   const fields = noFields();
-  if (text === '') return fields;
-  const pairs = text.split('&');
-  if (pairs.length > maxFields) throw badRequest('Too many fields');
-  for (const pair of pairs) {
-    if (pair === '') continue;
-    const at = pair.indexOf('=');
-    const name = decodeText(at < 0 ? pair : pair.slice(0, at));
-    const value = at < 0 ? '' : pair.slice(at + 1);
+  let pairs = 0;
+  for (let next = 0; next < body.length; ) {
+    const begin = next;
+    const found = body.indexOf(ampersand, begin);
+    const end = found < 0 ? body.length : found;
+    next = end + 1;
+    if (++pairs > maxFields) throw badRequest('Too many fields');
+    if (end === begin) continue;
+    const pair = body.subarray(begin, end);
+    const at = pair.indexOf(equals);
+    const name = decodeBytes(at < 0 ? pair : pair.subarray(0, at));
+    const value = at < 0 ? pair.subarray(pair.length) : pair.subarray(at + 1);
     const isShort = value.length <= encodedPerUnit * slackUnits || value.length <= encodedPerUnit * longest(name);
-    fields[name] = isShort ? decodeText(value) : value;
+    fields[name] = isShort ? decodeBytes(value) : value.toString('latin1');
   }
   return fields;
 }
 
 /** Decodes percent-encoded text; unencoded bytes are accepted too. A `%` without two hexadecimal digits is literal. */
-export function decodeText(encoded: string): string {
-  if (!/[%+\u0080-\uffff]/.test(encoded)) return encoded;
-  const bytes = Buffer.from(encoded, /[\u0100-\uffff]/.test(encoded) ? 'utf8' : 'latin1');
+export const decodeText = (encoded: string): string =>
+  /[%+\u0080-\uffff]/.test(encoded) ? decodeBytes(bytesOf(encoded)) : encoded;
+
+const bytesOf = (encoded: string): Buffer => Buffer.from(encoded, /[\u0100-\uffff]/.test(encoded) ? 'utf8' : 'latin1');
+
+/** Like `decodeText`. Overwrites the bytes. */
+function decodeBytes(bytes: Buffer): string {
+  const decoded = bytes.includes(percent) || bytes.includes(plus) ? decodeInPlace(bytes) : bytes;
+  if (!isUtf8(decoded)) throw badRequest('The request is not valid UTF-8');
+  return decoded.toString('utf8');
+}
+
+function decodeInPlace(bytes: Buffer): Buffer {
   let size = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number;
@@ -136,12 +162,10 @@ export function decodeText(encoded: string): string {
     if (code >= 0) at += 2;
     bytes[size++] = code >= 0 ? code : byte === plus ? space : byte;
   }
-  const decoded = bytes.subarray(0, size);
-  if (!isUtf8(decoded)) throw badRequest('The request is not valid UTF-8');
-  return decoded.toString('utf8');
+  return bytes.subarray(0, size);
 }
 
-const [percent, plus, space] = [0x25, 0x2b, 0x20];
+const [percent, plus, space, ampersand, equals] = [0x25, 0x2b, 0x20, 0x26, 0x3d];
 
 /** The value of a hexadecimal digit; -1 for any other byte, which makes a combined value negative. */
 function hexOf(byte = 0): number {
@@ -150,7 +174,7 @@ function hexOf(byte = 0): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-export function parseMultipart(contentType: string, body: Buffer): Promise<Form> {
+export function parseMultipart(contentType: string, body: Buffer, inPart: InPart = atOnce): Promise<Form> {
   return new Promise((resolve, reject) => {
     const fields = noFields();
     const files: FilePart[] = [];
@@ -196,7 +220,7 @@ export function parseMultipart(contentType: string, body: Buffer): Promise<Form>
       });
       parser.on('error', fail);
       parser.on('finish', () => resolve({ fields, files }));
-      void feed(parser, body, () => isFailed).catch(fail);
+      void feed(parser, body, { inPart, isFailed: () => isFailed }).catch(fail);
     } catch (error) {
       fail(error);
     }
@@ -220,11 +244,15 @@ function hasMoreParts(boundary: string, body: Buffer): boolean {
   return false;
 }
 
-async function feed(parser: InstanceType<typeof Busboy>, body: Buffer, isFailed: () => boolean): Promise<void> {
+async function feed(
+  parser: InstanceType<typeof Busboy>,
+  body: Buffer,
+  { inPart, isFailed }: { inPart: InPart; isFailed: () => boolean },
+): Promise<void> {
   for (let at = 0; at < body.length; at += sliceBytes) {
-    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
     if (isFailed()) return;
-    parser.write(body.subarray(at, at + sliceBytes));
+    const slice = body.subarray(at, at + sliceBytes);
+    await inPart(() => parser.write(slice));
   }
   parser.end();
 }

@@ -4,6 +4,7 @@ import type { Authenticator } from '../authentication/authenticator.ts';
 import { type Callers, costOf, type Exchange, isPollOf } from '../authentication/caller.ts';
 import { ensureCsrfCookie, setSession } from '../authentication/session-cookies.ts';
 import type { AnswerMemory } from '../http/answer-memory.ts';
+import type { BodyTurns } from '../http/body-turns.ts';
 import { fileParamOf, handOver, sendFile, weightOf } from '../http/files.ts';
 import { headerOf, nameOf } from '../http/headers.ts';
 import { readPage } from '../http/page-pieces.ts';
@@ -25,6 +26,8 @@ export interface Call extends Exchange {
   operation: Operation;
   fields: Fields;
   files: readonly FilePart[];
+  /** Whether the form of the request is large. */
+  isLarge: boolean;
   path: Fields;
   admitted: Admitted;
 }
@@ -36,6 +39,7 @@ export interface AnswerContext {
   authenticator: Authenticator;
   callers: Callers;
   inTurn: InTurn;
+  bodyTurns: BodyTurns;
   maxUploadBytes: number;
 }
 
@@ -60,7 +64,7 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     const { lease, place } = admitted;
     const base = place.surface === 'json' ? '/json' : '/api/v1';
     return answerTus(bus, {
-      ...{ request, reply, operation, params, actor, meta, lease, base },
+      ...{ request, reply, operation, params, actor, meta, lease, base, bodyTurns: context.bodyTurns },
       inTurn: (work) => context.inTurn(tenantOf({ meta, actor }), work),
       count: (cost) => callers.countMore(cost, operation, call, actor),
     });
@@ -94,7 +98,7 @@ async function actorOf({ callers }: AnswerContext, call: Call): Promise<Actor | 
 
 /** The parameters of a call. Counts their weight, and stores the form's file. */
 async function paramsOf(
-  { bus, callers, maxUploadBytes }: AnswerContext,
+  { bus, callers, bodyTurns, maxUploadBytes }: AnswerContext,
   call: Call,
   actor: Actor | undefined,
 ): Promise<Parsed> {
@@ -103,7 +107,10 @@ async function paramsOf(
   // Small files are passed with the other parameters.
   const small = operation.params.file?.encoding === 'text' ? files.at(-1) : undefined;
   if (small) fields.file = small.bytes.toString('base64');
-  const { params, ignored } = parseParams(operation, fields, path);
+  const parse = () => parseParams(operation, fields, path);
+  const { params, ignored } = call.isLarge
+    ? await bodyTurns.run({ tenant: tenantOf({ meta, actor }) }, parse)
+    : parse();
   const fileParam = fileParamOf(operation);
   const weight = fileParam ? weightOf(files) : Math.floor(operation.weigh?.(params as never) ?? 0);
   const more = costOf(operation) - costOf(admitted.operation) + weight;

@@ -5,6 +5,7 @@ import type { Logger } from '@natter/service-kit';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { AnswerBudget } from '../http/answer-budget.ts';
 import { type AnswerMemory, createAnswerMemory } from '../http/answer-memory.ts';
+import type { BodyTurns } from '../http/body-turns.ts';
 import type { GatewayConfig } from '../http/config.ts';
 import { guardConnections } from '../http/connections.ts';
 import type { GatewayMetrics } from '../http/gateway-metrics.ts';
@@ -48,9 +49,10 @@ export function createHttpServer(options: {
   answerBudget: AnswerBudget;
   refusals: Refusals;
   slowRefusals: SlowRefusals;
+  bodyTurns: BodyTurns;
   toChatError: (error: unknown, request: FastifyRequest) => ChatError;
 }): HttpServer {
-  const { config, log, metrics, answerBudget, refusals, slowRefusals, toChatError } = options;
+  const { config, log, metrics, answerBudget, refusals, slowRefusals, bodyTurns, toChatError } = options;
   const answerError = (
     error: unknown,
     request: FastifyRequest,
@@ -91,7 +93,7 @@ export function createHttpServer(options: {
   app.decorateRequest('isCounted', false);
   const connections = guardConnections(app.server, config, proxies, metrics.cut);
   const answers = createAnswerMemory(answerBudget, () => metrics.cut('unread'), errorBody);
-  acceptForms(app);
+  acceptForms(app, bodyTurns);
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) metrics.answered(nameOf(request), 'cancelled', reply.elapsedTime);

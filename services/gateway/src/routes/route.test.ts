@@ -2,6 +2,7 @@ import { ChatError, userOperations } from '@natter/contracts';
 import { expect, test } from 'vitest';
 import type { Shown } from '../authentication/caller.ts';
 import { createBodyBudget } from '../http/body-budget.ts';
+import { createBodyTurns } from '../http/body-turns.ts';
 import type { InTurn } from './in-turn.ts';
 import { route } from './route.ts';
 
@@ -32,7 +33,10 @@ test('a service that finds the credentials ended names a key only to a client th
       },
     };
     const answer = () => Promise.reject(new ChatError('INVALID_API_KEY', 'Invalid API key'));
-    const routed = route({ answer, inTurn: (_, work) => work() }, { request, reply } as never);
+    const routed = route({ answer, inTurn: (_, work) => work(), bodyTurns: createBodyTurns() }, {
+      request,
+      reply,
+    } as never);
     return routed.catch((error: ChatError) => error.code);
   };
   expect(await codeFor({ credential: { header: 'Basic eA==' } })).toBe('INVALID_API_KEY');
@@ -65,7 +69,10 @@ test('a body that waits for its turn counts against the budget, also when its cl
     });
     return work();
   };
-  const routed = route({ answer: async () => undefined, inTurn }, { request, reply } as never);
+  const routed = route({ answer: async () => undefined, inTurn, bodyTurns: createBodyTurns() }, {
+    request,
+    reply,
+  } as never);
   // The connection closes.
   lease.release();
   expect(budget.held).toBe(mebibyte);

@@ -2,16 +2,23 @@ import { inSpan, withDeadline } from '@natter/service-kit';
 import { asSessionError } from '../authentication/authenticator.ts';
 import type { Exchange, Shown } from '../authentication/caller.ts';
 import { checkCsrfToken } from '../authentication/cross-site.ts';
+import type { BodyTurns } from '../http/body-turns.ts';
 import { headerOf } from '../http/headers.ts';
-import { fieldsOf, readForm } from '../http/request-fields.ts';
+import { fieldsOf, isLargeBody, readForm } from '../http/request-fields.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import { type Admitted, answerMethodNotAllowed, methodOf, usualDeadlineMs } from './admission.ts';
 import type { Call } from './answer-operation.ts';
 import type { InTurn } from './in-turn.ts';
 
+export interface RouteContext {
+  answer: (call: Call) => Promise<unknown>;
+  inTurn: InTurn;
+  bodyTurns: BodyTurns;
+}
+
 /** Parses the body of an admitted request and answers it by its operation. */
 export async function route(
-  { answer, inTurn }: { answer: (call: Call) => Promise<unknown>; inTurn: InTurn },
+  { answer, inTurn, bodyTurns }: RouteContext,
   { request, reply }: Exchange,
 ): Promise<unknown> {
   const { admitted } = request;
@@ -19,7 +26,7 @@ export async function route(
   // The body stays in memory until the response is known, even if the client disconnects.
   admitted.lease.retain();
   try {
-    return await routeForm({ answer, inTurn }, { request, reply }, admitted);
+    return await routeForm({ answer, inTurn, bodyTurns }, { request, reply }, admitted);
   } catch (error) {
     // Services check the credentials again on newer data than the gateway, and call each of them a key.
     throw isSession(admitted.shown) ? asSessionError(error) : error;
@@ -32,12 +39,13 @@ const isSession = ({ credential, optionalSession }: Shown): boolean =>
   'session' in credential || optionalSession !== undefined;
 
 async function routeForm(
-  { answer, inTurn }: { answer: (call: Call) => Promise<unknown>; inTurn: InTurn },
+  { answer, inTurn, bodyTurns }: RouteContext,
   { request, reply }: Exchange,
   admitted: Admitted,
 ): Promise<unknown> {
   const begunAt = performance.now();
-  const form = await readForm(request, (parse) =>
+  const isLarge = isLargeBody(request);
+  const form = await readForm(request, bodyTurns, (parse) =>
     withDeadline(admitted.operation?.deadlineMs ?? usualDeadlineMs, () => inTurn(tenantOf(admitted), parse)),
   );
   admitted.spentMs += performance.now() - begunAt;
@@ -53,6 +61,6 @@ async function routeForm(
   request.operationName = operation.name;
   const parent = headerOf(request, 'traceparent');
   return inSpan(`gateway ${operation.name}`, { kind: 'server', parent }, () =>
-    answer({ operation, request, reply, fields, files: form.files, path, admitted }),
+    answer({ operation, request, reply, fields, files: form.files, isLarge, path, admitted }),
   );
 }

@@ -14,9 +14,11 @@ import { type Bus, withDeadline } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Exchange } from '../authentication/caller.ts';
 import type { BodyLease } from '../http/body-budget.ts';
+import type { BodyTurns } from '../http/body-turns.ts';
 import { headerOf } from '../http/headers.ts';
 import { framingCheck } from '../http/read-body.ts';
 import { tusBodyType, tusVersion } from '../http/tus-headers.ts';
+import { tenantOf } from '../rate-limit/tenant.ts';
 
 const mebibyte = 1024 * 1024;
 const { createResumableUpload, getResumableUpload, appendResumableUpload, deleteResumableUpload } = uploadOperations;
@@ -31,6 +33,8 @@ export interface TusCall extends Exchange {
   base: string;
   /** Decides when work on behalf of the caller begins. */
   inTurn: <R>(work: () => Promise<R>) => Promise<R>;
+  /** Decides when a part of the body is received. */
+  bodyTurns: BodyTurns;
   /** Counts data against the caller's rate limit. */
   count: (cost: number) => Promise<void>;
 }
@@ -109,7 +113,7 @@ async function receive(bus: Bus, call: TusCall, from: ResumableUpload): Promise<
   // The offset shows whether a part was stored before; a key of the client would name the whole request.
   const part = { ...call, meta: { ...call.meta, idempotencyKey: undefined } };
   let state = from;
-  for await (const piece of piecesOf(request, from.upload_offset)) {
+  for await (const piece of piecesOf(call, from.upload_offset)) {
     const before = state.upload_offset - from.upload_offset;
     await count(Math.floor((before + piece.length) / mebibyte) - Math.floor(before / mebibyte));
     const { upload_id, upload_offset } = state;
@@ -119,7 +123,8 @@ async function receive(bus: Bus, call: TusCall, from: ResumableUpload): Promise<
 }
 
 /** The body in pieces that fill the chunks of the stored file. The memory of a piece is used again for the next. */
-async function* piecesOf(request: FastifyRequest, offset: number): AsyncGenerator<Buffer> {
+async function* piecesOf({ request, actor, meta, bodyTurns }: TusCall, offset: number): AsyncGenerator<Buffer> {
+  const tenant = tenantOf({ actor, meta });
   const piece = Buffer.allocUnsafeSlow(fileChunkBytes);
   const checkFraming = framingCheck(request);
   let room = fileChunkBytes - (offset % fileChunkBytes);
@@ -134,6 +139,7 @@ async function* piecesOf(request: FastifyRequest, offset: number): AsyncGenerato
       if (!next || next.done) break;
       const { value: chunk } = next;
       checkFraming(chunk.length);
+      await bodyTurns.run({ tenant, receivedBytes: chunk.length }, () => undefined);
       for (let at = 0; at < chunk.length; ) {
         const taken = chunk.copy(piece, size, at, at + room - size);
         at += taken;
