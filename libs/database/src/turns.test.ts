@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { withDeadline } from './deadline.ts';
-import { createTurns, withOwner } from './turns.ts';
+import { createTurns, withOwner, withPriority } from './turns.ts';
 
 test('places go to realms in turn, and a request that gives up takes none', async () => {
   const turns = createTurns(1);
@@ -22,5 +22,36 @@ test('places go to realms in turn, and a request that gives up takes none', asyn
   await Promise.all([...heavy, light]);
   expect(order.indexOf('light')).toBeLessThanOrEqual(1);
   expect(order).toHaveLength(4);
+  expect(turns.waiting).toBe(0);
+});
+
+test('a realm whose work holds its places for long leaves some to the others', async () => {
+  const turns = createTurns(10);
+  const take = (realmId: number) =>
+    withOwner({ realmId, userId: 1 }, () => withDeadline(5_000, (deadline) => turns.take(deadline)));
+  let held = 0;
+  const heavy = Array.from({ length: 30 }, async () => {
+    const giveBack = await take(66);
+    held++;
+    return giveBack;
+  });
+  await Promise.resolve();
+  const others = [await take(1), await take(2)];
+  expect(held).toBe(8);
+  expect(turns.waiting).toBe(22);
+  for (const giveBack of others) giveBack();
+  // The places that were left to others are not lost: all work of the realm is done in the end.
+  for (const one of heavy) (await one)();
+  expect([held, turns.waiting]).toEqual([30, 0]);
+});
+
+test('a realm alone has nearly all places, and work that others wait for has any', async () => {
+  const turns = createTurns(10);
+  const take = () => withDeadline(20, (deadline) => turns.take(deadline));
+  const ofRealm = () => withOwner({ realmId: 1, userId: 1 }, take);
+  for (let count = 0; count < 8; count++) await ofRealm();
+  await expect(ofRealm()).rejects.toThrow();
+  await withPriority(ofRealm);
+  await take();
   expect(turns.waiting).toBe(0);
 });

@@ -25,34 +25,40 @@ const maxWaiting = 20_000;
 
 /**
  * A number of places that realms take in turns, and within a realm its users: many requests of one delay those of
- * others by one each.
+ * others by one each. A realm that has half of the places leaves some to the others: its statements may be slow, or wait
+ * for one lock.
  */
 export function createTurns(places: number): Turns {
   const tasks = new WaitingTasks(maxWaiting);
   const urgent = new WaitingTasks(maxWaiting);
+  const taken = new Map<number, number>();
   let free = places;
 
-  const occupy = (): void => {
+  const mayHaveTurn = (realmId: number): boolean =>
+    realmId === background.realmId || (taken.get(realmId) ?? 0) < places / 2 || free > places / 5;
+  const occupy = (realmId: number): void => {
     free--;
+    taken.set(realmId, (taken.get(realmId) ?? 0) + 1);
   };
-  const giveBack = (): (() => void) => {
-    let isTaken = true;
-    return () => {
-      if (!isTaken) return;
-      isTaken = false;
-      free++;
-      while (free > 0 && (urgent.startNext() || tasks.startNext()));
-    };
+  const vacate = (realmId: number): void => {
+    free++;
+    const left = (taken.get(realmId) ?? 1) - 1;
+    if (left > 0) taken.set(realmId, left);
+    else taken.delete(realmId);
+    while (free > 0 && (urgent.startNext() || tasks.startNext(mayHaveTurn)));
   };
 
   return {
     async take(deadline) {
-      if (free > 0) occupy();
-      else {
-        const line = priority.getStore() ? urgent : tasks;
-        await line.wait(storage.getStore() ?? background, occupy, deadline);
-      }
-      return giveBack();
+      const owner = storage.getStore() ?? background;
+      const isUrgent = priority.getStore() ?? false;
+      if (free > 0 && (isUrgent || mayHaveTurn(owner.realmId))) occupy(owner.realmId);
+      else await (isUrgent ? urgent : tasks).wait(owner, () => occupy(owner.realmId), deadline);
+      let isTaken = true;
+      return () => {
+        if (isTaken) vacate(owner.realmId);
+        isTaken = false;
+      };
     },
     get waiting() {
       return urgent.size + tasks.size;
