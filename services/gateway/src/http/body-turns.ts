@@ -2,7 +2,7 @@ import { WaitingTasks } from '@natter/service-kit';
 import type { Tenant } from '../rate-limit/tenant.ts';
 
 /** A part of a large body. */
-export interface Part {
+interface Part {
   tenant: Tenant;
   /** What was received for it just now. */
   receivedBytes?: number;
