@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react';
+import { useLayoutEffect, useSyncExternalStore } from 'react';
 import type { Message } from '../state/place.ts';
 
 /** The list on screen, for the keys. */
@@ -12,8 +12,9 @@ export interface Reading {
 let reading: Reading | undefined;
 export const currentList = (): Reading | undefined => reading;
 
+/** A key that is pressed as soon as the list is visible acts on it, so this cannot wait until after the paint. */
 export function useReading(own: Reading): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     reading = own;
     return () => {
       if (reading === own) reading = undefined;

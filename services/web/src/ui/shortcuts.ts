@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useLayoutEffect } from 'react';
 import type { Session } from '../session/session.ts';
 import { isMuted, type Model } from '../state/model.ts';
 import { keyOf, type Message, type Place } from '../state/place.ts';
@@ -103,7 +103,7 @@ function actionOf(event: KeyboardEvent): Act | undefined {
 export function useShortcuts(): void {
   const session = useSession();
   const navigate = useNavigate();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.defaultPrevented) return;
       const act = actionOf(event);
