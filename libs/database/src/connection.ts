@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { addCost, costOfStatement } from './cost.ts';
 import { currentDeadline, type Deadline, pause, tooLate, untilDeadline, withDeadline } from './deadline.ts';
 import { isConnectionFailure, isTimeout, sqlState } from './sql-state.ts';
-import type { Turns } from './turns.ts';
+import { type Turns, withPlace } from './turns.ts';
 
 export interface Statement {
   /** Name under which the statement is prepared. */
@@ -60,7 +60,7 @@ async function runOn<R>(
   });
   try {
     const held = hold(await checkOut(pool, deadline), deadline, cancel);
-    return await runHeld(held, work);
+    return await withPlace(() => runHeld(held, work));
   } finally {
     giveBack();
   }

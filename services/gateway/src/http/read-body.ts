@@ -33,7 +33,7 @@ export async function readBody(request: FastifyRequest, payload: Readable, turns
     checkFraming(chunk.length);
     const take = (): void => {
       if (needed > buffer.length) {
-        const length = Math.max(needed, Math.min(4 * buffer.length, announced), firstBytes);
+        const length = Math.max(needed, Math.min(2 * buffer.length, announced), firstBytes);
         lease.grow(length - buffer.length);
         const larger = Buffer.allocUnsafeSlow(length);
         buffer.copy(larger, 0, 0, size);
