@@ -1,6 +1,7 @@
 import { unavailable } from '@natter/contracts';
 import { currentDeadline, untilDeadline, withDeadline, withoutDeadline } from './deadline.ts';
 import { type Patience, sharedPatience } from './patience.ts';
+import { background, withOwner } from './turns.ts';
 
 const maxTogether = 100;
 /** Look-ups beyond this number are refused, and so are those whose caller has given up. */
@@ -55,7 +56,10 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
     try {
       const asked = batch.map((one) => one.asked);
       const patience = sharedPatience(batch.flatMap((one) => one.patience ?? []));
-      const answers = await withoutDeadline(() => withDeadline(batchMs, () => lookUp(asked), patience));
+      // Whoever scheduled the batch, it serves several realms.
+      const answers = await withOwner(background, () =>
+        withoutDeadline(() => withDeadline(batchMs, () => lookUp(asked), patience)),
+      );
       if (answers.length !== batch.length) throw new Error(`${batch.length} look-ups had ${answers.length} answers`);
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as A);
     } catch (error) {

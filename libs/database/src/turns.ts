@@ -5,7 +5,7 @@ import { WaitingTasks } from './waiting-tasks.ts';
 
 const storage = new AsyncLocalStorage<Owner>();
 /** Work of the service itself: consumers, sweeps, timers. */
-const background: Owner = { realmId: 0, userId: 0 };
+export const background: Owner = { realmId: 0, userId: 0 };
 
 /** Runs work on behalf of a user: when it waits for a limited resource, realms and their users take turns. */
 export const withOwner = <R>(owner: Owner, work: () => R): R => storage.run(owner, work);

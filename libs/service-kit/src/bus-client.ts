@@ -157,7 +157,9 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     let mayBeDirect = true;
     for (;;) {
       deadline.check();
-      const instance = mayBeDirect ? await instanceFor(operation.service, mayBeRepeated) : undefined;
+      const instance = mayBeDirect
+        ? await untilDeadline(instanceFor(operation.service, mayBeRepeated), deadline)
+        : undefined;
       const served = isAtKeyed ? { ...operation, name: keyedName(operation.name) } : operation;
       const subject = instance ? directSubjectOf(operation, instance, name) : subjectOf(served, name);
       const isWatched = isRepeatable(operation) || isAtKeyed || (canBeKeyed && instance !== undefined);

@@ -84,7 +84,7 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
   const instances = new Map<string, Map<string, number>>();
   /** Services called since they were asked last. */
   const called = new Set<string>();
-  /** Resolve at the next answer of a process of the service, or when NATS reports that none serves it. */
+  /** Resolve at the first answer to such a question, or when NATS reports that no process serves the service. */
   const expecting = new Set<Expecting>();
   /** Processes that have not answered for a while. */
   const suspects = new Set<string>();
@@ -147,11 +147,7 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
   }
 
   function confirm({ service, number }: Question, instance?: string): void {
-    for (const one of expecting)
-      if (one.service === service && number >= one.since) {
-        expecting.delete(one);
-        one.resolve(instance);
-      }
+    for (const one of expecting) if (one.service === service && number >= one.since) one.resolve(instance);
   }
 
   function look(): void {
@@ -235,12 +231,15 @@ export function watchLostCalls(nats: NatsConnection, name: string): LostCalls {
     },
     confirmed(service) {
       return new Promise((resolve) => {
-        const one = { service, since: ask(service, []), resolve };
-        expecting.add(one);
-        setTimeout(() => {
+        const since = ask(service, []);
+        const give = (instance: string | undefined): void => {
+          clearTimeout(timer);
           expecting.delete(one);
-          resolve(undefined);
-        }, maxPatienceMs);
+          resolve(instance);
+        };
+        const one = { service, since, resolve: give };
+        expecting.add(one);
+        const timer = setTimeout(() => give(undefined), maxPatienceMs);
       });
     },
     reconnected() {

@@ -112,7 +112,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     url: '/*',
     onRequest: async (request, reply) => webClient.answer(request, reply) ?? admit(admission, { request, reply }),
     handler: (request, reply) =>
-      route({ answer: (call) => answerOperation(context, call), inTurn, bodyTurns }, { request, reply }),
+      route({ answer: (call) => answerOperation(context, call), inTurn: lane.run, bodyTurns }, { request, reply }),
   });
   await server.listen();
   const confirming = confirmService(bus, log);

@@ -26,6 +26,8 @@ const maxWaiting = 10_000;
 const receiveMsPerByte = 2e-6;
 /** While parts wait, work on them takes a third of the time. */
 const pauseFactor = 2;
+/** A part that took longer was interrupted, for example because the process was stopped. */
+const maxTookMs = 100;
 /** A shorter pause ends with the present turn of the event loop, and counts towards the next one. */
 const shortPauseMs = 2;
 
@@ -54,7 +56,7 @@ export function createBodyTurns(now: () => number = () => performance.now()): Bo
       return work();
     } finally {
       const tookMs = now() - begun + receivedBytes * receiveMsPerByte;
-      pausedUntil = Math.max(pausedUntil, begun) + tookMs * (1 + pauseFactor);
+      pausedUntil = Math.max(pausedUntil, begun) + Math.min(tookMs, maxTookMs) * (1 + pauseFactor);
     }
   }
 

@@ -5,8 +5,8 @@ import { tenantOf } from '../rate-limit/tenant.ts';
 import type { BodyTurns } from './body-turns.ts';
 
 const firstBytes = 16_384;
-/** Bodies up to this size are received and parsed at once. */
-export const smallBodyBytes = 65_536;
+/** Bodies up to this size are received at once. */
+const smallBodyBytes = 65_536;
 /**
  * Framing that a chunked body may have: this much, and a sixteenth of its size. Each chunk costs about 8 µs, also one of a byte. A read of
  * the socket may contain the next request, which is far less.

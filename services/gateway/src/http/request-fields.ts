@@ -5,7 +5,7 @@ import { badRequest, ChatError, maxUnits, slackUnits, streamsBody } from '@natte
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import type { BodyTurns } from './body-turns.ts';
-import { readBody, smallBodyBytes } from './read-body.ts';
+import { readBody } from './read-body.ts';
 import { tusBodyType } from './tus-headers.ts';
 
 /** Form fields by name. Of several fields with one name the last counts. */
@@ -36,8 +36,10 @@ const maxFields = 2_000;
 const maxFiles = 20;
 /** The parser needs some 0.2 ms for each part, whatever its size. No operation has a third as many parameters. */
 const maxParts = 300;
-/** A large body with several parts is parsed in slices, and other requests are served in between. */
+/** A larger body is parsed in turns: in slices of this size with so many parts in each, on average. */
+const parsedAtOnceBytes = 16 * 1024;
 const sliceBytes = 128 * 1024;
+const partsOfSlice = 20;
 
 /** Bodies are forms, urlencoded or multipart, for every method. They are received here, and parsed by `readForm`. */
 export function acceptForms(app: FastifyInstance, turns: BodyTurns): void {
@@ -71,7 +73,7 @@ export function acceptForms(app: FastifyInstance, turns: BodyTurns): void {
 
 /** Whether the request has a form that `readForm` parses in turns. */
 export const isLargeBody = (request: FastifyRequest): boolean =>
-  ((request.body as Body | undefined)?.bytes.length ?? 0) > smallBodyBytes;
+  ((request.body as Body | undefined)?.bytes.length ?? 0) > parsedAtOnceBytes;
 
 const noForm: Form = { fields: {}, files: [] };
 
@@ -187,7 +189,8 @@ export function parseMultipart(contentType: string, body: Buffer, inPart: InPart
     let hasReplacement: boolean | undefined;
     try {
       const boundary = boundaryOf(contentType);
-      if (hasMoreParts(boundary, body)) throw badRequest('Too many fields');
+      const parts = countParts(boundary, body);
+      if (parts > maxParts) throw badRequest('Too many fields');
       const parser = new Busboy({
         headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
         limits: {
@@ -220,14 +223,14 @@ export function parseMultipart(contentType: string, body: Buffer, inPart: InPart
       });
       parser.on('error', fail);
       parser.on('finish', () => resolve({ fields, files }));
-      void feed(parser, body, { inPart, isFailed: () => isFailed }).catch(fail);
+      void feed(parser, body, { parts, inPart, isFailed: () => isFailed }).catch(fail);
     } catch (error) {
       fail(error);
     }
   });
 }
 
-/** As RFC 2046 allows it. The parser is given nothing else, so it and `hasMoreParts` never read different boundaries. */
+/** As RFC 2046 allows it. The parser is given nothing else, so it and `countParts` never read different boundaries. */
 function boundaryOf(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]*))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain ?? '';
@@ -235,23 +238,24 @@ function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-/** Counted before the parser begins: it spends time on each part, also on those above its limits. */
-function hasMoreParts(boundary: string, body: Buffer): boolean {
+/** Up to one more than the limit. Counted before the parser begins: it spends time on each part, also on those above its limits. */
+function countParts(boundary: string, body: Buffer): number {
   const delimiter = `\r\n--${boundary}`;
   let parts = 0;
   for (let at = body.indexOf(delimiter); at >= 0; at = body.indexOf(delimiter, at + delimiter.length))
-    if (++parts > maxParts) return true;
-  return false;
+    if (++parts > maxParts) break;
+  return parts;
 }
 
 async function feed(
   parser: InstanceType<typeof Busboy>,
   body: Buffer,
-  { inPart, isFailed }: { inPart: InPart; isFailed: () => boolean },
+  { parts, inPart, isFailed }: { parts: number; inPart: InPart; isFailed: () => boolean },
 ): Promise<void> {
-  for (let at = 0; at < body.length; at += sliceBytes) {
+  const step = Math.min(sliceBytes, Math.ceil(body.length / Math.ceil((parts + 1) / partsOfSlice)));
+  for (let at = 0; at < body.length; at += step) {
     if (isFailed()) return;
-    const slice = body.subarray(at, at + sliceBytes);
+    const slice = body.subarray(at, at + step);
     await inPart(() => parser.write(slice));
   }
   parser.end();

@@ -139,7 +139,12 @@ async function* piecesOf({ request, actor, meta, bodyTurns }: TusCall, offset: n
       if (!next || next.done) break;
       const { value: chunk } = next;
       checkFraming(chunk.length);
-      await bodyTurns.run({ tenant, receivedBytes: chunk.length }, () => undefined);
+      const isReceived = await bodyTurns
+        .run({ tenant, receivedBytes: chunk.length }, () => true)
+        .catch((error: unknown) => {
+          interruption = error;
+        });
+      if (!isReceived) break;
       for (let at = 0; at < chunk.length; ) {
         const taken = chunk.copy(piece, size, at, at + room - size);
         at += taken;
