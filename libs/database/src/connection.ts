@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { addCost, costOfStatement } from './cost.ts';
 import { currentDeadline, type Deadline, pause, tooLate, untilDeadline, withDeadline } from './deadline.ts';
 import { isConnectionFailure, isTimeout, sqlState } from './sql-state.ts';
-import { type Turns, withPlace } from './turns.ts';
+import { type Turns, withPriority } from './turns.ts';
 
 export interface Statement {
   /** Name under which the statement is prepared. */
@@ -60,7 +60,8 @@ async function runOn<R>(
   });
   try {
     const held = hold(await checkOut(pool, deadline), deadline, cancel);
-    return await withPlace(() => runHeld(held, work));
+    // If the work needs another place, it does not queue behind work that may wait for it.
+    return await withPriority(() => runHeld(held, work));
   } finally {
     giveBack();
   }

@@ -56,7 +56,7 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
     try {
       const asked = batch.map((one) => one.asked);
       const patience = sharedPatience(batch.flatMap((one) => one.patience ?? []));
-      // Whoever scheduled the batch, it serves several realms.
+      // A batch serves several realms, so no realm is charged for its connection.
       const answers = await withOwner(background, () =>
         withoutDeadline(() => withDeadline(batchMs, () => lookUp(asked), patience)),
       );

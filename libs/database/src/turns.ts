@@ -15,11 +15,6 @@ const priority = new AsyncLocalStorage<boolean>();
 /** Runs work that others wait for, without queueing behind them. Few such works run at once. */
 export const withPriority = <R>(work: () => R): R => priority.run(true, work);
 
-const holding = new AsyncLocalStorage<boolean>();
-
-/** Runs work that holds a place. If it needs another one, it does not queue: work that waits for it may fill the queue. */
-export const withPlace = <R>(work: () => R): R => holding.run(true, work);
-
 export interface Turns {
   /** Resolves when a place is free; call the result to release it. Rejects at the deadline, or if too many wait. */
   take(deadline: Deadline): Promise<() => void>;
@@ -56,7 +51,7 @@ export function createTurns(places: number): Turns {
   return {
     async take(deadline) {
       const owner = storage.getStore() ?? background;
-      const isUrgent = priority.getStore() || holding.getStore() || false;
+      const isUrgent = priority.getStore() ?? false;
       if (free > 0 && (isUrgent || mayHaveTurn(owner.realmId))) occupy(owner.realmId);
       else await (isUrgent ? urgent : tasks).wait(owner, () => occupy(owner.realmId), deadline);
       let isTaken = true;

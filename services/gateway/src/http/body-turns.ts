@@ -4,7 +4,7 @@ import type { Tenant } from '../rate-limit/tenant.ts';
 /** A part of a large body. */
 interface Part {
   tenant: Tenant;
-  /** What was received for it just now. */
+  /** Number of bytes that the socket delivered for this part; 0 for work on bytes that arrived before. */
   receivedBytes?: number;
 }
 
