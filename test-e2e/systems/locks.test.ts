@@ -12,6 +12,7 @@ import {
   tryLock,
   type UnitOfWork,
   type Work,
+  withCost,
 } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
@@ -56,6 +57,26 @@ test('scheduled messages are delivered while playgrounds change', async () => {
     await lock(work, 'playgrounds');
     expect(await inRealm(messaging, 'messaging', (other) => tryLock(other, 'scheduled-delivery'))).toBe(true);
   });
+});
+
+test('the time that a unit waits for a lock does not count as its cost', async () => {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const holder = inRealm(users, 'users', async (work) => {
+    await lock(work, 'playgrounds');
+    await released;
+  });
+  const waiter = inRealm(users, 'users', (work) =>
+    withCost(async (costMs) => {
+      await lock(work, 'playgrounds');
+      return costMs();
+    }),
+  );
+  setTimeout(release, 300);
+  await holder;
+  expect(await waiter).toBe(0);
 });
 
 test('linkifiers wait for a process of the previous release that changes them, and it waits for them', async () => {

@@ -8,6 +8,9 @@ export async function withCost<R>(work: (elsewhereMs: () => number) => Promise<R
   return await scopes.run(scope, () => work(() => scope.ms));
 }
 
+/** Runs work that only waits, for example for a lock: its statements cost nothing. */
+export const withoutCost = <R>(work: () => R): R => scopes.run({ ms: 0 }, work);
+
 /** Adds milliseconds to the cost of the running work. */
 export function addCost(ms: number): void {
   const scope = scopes.getStore();
@@ -27,7 +30,7 @@ export function captureCost(): (ms: number) => void {
  * must not count against the user who waits.
  */
 const freeStatementMs = 5;
-/** A statement that waits for a lock costs no more than this. */
+/** A statement that waits for a row costs no more than this. */
 const maxStatementMs = 200;
 
 /** PostgreSQL does not report the CPU time of a statement, so its duration counts. */

@@ -1,5 +1,6 @@
 import { type advisoryLocks, type LockName, lockNames, lockOf } from '@natter/contracts';
 import { z } from 'zod';
+import { withoutCost } from './cost.ts';
 import { type Query, sql } from './database.ts';
 import type { Work } from './work.ts';
 
@@ -57,12 +58,14 @@ export const sessionLockText = (name: DatabaseLock): string => `SELECT pg_adviso
 async function take(work: Work, name: LockName, key: number, mode: Mode = 'alone'): Promise<void> {
   checkOrder(work, name);
   const { number, formerly } = lockOf(name);
-  if (formerly !== undefined) await work.run(sql.unsafe`SELECT pg_advisory_xact_lock_shared(${formerly}, ${key})`);
-  await work.run(
-    mode === 'shared'
-      ? sql.unsafe`SELECT pg_advisory_xact_lock_shared(${number}, ${key})`
-      : sql.unsafe`SELECT pg_advisory_xact_lock(${number}, ${key})`,
-  );
+  await withoutCost(async () => {
+    if (formerly !== undefined) await work.run(sql.unsafe`SELECT pg_advisory_xact_lock_shared(${formerly}, ${key})`);
+    await work.run(
+      mode === 'shared'
+        ? sql.unsafe`SELECT pg_advisory_xact_lock_shared(${number}, ${key})`
+        : sql.unsafe`SELECT pg_advisory_xact_lock(${number}, ${key})`,
+    );
+  });
 }
 
 /** Two units that take the same locks in different orders can deadlock. */

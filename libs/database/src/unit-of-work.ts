@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { z } from 'zod';
 import { type Claim, insertAnswer, isKeyTaken, KeyTaken } from './claim.ts';
 import type { Connection } from './connection.ts';
+import { withoutCost } from './cost.ts';
 import { type Database, executor, sql, toLiteralSql } from './database.ts';
 import { currentDeadline, type Deadline, pause, withoutDeadline } from './deadline.ts';
 import { type Gates, passGate } from './gates.ts';
@@ -105,7 +106,7 @@ async function runOnce<R>(
 ): Promise<R> {
   return database.connect(async (connection) => {
     const unit = openUnit(connection, options.realmId, options.idleMs);
-    await connection.query([unit.begin, ...options.locks].join('; '));
+    await withoutCost(() => connection.query([unit.begin, ...options.locks].join('; ')));
     const result = await handler(unit.work);
     const { claim, realmId, schema } = options;
     // Last, under the clock, so that no unit waits for a key while holding the clock.
