@@ -12,6 +12,7 @@ export const sql = createSqlTag();
 export const plannedEachTime = sql.fragment`/* planned each time */`;
 
 type Parser = QuerySqlToken['parser'];
+type Fragment = ReturnType<typeof sql.fragment>;
 type Row<P extends Parser> = NonNullable<P['~standard']['types']>['output'];
 export type Query<P extends Parser = Parser> = QuerySqlToken<P>;
 
@@ -98,24 +99,48 @@ export function executor(send: (query: Statement) => Promise<pg.QueryResult>): E
   };
 }
 
+type Reads = Record<string, Query<Parser>>;
+type Results<Q extends Reads> = { [Name in keyof Q]: Row<Q[Name]['parser']>[] };
+
 /**
  * Runs several reads as one statement, to save round trips: returns the rows of each, in its order. Values travel as
  * JSON, so columns are numbers, texts, booleans, null, or lists of them.
  */
-export async function readAtOnce<Q extends Record<string, Query<Parser>>>(
-  executor: Executor,
-  queries: Q,
-): Promise<{ [Name in keyof Q]: Row<Q[Name]['parser']>[] }> {
-  const columns = Object.entries(queries).map(
-    ([name, query]) =>
-      sql.fragment`(SELECT coalesce(json_agg(q), '[]') FROM (${query}) q) AS ${sql.identifier([name])}`,
+export async function readAtOnce<Q extends Reads>(executor: Executor, queries: Q): Promise<Results<Q>> {
+  const row = await executor.one(
+    sql.type(shapeOf(queries))`SELECT ${sql.join(columnsOf(queries, sql.fragment`true`), sql.fragment`, `)}`,
   );
-  const shape = Object.fromEntries(
-    Object.entries(queries).map(([name, { parser }]) => [name, z.array(parser as z.ZodType)]),
-  );
-  const row = await executor.one(sql.type(z.object(shape))`SELECT ${sql.join(columns, sql.fragment`, `)}`);
-  return row as { [Name in keyof Q]: Row<Q[Name]['parser']>[] };
+  return row as Results<Q>;
 }
+
+/**
+ * Like `readAtOnce`, but runs the queries only if `condition` holds for the rows of `first`, which it reads as the table
+ * `first_rows`. `rest` is undefined if it does not hold.
+ */
+export async function readAtOnceIf<F extends Query<Parser>, Q extends Reads>(
+  executor: Executor,
+  { first, condition }: { first: F; condition: Fragment },
+  queries: Q,
+): Promise<{ first: Row<F['parser']>[]; rest: Results<Q> | undefined }> {
+  const shape = shapeOf(queries).extend({ first_rows: z.array(first.parser as z.ZodType), holds: z.boolean() });
+  const columns = columnsOf(queries, sql.fragment`(SELECT holds FROM decision)`);
+  const { first_rows, holds, ...rest } = await executor.one(sql.type(shape)`
+    WITH first_rows AS MATERIALIZED (${first}), decision AS MATERIALIZED (SELECT ${condition} AS holds FROM first_rows)
+    SELECT (SELECT coalesce(json_agg(first_rows), '[]') FROM first_rows) AS first_rows, (SELECT holds FROM decision) AS holds,
+      ${sql.join(columns, sql.fragment`, `)}`);
+  return { first: first_rows as Row<F['parser']>[], rest: holds ? (rest as Results<Q>) : undefined };
+}
+
+const shapeOf = (queries: Reads) =>
+  z.object(
+    Object.fromEntries(Object.entries(queries).map(([name, { parser }]) => [name, z.array(parser as z.ZodType)])),
+  );
+
+const columnsOf = (queries: Reads, condition: Fragment): Fragment[] =>
+  Object.entries(queries).map(
+    ([name, query]) =>
+      sql.fragment`(SELECT coalesce(json_agg(q), '[]') FROM (${query}) q WHERE ${condition}) AS ${sql.identifier([name])}`,
+  );
 
 function parseRow<P extends Parser>(parser: P, row: unknown): Row<P> {
   const parsed = parser['~standard'].validate(row);

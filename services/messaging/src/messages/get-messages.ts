@@ -13,10 +13,11 @@ import { type Handlers, handle, JsonPieces, type Owner, toJson } from '@natter/s
 import { channelCopies } from '../model/reading/channel-copy.ts';
 import { messageObjects } from '../model/reading/message-object.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
-import { pageOf, select } from '../model/reading/page.ts';
+import { pageOf, pageOfIds, select } from '../model/reading/page.ts';
 import { type Reader, type Reading, readerOf } from '../model/reading/reader.ts';
 import { scopeOf } from '../model/reading/scope.ts';
-import { requireWithinBytes, type Sized, slicesOf, withinBytes } from './page-bytes.ts';
+import { requireWithinBytes, withinBytes } from './page-bytes.ts';
+import { readPage } from './read-page.ts';
 
 type Params = ParamsOf<typeof messageReadingOperations.getMessages>;
 export const maxPage = 5_000;
@@ -35,10 +36,9 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       if (!actor) await refuseStrangers(reading, meta, terms);
       const reader = await readerOf(owner, reading, actor, meta);
       const scope = await scopeOf(reader, terms, params.message_ids);
-      const sized = { applyMarkdown: params.apply_markdown, isSearch: scope.search !== undefined };
-      const page = params.message_ids
-        ? await namedPage(reader, scope, meta.realmId, params.message_ids, { params, sized })
-        : await withinBytes(database, meta.realmId, await pageOf(reader, scope, wantedOf(params, terms)), sized);
+      const found = params.message_ids
+        ? await byIds(reader, scope, params.message_ids, params)
+        : await pageOf(reader, scope, wantedOf(params, terms));
       const shown = {
         renderer: owner.renderer,
         applyMarkdown: params.apply_markdown,
@@ -47,9 +47,14 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         search: scope.search,
         unknown: await unknownOf(actor, meta, policy),
       };
-      const messages = await inSlices(slicesOf(page.ids, page.sizes), (ids) =>
-        messageObjects(database, meta.realmId, actor?.userId ?? 0, ids, reader.channels, policy, shown),
-      );
+      const pieces: Uint8Array[] = [];
+      const as = { realmId: meta.realmId, userId: actor?.userId ?? 0, channels: reader.channels, policy };
+      const limit = params.message_ids ? requireWithinBytes : withinBytes;
+      const page = await readPage(database, as, found, shown, limit, (objects) => {
+        const text = objects.map((object) => JSON.stringify(object)).join(',');
+        if (text !== '') pieces.push(Buffer.from(`${pieces.length === 0 ? '' : ','}${text}`));
+      });
+      const messages = new JsonPieces([Buffer.from('['), ...pieces, Buffer.from(']')]);
       return toJson({
         anchor: page.anchor,
         found_anchor: page.foundAnchor,
@@ -64,38 +69,18 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       const { content } = await reading.messages.readable(database, actor, meta, params.message_id);
       const policy = await reading.policies.get(meta, false);
       const channels = await channelCopies(database, meta.realmId);
-      const [message] = await messageObjects(
-        database,
-        meta.realmId,
-        actor.userId,
-        [params.message_id],
-        channels,
-        policy,
-        {
-          renderer: owner.renderer,
-          applyMarkdown: params.apply_markdown,
-          clientGravatar: false,
-          allowEmptyTopic: params.allow_empty_topic_name,
-          unknown: await unknownOf(actor, meta, policy),
-        },
-      );
+      const as = { realmId: meta.realmId, userId: actor.userId, channels, policy };
+      const [message] = await messageObjects(database, as, [params.message_id], {
+        renderer: owner.renderer,
+        applyMarkdown: params.apply_markdown,
+        clientGravatar: false,
+        allowEmptyTopic: params.allow_empty_topic_name,
+        unknown: await unknownOf(actor, meta, policy),
+      });
       if (!message) throw badRequest('Invalid message(s)');
       return { message, raw_content: content };
     }),
   ];
-}
-
-/** The concatenated results of `read` for all slices. */
-async function inSlices(
-  slices: Iterable<readonly number[]>,
-  read: (ids: readonly number[]) => Promise<readonly object[]>,
-): Promise<JsonPieces> {
-  const pieces: Uint8Array[] = [];
-  for (const ids of slices) {
-    const text = (await read(ids)).map((object) => JSON.stringify(object)).join(',');
-    if (text !== '') pieces.push(Buffer.from(`${pieces.length === 0 ? '' : ','}${text}`));
-  }
-  return new JsonPieces([Buffer.from('['), ...pieces, Buffer.from(']')]);
 }
 
 function wantedOf(params: Params, terms: readonly Term[]) {
@@ -131,17 +116,6 @@ function dateOf(given: string | undefined): number {
 const missingArgument = (name: string): ChatError =>
   new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
 
-async function namedPage(
-  reader: Reader,
-  scope: Awaited<ReturnType<typeof scopeOf>>,
-  realmId: number,
-  ids: readonly number[],
-  { params, sized }: { params: Params; sized: Sized },
-) {
-  const page = await byIds(reader, scope, ids, params);
-  return { ...page, sizes: await requireWithinBytes(reader.executor, realmId, page.ids, sized) };
-}
-
 async function byIds(
   reader: Reader,
   scope: Awaited<ReturnType<typeof scopeOf>>,
@@ -160,7 +134,7 @@ async function byIds(
     'ASC',
     maxPage,
   );
-  return { anchor: 0, ids: found, before: 0, foundAnchor: false, foundOldest: false, foundNewest: false };
+  return pageOfIds(found);
 }
 
 /** Without authentication only web-public messages can be read, and only if the narrow asks for those. */

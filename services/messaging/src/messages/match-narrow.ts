@@ -1,13 +1,14 @@
 import { messageReadingOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
-import { escaped, messageObjects } from '../model/reading/message-object.ts';
+import { escaped, type MessageObject } from '../model/reading/message-object.ts';
 import { parseNarrow } from '../model/reading/narrow/narrow.ts';
-import { select } from '../model/reading/page.ts';
+import { pageOfIds, select } from '../model/reading/page.ts';
 import { type Reading, readerOf } from '../model/reading/reader.ts';
 import { scopeOf } from '../model/reading/scope.ts';
 import { maxPage } from './get-messages.ts';
 import { requireWithinBytes } from './page-bytes.ts';
+import { readPage } from './read-page.ts';
 
 export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
   const { database } = owner;
@@ -22,8 +23,6 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
         'ASC',
         maxPage,
       );
-      const isSearch = scope.search !== undefined;
-      await requireWithinBytes(database, meta.realmId, ids, { applyMarkdown: true, isSearch });
       const policy = await reading.policies.get(meta, false);
       const shown = {
         renderer: owner.renderer,
@@ -32,7 +31,9 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
         allowEmptyTopic: true,
         search: scope.search,
       };
-      const messages = await messageObjects(database, meta.realmId, actor.userId, ids, reader.channels, policy, shown);
+      const as = { realmId: meta.realmId, userId: actor.userId, channels: reader.channels, policy };
+      const messages: MessageObject[] = [];
+      await readPage(database, as, pageOfIds(ids), shown, requireWithinBytes, (objects) => messages.push(...objects));
       return {
         messages: Object.fromEntries(
           messages.map((message) => [

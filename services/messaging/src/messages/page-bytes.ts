@@ -1,5 +1,5 @@
 import { badRequest, maxPageBytes } from '@natter/contracts';
-import { type Executor, sql } from '@natter/database';
+import { sql } from '@natter/database';
 import { z } from 'zod';
 import type { Page } from '../model/reading/page.ts';
 
@@ -32,15 +32,11 @@ export function* slicesOf(ids: readonly number[], sizes: ReadonlyMap<number, num
   if (slice.length > 0) yield slice;
 }
 
+/** Whether all messages, whose sizes are the rows of `sizesOf`, can be read at a time. */
+export const isOneSlice = sql.fragment`count(*) <= ${sliceMessages} AND coalesce(sum(bytes), 0) <= ${sliceBytes}`;
+
 /** Removes messages farthest from the anchor if a page has more text than one answer may contain. */
-export async function withinBytes(
-  executor: Executor,
-  realmId: number,
-  page: Page,
-  sized: Sized,
-): Promise<Page & { sizes: ReadonlyMap<number, number> }> {
-  if (page.ids.length <= alwaysFits) return { ...page, sizes: new Map() };
-  const bytes = await bytesOf(executor, realmId, page.ids, sized);
+export function withinBytes(page: Page, bytes: ReadonlyMap<number, number>): Page {
   const sizes = page.ids.map((id) => bytes.get(id) ?? 0);
   let [first, last] = [page.before, page.before];
   let total = 0;
@@ -59,7 +55,6 @@ export async function withinBytes(
   }
   return {
     ...page,
-    sizes: bytes,
     ids: page.ids.slice(first, last),
     foundOldest: page.foundOldest && first === 0,
     foundNewest: page.foundNewest && last === sizes.length,
@@ -67,39 +62,27 @@ export async function withinBytes(
 }
 
 /** For messages requested by id: omitting some would imply that they do not exist. */
-export async function requireWithinBytes(
-  executor: Executor,
-  realmId: number,
-  ids: readonly number[],
-  sized: Sized,
-): Promise<ReadonlyMap<number, number>> {
-  if (ids.length <= alwaysFits) return new Map();
-  const bytes = await bytesOf(executor, realmId, ids, sized);
-  if ([...bytes.values()].reduce((sum, size) => sum + size, 0) > maxPageBytes)
+export function requireWithinBytes(page: Page, bytes: ReadonlyMap<number, number>): Page {
+  const total = page.ids.reduce((sum, id) => sum + (bytes.get(id) ?? 0), 0);
+  if (page.ids.length > alwaysFits && total > maxPageBytes)
     throw badRequest('The messages have too much text for one request. Ask for fewer of them.');
-  return bytes;
+  return page;
 }
 
 /** Approximate size of each message in the answer. */
-async function bytesOf(
-  executor: Executor,
-  realmId: number,
-  ids: readonly number[],
-  { applyMarkdown, isSearch }: Sized,
-): Promise<Map<number, number>> {
+export function sizesOf(realmId: number, ids: readonly number[], { applyMarkdown, isSearch }: Sized) {
   const text = applyMarkdown ? sql.fragment`m.rendered_content` : sql.fragment`m.content`;
   const shown = isSearch
     ? sql.fragment`octet_length(${text}) + 4 * octet_length(m.rendered_content)`
     : sql.fragment`octet_length(${text})`;
   const ofMessages = (table: ReturnType<typeof sql.fragment>): ReturnType<typeof sql.fragment> =>
     sql.fragment`${table} WHERE realm_id = ${realmId} AND message_id = ANY(${sql.array([...ids], 'int8')}) GROUP BY message_id`;
-  const rows = await executor.any(sql.type(sizeRow)`
+  return sql.type(sizeRow)`
     SELECT id, sum(bytes)::float8 AS bytes FROM (
       SELECT m.id, ${shown} AS bytes FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...ids], 'int8')})
       UNION ALL SELECT message_id, ${reactionBytes} * count(*) FROM ${ofMessages(sql.fragment`messaging.reaction`)}
       UNION ALL SELECT message_id, sum(octet_length(content)) FROM ${ofMessages(sql.fragment`messaging.submessage`)}
       UNION ALL SELECT message_id, sum(coalesce(octet_length(prev_content), 0) + coalesce(octet_length(prev_rendered_content), 0) + ${reactionBytes})
         FROM ${ofMessages(sql.fragment`messaging.message_edit`)}
-    ) sizes GROUP BY id`);
-  return new Map(rows.map(({ id, bytes }) => [id, bytes]));
+    ) sizes GROUP BY id`;
 }

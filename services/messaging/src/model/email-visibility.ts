@@ -8,10 +8,17 @@ const leastRole = sql.fragment`CASE v.value::text WHEN '2' THEN ${roles.member} 
 const choice = (realmId: number) =>
   sql.fragment`FROM messaging.personal_setting v WHERE v.realm_id = ${realmId} AND v.name = 'email_address_visibility'`;
 
-/** Among these users, those whose real address the viewer may not see; addresses of bots are visible to all. */
-export const whoHidesEmail = (realmId: number, userIds: readonly number[], viewer: Pick<Actor, 'userId' | 'role'>) =>
+/**
+ * Among these users, given as a query of their ids, those whose real address the viewer may not see; addresses of bots
+ * are visible to all.
+ */
+export const whoHidesEmail = (
+  realmId: number,
+  userIds: ReturnType<typeof sql.fragment>,
+  viewer: Pick<Actor, 'userId' | 'role'>,
+) =>
   sql.type(z.object({ user_id: z.number() }))`
-    SELECT v.user_id ${choice(realmId)} AND v.user_id = ANY(${sql.array([...userIds], 'int4')})
+    SELECT v.user_id ${choice(realmId)} AND v.user_id IN (${userIds})
       AND v.user_id <> ${viewer.userId} AND ${viewer.role} > ${leastRole}`;
 
 /**

@@ -43,16 +43,22 @@ export async function nameOf(executor: Executor, realmId: number, userId: number
 /** Maximum id of a user. */
 const maxId = 2 ** 31 - 1;
 
-export const peopleById = (realmId: number, userIds: readonly number[]) =>
+/** The people whose ids a query returns. */
+export const peopleAmong = (realmId: number, userIds: ReturnType<typeof sql.fragment>) =>
   sql.type(personRow)`
     SELECT user_id, email, full_name, is_active, is_bot, avatar_url FROM messaging.person
-    WHERE realm_id = ${realmId} AND user_id = ANY(${sql.array(
-      userIds.filter((id) => Math.abs(id) <= maxId),
-      'int4',
-    )}) ORDER BY user_id`;
+    WHERE realm_id = ${realmId} AND user_id IN (${userIds}) ORDER BY user_id`;
 
 export const findPeople = (executor: Executor, realmId: number, userIds: readonly number[]): Promise<Person[]> =>
-  executor.any(peopleById(realmId, userIds));
+  executor.any(
+    peopleAmong(
+      realmId,
+      sql.fragment`SELECT unnest(${sql.array(
+        userIds.filter((id) => Math.abs(id) <= maxId),
+        'int4',
+      )})`,
+    ),
+  );
 
 export const findPeopleByEmail = (executor: Executor, realmId: number, emails: readonly string[]): Promise<Person[]> =>
   executor.any(sql.type(personRow)`

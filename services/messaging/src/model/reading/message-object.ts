@@ -11,7 +11,7 @@ import type { Renderer } from '@natter/renderer';
 import { z } from 'zod';
 import { whoHidesEmail } from '../email-visibility.ts';
 import { linkifiers } from '../linkifiers.ts';
-import { type Person, peopleById } from '../people.ts';
+import { type Person, peopleAmong } from '../people.ts';
 import { hasFlag, isAlerted, isRead, wasReceived } from '../read-state.ts';
 import { recipientIdOf } from '../recipient-id.ts';
 import type { ChannelCopy } from './channel-copy.ts';
@@ -56,35 +56,62 @@ const fullRow = z.object({
 });
 type FullRow = z.infer<typeof fullRow>;
 
-/** Message objects in ascending order, as the reader sees them. `userId` 0 is a reader without an account. */
-export async function messageObjects(
-  executor: Executor,
-  realmId: number,
-  userId: number,
-  messageIds: readonly number[],
-  channels: readonly ChannelCopy[],
-  policy: RealmPolicy,
-  shown: ShownAs,
-): Promise<(Record<string, unknown> & { id: number })[]> {
-  if (messageIds.length === 0) return [];
+/** The statements that read what message objects consist of, executed as one. */
+export function partsOf(realmId: number, userId: number, messageIds: readonly number[], shown: ShownAs) {
   const searched = shown.search ? sql.fragment`m.rendered_content` : sql.fragment`NULL::text`;
-  const rows = await executor.any(sql.type(fullRow)`
-    SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
-      extract(epoch FROM coalesce(m.stated_at, m.sent_at))::float8 AS sent, m.mentions_channel,
-      ${isRead(userId)} AS is_read, ${hasFlag(userId, 'starred')} AS is_starred, ${hasFlag(userId, 'collapsed')} AS is_collapsed,
-      coalesce(m.mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_mentioned,
-      coalesce(m.topic_mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_topic_mentioned,
-      ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${searched} AS searched
-    FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
-  const matches = await matchesOf(executor, realmId, rows, shown.search);
-  const ids = new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]));
-  const unknown = shown.unknown ?? new Map<number, UnknownUser>();
-  const beside = await readAtOnce(executor, {
-    people: peopleById(realmId, [...ids]),
-    hidden: whoHidesEmail(realmId, [...ids], { userId, role: roles.guest, ...shown.clientGravatar }),
+  const isAsked = sql.fragment`m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')})`;
+  const participants = sql.fragment`
+    SELECT m.sender_id FROM messaging.message m WHERE ${isAsked}
+    UNION SELECT unnest(m.recipient_ids) FROM messaging.message m WHERE ${isAsked}`;
+  return {
+    rows: sql.type(fullRow)`
+      SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
+        extract(epoch FROM coalesce(m.stated_at, m.sent_at))::float8 AS sent, m.mentions_channel,
+        ${isRead(userId)} AS is_read, ${hasFlag(userId, 'starred')} AS is_starred, ${hasFlag(userId, 'collapsed')} AS is_collapsed,
+        coalesce(m.mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_mentioned,
+        coalesce(m.topic_mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_topic_mentioned,
+        ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${searched} AS searched
+      FROM messaging.message m WHERE ${isAsked} ORDER BY m.id`,
+    people: peopleAmong(realmId, participants),
+    hidden: whoHidesEmail(realmId, participants, { userId, role: roles.guest, ...shown.clientGravatar }),
     linkifiers: linkifiers(realmId),
     ...extrasOf(realmId, messageIds),
-  });
+  };
+}
+type MessageParts = Awaited<ReturnType<typeof readAtOnce<ReturnType<typeof partsOf>>>>;
+
+export type MessageObject = Record<string, unknown> & { id: number };
+
+export interface MessageReader {
+  realmId: number;
+  /** 0 is a reader without an account. */
+  userId: number;
+  channels: readonly ChannelCopy[];
+  policy: RealmPolicy;
+}
+
+/** Message objects in ascending order, as the reader sees them. */
+export async function messageObjects(
+  executor: Executor,
+  reader: MessageReader,
+  messageIds: readonly number[],
+  shown: ShownAs,
+): Promise<MessageObject[]> {
+  if (messageIds.length === 0) return [];
+  const parts = await readAtOnce(executor, partsOf(reader.realmId, reader.userId, messageIds, shown));
+  return objectsOf(executor, reader, parts, shown);
+}
+
+/** Message objects made of the results of `partsOf`. */
+export async function objectsOf(
+  executor: Executor,
+  { realmId, userId, channels, policy }: MessageReader,
+  parts: MessageParts,
+  shown: ShownAs,
+): Promise<MessageObject[]> {
+  const { rows, ...beside } = parts;
+  const matches = await matchesOf(executor, realmId, rows, shown.search);
+  const unknown = shown.unknown ?? new Map<number, UnknownUser>();
   const people = new Map(
     beside.people.map((person) => [
       person.user_id,

@@ -1,5 +1,5 @@
 import { badRequest } from '@natter/contracts';
-import { type Executor, plannedEachTime, sql } from '@natter/database';
+import { type Executor, plannedEachTime, readAtOnce, sql } from '@natter/database';
 import { z } from 'zod';
 import { isRead, unreadSource } from '../read-state.ts';
 import type { ChannelCopy } from './channel-copy.ts';
@@ -38,12 +38,12 @@ export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): 
   const anchor = await anchorOf(reader, scope, wanted);
   const isOldest = anchor <= 0;
   const isNewest = anchor >= largerThanAnyId;
-  const before = isOldest ? [] : await idsBeside(reader, scope, sql.fragment`m.id < ${anchor}`, 'DESC', wanted.before);
-  const after = isNewest ? [] : await idsBeside(reader, scope, sql.fragment`m.id > ${anchor}`, 'ASC', wanted.after);
-  const at =
-    isOldest || isNewest || !wanted.includeAnchor
-      ? []
-      : await select(executor, scope, sql.fragment`m.id = ${anchor}`, 'ASC', 1);
+  const beside = await idsOfEach(executor, {
+    before: !isOldest && idsBeside(reader, scope, sql.fragment`m.id < ${anchor}`, 'DESC', wanted.before),
+    at: !isOldest && !isNewest && wanted.includeAnchor && idsWhere(scope, sql.fragment`m.id = ${anchor}`, 'ASC', 1),
+    after: !isNewest && idsBeside(reader, scope, sql.fragment`m.id > ${anchor}`, 'ASC', wanted.after),
+  });
+  const { before = [], at = [], after = [] } = beside;
   return {
     anchor,
     ids: [...before.reverse(), ...at, ...after],
@@ -52,6 +52,37 @@ export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): 
     foundOldest: isOldest || before.length < wanted.before,
     foundNewest: isNewest || after.length < wanted.after,
   };
+}
+
+/** A page of the messages with these ids. */
+export const pageOfIds = (ids: number[]): Page => ({
+  anchor: 0,
+  ids,
+  before: 0,
+  foundAnchor: false,
+  foundOldest: false,
+  foundNewest: false,
+});
+
+type IdQuery = ReturnType<typeof idsWhere>;
+
+/** The ids that each query returns. Several queries are one statement. */
+async function idsOfEach<Name extends string>(
+  executor: Executor,
+  queries: Record<Name, IdQuery | false | undefined>,
+): Promise<Partial<Record<Name, number[]>>> {
+  const asked = Object.entries<IdQuery | false | undefined>(queries).filter(
+    (entry): entry is [string, IdQuery] => typeof entry[1] === 'object',
+  );
+  const [first, ...others] = asked;
+  if (!first) return {};
+  const found =
+    others.length > 0
+      ? await readAtOnce(executor, Object.fromEntries(asked))
+      : { [first[0]]: await executor.any(first[1]) };
+  return Object.fromEntries(Object.entries(found).map(([name, rows]) => [name, rows.map(({ id }) => id)])) as Partial<
+    Record<Name, number[]>
+  >;
 }
 
 async function anchorOf(
@@ -86,8 +117,8 @@ async function firstSince(reader: Reader, scope: Scope, seconds: number): Promis
     if (!found || found.sent >= seconds) late = middle;
     else early = found.id + 1;
   }
-  const [first] = await idsBeside(reader, scope, sql.fragment`m.id >= ${early}`, 'ASC', 1);
-  return first;
+  const query = idsBeside(reader, scope, sql.fragment`m.id >= ${early}`, 'ASC', 1);
+  return query && (await executor.maybeOne(query))?.id;
 }
 
 async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Promise<number | undefined> {
@@ -98,16 +129,17 @@ async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Pro
   return row?.id;
 }
 
-async function idsBeside(
+/** Undefined if nothing is wanted. */
+function idsBeside(
   reader: Reader,
   scope: Scope,
   side: Fragment,
   order: 'ASC' | 'DESC',
   limit: number,
-): Promise<number[]> {
-  const { executor, meta, actor } = reader;
-  if (limit === 0) return [];
-  if (!scope.isFeed || !actor) return select(executor, scope, side, order, limit);
+): IdQuery | undefined {
+  const { meta, actor } = reader;
+  if (limit === 0) return undefined;
+  if (!scope.isFeed || !actor) return idsWhere(scope, side, order, limit);
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
   const { whole, received } = ownChannels(reader.channels, actor);
   // Messages moved to channels that the reader never was in are found through the channel, not through the feed.
@@ -118,14 +150,19 @@ async function idsBeside(
       'int4',
     )}) p (channel_id), LATERAL (SELECT m.id FROM messaging.message m
       WHERE m.channel_id = p.channel_id AND ${all(scope.narrowing)} AND ${condition} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}) f`;
-  const rows = await executor.any(sql.type(idRow)`
+  return sql.type(idRow)`
     SELECT ${plan(scope)} m.id FROM (
       ${ofChannels(whole, sql.fragment`true`)}
       UNION ALL ${ofChannels(known, isReceived(reader.channels, actor))}
       UNION ALL (SELECT d.message_id AS id FROM messaging.direct_message d JOIN messaging.message m ON m.realm_id = d.realm_id AND m.id = d.message_id
         WHERE d.realm_id = ${meta.realmId} AND d.user_id = ${actor.userId} AND ${all(scope.narrowing)} AND ${side} ORDER BY d.message_id ${direction} LIMIT ${limit})
-    ) m ORDER BY m.id ${direction} LIMIT ${limit}`);
-  return rows.map((row) => row.id);
+    ) m ORDER BY m.id ${direction} LIMIT ${limit}`;
+}
+
+function idsWhere(scope: Scope, side: Fragment, order: 'ASC' | 'DESC', limit: number) {
+  const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
+  return sql.type(idRow)`
+    SELECT ${plan(scope)} m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}`;
 }
 
 export async function select(
@@ -135,9 +172,7 @@ export async function select(
   order: 'ASC' | 'DESC',
   limit: number,
 ): Promise<number[]> {
-  const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
-  const rows = await executor.any(sql.type(idRow)`
-    SELECT ${plan(scope)} m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}`);
+  const rows = await executor.any(idsWhere(scope, side, order, limit));
   return rows.map((row) => row.id);
 }
 
