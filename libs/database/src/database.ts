@@ -100,7 +100,8 @@ export function executor(send: (query: Statement) => Promise<pg.QueryResult>): E
 }
 
 type Reads = Record<string, Query<Parser>>;
-type Results<Q extends Reads> = { [Name in keyof Q]: Row<Q[Name]['parser']>[] };
+/** The rows of each query, by its name. */
+export type Results<Q extends Reads> = { [Name in keyof Q]: Row<Q[Name]['parser']>[] };
 
 /**
  * Runs several reads as one statement, to save round trips: returns the rows of each, in its order. Values travel as

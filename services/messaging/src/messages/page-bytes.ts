@@ -32,8 +32,9 @@ export function* slicesOf(ids: readonly number[], sizes: ReadonlyMap<number, num
   if (slice.length > 0) yield slice;
 }
 
-/** Whether all messages, whose sizes are the rows of `sizesOf`, can be read at a time. */
-export const isOneSlice = sql.fragment`count(*) <= ${sliceMessages} AND coalesce(sum(bytes), 0) <= ${sliceBytes}`;
+const [smallMessages, smallBytes] = [100, 64 * 1024];
+/** Whether a page is small, over the rows of `sizesOf`. */
+export const isSmall = sql.fragment`count(*) <= ${smallMessages} AND coalesce(sum(bytes), 0) <= ${smallBytes}`;
 
 /** Removes messages farthest from the anchor if a page has more text than one answer may contain. */
 export function withinBytes(page: Page, bytes: ReadonlyMap<number, number>): Page {

@@ -8,7 +8,7 @@ import {
   type ShownAs,
 } from '../model/reading/message-object.ts';
 import type { Page } from '../model/reading/page.ts';
-import { isOneSlice, sizesOf, slicesOf } from './page-bytes.ts';
+import { isSmall, sizesOf, slicesOf } from './page-bytes.ts';
 
 /**
  * Reads the messages of a page, and passes their objects to `take`, in ascending order. `limit` reduces or refuses the
@@ -26,7 +26,7 @@ export async function readPage(
   if (page.ids.length === 0) return limit(page, new Map());
   const { realmId, userId } = reader;
   const sized = { applyMarkdown: shown.applyMarkdown, isSearch: shown.search !== undefined };
-  const sizesFirst = { first: sizesOf(realmId, page.ids, sized), condition: isOneSlice };
+  const sizesFirst = { first: sizesOf(realmId, page.ids, sized), condition: isSmall };
   const { first, rest } = await readAtOnceIf(executor, sizesFirst, partsOf(realmId, userId, page.ids, shown));
   const sizes = new Map(first.map(({ id, bytes }) => [id, bytes]));
   const limited = limit(page, sizes);
