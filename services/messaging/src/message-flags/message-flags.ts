@@ -1,7 +1,8 @@
-import { type Actor, badRequest, messageReadingOperations } from '@natter/contracts';
+import { type Actor, badRequest, messageReadingOperations, refusedAs } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
+import { invalidChannelId } from '../model/channel-reach.ts';
 import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from '../model/mark-read.ts';
 import { hasFlag, isRead, unreadSource } from '../model/read-state.ts';
 import { emptyIfNamedSo, parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
@@ -97,13 +98,13 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
 
     handleWrite(messageReadingOperations.markTopicRead, async (context, { stream_id, topic_name }) => {
       const { actor, meta } = context;
-      await reading.reach.readable(actor, meta, stream_id);
       const topic = emptyIfNamedSo(topic_name.trim());
       const terms: Term[] = [
         { operator: 'channel', operand: stream_id, negated: false },
         { operator: 'topic', operand: topic, negated: false },
       ];
-      const scope = await scopeOf(await readerOf(owner, reading, actor, meta), terms);
+      const reader = await readerOf(owner, reading, actor, meta);
+      const scope = await scopeOf(reader, terms).catch(refusedAs(invalidChannelId));
       const [any] = await select(database, scope, sql.fragment`true`, 'DESC', 1);
       if (any === undefined) throw badRequest(`No such topic '${topic_name}'`);
       return readAll(context, scope, {});

@@ -12,6 +12,8 @@ export interface ChannelReach {
   readable(actor: Actor, meta: RequestMeta, channelId: number, fresh?: boolean): Promise<PostingRules>;
 }
 
+export const invalidChannelId = (): ChatError => badRequest('Invalid channel ID');
+
 const versionRow = z.object({ version: z.number() });
 
 export function createChannelReach(channels: ChannelCache, database: Database): ChannelReach {
@@ -21,7 +23,7 @@ export function createChannelReach(channels: ChannelCache, database: Database): 
       const isCurrent = copy !== undefined && copy.version === (await versionOf(meta.realmId, channelId));
       const channel = isCurrent ? copy : await find(meta, channelId, true);
       if (channel && mayRead(channel, actor)) return channel;
-      throw badRequest('Invalid channel ID');
+      throw invalidChannelId();
     },
   };
 

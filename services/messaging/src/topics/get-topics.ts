@@ -1,7 +1,8 @@
-import { badRequest, ChatError, emptyTopicDisplayName, messageReadingOperations } from '@natter/contracts';
+import { ChatError, emptyTopicDisplayName, messageReadingOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { invalidChannelId } from '../model/channel-reach.ts';
 import { channelCopies } from '../model/reading/channel-copy.ts';
 import type { Reading } from '../model/reading/reader.ts';
 import { isSeenBy } from '../model/subscription-periods.ts';
@@ -16,7 +17,7 @@ export function topicHandlers({ database }: Owner, { reach, policies }: Reading)
         const policy = await policies.get(meta, true);
         if (!policy.settings.enable_spectator_access)
           throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
-        if (!channel?.is_web_public) throw badRequest('Invalid channel ID');
+        if (!channel?.is_web_public) throw invalidChannelId();
       } else await reach.readable(actor, meta, stream_id);
       const isOpen = !actor || !channel?.is_private || channel.history_public;
       const seen = isOpen ? sql.fragment`true` : isSeenBy(actor.userId);

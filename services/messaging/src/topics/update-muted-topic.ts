@@ -2,6 +2,7 @@ import { type Actor, badRequest, type ParamsOf, topicOperations } from '@natter/
 import { type Executor, sql } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { invalidChannelId } from '../model/channel-reach.ts';
 import { visibility } from '../model/user-topics.ts';
 import { checkedTopic, setTopic } from './user-topics.ts';
 
@@ -35,6 +36,6 @@ async function subscribedChannel(
   const found = await executor.maybeOne(sql.type(z.object({ channel_id: z.number() }))`
     SELECT c.channel_id FROM messaging.channel c JOIN messaging.subscription_period p USING (realm_id, channel_id)
     WHERE c.realm_id = ${realmId} AND ${which} AND p.user_id = ${userId} AND p.to_id IS NULL`);
-  if (!found) throw badRequest(stream_id === undefined ? `Invalid channel name '${stream}'` : 'Invalid channel ID');
+  if (!found) throw stream_id === undefined ? badRequest(`Invalid channel name '${stream}'`) : invalidChannelId();
   return found.channel_id;
 }
