@@ -26,6 +26,7 @@ export default defineConfig({
             'deploy/**/*.test.ts',
             'test-e2e/simulation/**/*.test.ts',
             'test-e2e/fuzz/**/*.test.ts',
+            'test-e2e/chaos/**/*.test.ts',
           ],
           ...common,
         },

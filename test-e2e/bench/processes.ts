@@ -27,6 +27,24 @@ export function memoryOf(groups: ProcessGroups): Record<string, number> {
   );
 }
 
+const lookEveryMs = 1_000;
+
+/** The highest resident memory of each group until `stop`, in bytes. */
+export function watchHighestMemory(groups: ProcessGroups): { stop(): Record<string, number> } {
+  const highest: Record<string, number> = {};
+  const look = (): void => {
+    for (const [name, bytes] of Object.entries(memoryOf(groups))) highest[name] = Math.max(highest[name] ?? 0, bytes);
+  };
+  const timer = setInterval(look, lookEveryMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      look();
+      return highest;
+    },
+  };
+}
+
 function residentBytes(pid: number): number {
   const kilobytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? 0);
   return kilobytes * 1024;

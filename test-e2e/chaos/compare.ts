@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Redis } from 'ioredis';
 import { type Answer, request } from '../api.ts';
-import type { Person, Sent } from './load.ts';
+import type { Person, Sent } from './client.ts';
 import { nameOf, registration, type Shown, viewOfRegister, type Watcher } from './watcher.ts';
 
 const settleMs = 30_000;

@@ -6,20 +6,9 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { unableToSave } from '../failed-saves.ts';
 import { endConnections } from './ended-connections.ts';
+import { type Fault, lastsMs, pause } from './fault.ts';
+import { networkFaults } from './network-faults.ts';
 import type { World } from './world.ts';
-
-export interface Fault {
-  name: string;
-  /**
-   * `instant`: one part is killed or restarted, its work is done elsewhere at once. `lasting`: something is away for the length of the
-   * fault.
-   */
-  kind: 'instant' | 'lasting';
-  /** Why it can't be caused here. */
-  skipped?: string;
-  /** Begins it, lets it last, and ends it. */
-  cause(): Promise<void>;
-}
 
 const programs: ServiceProgram[] = [
   'gateway',
@@ -30,13 +19,11 @@ const programs: ServiceProgram[] = [
   'presence',
   'event-queue',
 ];
-const lastsMs = 4_000;
 const clockMs = 300_000;
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Every fault, in the order in which the documentation lists them. */
 export function faultsOf(world: World, random: () => number): Fault[] {
-  const single = [...processFaults(world, random), ...serverFaults(world), ...networkFaults(world)];
+  const single = [...processFaults(world, random), ...serverFaults(world), ...networkFaults(world, random)];
   return [...single, ...pairs(single, random)];
 }
 
@@ -247,31 +234,6 @@ async function useUp(admin: pg.Client, url: string): Promise<void> {
   isOver = true;
   await Promise.all(takers);
   await Promise.all(taken.map((client) => client.end().catch(() => undefined)));
-}
-
-function networkFaults({ proxies }: World): Fault[] {
-  return proxies
-    .filter(({ index }) => index === 0)
-    .flatMap(({ program, server, proxy }): Fault[] => [
-      {
-        name: `partition ${program} / ${server}`,
-        kind: 'lasting',
-        async cause() {
-          proxy.hold();
-          await pause(lastsMs);
-          proxy.heal();
-        },
-      },
-      {
-        name: `half-open ${program} / ${server}`,
-        kind: 'lasting',
-        async cause() {
-          proxy.strand();
-          await pause(lastsMs);
-          proxy.heal();
-        },
-      },
-    ]);
 }
 
 /** Two at once, of those that are not about the same part. */

@@ -1,14 +1,17 @@
 /**
  * `npm run test:chaos`: every fault that the reliability page names, one after the other in an order that a seed decides, under a load
  * of all kinds of writes and reads, with two processes of everything. After each fault every client's state is compared with a fresh
- * register, with the feeds and with a replay of the record. Prints a Markdown table; ends with 1 if a promise was broken.
+ * register, with the feeds and with a replay of the record. Prints a Markdown table of the faults, and one of the memory of
+ * each process; ends with 1 if a promise was broken.
  */
 import { parseArgs } from 'node:util';
 import { faults as faultsOfProcesses } from '@natter/local/child';
 import { randomOf } from '../kills.ts';
 import { compare } from './compare.ts';
-import { type Fault, faultsOf, pause } from './faults.ts';
+import { type Fault, pause } from './fault.ts';
+import { faultsOf } from './faults.ts';
 import { startLoad } from './load.ts';
+import { watchMemory } from './memory.ts';
 import { type Measured, type Row, table } from './table.ts';
 import { watch } from './watcher.ts';
 import { startWorld } from './world.ts';
@@ -18,6 +21,8 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     hours: { type: 'string' },
     seed: { type: 'string' },
+    /** Seconds from the beginning of one fault to that of the next; more if a fault and its checks take longer. */
+    every: { type: 'string' },
     /** Only faults whose name contains this, `+` for two at once; may be given several times. All of them run once, however long that takes. */
     fault: { type: 'string', multiple: true },
     list: { type: 'boolean' },
@@ -25,6 +30,7 @@ const { values } = parseArgs({
 });
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const random = randomOf(seed);
+const everyMs = 1_000 * Number(values.every ?? 0);
 const untilMs = Date.now() + 60_000 * (values.hours ? 60 * Number(values.hours) : Number(values.minutes ?? 20));
 console.error(`seed ${seed}`);
 
@@ -63,6 +69,7 @@ async function run(faults: Fault[]): Promise<void> {
   load.begin();
   await pause(5_000);
   await load.pause();
+  const memory = watchMemory(() => system.children.map((child) => [`${child.program} ${child.index}`, child.pid()]));
   for (let round = 0; !isStopped && (round === 0 || (!values.fault && Date.now() < untilMs)); round++)
     for (const fault of faults) {
       if (isStopped || (!values.fault && Date.now() > untilMs)) break;
@@ -70,15 +77,16 @@ async function run(faults: Fault[]): Promise<void> {
         rows.push({ fault: fault.name, skipped: fault.skipped });
         continue;
       }
-      const row = await measure(fault);
+      const [row] = await Promise.all([measure(fault), pause(everyMs)]);
       rows.push(row);
       console.error(table([row]).split('\n').at(-1));
       for (const line of [...row.problems.slice(0, 10), ...new Set(row.polls), ...row.errors.slice(0, 3)])
         console.error(`  ${line.slice(0, 500)}`);
     }
   await load.stop();
+  memory.stop();
   for (const watcher of watchers) watcher.stop();
-  console.log(`${table(rows)}\n\nseed ${seed}`);
+  console.log(`${table(rows)}\n\n${memory.table()}\n\nseed ${seed}`);
 
   async function measure(fault: Fault): Promise<Measured> {
     for (const watcher of watchers) watcher.mark();

@@ -113,7 +113,8 @@ async function endOf(pid: number): Promise<number> {
 
 test('a gateway that is stopped is replaced, and no connection that is opened after its end is reset', async () => {
   const stopped = childOf('gateway');
-  const before = stopped.pid() ?? 0;
+  const before = stopped.pid();
+  if (before === undefined) throw new Error('the gateway has no pid');
   const attempts: Attempt[] = [];
   let [finished, isOver, longestMs] = [0, false, 0];
   const working = Array.from({ length: 8 }, async () => {

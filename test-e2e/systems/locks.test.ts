@@ -60,21 +60,20 @@ test('scheduled messages are delivered while playgrounds change', async () => {
 });
 
 test('the time that a unit waits for a lock does not count as its cost', async () => {
-  let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holder = inRealm(users, 'users', async (work) => {
     await lock(work, 'playgrounds');
-    await released;
+    held.resolve();
+    await released.promise;
   });
+  await held.promise;
   const waiter = inRealm(users, 'users', (work) =>
     withCost(async (costMs) => {
       await lock(work, 'playgrounds');
       return costMs();
     }),
   );
-  setTimeout(release, 300);
+  setTimeout(released.resolve, 300);
   await holder;
   expect(await waiter).toBe(0);
 });

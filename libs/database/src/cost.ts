@@ -30,7 +30,7 @@ export function captureCost(): (ms: number) => void {
  * must not count against the user who waits.
  */
 const freeStatementMs = 5;
-/** A statement that waits for a row costs no more than this. */
+/** A statement that waits for a row lock costs no more than this. */
 const maxStatementMs = 200;
 
 /** PostgreSQL does not report the CPU time of a statement, so its duration counts. */

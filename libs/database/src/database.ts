@@ -108,34 +108,44 @@ export type Results<Q extends Reads> = { [Name in keyof Q]: Row<Q[Name]['parser'
  * JSON, so columns are numbers, texts, booleans, null, or lists of them.
  */
 export async function readAtOnce<Q extends Reads>(executor: Executor, queries: Q): Promise<Results<Q>> {
-  const row = await executor.one(
-    sql.type(shapeOf(queries))`SELECT ${sql.join(columnsOf(queries, sql.fragment`true`), sql.fragment`, `)}`,
-  );
-  return row as Results<Q>;
+  const columns = columnsOf(queries, sql.fragment`true`);
+  return resultsOf(queries, await executor.one(sql.type(anyRow)`SELECT ${sql.join(columns, sql.fragment`, `)}`));
 }
 
 /**
- * Like `readAtOnce`, but runs the queries only if `condition` holds for the rows of `first`, which it reads as the table
- * `first_rows`. `rest` is undefined if it does not hold.
+ * Like `readAtOnce`, but runs the queries only if `condition` holds, an aggregate over the rows of `first`, which are the
+ * table `first_rows`. `rest` is undefined if it does not hold. No query may have the name `first_rows` or `holds`.
  */
 export async function readAtOnceIf<F extends Query<Parser>, Q extends Reads>(
   executor: Executor,
   { first, condition }: { first: F; condition: Fragment },
   queries: Q,
 ): Promise<{ first: Row<F['parser']>[]; rest: Results<Q> | undefined }> {
-  const shape = shapeOf(queries).extend({ first_rows: z.array(first.parser as z.ZodType), holds: z.boolean() });
   const columns = columnsOf(queries, sql.fragment`(SELECT holds FROM decision)`);
-  const { first_rows, holds, ...rest } = await executor.one(sql.type(shape)`
+  const row = await executor.one(sql.type(anyRow)`
     WITH first_rows AS MATERIALIZED (${first}), decision AS MATERIALIZED (SELECT ${condition} AS holds FROM first_rows)
     SELECT (SELECT coalesce(json_agg(first_rows), '[]') FROM first_rows) AS first_rows, (SELECT holds FROM decision) AS holds,
       ${sql.join(columns, sql.fragment`, `)}`);
-  return { first: first_rows as Row<F['parser']>[], rest: holds ? (rest as Results<Q>) : undefined };
+  const { first_rows } = resultsOf({ first_rows: first }, row);
+  return { first: first_rows, rest: row.holds === true ? resultsOf(queries, row) : undefined };
 }
 
-const shapeOf = (queries: Reads) =>
-  z.object(
-    Object.fromEntries(Object.entries(queries).map(([name, { parser }]) => [name, z.array(parser as z.ZodType)])),
-  );
+const anyRow = z.record(z.string(), z.unknown());
+
+const resultsOf = <Q extends Reads>(queries: Q, row: Record<string, unknown>): Results<Q> =>
+  Object.fromEntries(
+    Object.entries(queries).map(([name, { parser }]) => [name, parseRow(listOf(parser), row[name])]),
+  ) as Results<Q>;
+
+/** Lists are cached, because zod compiles each new schema. */
+const listsOf = new WeakMap<object, z.ZodType>();
+function listOf(parser: Parser): z.ZodType {
+  const known = listsOf.get(parser);
+  if (known) return known;
+  const list = z.array(parser as z.ZodType);
+  listsOf.set(parser, list);
+  return list;
+}
 
 const columnsOf = (queries: Reads, condition: Fragment): Fragment[] =>
   Object.entries(queries).map(

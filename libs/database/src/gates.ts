@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { lockOf } from '@natter/contracts';
+import { withoutCost } from './cost.ts';
 import type { Database } from './database.ts';
 import { currentDeadline, untilDeadline, withDeadline, withoutDeadline } from './deadline.ts';
 import { createLanes } from './lanes.ts';
@@ -201,9 +202,8 @@ export function createGates(database: Database, schema: string, maxHolds: number
     const opened = new Promise<void>((resolve) => {
       const holding = () =>
         database.connect(async (connection) => {
-          await connection.query(
-            `BEGIN; SET LOCAL lock_timeout = ${waitMs}; SET LOCAL idle_in_transaction_session_timeout = ${2 * longestMs}; ${locks}`,
-          );
+          const begin = `BEGIN; SET LOCAL lock_timeout = ${waitMs}; SET LOCAL idle_in_transaction_session_timeout = ${2 * longestMs}; ${locks}`;
+          await withoutCost(() => connection.query(begin));
           resolve();
           const timer = setTimeout(close, longestMs);
           await closed;

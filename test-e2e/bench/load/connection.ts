@@ -2,6 +2,8 @@ import { connect, type Socket } from 'node:net';
 
 export interface Reply {
   status: number;
+  /** Whether the answer says when to ask again. */
+  hasRetryAfter: boolean;
   body: Buffer;
 }
 
@@ -83,6 +85,10 @@ export class Connection {
     }
     const { waiting } = this;
     this.waiting = undefined;
-    waiting?.resolve({ status: Number(head.slice(9, 12)), body: all.subarray(bodyStart, this.needed) });
+    waiting?.resolve({
+      status: Number(head.slice(9, 12)),
+      hasRetryAfter: /^retry-after:/im.test(head),
+      body: all.subarray(bodyStart, this.needed),
+    });
   }
 }

@@ -35,6 +35,8 @@ export interface LoadResult {
   startedAt: Float64Array;
   failed: number;
   failures: string[];
+  /** Milliseconds until a 429 or 503 with `retry-after`. They count as failed, too. Only for paced jobs. */
+  refused: Float64Array;
   seconds: number;
   bytes: number;
   /** Milliseconds of CPU that this process used during the job. */

@@ -25,7 +25,12 @@ export async function runPaced(job: Extract<Job, { kind: 'paced' }>): Promise<Lo
       const reply = await connection.exchange(textOf(spec, (template) => template.replaceAll('%NOW%', stamp)));
       recorder.bytes += reply.body.length;
       if (reply.status === 200) recorder.took(now() - dueAt, dueAt);
-      else recorder.fail(`${reply.status} ${reply.body.toString('utf8')}`);
+      else {
+        const reason = `${reply.status} ${reply.body.toString('utf8')}`;
+        const isRefused = (reply.status === 429 || reply.status === 503) && reply.hasRetryAfter;
+        if (isRefused) recorder.refuse(now() - dueAt, reason);
+        else recorder.fail(reason);
+      }
     } catch (error) {
       recorder.fail(String(error));
     } finally {

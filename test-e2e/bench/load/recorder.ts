@@ -5,6 +5,7 @@ import type { LoadResult } from './job.ts';
 export class Recorder {
   private samples: number[] = [];
   private startedAt: number[] = [];
+  private refused: number[] = [];
   private failures = new Set<string>();
   private since = now();
   private cpu = process.cpuUsage();
@@ -25,6 +26,11 @@ export class Recorder {
     if (this.failures.size < 5) this.failures.add(reason.slice(0, 300));
   }
 
+  refuse(milliseconds: number, reason: string): void {
+    this.refused.push(milliseconds);
+    this.fail(reason);
+  }
+
   end(): LoadResult {
     const { user, system } = process.cpuUsage(this.cpu);
     return {
@@ -32,6 +38,7 @@ export class Recorder {
       startedAt: Float64Array.from(this.startedAt),
       failed: this.failed,
       failures: [...this.failures],
+      refused: Float64Array.from(this.refused),
       seconds: (now() - this.since) / 1000,
       bytes: this.bytes,
       cpuMs: (user + system) / 1000,

@@ -8,7 +8,7 @@ import type { Job } from '../load/job.ts';
 import { apiRequest, type Identity, type RequestSpec, textOf } from '../load/request.ts';
 import { watch } from '../measure.ts';
 import type { Measurement } from '../measurement.ts';
-import { memoryOf } from '../processes.ts';
+import { memoryOf, watchHighestMemory } from '../processes.ts';
 import { type Figure, figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
@@ -54,7 +54,7 @@ async function attack(bench: Bench, name: string): Promise<Attack> {
   const pids = pidsOf(bench);
   const memoryBefore = memoryOf(groups);
   const before = await measure('before', bench.sizes.measureMs * 6);
-  const peak = watchMemory(bench);
+  const peak = watchHighestMemory(groups);
   const held = holdConnections(bench.target.address, startsOf(hostileRealm, people), guests);
   const noise = bench.load.run({
     kind: 'closed',
@@ -123,22 +123,6 @@ function startsOf(realm: BenchRealm, people: readonly Identity[]): string[] {
 }
 
 const pidsOf = (bench: Bench): (number | undefined)[] => bench.target.system.children.map((child) => child.pid());
-
-function watchMemory(bench: Bench): { stop(): Record<string, number> } {
-  const highest: Record<string, number> = {};
-  const look = (): void => {
-    for (const [group, bytes] of Object.entries(memoryOf(bench.target.groups)))
-      highest[group] = Math.max(highest[group] ?? 0, bytes);
-  };
-  const timer = setInterval(look, 1_000);
-  return {
-    stop() {
-      clearInterval(timer);
-      look();
-      return highest;
-    },
-  };
-}
 
 /** A fixed order that mixes users and inputs. */
 const shuffled = <T>(list: readonly T[]): T[] =>

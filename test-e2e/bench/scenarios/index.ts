@@ -12,6 +12,7 @@ import { instances } from './instances.ts';
 import { machine } from './machine.ts';
 import { messages } from './messages.ts';
 import { neighbours } from './neighbours.ts';
+import { overload } from './overload.ts';
 import { presence } from './presence.ts';
 import { realms } from './realms.ts';
 import { register } from './register.ts';
@@ -35,6 +36,7 @@ export const scenarios: readonly Scenario[] = [
   neighbours,
   contention,
   hostile,
+  overload,
   commitDelay,
   fanOut,
   heldPolls,

@@ -43,6 +43,7 @@ export const scheduled: Scenario = {
         startedAt: new Float64Array(),
         failed: 0,
         failures: [],
+        refused: new Float64Array(),
         seconds: (Date.now() - from) / 1000,
         bytes: 0,
         cpuMs: 0,

@@ -48,9 +48,9 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         unknown: await unknownOf(actor, meta, policy),
       };
       const pieces: Uint8Array[] = [];
-      const as = { realmId: meta.realmId, userId: actor?.userId ?? 0, channels: reader.channels, policy };
+      const viewer = { realmId: meta.realmId, userId: actor?.userId ?? 0, channels: reader.channels, policy };
       const limit = params.message_ids ? requireWithinBytes : withinBytes;
-      const page = await readPage(database, as, found, shown, limit, (objects) => {
+      const page = await readPage(database, viewer, found, shown, limit, (objects) => {
         const text = objects.map((object) => JSON.stringify(object)).join(',');
         if (text !== '') pieces.push(Buffer.from(`${pieces.length === 0 ? '' : ','}${text}`));
       });
@@ -69,8 +69,8 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       const { content } = await reading.messages.readable(database, actor, meta, params.message_id);
       const policy = await reading.policies.get(meta, false);
       const channels = await channelCopies(database, meta.realmId);
-      const as = { realmId: meta.realmId, userId: actor.userId, channels, policy };
-      const [message] = await messageObjects(database, as, [params.message_id], {
+      const viewer = { realmId: meta.realmId, userId: actor.userId, channels, policy };
+      const [message] = await messageObjects(database, viewer, [params.message_id], {
         renderer: owner.renderer,
         applyMarkdown: params.apply_markdown,
         clientGravatar: false,

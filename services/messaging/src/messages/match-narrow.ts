@@ -31,9 +31,11 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
         allowEmptyTopic: true,
         search: scope.search,
       };
-      const as = { realmId: meta.realmId, userId: actor.userId, channels: reader.channels, policy };
+      const viewer = { realmId: meta.realmId, userId: actor.userId, channels: reader.channels, policy };
       const messages: MessageObject[] = [];
-      await readPage(database, as, pageOfIds(ids), shown, requireWithinBytes, (objects) => messages.push(...objects));
+      await readPage(database, viewer, pageOfIds(ids), shown, requireWithinBytes, (objects) =>
+        messages.push(...objects),
+      );
       return {
         messages: Object.fromEntries(
           messages.map((message) => [

@@ -32,9 +32,11 @@ export function* slicesOf(ids: readonly number[], sizes: ReadonlyMap<number, num
   if (slice.length > 0) yield slice;
 }
 
-const [smallMessages, smallBytes] = [100, 64 * 1024];
-/** Whether a page is small, over the rows of `sizesOf`. */
-export const isSmall = sql.fragment`count(*) <= ${smallMessages} AND coalesce(sum(bytes), 0) <= ${smallBytes}`;
+/** Maximum number of messages of a small page. */
+export const smallMessages = 100;
+const smallBytes = 64 * 1024;
+/** Whether the text of a page is small, over the rows of `sizesOf`. */
+export const isSmall = sql.fragment`coalesce(sum(bytes), 0) <= ${smallBytes}`;
 
 /** Removes messages farthest from the anchor if a page has more text than one answer may contain. */
 export function withinBytes(page: Page, bytes: ReadonlyMap<number, number>): Page {

@@ -1,14 +1,14 @@
 import { type Executor, readAtOnceIf } from '@natter/database';
 import {
   type MessageObject,
-  type MessageReader,
   messageObjects,
   objectsOf,
   partsOf,
   type ShownAs,
+  type Viewer,
 } from '../model/reading/message-object.ts';
 import type { Page } from '../model/reading/page.ts';
-import { isSmall, sizesOf, slicesOf } from './page-bytes.ts';
+import { isSmall, sizesOf, slicesOf, smallMessages } from './page-bytes.ts';
 
 /**
  * Reads the messages of a page, and passes their objects to `take`, in ascending order. `limit` reduces or refuses the
@@ -17,20 +17,24 @@ import { isSmall, sizesOf, slicesOf } from './page-bytes.ts';
  */
 export async function readPage(
   executor: Executor,
-  reader: MessageReader,
+  viewer: Viewer,
   page: Page,
   shown: ShownAs,
   limit: (page: Page, sizes: ReadonlyMap<number, number>) => Page,
   take: (objects: readonly MessageObject[]) => void,
 ): Promise<Page> {
   if (page.ids.length === 0) return limit(page, new Map());
-  const { realmId, userId } = reader;
-  const sized = { applyMarkdown: shown.applyMarkdown, isSearch: shown.search !== undefined };
-  const sizesFirst = { first: sizesOf(realmId, page.ids, sized), condition: isSmall };
-  const { first, rest } = await readAtOnceIf(executor, sizesFirst, partsOf(realmId, userId, page.ids, shown));
+  const { first, rest } = await readIfSmall(executor, viewer, page.ids, shown);
   const sizes = new Map(first.map(({ id, bytes }) => [id, bytes]));
   const limited = limit(page, sizes);
-  if (rest) take(await objectsOf(executor, reader, rest, shown));
-  else for (const ids of slicesOf(limited.ids, sizes)) take(await messageObjects(executor, reader, ids, shown));
+  if (rest) take(await objectsOf(executor, viewer, rest, shown));
+  else for (const ids of slicesOf(limited.ids, sizes)) take(await messageObjects(executor, viewer, ids, shown));
   return limited;
+}
+
+/** The sizes of messages, and what they consist of if they are few and small. */
+async function readIfSmall(executor: Executor, { realmId, userId }: Viewer, ids: readonly number[], shown: ShownAs) {
+  const sizes = sizesOf(realmId, ids, { applyMarkdown: shown.applyMarkdown, isSearch: shown.search !== undefined });
+  if (ids.length > smallMessages) return { first: await executor.any(sizes), rest: undefined };
+  return readAtOnceIf(executor, { first: sizes, condition: isSmall }, partsOf(realmId, userId, ids, shown));
 }

@@ -18,7 +18,7 @@ export const whoHidesEmail = (
   viewer: Pick<Actor, 'userId' | 'role'>,
 ) =>
   sql.type(z.object({ user_id: z.number() }))`
-    SELECT v.user_id ${choice(realmId)} AND v.user_id IN (${userIds})
+    SELECT v.user_id ${choice(realmId)} AND v.user_id = ANY(ARRAY(${userIds}))
       AND v.user_id <> ${viewer.userId} AND ${viewer.role} > ${leastRole}`;
 
 /**

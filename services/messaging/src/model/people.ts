@@ -47,7 +47,7 @@ const maxId = 2 ** 31 - 1;
 export const peopleAmong = (realmId: number, userIds: ReturnType<typeof sql.fragment>) =>
   sql.type(personRow)`
     SELECT user_id, email, full_name, is_active, is_bot, avatar_url FROM messaging.person
-    WHERE realm_id = ${realmId} AND user_id IN (${userIds}) ORDER BY user_id`;
+    WHERE realm_id = ${realmId} AND user_id = ANY(ARRAY(${userIds})) ORDER BY user_id`;
 
 export const findPeople = (executor: Executor, realmId: number, userIds: readonly number[]): Promise<Person[]> =>
   executor.any(

@@ -58,31 +58,48 @@ type FullRow = z.infer<typeof fullRow>;
 
 /** The statements that read what message objects consist of. */
 export function partsOf(realmId: number, userId: number, messageIds: readonly number[], shown: ShownAs) {
-  const searched = shown.search ? sql.fragment`m.rendered_content` : sql.fragment`NULL::text`;
-  const isAsked = sql.fragment`m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')})`;
+  const isAsked = sql.fragment`realm_id = ${realmId} AND id = ANY(${sql.array([...messageIds], 'int8')})`;
   const participants = sql.fragment`
-    SELECT m.sender_id FROM messaging.message m WHERE ${isAsked}
-    UNION SELECT unnest(m.recipient_ids) FROM messaging.message m WHERE ${isAsked}`;
+    SELECT sender_id FROM messaging.message WHERE ${isAsked}
+    UNION SELECT unnest(recipient_ids) FROM messaging.message WHERE ${isAsked}`;
   return {
-    rows: sql.type(fullRow)`
-      SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
-        extract(epoch FROM coalesce(m.stated_at, m.sent_at))::float8 AS sent, m.mentions_channel,
-        ${isRead(userId)} AS is_read, ${hasFlag(userId, 'starred')} AS is_starred, ${hasFlag(userId, 'collapsed')} AS is_collapsed,
-        coalesce(m.mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_mentioned,
-        coalesce(m.topic_mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_topic_mentioned,
-        ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${searched} AS searched
-      FROM messaging.message m WHERE ${isAsked} ORDER BY m.id`,
-    people: peopleAmong(realmId, participants),
-    hidden: whoHidesEmail(realmId, participants, { userId, role: roles.guest, ...shown.clientGravatar }),
-    linkifiers: linkifiers(realmId),
-    ...extrasOf(realmId, messageIds),
+    rows: rowsOf(realmId, userId, messageIds, shown),
+    ...besideRows(realmId, userId, messageIds, shown, participants),
   };
 }
+
+function rowsOf(realmId: number, userId: number, messageIds: readonly number[], shown: ShownAs) {
+  const searched = shown.search ? sql.fragment`m.rendered_content` : sql.fragment`NULL::text`;
+  return sql.type(fullRow)`
+    SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
+      extract(epoch FROM coalesce(m.stated_at, m.sent_at))::float8 AS sent, m.mentions_channel,
+      ${isRead(userId)} AS is_read, ${hasFlag(userId, 'starred')} AS is_starred, ${hasFlag(userId, 'collapsed')} AS is_collapsed,
+      coalesce(m.mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_mentioned,
+      coalesce(m.topic_mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_topic_mentioned,
+      ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${searched} AS searched
+    FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`;
+}
+
+/** `participants`: a query of the ids of those who sent or received the messages. */
+const besideRows = (
+  realmId: number,
+  userId: number,
+  messageIds: readonly number[],
+  shown: ShownAs,
+  participants: ReturnType<typeof sql.fragment>,
+) => ({
+  people: peopleAmong(realmId, participants),
+  hidden: whoHidesEmail(realmId, participants, { userId, role: roles.guest, ...shown.clientGravatar }),
+  linkifiers: linkifiers(realmId),
+  ...extrasOf(realmId, messageIds),
+});
+
 type MessageParts = Results<ReturnType<typeof partsOf>>;
 
 export type MessageObject = Record<string, unknown> & { id: number };
 
-export interface MessageReader {
+/** Whoever the messages are shown to. */
+export interface Viewer {
   realmId: number;
   /** 0 is a reader without an account. */
   userId: number;
@@ -93,21 +110,25 @@ export interface MessageReader {
 /** Message objects in ascending order, as the reader sees them. */
 export async function messageObjects(
   executor: Executor,
-  reader: MessageReader,
+  viewer: Viewer,
   messageIds: readonly number[],
   shown: ShownAs,
 ): Promise<MessageObject[]> {
   if (messageIds.length === 0) return [];
-  const { rows, ...beside } = partsOf(reader.realmId, reader.userId, messageIds, shown);
+  const { realmId, userId } = viewer;
   // Not as one statement: converting long texts to JSON and back takes three times as long.
-  const parts = { rows: [...(await executor.any(rows))], ...(await readAtOnce(executor, beside)) };
-  return objectsOf(executor, reader, parts, shown);
+  const rows = [...(await executor.any(rowsOf(realmId, userId, messageIds, shown)))];
+  // Not looked up again: a message that is deleted meanwhile would have no sender.
+  const participants = [...new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]))];
+  const among = sql.fragment`SELECT unnest(${sql.array(participants, 'int4')})`;
+  const beside = besideRows(realmId, userId, messageIds, shown, among);
+  return objectsOf(executor, viewer, { rows, ...(await readAtOnce(executor, beside)) }, shown);
 }
 
 /** Message objects made of the results of `partsOf`. */
 export async function objectsOf(
   executor: Executor,
-  { realmId, userId, channels, policy }: MessageReader,
+  { realmId, userId, channels, policy }: Viewer,
   { rows, ...beside }: MessageParts,
   shown: ShownAs,
 ): Promise<MessageObject[]> {
