@@ -12,7 +12,8 @@ export interface Sent {
 
 interface Mine {
   id: number;
-  isInChannel: boolean;
+  /** Undefined for a direct message. */
+  topic: string | undefined;
   content: string;
   hasReaction: boolean;
   isStarred: boolean;
@@ -42,10 +43,11 @@ export function createClient(
 
   async function send(sent: Map<number, Sent>): Promise<void> {
     const content = `${name} ${count++} at ${Date.now()}`;
+    const topic = Math.random() < 0.7 ? pick(topics) : undefined;
     const to =
-      Math.random() < 0.7
-        ? { type: 'channel', to: pick(['general', 'sandbox']), topic: pick(topics) }
-        : { type: 'direct', to: [other.user_id] };
+      topic === undefined
+        ? { type: 'direct', to: [other.user_id] }
+        : { type: 'channel', to: pick(['general', 'sandbox']), topic };
     const answer = await ask(who, 'POST', '/messages', { ...to, content });
     if (!answer) return;
     sent.set(answer.id, { by: who.user_id, content });
@@ -53,7 +55,7 @@ export function createClient(
       ...mine.slice(-9),
       {
         id: answer.id,
-        isInChannel: to.type === 'channel',
+        topic,
         content,
         hasReaction: false,
         isStarred: false,
@@ -71,11 +73,12 @@ export function createClient(
     if (known) known.content = content;
   }
 
-  async function move(message: Mine): Promise<unknown> {
-    if (!message.isInChannel) return react(message);
+  async function move(message: Mine): Promise<void> {
+    if (message.topic === undefined) return react(message);
+    const topic = pick(topics.filter((other) => other !== message.topic));
     const quietly = { send_notification_to_old_thread: false, send_notification_to_new_thread: false };
-    const form = { topic: pick(topics), propagate_mode: 'change_one', ...quietly };
-    return ask(who, 'PATCH', `/messages/${message.id}`, form);
+    const form = { topic, propagate_mode: 'change_one', ...quietly };
+    if (await ask(who, 'PATCH', `/messages/${message.id}`, form)) message.topic = topic;
   }
 
   async function schedule(): Promise<void> {
