@@ -26,7 +26,9 @@ export function watchMemory(processes: () => (readonly [name: string, pid: numbe
       if (mib === 0) continue;
       const byPid = byName.get(name) ?? new Map<number, Sample[]>();
       byName.set(name, byPid);
-      byPid.set(pid, [...(byPid.get(pid) ?? []), { atMs: Date.now(), mib }]);
+      const samples = byPid.get(pid) ?? [];
+      byPid.set(pid, samples);
+      samples.push({ atMs: Date.now(), mib });
     }
   };
   const timer = setInterval(look, everyMs);

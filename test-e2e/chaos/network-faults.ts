@@ -6,28 +6,16 @@ export function networkFaults({ proxies }: World, random: () => number): Fault[]
   const links = proxies.filter(({ index }) => index === 0);
   return links.flatMap(({ program, server }): Fault[] => {
     const both = proxies.filter((other) => other.program === program && other.server === server);
-    const one = (): Link => (both[Math.floor(random() * both.length)] as (typeof both)[number]).proxy;
-    return [
-      {
-        name: `partition ${program} / ${server}`,
-        kind: 'lasting',
-        async cause() {
-          const proxy = one();
-          proxy.hold();
-          await pause(lastsMs);
-          proxy.heal();
-        },
+    const fault = (kind: string, begin: (link: Link) => void): Fault => ({
+      name: `${kind} ${program} / ${server}`,
+      kind: 'lasting',
+      async cause() {
+        const { proxy } = both[Math.floor(random() * both.length)] as (typeof both)[number];
+        begin(proxy);
+        await pause(lastsMs);
+        proxy.heal();
       },
-      {
-        name: `half-open ${program} / ${server}`,
-        kind: 'lasting',
-        async cause() {
-          const proxy = one();
-          proxy.strand();
-          await pause(lastsMs);
-          proxy.heal();
-        },
-      },
-    ];
+    });
+    return [fault('partition', (link) => link.hold()), fault('half-open', (link) => link.strand())];
   });
 }

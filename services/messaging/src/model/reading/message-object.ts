@@ -98,7 +98,7 @@ type MessageParts = Results<ReturnType<typeof partsOf>>;
 
 export type MessageObject = Record<string, unknown> & { id: number };
 
-/** Whoever the messages are shown to. */
+/** The person who reads the messages. */
 export interface Viewer {
   realmId: number;
   /** 0 is a reader without an account. */
@@ -107,7 +107,7 @@ export interface Viewer {
   policy: RealmPolicy;
 }
 
-/** Message objects in ascending order, as the reader sees them. */
+/** Message objects in ascending order, as the viewer sees them. */
 export async function messageObjects(
   executor: Executor,
   viewer: Viewer,
