@@ -20,7 +20,7 @@ const ours = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presenc
 const given = [
   ...['NATTER_NATS_URL', 'NATTER_REDIS_URL', 'NATTER_POSTGRES_URL', 'NATTER_BOT_KEY_SECRET'],
   'NATTER_BOT_KEY_SECRET_PREVIOUS',
-  ...['NATTER_OPERATIONS_HOST', 'NATTER_OPERATIONS_PORT', 'NATTER_HTTP_HOST', 'NATTER_HTTP_PORT', 'NATTER_REUSE_PORT'],
+  ...['NATTER_OPERATIONS_HOST', 'NATTER_OPERATIONS_PORT', 'NATTER_HTTP_HOST', 'NATTER_HTTP_PORT', 'NATTER_HTTP_FD'],
 ];
 const titles: Record<string, string> = {
   'Every process': 'every',

@@ -252,7 +252,7 @@ describe.skipIf(helm === undefined)(
       const otherwise = [
         ...['NATTER_NATS_URL', 'NATTER_REDIS_URL', 'NATTER_POSTGRES_URL', 'NATTER_BOT_KEY_SECRET', 'NATTER_SMTP_URL'],
         ...['NATTER_OPERATIONS_HOST', 'NATTER_OPERATIONS_PORT', 'NATTER_HTTP_HOST', 'NATTER_HTTP_PORT'],
-        ...['NATTER_REUSE_PORT', 'NATTER_TRUSTED_PROXIES', 'NATTER_LOG_LEVEL', 'NATTER_DRAIN_MS', 'NATTER_MAIL_FROM'],
+        ...['NATTER_HTTP_FD', 'NATTER_TRUSTED_PROXIES', 'NATTER_LOG_LEVEL', 'NATTER_DRAIN_MS', 'NATTER_MAIL_FROM'],
         ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'NATTER_BOT_KEY_SECRET_PREVIOUS'],
       ];
       const page = readFileSync(join(chart, '..', '..', '..', 'docs', 'settings.md'), 'utf8').split(

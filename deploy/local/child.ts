@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { Stream } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { localDirectory } from './private-directory.ts';
 
@@ -21,16 +22,15 @@ export interface ChildOptions {
   program: ServiceProgram;
   index: number;
   env: NodeJS.ProcessEnv;
+  /** Inherited as descriptor 4. */
+  socket: object | undefined;
   onLine: ((line: string) => void) | undefined;
   onMail: ((mail: LocalMail) => void) | undefined;
   /** Whether a process that stays stopped is killed, and thereby restarted. One that computes endlessly ends itself. */
   replacesStopped: boolean;
 }
 
-/**
- * How long a process may stay stopped. The system continues to give it a share of the new connections to a shared port until
- * its sockets are closed.
- */
+/** How long a process may stay stopped: its connections get no answer until their clients give up. */
 const stoppedMs = 3_000;
 const lookEveryMs = 500;
 
@@ -87,7 +87,7 @@ export const compileCache = localDirectory('cache', 'compile');
  */
 const nodeOptions = ['--max-semi-space-size=8'];
 
-export function startChild({ program, index, env, onLine, onMail, replacesStopped }: ChildOptions): Child {
+export function startChild({ program, index, env, socket, onLine, onMail, replacesStopped }: ChildOptions): Child {
   let isWanted = true;
   let isSignalled = false;
   let process_: ChildProcess;
@@ -110,7 +110,7 @@ export function startChild({ program, index, env, onLine, onMail, replacesStoppe
   function run(): void {
     const child = spawn(process.execPath, [...nodeOptions, entryOf(program)], {
       env: { NODE_COMPILE_CACHE: compileCache, ...env, NODE_NO_WARNINGS: '1' },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(socket ? [socket as Stream] : [])],
     });
     process_ = child;
     let isReady = false;

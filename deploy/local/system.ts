@@ -12,6 +12,7 @@ import { privateDirectory } from './private-directory.ts';
 import { keptSecret } from './secret.ts';
 import { type People, seed } from './seed.ts';
 import { bringServers, type Servers } from './servers.ts';
+import { openSharedPort, type SharedPort } from './shared-port.ts';
 
 export interface System {
   url: string;
@@ -79,8 +80,10 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     ...(options.env ? { env: options.env } : {}),
   });
   const children: Child[] = [];
+  let shared: SharedPort | undefined;
   const stop = async (): Promise<void> => {
     await Promise.all(children.map((child) => child.stop()));
+    shared?.close();
     await servers.stop();
   };
   const aborted = new Promise<never>((_, reject) => {
@@ -107,7 +110,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     options.signal?.throwIfAborted();
     await migrate(servers.postgresUrl, password, log);
     options.signal?.throwIfAborted();
-    const port = options.port ?? (await freePort());
+    const host = options.env?.NATTER_HTTP_HOST ?? '127.0.0.1';
+    shared = await openSharedPort(host, options.port ?? (await freePort()));
     const env = {
       ...process.env,
       ...options.env,
@@ -115,7 +119,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     };
     log('starting services');
     const between = options.between ?? (async ({ url }) => url);
-    const startProcess = async (program: ServiceProgram, index: number, own: NodeJS.ProcessEnv): Promise<void> => {
+    const startProcess = async (program: ServiceProgram, index: number): Promise<void> => {
       const to = (server: ServerName, url: string) => between({ program, index, server, url });
       const postgresUrl = postgresUrlOf(program);
       const urls = {
@@ -124,15 +128,17 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         ...(postgresUrl ? { NATTER_POSTGRES_URL: await to('postgres', postgresUrl) } : {}),
       };
       const { onLine, onMail, replacesStopped = false } = options;
-      children.push(startChild({ program, index, onLine, onMail, replacesStopped, env: { ...env, ...urls, ...own } }));
+      const socket = program === 'gateway' ? shared?.socket : undefined;
+      const own = socket ? { NATTER_HTTP_FD: '4' } : {};
+      const childEnv = { ...env, ...urls, ...own };
+      children.push(startChild({ program, index, env: childEnv, socket, onLine, onMail, replacesStopped }));
     };
     for (const { program } of programs)
       for (let index = 0; index < (typeof replicas === 'number' ? replicas : (replicas[program] ?? 1)); index++)
-        await startProcess(program, index, {});
-    for (let index = 0; index < gateways; index++)
-      await startProcess('gateway', index, { NATTER_HTTP_PORT: String(port), NATTER_REUSE_PORT: 'true' });
+        await startProcess(program, index);
+    for (let index = 0; index < gateways; index++) await startProcess('gateway', index);
     await Promise.all(children.map((child) => child.ready()));
-    const url = `http://127.0.0.1:${port}`;
+    const url = `http://127.0.0.1:${shared.port}`;
     const people = await seed({
       url,
       natsUrl: natsUrlOf('operator'),

@@ -1,8 +1,9 @@
 import { ApiError } from '@natter/client';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { goToLogin } from './session/login.ts';
 import { problemOf } from './session/problem.ts';
-import { goToLogin, Session } from './session/session.ts';
+import { Session } from './session/session.ts';
 import { App } from './ui/app.tsx';
 import { applyTheme } from './ui/theme.ts';
 import './ui/styles.css';

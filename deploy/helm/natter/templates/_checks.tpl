@@ -45,7 +45,7 @@
 {{- /* Credentials in plain sight, and settings that the chart makes from other values: {root, path, env, service} */ -}}
 {{- define "natter.checkEnv" -}}
 {{- $made := dict "NATTER_LOG_LEVEL" "logLevel" "NATTER_DRAIN_MS" "drainMilliseconds" "OTEL_EXPORTER_OTLP_ENDPOINT" "tracing.endpoint" "NATTER_TRUSTED_PROXIES" "gateway.trustedProxies" "NATTER_CANARY_URL" "canaryUrl" "NATTER_MAIL_FROM" "mail.from" -}}
-{{- $fixed := list "NATTER_HTTP_HOST" "NATTER_HTTP_PORT" "NATTER_OPERATIONS_HOST" "NATTER_OPERATIONS_PORT" "NATTER_REUSE_PORT" -}}
+{{- $fixed := list "NATTER_HTTP_HOST" "NATTER_HTTP_PORT" "NATTER_OPERATIONS_HOST" "NATTER_OPERATIONS_PORT" "NATTER_HTTP_FD" -}}
 {{- $ := . -}}
 {{- range $name, $value := .env -}}
 {{- if or (regexMatch "^NATTER_(NATS|REDIS|POSTGRES|POSTGRES_ADMIN|SMTP)_URL$|PASSWORD|SECRET|TOKEN|API_KEY|PRIVATE_KEY|^OTEL_EXPORTER_OTLP_HEADERS$" $name) (regexMatch "://[^/@]*:[^/@]*@" (toString $value)) }}

@@ -4,10 +4,14 @@ import { z } from 'zod';
 export const gatewayConfig = commonConfig.extend({
   NATTER_HTTP_HOST: z.string().default('127.0.0.1').describe('Address on which the API listens'),
   NATTER_HTTP_PORT: z.coerce.number().int().default(9991).describe('Port of the API'),
-  NATTER_REUSE_PORT: z
-    .enum(['true', 'false'])
-    .default('false')
-    .describe('Whether several gateways of one machine share the port'),
+  NATTER_HTTP_FD: z.coerce
+    .number()
+    .int()
+    .min(3)
+    .optional()
+    .describe(
+      'Descriptor of an open socket on which the API listens, instead of an address and a port: the gateways of one machine share it, and it outlives each of them',
+    ),
   NATTER_TRUSTED_PROXIES: z
     .string()
     .default('')

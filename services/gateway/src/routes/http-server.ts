@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { ChatError } from '@natter/contracts';
 import type { Logger } from '@natter/service-kit';
@@ -118,22 +119,23 @@ export function createHttpServer(options: {
   app.setNotFoundHandler((request, reply) => answerError(new ChatError('NOT_FOUND', 'Not found'), request, reply));
 
   const port = createPort(app.server);
-  const isPortShared = config.NATTER_REUSE_PORT === 'true';
+  const fd = config.NATTER_HTTP_FD;
   return {
     app,
     answers,
     async listen() {
-      await app.listen({
-        host: config.NATTER_HTTP_HOST,
-        port: config.NATTER_HTTP_PORT,
-        ...(isPortShared ? { reusePort: true } : {}),
-      });
+      if (fd === undefined) await app.listen({ host: config.NATTER_HTTP_HOST, port: config.NATTER_HTTP_PORT });
+      else {
+        await app.ready();
+        app.server.listen({ fd });
+        await once(app.server, 'listening');
+      }
       log.info({ port: (app.server.address() as AddressInfo).port }, 'listening');
     },
-    // Responses ask clients to open another connection, which reaches another gateway. A shared port is closed before
-    // that, while few clients connect; on its own port this gateway still serves clients that use its address.
+    // Responses ask clients to open another connection, which reaches another gateway. Those that wait at a shared
+    // socket stay there; at its own port this gateway still serves clients that use its address.
     leave() {
-      if (isPortShared) void port.close();
+      if (fd !== undefined) void port.close();
       setImmediate(() => {
         isLeaving = true;
       });

@@ -11,6 +11,7 @@ import { registerParams } from '../state/model.ts';
 import { keyOf, type Message, type Narrow, type Place, placeOf, termsOf } from '../state/place.ts';
 import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
 import { csrfToken } from './csrf.ts';
+import { goToLogin } from './login.ts';
 import { MessageActions } from './message-actions.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
 import { problemOf } from './problem.ts';
@@ -26,11 +27,6 @@ const readDelayMs = 300;
 const drawMs = 32;
 const hiddenDrawMs = 500;
 const caughtUpMs = 3_000;
-
-/** Leads to the page to log in, and back. */
-export function goToLogin(): void {
-  location.assign(`/accounts/login?next=${encodeURIComponent(location.pathname + location.search)}`);
-}
 
 type SomeFeed = Feed & { readonly state: Snapshot };
 

@@ -1,5 +1,6 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { useRef, useState } from 'react';
+import { onLogOut } from '../session/login.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected } from './session-context.tsx';
 import { applyTheme, currentTheme, type Theme, themeNames, themes } from './theme.ts';
@@ -22,7 +23,7 @@ export function AccountMenu() {
   };
   return (
     <>
-      <form ref={form} method="post" action="/accounts/logout" hidden />
+      <form ref={form} method="post" action="/accounts/logout" onSubmit={onLogOut} hidden />
       <Menu.Root modal={false}>
         <Menu.Trigger className="account" aria-label={`Account of ${name}`}>
           <span className="name">{name}</span>

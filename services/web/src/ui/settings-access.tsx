@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
+import { onLogOut } from '../session/login.ts';
 import { shortTime } from './dates.ts';
 import { Field } from './field.tsx';
 import { Outcome } from './outcome.tsx';
@@ -54,7 +55,7 @@ export function Access() {
           </li>
         ))}
       </ul>
-      <form method="post" action="/accounts/logout" className="stack">
+      <form method="post" action="/accounts/logout" onSubmit={onLogOut} className="stack">
         <input type="hidden" name="everywhere" value="true" />
         <p className="faint">Ends all sessions and API keys, and leads to the page to log in.</p>
         <button type="submit" className="danger">
