@@ -12,7 +12,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PNPM = '12.21.0';
-const NODE_MAJOR = 24;
+/** The oldest Node with `net.BoundSocket`. */
+const [NODE_MAJOR, NODE_MINOR] = [24, 19];
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const stampFile = join(root, 'node_modules', '.natter-stamp');
@@ -152,9 +153,10 @@ function node(nodeArgs) {
 function nodePath() {
   const installed = packagedNode();
   if (installed !== undefined) return installed;
-  if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) return process.execPath;
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > NODE_MAJOR || (major === NODE_MAJOR && minor >= NODE_MINOR)) return process.execPath;
   return fail(
-    `Node ${NODE_MAJOR} or newer is needed on ${process.platform}-${process.arch}: install it and run this again with it`,
+    `Node ${NODE_MAJOR}.${NODE_MINOR} or newer is needed on ${process.platform}-${process.arch}: install it and run this again with it`,
   );
 }
 

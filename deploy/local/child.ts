@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Stream } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { localDirectory } from './private-directory.ts';
 
@@ -22,8 +21,8 @@ export interface ChildOptions {
   program: ServiceProgram;
   index: number;
   env: NodeJS.ProcessEnv;
-  /** Inherited as descriptor 4. */
-  socket: object | undefined;
+  /** Of a socket that the process inherits, as its descriptor `inheritedFd`. */
+  fd: number | undefined;
   onLine: ((line: string) => void) | undefined;
   onMail: ((mail: LocalMail) => void) | undefined;
   /** Whether a process that stays stopped is killed, and thereby restarted. One that computes endlessly ends itself. */
@@ -33,6 +32,9 @@ export interface ChildOptions {
 /** How long a process may stay stopped: its connections get no answer until their clients give up. */
 const stoppedMs = 3_000;
 const lookEveryMs = 500;
+
+/** After standard input, output, errors, and the channel to the parent. */
+export const inheritedFd = 4;
 
 /** Detected on Linux only; elsewhere a stopped process stays. */
 function isStopped(pid: number | undefined): boolean {
@@ -87,7 +89,7 @@ export const compileCache = localDirectory('cache', 'compile');
  */
 const nodeOptions = ['--max-semi-space-size=8'];
 
-export function startChild({ program, index, env, socket, onLine, onMail, replacesStopped }: ChildOptions): Child {
+export function startChild({ program, index, env, fd, onLine, onMail, replacesStopped }: ChildOptions): Child {
   let isWanted = true;
   let isSignalled = false;
   let process_: ChildProcess;
@@ -110,7 +112,7 @@ export function startChild({ program, index, env, socket, onLine, onMail, replac
   function run(): void {
     const child = spawn(process.execPath, [...nodeOptions, entryOf(program)], {
       env: { NODE_COMPILE_CACHE: compileCache, ...env, NODE_NO_WARNINGS: '1' },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(socket ? [socket as Stream] : [])],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(fd === undefined ? [] : [fd])],
     });
     process_ = child;
     let isReady = false;

@@ -65,12 +65,12 @@ export function restartChanged({ children, root, log, buildWebClient }: Watching
     await buildWebClient().catch((error: unknown) => log(`the web client is not built: ${error}`));
   }
 
-  /** One process after the other, so that requests always find one. */
+  /** One process after the other, up to one that does not start: the others continue with the code of before. */
   async function restartEach(processes: Child[], file: string): Promise<void> {
-    for (const child of processes) await restartOne(child, file);
+    for (const child of processes) if (!(await restartOne(child, file))) return;
   }
 
-  async function restartOne(child: Child, file: string): Promise<void> {
+  async function restartOne(child: Child, file: string): Promise<boolean> {
     const startedAt = Date.now();
     const before = child.pid();
     // Draining takes seconds. Everything tolerates that a process is killed.
@@ -79,8 +79,10 @@ export function restartChanged({ children, root, log, buildWebClient }: Watching
     try {
       await child.ready();
       log(`${child.program} ${child.index} runs ${file} after ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+      return true;
     } catch {
       log(`${child.program} ${child.index} does not start with ${file}; change it again`);
+      return false;
     }
   }
 

@@ -13,9 +13,10 @@ await privateDirectory(dataDir);
 // The full log of the last run; the terminal shows a short form.
 const logs = createWriteStream(resolve(dataDir, 'natter.log'), { mode: 0o600 });
 const startedAt = Date.now();
-const port = Number(process.env.NATTER_HTTP_PORT ?? 9991);
+const port = Number(process.env.NATTER_HTTP_PORT || 9991);
 
 const starting = new AbortController();
+let started: Promise<System> | undefined;
 let system: System | undefined;
 let isStopping = false;
 let stopWatching: (() => void) | undefined;
@@ -26,7 +27,7 @@ const stop = async (): Promise<void> => {
   console.log('natter: stopping');
   stopWatching?.();
   starting.abort(new Error('stopped while starting'));
-  await started.catch(() => undefined);
+  await started?.catch(() => undefined);
   await system?.stop();
   console.log('natter: stopped');
   process.exit(0);
@@ -35,7 +36,7 @@ process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
 
 if (await buildWebClient()) console.log('natter: built the web client');
-const started = startSystem({
+started = startSystem({
   dataDir,
   fresh,
   port,

@@ -2,17 +2,18 @@
  * The whole system on this machine: servers, migrations, two gateways behind one address, every service, the default
  * realm with its users. Used by `npm start` and by tests.
  */
+import type { BoundSocket } from 'node:net';
 import { join } from 'node:path';
 import { realmUrlSchema } from '@natter/contracts';
 import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
 import { derivedPassword, type NatsUser, natsAuthorization, redisUserName, redisUsers } from '@natter/service-kit';
-import { type Child, type LocalMail, type ServiceProgram, startChild } from './child.ts';
+import { type Child, inheritedFd, type LocalMail, type ServiceProgram, startChild } from './child.ts';
 import { freePort } from './port.ts';
 import { privateDirectory } from './private-directory.ts';
 import { keptSecret } from './secret.ts';
 import { type People, seed } from './seed.ts';
 import { bringServers, type Servers } from './servers.ts';
-import { openSharedPort, type SharedPort } from './shared-port.ts';
+import { openSharedPort, urlOfSocket } from './shared-port.ts';
 
 export interface System {
   url: string;
@@ -80,10 +81,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     ...(options.env ? { env: options.env } : {}),
   });
   const children: Child[] = [];
-  let shared: SharedPort | undefined;
+  let socket: BoundSocket | undefined;
   const stop = async (): Promise<void> => {
-    await Promise.all(children.map((child) => child.stop()));
-    shared?.close();
+    const ended = Promise.all(children.map((child) => child.stop()));
+    // The last child that ends closes the port.
+    socket?.close();
+    await ended;
     await servers.stop();
   };
   const aborted = new Promise<never>((_, reject) => {
@@ -111,7 +114,9 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     await migrate(servers.postgresUrl, password, log);
     options.signal?.throwIfAborted();
     const host = options.env?.NATTER_HTTP_HOST ?? '127.0.0.1';
-    shared = await openSharedPort(host, options.port ?? (await freePort()));
+    socket = await openSharedPort(host, options.port ?? (await freePort()));
+    const [fd, url] = [socket.fd(), urlOfSocket(socket)];
+    const http = { NATTER_HTTP_PORT: String(socket.address().port), NATTER_HTTP_FD: String(inheritedFd) };
     const env = {
       ...process.env,
       ...options.env,
@@ -128,17 +133,16 @@ export async function startSystem(options: SystemOptions): Promise<System> {
         ...(postgresUrl ? { NATTER_POSTGRES_URL: await to('postgres', postgresUrl) } : {}),
       };
       const { onLine, onMail, replacesStopped = false } = options;
-      const socket = program === 'gateway' ? shared?.socket : undefined;
-      const own = socket ? { NATTER_HTTP_FD: '4' } : {};
-      const childEnv = { ...env, ...urls, ...own };
-      children.push(startChild({ program, index, env: childEnv, socket, onLine, onMail, replacesStopped }));
+      const own =
+        program === 'gateway' ? { fd, env: { ...env, ...urls, ...http } } : { fd: undefined, env: { ...env, ...urls } };
+      options.signal?.throwIfAborted();
+      children.push(startChild({ program, index, onLine, onMail, replacesStopped, ...own }));
     };
     for (const { program } of programs)
       for (let index = 0; index < (typeof replicas === 'number' ? replicas : (replicas[program] ?? 1)); index++)
         await startProcess(program, index);
     for (let index = 0; index < gateways; index++) await startProcess('gateway', index);
     await Promise.all(children.map((child) => child.ready()));
-    const url = `http://127.0.0.1:${shared.port}`;
     const people = await seed({
       url,
       natsUrl: natsUrlOf('operator'),

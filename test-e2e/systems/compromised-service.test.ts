@@ -253,12 +253,15 @@ test('the owner of the table of events gains nothing by what it attaches to it',
   expect((await admin.query('SELECT role FROM users.account ORDER BY id')).rows).toEqual(rows);
 });
 
+/** A busy machine pauses for longer than the default of a second. */
+const patient = { timeout: 60_000 };
+
 test('what is for others is refused by the service too, also to the gateway', async () => {
   const gateway = await natsOf('gateway');
   const meta = { requestId: 'x', realmId: 1, client: 'x', realmUrl: '' };
   for (const name of ['issue-api-key', 'refresh-actor', 'queue-defaults']) {
     const params = { email: system.people.owner.email, user_id: system.people.owner.user_id, key_id: '1' };
-    const answer = await gateway.request(`natter.users.${name}.gateway`, JSON.stringify({ meta, params }));
+    const answer = await gateway.request(`natter.users.${name}.gateway`, JSON.stringify({ meta, params }), patient);
     expect(answer.headers?.get('Natter-Error'), name).toBe('INTERNAL_ERROR');
     expect(answer.string()).not.toContain('api_key');
   }
@@ -269,7 +272,7 @@ test('a service refuses a request for a user that names none, and one of an acto
   const meta = { requestId: 'x', realmId: 1, client: 'x', realmUrl: '' };
   const ask = async (name: string, actor?: object, service = 'users'): Promise<[string | undefined, Answer]> => {
     const request = JSON.stringify({ meta, actor, params: {} });
-    const answer = await gateway.request(`natter.${service}.${name}.gateway`, request);
+    const answer = await gateway.request(`natter.${service}.${name}.gateway`, request, patient);
     return [answer.headers?.get('Natter-Error') || undefined, answer.json()];
   };
   for (const name of ['get-own-user', 'deactivate-realm', 'get-alert-words'])
@@ -329,6 +332,7 @@ test('a gateway changes or reads no credential, role or address of a user whose 
     const answer = await gateway.request(
       `natter.${service}.${name}.gateway`,
       JSON.stringify({ meta, actor, params: {} }),
+      patient,
     );
     return [answer.headers?.get('Natter-Error') || undefined, answer.string()];
   };

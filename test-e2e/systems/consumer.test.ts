@@ -59,7 +59,8 @@ test('each event takes effect once in order; one that always fails is parked, an
         invites_changed: async (work, _, number) => {
           if (number === 20) throw new Error('poison');
           await work.run(sql.unsafe`
-            INSERT INTO users.idempotency (realm_id, user_id, key, fingerprint) VALUES (${realmId}, ${number}, 'effect', '')`);
+            INSERT INTO users.idempotency (realm_id, user_id, key, fingerprint, created_at)
+            VALUES (${realmId}, ${number}, 'effect', '', clock_timestamp())`);
         },
       },
       onError: () => undefined,

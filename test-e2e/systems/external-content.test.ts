@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { request } from '../api.ts';
+import { withinOneWindow } from '../one-window.ts';
 
 const small = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2_000, 7)]);
 /** Larger than a message on the bus. */
@@ -161,5 +162,6 @@ test('content counts by its size, one for each started MiB, also if only its hea
     return before[0] === after[0] ? before[1] - after[1] : costOf(method);
   };
   expect(png.length).toBeGreaterThan(3 * 1024 * 1024);
-  expect([await costOf('GET'), await costOf('HEAD')]).toEqual([4, 4]);
+  // A gateway counts alone while Redis is slow.
+  await withinOneWindow(async () => expect([await costOf('GET'), await costOf('HEAD')]).toEqual([4, 4]));
 });

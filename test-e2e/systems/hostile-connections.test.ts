@@ -22,6 +22,7 @@ beforeAll(async () => {
       // Shorter times would also meet requests of a busy machine.
       NATTER_HEADERS_TIMEOUT_SECONDS: '6',
       NATTER_STALL_SECONDS: '6',
+      NATTER_MIN_BYTES_PER_SECOND: '100',
       NATTER_KEEP_ALIVE_SECONDS: '2',
     },
     gateways: 1,
@@ -93,7 +94,8 @@ test('a client that does not read its answers is cut; a held poll is not', async
   await deaf.closed;
   const answers = deaf.received.match(/HTTP\/1\.1 200/g)?.length ?? 0;
   expect(answers).toBeLessThan(60);
-  expect(poll.isClosed).toBe(false);
+  // On a slow machine the poll may have ended with a heartbeat, and its idle connection afterwards.
+  expect(poll.isClosed && !poll.received.includes('heartbeat')).toBe(false);
   poll.destroy();
   await isWell();
 });

@@ -255,9 +255,7 @@ const asUser = (user: 'gateway' | 'messaging' | 'users') => {
   return connect({ servers: host, user: username, pass: decodeURIComponent(password), inboxPrefix: `_INBOX.${user}` });
 };
 
-test('a call that came again is answered as another process did it, not "Nothing to change"', {
-  timeout: 60_000,
-}, async () => {
+test('a call that came again is answered as another process did it, not "Nothing to change"', async () => {
   const { owner } = system.people;
   const send = { type: 'channel', to: 'general', topic: 'again', content: 'before' };
   const { id } = (await request(system.url, owner, 'POST', '/messages', send)).body;
@@ -285,7 +283,7 @@ test('a call that came again is answered as another process did it, not "Nothing
     await query({ text: 'SELECT FROM messaging.message WHERE id = $1 FOR UPDATE', values: [id] });
     const patched = request(system.url, owner, 'PATCH', `/messages/${id}`, { content: 'after' });
     await vi.waitFor(async () => expect([await waiting(), copy !== undefined]).toEqual([1, true]), {
-      timeout: 4_000,
+      timeout: 20_000,
       interval: 20,
     });
     // Like a caller that believes the call lost. At least one of the copies reaches the process that works on it.
@@ -298,7 +296,7 @@ test('a call that came again is answered as another process did it, not "Nothing
       });
     }
     await gateway.flush();
-    await vi.waitFor(async () => expect(await waiting()).toBe(2), { timeout: 4_000, interval: 20 });
+    await vi.waitFor(async () => expect(await waiting()).toBe(2), { timeout: 20_000, interval: 20 });
     // Like another process that was killed after its commit.
     const key = `call:${copy?.headers?.get('Natter-Request-Id')}`;
     await query({ text: "UPDATE messaging.message SET content = 'after' WHERE id = $1", values: [id] });

@@ -76,7 +76,7 @@ describe('natter doctor --deep', () => {
       ['--deep', await hostOfRealm()],
       ['--sample', '5'],
     ]) {
-      const { code, output } = await natter('doctor', ...which);
+      const { code, output } = await natter('doctor', '--wait', '60', ...which);
       expect(output).not.toContain('FAIL');
       expect(output).toContain('ok    projection channels.person: equals its source in 1 realm');
       expect(output).toContain('ok    projection messaging.channel: equals its source in 1 realm');
@@ -112,7 +112,7 @@ describe('natter doctor --deep', () => {
 
 describe('natter doctor', () => {
   test('finds nothing wrong with a system that is well', async () => {
-    const { code, output } = await natter('doctor', '--url', system.url);
+    const { code, output } = await natter('doctor', '--wait', '60', '--url', system.url);
     expect(output).not.toContain('FAIL');
     expect(output).toContain('ok    gateway');
     expect(code).toBe(0);

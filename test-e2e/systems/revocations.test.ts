@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Credentials, request } from '../api.ts';
+import { onEveryGateway } from '../every-gateway.ts';
 
 let system: System;
 beforeAll(async () => {
@@ -30,10 +31,8 @@ async function ok(who: Credentials, method: string, path: string, form: Record<s
   }
 }
 
-const calls = 12;
-/** Enough requests that both gateways are very probably reached. */
 const onAllGateways = (what: () => Promise<Reply>): Promise<Reply[]> =>
-  Promise.all(Array.from({ length: calls }, () => what().catch((): Reply => ({ status: 599, body: {} }))));
+  onEveryGateway(system, () => what().catch((): Reply => ({ status: 599, body: {} })));
 
 let count = 0;
 /** A user whom both gateways have cached. */

@@ -35,14 +35,16 @@ test('every process restarts, one after the other, under load: no request fails,
     [owner, guest, owner, guest].map((who) => follow(system.url, who, {}, ['realm_emoji'])),
   );
   const began = Date.now();
-  const report = await underDisturbance(system, 8, async (tick) => {
+  const disturb = async (tick: () => void): Promise<void> => {
     // Gateways first, so that the last polls that they ended are then held for the longest time.
     for (const child of system.children.toReversed()) {
       await pause(100 + Math.random() * 300);
       tick();
       await restart(child);
     }
-  });
+  };
+  // The client would send on idle connections that a gateway has closed, before it learns of their end.
+  const report = await underDisturbance(system, 8, disturb, { connection: 'close' });
   // Long enough for a heartbeat to be due.
   await pause(Math.max(0, 65_000 - (Date.now() - began)));
   const longestHeld = Math.max(...quiet.map((follower) => follower.longestWaitMs()));

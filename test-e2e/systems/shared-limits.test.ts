@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Credentials, request } from '../api.ts';
+import { withinOneWindow } from '../one-window.ts';
 import { operatorSettings, runNatter } from '../operator-command.ts';
 
 let system: System;
@@ -140,6 +141,7 @@ test('a network has one budget for all realms that it names as host', async () =
         ? answers.map(({ remaining }) => (first?.remaining ?? 0) - remaining)
         : await spent();
     };
-    expect([path, await spent()]).toEqual([path, [0, 1, 2]]);
+    // A gateway counts alone while Redis is slow.
+    await withinOneWindow(async () => expect([path, await spent()]).toEqual([path, [0, 1, 2]]));
   }
 });

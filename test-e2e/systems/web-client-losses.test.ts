@@ -100,7 +100,7 @@ test('a second tab keeps the messages that wait in the first', async () => {
 test('a page that was closed too early deletes no draft that it did not know', async () => {
   let page = await visit('drafts');
   await box(page).fill('A short text');
-  await expect.poll(drafts).toEqual(['A short text']);
+  await expect.poll(drafts).toContain('A short text');
   await answerNothing(page, '/json/drafts');
   await box(page).press('Enter');
   await message(page, 'A short text').waitFor();

@@ -72,6 +72,7 @@ test('own messages are edited and deleted by keyboard; others keep theirs', asyn
   await box.press('Enter');
   await article(mia.page, own).getByText('Without a mistake').waitFor();
   await article(page, own).getByText('edited').waitFor();
+  await box.waitFor({ state: 'detached' });
   const menuOf = async (id: number): Promise<void> => {
     await article(page, id).focus();
     await article(page, id).getByRole('button', { name: 'More actions' }).press('Enter');

@@ -101,7 +101,8 @@ test('a person finds, creates, joins and arranges channels', async () => {
   await dialog.getByLabel(/^Private/).check();
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await page.getByRole('link', { name: 'made here' }).waitFor();
+  // The feed may link to the channel too, from the notice of its creation.
+  await page.getByRole('navigation', { name: 'Conversations' }).getByRole('link', { name: 'made here' }).waitFor();
   dialog = await open(page, 'Channels');
   await dialog.getByLabel('Find channels').fill('made');
   await dialog.getByText('Private', { exact: true }).waitFor();

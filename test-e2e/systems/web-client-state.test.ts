@@ -195,6 +195,9 @@ test('loaded pages with events applied are those that are loaded again', async (
   await owner.deleteMessage({ message_id: e });
   await reader.updateFlags({ messages: [c], op: 'add', flag: 'read' });
   await other.sendMessage({ type: 'direct', to: [system.people.member.user_id], content: 'direct' });
+  // The move and the notice of it.
+  const moved = topicPlace(stream_id, 'moved here');
+  await expect.poll(async () => (await pageOf(reader, moved)).messages.length).toBe(2);
   const last = await reader.sendMessage({ ...inTopic, topic: 'pages', content: 'the last one' });
   const events: ChatEvent[] = [];
   for await (const event of feed) {

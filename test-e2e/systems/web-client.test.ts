@@ -107,3 +107,20 @@ test('axe finds nothing serious on any page, in light and dark, and on a phone',
   expect(await findingsOf(page)).toEqual([]);
   await page.context().close();
 });
+
+test('logging out leads to the page to log in once, though a poll is refused before the form is answered', async () => {
+  const { page } = await logIn('member');
+  const refused = page.waitForResponse((response) => response.url().includes('/events?') && response.status() === 401);
+  await page.route('**/accounts/logout', async (route) => {
+    const response = await route.fetch({ maxRedirects: 0 });
+    await refused;
+    await route.fulfill({ response });
+  });
+  const visited: string[] = [];
+  page.on('framenavigated', (frame) => visited.push(frame.url()));
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await page.locator('input[name=username]').waitFor();
+  expect(visited).toEqual([`${web.system.url}/accounts/login`]);
+  await page.context().close();
+});

@@ -19,7 +19,8 @@ export async function checkNats(): Promise<Finding[]> {
   try {
     const findings = [ok('NATS', `${connection.info?.version ?? 'unknown version'} at ${url.hostname}`)];
     const seen = new Map<string, { instances: number; requests: number; errors: number }>();
-    const answers = await new Svcm(connection).client({ maxWait: 1_500, strategy: 'stall' }).stats();
+    // The default ends 300 ms after an answer: one of a busy service may come later.
+    const answers = await new Svcm(connection).client({ maxWait: 3_000, strategy: 'stall', stall: 1_500 }).stats();
     for await (const { name, endpoints = [] } of answers) {
       const entry = seen.get(name) ?? { instances: 0, requests: 0, errors: 0 };
       entry.instances++;

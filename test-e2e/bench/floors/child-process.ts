@@ -9,9 +9,11 @@ export interface FloorProcess {
 
 export type FloorProgram = 'http' | 'writer' | 'work';
 
-export async function startFloorProcess(program: FloorProgram, options: object): Promise<FloorProcess> {
+/** `fd`: of a socket that the process inherits, as its descriptor 4. */
+export async function startFloorProcess(program: FloorProgram, options: object, fd?: number): Promise<FloorProcess> {
   const child: ChildProcess = fork(new URL(`./${program}-process.ts`, import.meta.url), [JSON.stringify(options)], {
     serialization: 'advanced',
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc', ...(fd === undefined ? [] : [fd])],
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

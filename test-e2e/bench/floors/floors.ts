@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { bringServers, type Servers } from '@natter/local';
 import { freePort } from '@natter/local/port';
+import { openSharedPort } from '@natter/local/shared-port';
 import type { Address } from '../load/connection.ts';
 import type { LoadResult } from '../load/job.ts';
 import type { ProcessGroups } from '../processes.ts';
@@ -42,8 +43,8 @@ export function createFloors(directory: string, log: (line: string) => void): Fl
       return all;
     });
   };
-  const start = async (program: FloorProgram, options: object): Promise<FloorProcess> => {
-    const process = await startFloorProcess(program, options);
+  const start = async (program: FloorProgram, options: object, fd?: number): Promise<FloorProcess> => {
+    const process = await startFloorProcess(program, options, fd);
     running.push({ program, process });
     return process;
   };
@@ -73,8 +74,10 @@ export function createFloors(directory: string, log: (line: string) => void): Fl
     http: async (mode, processes) => {
       const { natsUrl } = await bring();
       const port = await freePort();
-      const options: HttpFloor = { mode, port, natsUrl };
-      const all = await Promise.all(Array.from({ length: processes }, () => start('http', options)));
+      const socket = await openSharedPort('127.0.0.1', port);
+      const options: HttpFloor = { mode, natsUrl };
+      const all = await Promise.all(Array.from({ length: processes }, () => start('http', options, socket.fd())));
+      socket.close();
       return { address: { host: '127.0.0.1', port }, processes: all };
     },
     writer: async (options) => {

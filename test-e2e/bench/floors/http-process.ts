@@ -2,21 +2,20 @@
  * The minimum work of an HTTP edge. `json`: answers at once. `bus`: passes the form to NATS and returns the reply.
  * `held`: holds every poll until NATS provides the answer.
  */
+import { once } from 'node:events';
 import formbody from '@fastify/formbody';
 import { connect } from '@nats-io/transport-node';
 import { type FastifyReply, fastify } from 'fastify';
 
 export interface HttpFloor {
   mode: 'json' | 'bus' | 'held';
-  port: number;
   natsUrl: string;
 }
 
-const { mode, port, natsUrl } = JSON.parse(process.argv[2] ?? '{}') as HttpFloor;
+const { mode, natsUrl } = JSON.parse(process.argv[2] ?? '{}') as HttpFloor;
 process.on('disconnect', () => process.exit());
 const nats = await connect({ servers: new URL(natsUrl).host, noAsyncTraces: true });
 const app = fastify();
-const sharedPort = { reusePort: true };
 await app.register(formbody);
 
 if (mode === 'held') {
@@ -39,5 +38,7 @@ if (mode === 'held') {
   });
 }
 await nats.flush();
-await app.listen({ host: '127.0.0.1', port, ...sharedPort });
+await app.ready();
+app.server.listen({ fd: 4 });
+await once(app.server, 'listening');
 process.send?.({ ready: true });

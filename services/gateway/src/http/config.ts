@@ -3,14 +3,14 @@ import { z } from 'zod';
 
 export const gatewayConfig = commonConfig.extend({
   NATTER_HTTP_HOST: z.string().default('127.0.0.1').describe('Address on which the API listens'),
-  NATTER_HTTP_PORT: z.coerce.number().int().default(9991).describe('Port of the API'),
+  NATTER_HTTP_PORT: z.coerce.number().int().min(0).max(65_535).default(9991).describe('Port of the API'),
   NATTER_HTTP_FD: z.coerce
     .number()
     .int()
     .min(3)
     .optional()
     .describe(
-      'Descriptor of an open socket on which the API listens, instead of an address and a port: the gateways of one machine share it, and it outlives each of them',
+      'Descriptor of a bound socket that the process inherits and on which the API listens, instead of an address and a port. The gateways of one machine can share it: connections that no gateway has accepted survive the end of each',
     ),
   NATTER_TRUSTED_PROXIES: z
     .string()

@@ -11,8 +11,8 @@ export function createPort(server: HttpServer): Port {
   let closed: Promise<void> | undefined;
   return {
     close: () => {
-      // Closes right after the event loop accepted waiting connections: those still waiting at a port of this process
-      // are reset.
+      // Closes right after the event loop looked for connections: those that still wait at a port of this process are
+      // reset.
       closed ??= new Promise((resolve) => setImmediate(() => Server.prototype.close.call(server, () => resolve())));
       return closed;
     },

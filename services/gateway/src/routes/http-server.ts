@@ -29,6 +29,8 @@ declare module 'fastify' {
 
 /** Limit per request, including its target. */
 const maxHeaderBytes = 16_384;
+/** Connections that wait to be accepted; systems apply their own maximum. */
+const backlog = 4_096;
 /** How long a slow request delays a stopping gateway. */
 const closeMs = 8_000;
 
@@ -124,10 +126,10 @@ export function createHttpServer(options: {
     app,
     answers,
     async listen() {
-      if (fd === undefined) await app.listen({ host: config.NATTER_HTTP_HOST, port: config.NATTER_HTTP_PORT });
+      if (fd === undefined) await app.listen({ host: config.NATTER_HTTP_HOST, port: config.NATTER_HTTP_PORT, backlog });
       else {
         await app.ready();
-        app.server.listen({ fd });
+        app.server.listen({ fd }, backlog);
         await once(app.server, 'listening');
       }
       log.info({ port: (app.server.address() as AddressInfo).port }, 'listening');
@@ -147,7 +149,6 @@ export function createHttpServer(options: {
       setImmediate(() => app.server.closeIdleConnections());
       await closed;
       clearTimeout(timer);
-      // Fastify closes the server a second time, which fails.
       await app.close().catch(() => undefined);
     },
   };

@@ -1,14 +1,16 @@
+import { navigate } from './login.ts';
+
 let own: string | undefined;
 
 /**
  * The token of the session's cookie; its name has a prefix where the page came by HTTPS. Each login changes it: another
- * person may have logged in, so the page is loaded again, and until then its requests are refused. After a logout there is
- * none, and the server refuses requests with 401.
+ * person may have logged in, so the page is loaded again, and until then its requests are refused. After a logout
+ * the server refuses requests with 401.
  */
 export function csrfToken(): string {
   const pairs = document.cookie.split('; ').map((pair) => pair.split('='));
   const token = pairs.find(([name]) => name === '__Host-csrftoken' || name === 'csrftoken')?.[1] ?? '';
   own ??= token;
-  if (token !== '' && token !== own) location.reload();
+  if (token !== '' && token !== own) navigate(() => location.reload());
   return own;
 }

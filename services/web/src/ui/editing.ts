@@ -53,6 +53,12 @@ const subscribe = (listener: () => void): (() => void) => {
 
 export const useEditing = (): number | undefined => useSyncExternalStore(subscribe, () => edited);
 
+/** Whether the reader works in another place of the page than this message. */
+export function isElsewhere(messageId: number): boolean {
+  const { activeElement, body } = document;
+  return activeElement !== null && activeElement !== body && !activeElement.closest(`[data-message="${messageId}"]`);
+}
+
 /** Whether the message is on the page. */
 export function focusMessage(messageId: number): boolean {
   const element = document.querySelector<HTMLElement>(`[data-message="${messageId}"]`);

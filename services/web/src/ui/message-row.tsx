@@ -4,7 +4,7 @@ import { directPlace, type Message, type Place, placeOf } from '../state/place.t
 import type { Outgoing } from '../state/state.ts';
 import { contentOf } from './content.ts';
 import { dateLanguage } from './dates.ts';
-import { edit, endEdit, focusMessage, useEditing } from './editing.ts';
+import { edit, endEdit, focusMessage, isElsewhere, useEditing } from './editing.ts';
 import { linkTo } from './links.ts';
 import { MessageEditor } from './message-editor.tsx';
 import { Toolbar } from './message-menu.tsx';
@@ -78,8 +78,9 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
           <MessageEditor
             message={message}
             onClose={() => {
+              const returns = !isElsewhere(message.id);
               endEdit(message.id);
-              focusMessage(message.id);
+              if (returns) focusMessage(message.id);
             }}
           />
         ) : (

@@ -35,7 +35,8 @@ function Picture() {
   const task = useTask();
   useEffect(() => {
     client.getOwnUser().then(
-      ({ avatar_url }) => setAddress(avatar_url ?? undefined),
+      // The reader may have changed the picture meanwhile.
+      ({ avatar_url }) => setAddress((newer) => newer ?? avatar_url ?? undefined),
       () => undefined,
     );
   }, [client]);

@@ -26,9 +26,10 @@ export function createAttempts({ redis }: LogRedis): Attempts {
   const add: Attempts['add'] = async (realmId, what, seconds) => {
     const key = rateKey(realmId, what);
     const count = async (): Promise<number> => {
-      const made = await redis.incr(key);
-      // A process that died between counting and setting the expiry leaves a key without one.
-      if (made === 1 || (await redis.ttl(key)) === -1) await redis.expire(key, seconds);
+      // One round trip: a second one could exceed the deadline after the attempt was counted.
+      const [made, left] = await Promise.all([redis.incr(key), redis.ttl(key)]);
+      // If this fails, the next attempt sets it.
+      if (left === -1) redis.expire(key, seconds).catch(() => undefined);
       return made;
     };
     return promptly(count()).catch(() => local.add(key, 1, seconds));
