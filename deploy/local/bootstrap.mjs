@@ -7,13 +7,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PNPM = '12.21.0';
-/** The oldest Node with `net.BoundSocket`. */
-const [NODE_MAJOR, NODE_MINOR] = [24, 19];
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const stampFile = join(root, 'node_modules', '.natter-stamp');
@@ -153,10 +152,9 @@ function node(nodeArgs) {
 function nodePath() {
   const installed = packagedNode();
   if (installed !== undefined) return installed;
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > NODE_MAJOR || (major === NODE_MAJOR && minor >= NODE_MINOR)) return process.execPath;
+  if (typeof net.BoundSocket === 'function') return process.execPath;
   return fail(
-    `Node ${NODE_MAJOR}.${NODE_MINOR} or newer is needed on ${process.platform}-${process.arch}: install it and run this again with it`,
+    `Node 24.19 (or newer of 24) or 26.4 is needed on ${process.platform}-${process.arch}: install it and run this again with it`,
   );
 }
 

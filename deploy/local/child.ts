@@ -21,7 +21,7 @@ export interface ChildOptions {
   program: ServiceProgram;
   index: number;
   env: NodeJS.ProcessEnv;
-  /** Of a socket that the process inherits, as its descriptor `inheritedFd`. */
+  /** A descriptor of this process, which the child inherits as `inheritedFd`. */
   fd: number | undefined;
   onLine: ((line: string) => void) | undefined;
   onMail: ((mail: LocalMail) => void) | undefined;

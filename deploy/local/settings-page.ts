@@ -55,7 +55,7 @@ ${parts.join('\n\n')}
 | Variable | Default | What it does |
 | --- | --- | --- |
 | \`NATTER_HTTP_PORT\` | \`9991\` | Port of the API |
-| \`NATTER_EXTERNAL_URL\` | \`http://127.0.0.1:\` and the port | Origin of links to the default realm, where clients reach it under another one |
+| \`NATTER_EXTERNAL_URL\` | the URL of \`npm start\` | Origin of links to the default realm, where clients reach it under another one |
 | \`NATTER_POSTGRES_URL\`, \`NATTER_REDIS_URL\`, \`NATTER_NATS_URL\` | | A server that is there already, with administrator's credentials |
 | \`NATTER_POSTGRES_IMAGE\`, \`NATTER_REDIS_IMAGE\`, \`NATTER_NATS_IMAGE\` | \`postgres:18\`, \`redis:7\`, \`nats:2\` | Images, where servers come from Docker |
 

@@ -84,8 +84,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   let socket: BoundSocket | undefined;
   const stop = async (): Promise<void> => {
     const ended = Promise.all(children.map((child) => child.stop()));
-    // The last child that ends closes the port.
     socket?.close();
+    socket = undefined;
     await ended;
     await servers.stop();
   };
@@ -113,8 +113,10 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     options.signal?.throwIfAborted();
     await migrate(servers.postgresUrl, password, log);
     options.signal?.throwIfAborted();
-    const host = options.env?.NATTER_HTTP_HOST ?? '127.0.0.1';
+    const host = options.env?.NATTER_HTTP_HOST || '127.0.0.1';
     socket = await openSharedPort(host, options.port ?? (await freePort()));
+    if (options.signal?.aborted) socket.close();
+    options.signal?.throwIfAborted();
     const [fd, url] = [socket.fd(), urlOfSocket(socket)];
     const http = { NATTER_HTTP_PORT: String(socket.address().port), NATTER_HTTP_FD: String(inheritedFd) };
     const env = {

@@ -39,6 +39,6 @@ if (mode === 'held') {
 }
 await nats.flush();
 await app.ready();
-app.server.listen({ fd: 4 });
+app.server.listen({ fd: 4 }, 4_096);
 await once(app.server, 'listening');
 process.send?.({ ready: true });

@@ -10,7 +10,7 @@ export const gatewayConfig = commonConfig.extend({
     .min(3)
     .optional()
     .describe(
-      'Descriptor of a bound socket that the process inherits and on which the API listens, instead of an address and a port. The gateways of one machine can share it: connections that no gateway has accepted survive the end of each',
+      'Descriptor of a bound socket that the process inherits and on which the API listens, instead of an address and a port. Gateways of one machine can share it: connections that none has accepted wait as long as any process has the socket open',
     ),
   NATTER_TRUSTED_PROXIES: z
     .string()

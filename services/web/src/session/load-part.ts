@@ -1,3 +1,4 @@
+import { navigate } from './login.ts';
 import { store, stored } from './storage.ts';
 
 const waitMs = 1_000;
@@ -18,7 +19,7 @@ export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
       if (await isServed()) served++;
       if (served >= attempts && Date.now() - Number(stored(reloadKey) ?? 0) > reloadEveryMs) {
         store(reloadKey, String(Date.now()));
-        location.reload();
+        navigate(() => location.reload());
         return new Promise<T>(() => undefined);
       }
       const growth = Math.min(30, Math.max(1, served - attempts));

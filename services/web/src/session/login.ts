@@ -1,13 +1,13 @@
-/** How long the page stays after a form that ends the session, at most: its reader may have stopped the navigation. */
-const maxLogOutMs = 10_000;
+/** How long a logout holds other navigations back. Its reader may have stopped it, and stays on the page. */
+const maxLogOutMs = 60_000;
 
-let isLoggingOut = false;
+let logOutTimer: ReturnType<typeof setTimeout> | undefined;
 let due: (() => void) | undefined;
 
-/** Leaves the page, unless it is being left already. */
+/** Leaves the page, unless a logout does. */
 export function navigate(go: () => void): void {
-  if (isLoggingOut) due = go;
-  else go();
+  if (logOutTimer === undefined) go();
+  else due = go;
 }
 
 /** Leads to the page to log in, and back. */
@@ -21,9 +21,10 @@ export function goToLogin(): void {
  * of the next poll, starts no second navigation.
  */
 export function onLogOut(): void {
-  isLoggingOut = true;
-  setTimeout(() => {
-    isLoggingOut = false;
+  clearTimeout(logOutTimer);
+  due = undefined;
+  logOutTimer = setTimeout(() => {
+    logOutTimer = undefined;
     due?.();
   }, maxLogOutMs);
   // The browser may restore this page from its cache.
