@@ -6,13 +6,16 @@ import { createBodyTurns } from './body-turns.ts';
 afterEach(() => void vi.useRealTimers());
 
 const tenant = (realmId: number, userId = 1) => ({ realmId, userId });
+/** A clock that does not move: after the first part that received bytes, all other parts wait for a turn. */
+const stoppedClock = () => 0;
 
 test('a part of a realm waits for one part of another realm at most, however many these are', async () => {
-  const turns = createBodyTurns();
+  const turns = createBodyTurns(stoppedClock);
   const order: number[] = [];
   const all = Array.from({ length: 50 }, (_, user) =>
-    turns.run({ tenant: tenant(66, user) }, () => void order.push(66)),
+    turns.run({ tenant: tenant(66, user), receivedBytes: 1 }, () => void order.push(66)),
   );
+  expect([order.length, turns.waiting]).toEqual([1, 49]);
   all.push(turns.run({ tenant: tenant(1) }, () => void order.push(1)));
   await Promise.all(all);
   expect(order.indexOf(1)).toBeLessThanOrEqual(2);
@@ -20,8 +23,8 @@ test('a part of a realm waits for one part of another realm at most, however man
 });
 
 test('other events are served between any two parts', async () => {
-  // The clock does not move, so no part is paid for by a pause.
-  const turns = createBodyTurns(() => 1);
+  // The pauses have no length, so only the turns of the event loop separate the parts.
+  const turns = createBodyTurns(stoppedClock);
   let isOver = false;
   let inARow = 0;
   let most = 0;
@@ -59,21 +62,22 @@ test('parts take a third of the time while more of them wait', async () => {
 });
 
 test('an error of a part reaches its caller, and the next part has its turn', async () => {
-  const turns = createBodyTurns();
+  const turns = createBodyTurns(stoppedClock);
   const failing = () => {
     throw new Error('malformed');
   };
-  const all = [failing, failing, () => 'parsed'].map((work) => turns.run<string>({ tenant: tenant(1) }, work));
+  const all = [failing, failing, () => 'parsed'].map((work) =>
+    turns.run<string>({ tenant: tenant(1), receivedBytes: 1 }, work),
+  );
   const [, second, third] = await Promise.allSettled(all);
   expect(second).toMatchObject({ status: 'rejected', reason: { message: 'malformed' } });
   expect(third).toEqual({ status: 'fulfilled', value: 'parsed' });
 });
 
 test('a part whose request ended while it waited is not processed', async () => {
-  const turns = createBodyTurns();
-  const busy = turns.run({ tenant: tenant(1) }, () => {
-    for (const end = performance.now() + 20; performance.now() < end; );
-  });
+  const turns = createBodyTurns(stoppedClock);
+  // The pause after this part takes 0.12 s.
+  await turns.run({ tenant: tenant(1), receivedBytes: 2e7 }, () => undefined);
   let isProcessed = false;
   const late = withDeadline(5, () =>
     turns.run({ tenant: tenant(1) }, () => {
@@ -81,7 +85,6 @@ test('a part whose request ended while it waited is not processed', async () => 
     }),
   );
   await expect(late).rejects.toThrow('not ready');
-  await busy;
-  await sleep(100);
+  await sleep(300);
   expect([isProcessed, turns.waiting]).toEqual([false, 0]);
 });
