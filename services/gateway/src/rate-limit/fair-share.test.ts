@@ -88,6 +88,39 @@ test('where more comes than the system bears, some is refused at once and the re
   expect(seen.reduce((sum, { answers }) => sum + answers, 0)).toBeGreaterThan(1_000);
 });
 
+test('of requests far beyond what is answered in a second, most are refused at once', async () => {
+  // Lowers the limit of requests in flight, while none waits.
+  foreignLagMs = 100;
+  for (let user = 1; user <= 16; user++) void client({ realmId: 1, userId: user }, Date.now() + 5_000, { ms: 200 });
+  await vi.advanceTimersByTimeAsync(4_500);
+  const seen = { begun: 0, refused: 0 };
+  for (let i = 0; i < 4_000; i++)
+    share.run({ realmId: 1, userId: (i % 16) + 1 }, async () => void seen.begun++).catch(() => seen.refused++);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(seen.refused).toBeGreaterThan(2_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(seen.begun + seen.refused).toBe(4_000);
+});
+
+test('a burst of 200 requests is answered, whatever the rate was before', async () => {
+  foreignLagMs = 1_000;
+  void client({ realmId: 1, userId: 1 }, Date.now() + 3_000, { ms: 1_000 });
+  await vi.advanceTimersByTimeAsync(3_000);
+  const all = Array.from({ length: 200 }, (_, user) => share.run({ realmId: 1, userId: user }, takes(20)));
+  await vi.advanceTimersByTimeAsync(10_000);
+  await Promise.all(all);
+});
+
+test('people who ask little do not hide that all others of their realm wait all the time', async () => {
+  const end = Date.now() + 20_000;
+  const many = Array.from({ length: 200 }, (_, user) => client({ realmId: 1, userId: user }, end, { ms: 200 }));
+  const rare = client({ realmId: 1, userId: 1_000 }, end, { ms: 5, pauseMs: 100 });
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect((await rare).refused).toBe(0);
+  const seen = await Promise.all(many);
+  expect(seen.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(0);
+});
+
 test('a lag that others cause holds back no one who asks little at a time', async () => {
   foreignLagMs = 100;
   const end = Date.now() + 30_000;

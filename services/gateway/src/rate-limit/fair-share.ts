@@ -1,6 +1,6 @@
 import { type Lag, overloaded, WaitingTasks } from '@natter/service-kit';
 import type { Tenant } from './tenant.ts';
-import { Threshold, Usage } from './usage.ts';
+import { Decaying, Threshold, Usage } from './usage.ts';
 
 /**
  * Decides when requests may proceed to the services: at once while the system keeps up. Otherwise it lowers the number
@@ -8,7 +8,8 @@ import { Threshold, Usage } from './usage.ts';
  */
 export interface FairShare {
   /**
-   * Rejects with SERVICE_UNAVAILABLE if `work` cannot start within its deadline, or if too many requests wait already.
+   * Rejects with SERVICE_UNAVAILABLE if `work` cannot start within its deadline, and at once if too many requests wait
+   * already. A person who used far less than others of the realm is not refused because of them.
    */
   run<R>(tenant: Tenant, work: () => Promise<R>): Promise<R>;
   readonly inFlight: number;
@@ -18,7 +19,9 @@ export interface FairShare {
 interface Realm {
   usage: Usage;
   people: Map<number, Usage>;
-  /** Since when every request has waited long. */
+  /** Requests that recently began. */
+  begun: Decaying;
+  /** Since when every request has waited long, except those of people who used little. */
   standingSince: number | undefined;
 }
 
@@ -32,6 +35,9 @@ const overloadLagMs = 40;
  * delay.
  */
 const [standingWaitMs, standingForMs] = [500, 2_000];
+/** A realm may have as many requests waiting as begin within `maxWaitMs` at the present rate, and a burst in any case. */
+const [maxWaitMs, burst] = [800, 256];
+const rateHalfLifeMs = 1_000;
 
 /** `lag`: how long messages wait in the event loops of the system. */
 export function createFairShare(lag: () => Lag, now: () => number = () => performance.now()): FairShare {
@@ -75,6 +81,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     const realm: Realm = {
       usage: new Usage(now),
       people: new Map(),
+      begun: new Decaying(now, rateHalfLifeMs),
       standingSince: undefined,
     };
     realms.set(id, realm);
@@ -89,19 +96,36 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
   }
 
   async function admitted(realm: Realm, tenant: Tenant, usage: Usage): Promise<void> {
-    if (waitingOf(tenant.realmId) === 0 && inFlight < limit) return begin(realm, usage, 0);
-    const isAhead = usage.ms * realm.people.size < realm.usage.ms / 2;
-    if (isStanding(realm) && !isAhead) throw overloaded('the realm waits all the time');
+    if (waitingOf(tenant.realmId) === 0 && inFlight < limit) {
+      begin(realm, usage);
+      noteWait(realm, 0);
+      return;
+    }
+    if (usage.ms * realm.people.size < realm.usage.ms / 2) return ahead.wait(tenant, () => begin(realm, usage));
+    if (isStanding(realm)) throw overloaded('the realm waits all the time');
+    if (behind.sizeOf(tenant.realmId) >= maxWaitingOf(realm)) throw overloaded('the realm sends more than is answered');
     const since = now();
-    await (isAhead ? ahead : behind).wait(tenant, () => begin(realm, usage, now() - since));
+    await behind.wait(tenant, () => {
+      begin(realm, usage);
+      noteWait(realm, now() - since);
+    });
   }
 
-  function begin(realm: Realm, usage: Usage, waitedMs: number): void {
+  function begin(realm: Realm, usage: Usage): void {
     inFlight++;
     realm.usage.begin();
+    realm.begun.add(1);
     usage.begin();
+  }
+
+  function noteWait(realm: Realm, waitedMs: number): void {
     if (waitedMs < standingWaitMs) realm.standingSince = undefined;
     else realm.standingSince ??= now();
+  }
+
+  function maxWaitingOf({ begun }: Realm): number {
+    const perMs = (begun.sum * Math.LN2) / rateHalfLifeMs;
+    return Math.max(burst, perMs * maxWaitMs);
   }
 
   function startNext(): void {
