@@ -62,7 +62,10 @@ try {
       buildWebClient,
     });
 } catch (error) {
-  if (!isStopping) throw error;
+  if (!isStopping) {
+    console.error(`natter: cannot start: ${(error as Error).message}`);
+    logs.end(`${(error as Error).stack}\n`, () => process.exit(1));
+  }
 }
 
 function readable(line: string): string {

@@ -2,7 +2,6 @@
  * The whole system on this machine: servers, migrations, two gateways behind one address, every service, the default
  * realm with its users. Used by `npm start` and by tests.
  */
-import type { BoundSocket } from 'node:net';
 import { join } from 'node:path';
 import { realmUrlSchema } from '@natter/contracts';
 import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
@@ -13,7 +12,7 @@ import { privateDirectory } from './private-directory.ts';
 import { keptSecret } from './secret.ts';
 import { type People, seed } from './seed.ts';
 import { bringServers, type Servers } from './servers.ts';
-import { openSharedPort, urlOfSocket } from './shared-port.ts';
+import { openSharedPort, type SharedPort } from './shared-port.ts';
 
 export interface System {
   url: string;
@@ -66,8 +65,21 @@ const programs: { program: ServiceProgram; schema: (typeof serviceSchemas)[numbe
 ];
 
 export async function startSystem(options: SystemOptions): Promise<System> {
-  const { dataDir, log, replicas = 1, gateways = 2 } = options;
+  const { dataDir } = options;
   await privateDirectory(dataDir);
+  const host = options.env?.NATTER_HTTP_HOST || '127.0.0.1';
+  // Before anything starts: a second system on the same port must not touch the servers of the first one.
+  const shared = await openSharedPort(host, options.port ?? (await freePort()));
+  try {
+    return await startBehind(shared, options);
+  } catch (error) {
+    shared.close();
+    throw error;
+  }
+}
+
+async function startBehind(shared: SharedPort, options: SystemOptions): Promise<System> {
+  const { dataDir, log, replicas = 1, gateways = 2 } = options;
   log('bringing PostgreSQL, Redis and NATS');
   const password = await keptSecret(join(dataDir, 'service-password'));
   const natsPassword = (user: NatsUser): string => derivedPassword(password, `nats ${user}`);
@@ -81,11 +93,9 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     ...(options.env ? { env: options.env } : {}),
   });
   const children: Child[] = [];
-  let socket: BoundSocket | undefined;
   const stop = async (): Promise<void> => {
     const ended = Promise.all(children.map((child) => child.stop()));
-    socket?.close();
-    socket = undefined;
+    shared.close();
     await ended;
     await servers.stop();
   };
@@ -113,12 +123,8 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     options.signal?.throwIfAborted();
     await migrate(servers.postgresUrl, password, log);
     options.signal?.throwIfAborted();
-    const host = options.env?.NATTER_HTTP_HOST || '127.0.0.1';
-    socket = await openSharedPort(host, options.port ?? (await freePort()));
-    if (options.signal?.aborted) socket.close();
-    options.signal?.throwIfAborted();
-    const [fd, url] = [socket.fd(), urlOfSocket(socket)];
-    const http = { NATTER_HTTP_PORT: String(socket.address().port), NATTER_HTTP_FD: String(inheritedFd) };
+    const { fd, url } = shared;
+    const http = { NATTER_HTTP_PORT: String(shared.port), NATTER_HTTP_FD: String(inheritedFd) };
     const env = {
       ...process.env,
       ...options.env,

@@ -74,10 +74,10 @@ export function createFloors(directory: string, log: (line: string) => void): Fl
     http: async (mode, processes) => {
       const { natsUrl } = await bring();
       const port = await freePort();
-      const socket = await openSharedPort('127.0.0.1', port);
+      const shared = await openSharedPort('127.0.0.1', port);
       const options: HttpFloor = { mode, natsUrl };
-      const all = await Promise.all(Array.from({ length: processes }, () => start('http', options, socket.fd())));
-      socket.close();
+      const all = await Promise.all(Array.from({ length: processes }, () => start('http', options, shared.fd)));
+      shared.close();
       return { address: { host: '127.0.0.1', port }, processes: all };
     },
     writer: async (options) => {
