@@ -30,7 +30,8 @@ beforeEach(() => {
         return () => undefined;
       },
     };
-    return createCostlyLane({ lag, shared: shareUsage(bus), quietLagMs: 0.5, now: () => Date.now() });
+    const now = () => Date.now();
+    return createCostlyLane({ lag, shared: shareUsage(bus, now), quietLagMs: 0.5, now });
   };
   [here, elsewhere] = [gateway(), gateway()];
 });

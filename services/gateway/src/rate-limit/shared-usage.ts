@@ -29,9 +29,10 @@ const freshMs = 1_500;
 const maxTold = 100;
 const maxGateways = 200;
 
-export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>): SharedUsage {
+/** `now`: the present time in milliseconds, greater than 0. */
+export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>, now = () => performance.now()): SharedUsage {
   const self = randomUUID();
-  const told = new LRUCache<string, Told[]>({ max: maxGateways, ttl: freshMs });
+  const told = new LRUCache<string, Told[]>({ max: maxGateways, ttl: freshMs, perf: { now } });
   bus.subscribe(usageSubject, (payload) => {
     const { gateway, usages } = JSON.parse(Buffer.from(payload).toString()) as { gateway: string; usages: Told[] };
     if (gateway !== self) told.set(gateway, usages);
