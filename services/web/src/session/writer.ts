@@ -114,6 +114,7 @@ export class Writer {
     const draft = { ...draftTarget(place), content: text };
     if (draftId !== undefined)
       try {
+        this.#store.dispatch({ type: 'saving draft', draftId, text });
         await this.#client.editDraft({ draft_id: draftId, draft }, forEver);
         return draftId;
       } catch (error) {

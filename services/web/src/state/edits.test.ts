@@ -9,13 +9,13 @@ import {
   textOf,
 } from './edits.ts';
 import { keyOf, topicPlace } from './place.ts';
-import { addDraft, removeDraft } from './writing.ts';
+import { addDraft, applyToWriting, expectEcho, removeDraft, savedDraft } from './writing.ts';
 import type { Writing } from './writing-snapshot.ts';
 
 const place = topicPlace(5, 'welcome');
 const key = keyOf(place);
 const draft = (id: number, content: string) => ({ id, place, content, timestamp: id });
-const nothing = { drafts: new Map() } as unknown as Writing;
+const nothing = { drafts: new Map(), echoes: new Map() } as unknown as Writing;
 const after = (writing: Writing, ...actions: ComposingAction[]): Composing =>
   actions.reduce((composing, action) => reduceComposing(composing, action, writing), noComposing);
 
@@ -68,6 +68,24 @@ test('a conversation that is left begins with its draft again, unless the server
   const writing = addDraft(nothing, draft(1, 'kept'));
   expect(after(writing, { type: 'chosen', key, draftId: 1 }, { type: 'left', key }).edits.size).toBe(0);
   expect(after(writing, { type: 'edited', key, text: 'x' }, { type: 'left', key }).edits.size).toBe(1);
+});
+
+test('a late event of an older own text does not replace a newer one, and texts of other clients do', () => {
+  const event = (op: 'add' | 'update', content: string) => {
+    const raw = { id: 1, type: 'stream', to: [5], topic: 'welcome', content, timestamp: 1 };
+    return (op === 'add' ? { type: 'drafts', op, drafts: [raw] } : { type: 'drafts', op, draft: raw }) as ChatEvent;
+  };
+  const contentAfter = (writing: Writing, ...events: ChatEvent[]) =>
+    events.reduce(applyToWriting, writing).drafts.get(1)?.content;
+  const created = savedDraft(nothing, draft(1, 'one'));
+  const saved = savedDraft(expectEcho(created, 1, 'two '), draft(1, 'two '));
+  expect(contentAfter(saved, event('add', 'one'))).toBe('two ');
+  expect(contentAfter(saved, event('add', 'one'), event('update', 'two'))).toBe('two');
+  expect(contentAfter(saved, event('add', 'one'), event('update', 'theirs'))).toBe('theirs');
+  expect(contentAfter(saved, event('add', 'one'), event('update', 'two'), event('update', 'one'))).toBe('one');
+  // The event of the creation arrived before its response.
+  const early = savedDraft(applyToWriting(nothing, event('add', 'one')), draft(1, 'one'));
+  expect(early.echoes.size).toBe(0);
 });
 
 test('somebody types until they stop or send', () => {

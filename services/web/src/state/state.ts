@@ -4,7 +4,7 @@ import { applyToComposing, type Composing, type ComposingAction, noComposing, re
 import { applyToModel, isMuted, type Model, modelOf, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
 import { applyToViews, extendView, markedAsRead, openView, type Page, type Reader, type Shown } from './views.ts';
-import { addDraft, removeDraft } from './writing.ts';
+import { expectEcho, removeDraft, savedDraft } from './writing.ts';
 import type { Draft } from './writing-snapshot.ts';
 
 /** A message that its sender sees before the server shows it. */
@@ -53,6 +53,7 @@ export type Action =
   | { type: 'composing'; action: ComposingAction }
   /** The server has a draft, or has it no longer: known before the event says so. */
   | { type: 'draft'; draft: Draft }
+  | { type: 'saving draft'; draftId: number; text: string }
   | { type: 'no draft'; draftId: number };
 
 export const initialState = (snapshot: Snapshot): State => ({
@@ -105,7 +106,12 @@ export function reduce(state: State, action: Action): State {
     case 'composing':
       return { ...state, composing: reduceComposing(state.composing, action.action, state.model.writing) };
     case 'draft':
-      return { ...state, model: { ...state.model, writing: addDraft(state.model.writing, action.draft) } };
+      return { ...state, model: { ...state.model, writing: savedDraft(state.model.writing, action.draft) } };
+    case 'saving draft':
+      return {
+        ...state,
+        model: { ...state.model, writing: expectEcho(state.model.writing, action.draftId, action.text) },
+      };
     case 'no draft':
       return { ...state, model: { ...state.model, writing: removeDraft(state.model.writing, action.draftId) } };
     default:

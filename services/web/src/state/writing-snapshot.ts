@@ -43,6 +43,8 @@ export interface Writing {
   ownId: number;
   groups: ReadonlyMap<number, Group>;
   drafts: ReadonlyMap<number, Draft>;
+  /** Texts of drafts that this page sent and whose events have not arrived, the oldest first. */
+  echoes: ReadonlyMap<number, readonly string[]>;
   scheduled: ReadonlyMap<number, Scheduled>;
   reminders: ReadonlyMap<number, Reminder>;
   /** The settings of the person. */
@@ -128,6 +130,7 @@ export function writingOf(answer: Snapshot): Writing {
     ownId,
     groups: byId(raw.realm_user_groups.map(groupOf)),
     drafts: byId(raw.drafts.map((one) => draftOf(one, ownId))),
+    echoes: new Map(),
     scheduled: byId(raw.scheduled_messages.map((one) => scheduledOf(one, ownId))),
     reminders: byId(raw.reminders.map(reminderOf)),
     settings: raw.user_settings,

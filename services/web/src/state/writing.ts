@@ -36,7 +36,30 @@ export const addDraft = (writing: Writing, draft: Draft): Writing => ({
 export const removeDraft = (writing: Writing, id: number): Writing => ({
   ...writing,
   drafts: without(writing.drafts, id),
+  echoes: without(writing.echoes, id),
 });
+
+/** This page sends a text of a draft: an event will follow. */
+export const expectEcho = (writing: Writing, id: number, text: string): Writing => ({
+  ...writing,
+  echoes: new Map(writing.echoes).set(id, [...(writing.echoes.get(id) ?? []), text.trim()]),
+});
+
+/** The server has a text that this page sent. Its event may have arrived before. */
+export function savedDraft(writing: Writing, draft: Draft): Writing {
+  const isNew = !writing.drafts.has(draft.id);
+  return addDraft(isNew ? expectEcho(writing, draft.id, draft.content) : writing, draft);
+}
+
+/** Ignores the event of a text that this page has replaced since: the event of the newer text follows. */
+function arrivedDraft(writing: Writing, draft: Draft): Writing {
+  const expected = writing.echoes.get(draft.id) ?? [];
+  const at = expected.indexOf(draft.content.trim());
+  if (at < 0) return addDraft(writing, draft);
+  const left = expected.slice(at + 1);
+  if (left.length > 0) return { ...writing, echoes: new Map(writing.echoes).set(draft.id, left) };
+  return addDraft({ ...writing, echoes: without(writing.echoes, draft.id) }, draft);
+}
 
 type EventOf<T extends ChatEvent['type']> = Extract<ChatEvent, { type: T }>;
 
@@ -45,7 +68,7 @@ export function applyToWriting(writing: Writing, event: ChatEvent): Writing {
     case 'drafts':
       if (event.op === 'remove') return removeDraft(writing, event.draft_id);
       return (event.op === 'add' ? event.drafts : [event.draft]).reduce(
-        (next, one) => addDraft(next, draftOf(one, writing.ownId)),
+        (next, one) => arrivedDraft(next, draftOf(one, writing.ownId)),
         writing,
       );
     case 'scheduled_messages':
