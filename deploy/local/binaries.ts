@@ -91,7 +91,7 @@ function postgresIn(directory: string): PostgresBinaries | undefined {
 const OLDEST_POSTGRES = 14;
 
 function versionOf(command: string): string | undefined {
-  const { status, stdout } = spawnSync(command, ['--version'], { encoding: 'utf8', timeout: 5_000 });
+  const { status, stdout } = spawnSync(command, ['--version'], { encoding: 'utf8', timeout: 60_000 });
   return status === 0 ? /(\d+(\.\d+)+)/.exec(stdout)?.[1] : undefined;
 }
 

@@ -1,8 +1,9 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { localDirectory } from './private-directory.ts';
 import { repositoryRoot } from './repository-root.ts';
+import { readSources } from './source-files.ts';
 
 test('only its owner can enter .natter, also where an earlier release left it open', () => {
   const directory = localDirectory();
@@ -12,16 +13,10 @@ test('only its owner can enter .natter, also where an earlier release left it op
 });
 
 test('no other program makes a path in .natter', () => {
-  const filesIn = (folder: string): string[] =>
-    readdirSync(join(repositoryRoot, folder), { withFileTypes: true }).flatMap((entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) return entry.name === 'node_modules' || entry.name === 'dist' ? [] : filesIn(path);
-      return /\.(?:ts|mjs|js)$/.test(entry.name) ? [path] : [];
-    });
-  const sources = ['deploy', 'libs', 'services', 'test-e2e'].flatMap(filesIn);
-  const makes = (file: string) =>
-    /['"`/]\.natter['"`]|\/\.natter\//.test(readFileSync(join(repositoryRoot, file), 'utf8'));
-  expect(sources.filter(makes).sort()).toEqual([
+  const makers = [...readSources(/\.(?:ts|mjs|js)$/)].filter(([, text]) =>
+    /['"`/]\.natter['"`]|\/\.natter\//.test(text),
+  );
+  expect(makers.map(([path]) => path).sort()).toEqual([
     'deploy/local/private-directory.test.ts',
     'deploy/local/private-directory.ts',
   ]);

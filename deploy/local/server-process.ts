@@ -176,7 +176,7 @@ async function spawnUntilItAnswers(recipe: Recipe, isWanted: () => boolean): Pro
     if (await answersBeforeExit(recipe, child, () => (isWanted() ? deadline : 0))) return child;
     if (!isWanted()) throw new Error(`${recipe.name} is not wanted any more`);
     // After a SIGKILL the dying process can hold the port or the shared memory for a moment.
-    if (Date.now() > deadline - STARTS_WITHIN_MS + 5_000) throw new Error(failureOf(recipe, child));
+    if (Date.now() > deadline - STARTS_WITHIN_MS + 30_000) throw new Error(failureOf(recipe, child));
     await sleep(200);
   }
 }

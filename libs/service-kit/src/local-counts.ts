@@ -8,11 +8,11 @@ export interface LocalCounts {
   drop(key: string): void;
 }
 
-export function createLocalCounts(most = 20_000): LocalCounts {
+export function createLocalCounts(most = 20_000, now: () => number = Date.now): LocalCounts {
   const counts = new Map<string, { count: number; until: number }>();
   const live = (key: string) => {
     const found = counts.get(key);
-    if (found && found.until > Date.now()) return found;
+    if (found && found.until > now()) return found;
     counts.delete(key);
     return undefined;
   };
@@ -25,10 +25,10 @@ export function createLocalCounts(most = 20_000): LocalCounts {
         return found.count;
       }
       if (counts.size >= most) counts.delete(counts.keys().next().value ?? '');
-      counts.set(key, { count: by, until: Date.now() + seconds * 1000 });
+      counts.set(key, { count: by, until: now() + seconds * 1000 });
       return by;
     },
-    left: (key) => Math.ceil(((live(key)?.until ?? 0) - Date.now()) / 1000),
+    left: (key) => Math.ceil(((live(key)?.until ?? 0) - now()) / 1000),
     drop: (key) => void counts.delete(key),
   };
 }
