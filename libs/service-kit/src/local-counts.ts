@@ -28,7 +28,7 @@ export function createLocalCounts(most = 20_000, now: () => number = Date.now): 
       counts.set(key, { count: by, until: now() + seconds * 1000 });
       return by;
     },
-    left: (key) => Math.ceil(((live(key)?.until ?? 0) - now()) / 1000),
+    left: (key) => Math.max(0, Math.ceil(((live(key)?.until ?? 0) - now()) / 1000)),
     drop: (key) => void counts.delete(key),
   };
 }
