@@ -45,6 +45,20 @@ test('a realm whose work holds its places for long leaves some to the others', a
   expect([held, turns.waiting]).toEqual([30, 0]);
 });
 
+test('however many realms hold places for long, another realm gets one', async () => {
+  const turns = createTurns(10);
+  const take = (realmId: number) =>
+    withOwner({ realmId, userId: 1 }, () => withDeadline(5_000, (deadline) => turns.take(deadline)));
+  const heavy = Array.from({ length: 30 }, (_, index) => take(66 + (index % 2)));
+  await Promise.resolve();
+  expect(turns.waiting).toBe(30 - 9);
+  const giveBack = await take(1);
+  giveBack();
+  (await take(2))();
+  for (const one of heavy) (await one)();
+  expect(turns.waiting).toBe(0);
+});
+
 test('a realm alone has nearly all places, and work that others wait for has any', async () => {
   const turns = createTurns(10);
   const take = () => withDeadline(20, (deadline) => turns.take(deadline));

@@ -25,8 +25,9 @@ const maxWaiting = 20_000;
 
 /**
  * A number of places that realms take in turns, and within a realm its users: many requests of one delay those of
- * others by one each. A realm that has half of the places leaves some to the others: its statements may be slow, or wait
- * for one lock.
+ * others by one each. A realm that has half of the places leaves a fifth of them to the others, because its statements
+ * may be slow, or wait for one lock. Of five places or more, the last tenth, or the last place, is for realms that have
+ * none.
  */
 export function createTurns(places: number): Turns {
   const tasks = new WaitingTasks(maxWaiting);
@@ -34,8 +35,12 @@ export function createTurns(places: number): Turns {
   const taken = new Map<number, number>();
   let free = places;
 
-  const mayHaveTurn = (realmId: number): boolean =>
-    realmId === background.realmId || (taken.get(realmId) ?? 0) < places / 2 || free > places / 5;
+  const forNewcomers = places < 5 ? 0 : Math.max(1, Math.floor(places / 10));
+  const mayHaveTurn = (realmId: number): boolean => {
+    const has = taken.get(realmId) ?? 0;
+    if (has === 0 || realmId === background.realmId) return true;
+    return free > (has < places / 2 ? forNewcomers : Math.max(forNewcomers, places / 5));
+  };
   const occupy = (realmId: number): void => {
     free--;
     taken.set(realmId, (taken.get(realmId) ?? 0) + 1);
