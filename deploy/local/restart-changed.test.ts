@@ -21,16 +21,16 @@ const addPackage = (folder: string, uses: string[] = []): void => {
 };
 
 /** A process that runs again as soon as it is killed; with `starts: false` it ends before it is ready. */
-const child = (program: ServiceProgram, starts = true): Child => {
+const child = (program: ServiceProgram, { starts = true, index = 0 } = {}): Child => {
   let pid = 1;
   return {
     program,
-    index: 0,
+    index,
     pid: () => pid,
     ready: () => (starts ? Promise.resolve() : Promise.reject(new Error('ended'))),
     operationsPort: () => undefined,
     kill: () => {
-      killed.push(program);
+      killed.push(index === 0 ? program : `${program} ${index}`);
       pid++;
     },
     stop: async () => undefined,
@@ -50,7 +50,10 @@ beforeEach(() => {
   addPackage('services/gateway', []);
   addPackage('services/web', []);
   end = restartChanged({
-    children: [child('users'), child('messaging'), child('scheduler'), child('presence', false), child('gateway')],
+    children: [
+      ...[child('users'), child('messaging'), child('scheduler'), child('gateway')],
+      ...[child('presence', { starts: false }), child('presence', { index: 1 })],
+    ],
     root,
     log: (line) => logged.push(line),
     buildWebClient: async () => killed.push('built'),
@@ -77,6 +80,17 @@ test('a changed library restarts the services that use it, also through another 
     () => expect(logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true),
     60_000,
   );
+});
+
+test('where a process does not start, the next one of its service continues with the code of before', async () => {
+  change('services/presence/src/service.ts');
+  change('services/gateway/src/service.ts');
+  await vi.waitFor(
+    () => expect(logged.some((line) => line.startsWith('presence 0 does not start'))).toBe(true),
+    60_000,
+  );
+  await vi.waitFor(() => expect(logged.some((line) => line.startsWith('gateway 0 runs'))).toBe(true), 60_000);
+  expect(programs()).toEqual(['gateway', 'presence']);
 });
 
 test('tests do not restart anything, and migrations are named', async () => {
