@@ -21,7 +21,7 @@ export interface ChildOptions {
   program: ServiceProgram;
   index: number;
   env: NodeJS.ProcessEnv;
-  /** A descriptor of this process, which the child inherits as `inheritedFd`. */
+  /** A descriptor of this process, which the child inherits as each of `inheritedFds`. */
   fd: number | undefined;
   onLine: ((line: string) => void) | undefined;
   onMail: ((mail: LocalMail) => void) | undefined;
@@ -33,8 +33,11 @@ export interface ChildOptions {
 const stoppedMs = 3_000;
 const lookEveryMs = 500;
 
-/** After standard input, output, errors, and the channel to the parent. */
-export const inheritedFd = 4;
+/**
+ * After standard input, output, errors, and the channel to the parent. Many, because a turn of a gateway's event loop
+ * accepts one connection of each.
+ */
+export const inheritedFds = Array.from({ length: 64 }, (_, index) => 4 + index);
 
 /** Detected on Linux only; elsewhere a stopped process stays. */
 function isStopped(pid: number | undefined): boolean {
@@ -112,7 +115,7 @@ export function startChild({ program, index, env, fd, onLine, onMail, replacesSt
   function run(): void {
     const child = spawn(process.execPath, [...nodeOptions, entryOf(program)], {
       env: { NODE_COMPILE_CACHE: compileCache, ...env, NODE_NO_WARNINGS: '1' },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(fd === undefined ? [] : [fd])],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...(fd === undefined ? [] : inheritedFds.map(() => fd))],
     });
     process_ = child;
     let isReady = false;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { realmUrlSchema } from '@natter/contracts';
 import { migrate, type serviceSchemas, serviceUrl } from '@natter/database';
 import { derivedPassword, type NatsUser, natsAuthorization, redisUserName, redisUsers } from '@natter/service-kit';
-import { type Child, inheritedFd, type LocalMail, type ServiceProgram, startChild } from './child.ts';
+import { type Child, inheritedFds, type LocalMail, type ServiceProgram, startChild } from './child.ts';
 import { freePort } from './port.ts';
 import { privateDirectory } from './private-directory.ts';
 import { keptSecret } from './secret.ts';
@@ -124,7 +124,7 @@ async function startBehind(shared: SharedPort, options: SystemOptions): Promise<
     await migrate(servers.postgresUrl, password, log);
     options.signal?.throwIfAborted();
     const { fd, url } = shared;
-    const http = { NATTER_HTTP_PORT: String(shared.port), NATTER_HTTP_FD: String(inheritedFd) };
+    const http = { NATTER_HTTP_PORT: String(shared.port), NATTER_HTTP_FD: inheritedFds.join(',') };
     const env = {
       ...process.env,
       ...options.env,

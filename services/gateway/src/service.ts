@@ -16,6 +16,7 @@ import { createRealmTails } from './log-tail/realm-tails.ts';
 import { confirmService } from './queues/confirm-service.ts';
 import { createPolls, type Polls } from './queues/polls.ts';
 import { createCostlyLane } from './rate-limit/costly-lane.ts';
+import { createEarlyRefusals } from './rate-limit/early-refusals.ts';
 import { createFairShare } from './rate-limit/fair-share.ts';
 import { createRateLimiter } from './rate-limit/rate-limit.ts';
 import { createRefusals } from './rate-limit/refusals.ts';
@@ -76,9 +77,11 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   const lane = createCostlyLane({
     lag: bus.lag,
     shared: shareUsage(bus),
+    crowding: fairShare.crowding,
     quietLagMs: config.NATTER_QUIET_LAG_MS,
   });
   const inTurn: InTurn = (tenant, work) => lane.run(tenant, () => fairShare.run(tenant, work));
+  const earlyRefusals = createEarlyRefusals(fairShare.isFull);
   const router = createRouter(operations);
   const rates = ratesOf(config);
   const findRealm = createRealmFinder(bus, rates.anonymous);
@@ -98,13 +101,24 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     log,
     answerBudget,
     refusals,
+    early: { router, earlyRefusals, metrics: gatewayMetrics },
     slowRefusals,
     bodyTurns,
     metrics: gatewayMetrics,
     toChatError: createErrorMapper({ log, router, maxUploadBytes }),
   });
   const admission = { router, callers, budget, answers: server.answers, maxUploadBytes, findRealm, refusals };
-  const context = { bus, polls, answers: server.answers, authenticator, callers, inTurn, bodyTurns, maxUploadBytes };
+  const context = {
+    bus,
+    polls,
+    answers: server.answers,
+    authenticator,
+    callers,
+    inTurn,
+    earlyRefusals,
+    bodyTurns,
+    maxUploadBytes,
+  };
   serveDocuments(server.app);
   const webClient = createWebClient(fileURLToPath(new URL('../dist/', import.meta.url)));
   server.app.route({

@@ -4,13 +4,14 @@ import { z } from 'zod';
 export const gatewayConfig = commonConfig.extend({
   NATTER_HTTP_HOST: z.string().default('127.0.0.1').describe('Address on which the API listens'),
   NATTER_HTTP_PORT: z.coerce.number().int().min(0).max(65_535).default(9991).describe('Port of the API'),
-  NATTER_HTTP_FD: z.coerce
-    .number()
-    .int()
-    .min(3)
+  NATTER_HTTP_FD: z
+    .string()
+    .regex(/^\d+(,\d+)*$/, 'is not a list of numbers')
+    .transform((list) => list.split(',').map(Number))
+    .refine((fds) => fds.every((fd) => fd >= 3), 'has a number below 3')
     .optional()
     .describe(
-      'Descriptor of a bound socket that the process inherits and on which the API listens, instead of an address and a port. Gateways of one machine can share it: connections that none has accepted wait as long as any process has the socket open',
+      'Descriptors, separated by commas, of one bound socket that the process inherits and on which the API listens, instead of an address and a port. At each, a turn of the event loop accepts one connection. Gateways of one machine can share the socket: connections that none has accepted wait as long as any process has it open',
     ),
   NATTER_TRUSTED_PROXIES: z
     .string()

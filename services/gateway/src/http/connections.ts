@@ -53,10 +53,10 @@ export function guardConnections(
   const stallMs = config.NATTER_STALL_SECONDS * 1_000;
   const bytesPerMs = config.NATTER_MIN_BYTES_PER_SECOND / 1_000;
   const byNetwork = new Map<string, number>();
-  server.maxConnections = config.NATTER_MAX_CONNECTIONS;
 
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
+    if (connections.size >= config.NATTER_MAX_CONNECTIONS) return void socket.destroy();
     const network = networkOf(socket.remoteAddress);
     const count = (byNetwork.get(network) ?? 0) + 1;
     if (count > config.NATTER_MAX_CONNECTIONS_PER_ADDRESS && !proxies.has(socket.remoteAddress ?? '')) {

@@ -9,6 +9,7 @@ import type { Tenant } from './tenant.ts';
 let here: CostlyLane;
 let elsewhere: CostlyLane;
 let foreignLagMs = 0;
+let crowding = new Set<number>();
 let expensive = 0;
 let mostExpensive = 0;
 /** Number of answers by realm. */
@@ -20,6 +21,7 @@ beforeEach(() => {
   vi.spyOn(process, 'cpuUsage').mockReturnValue(process.cpuUsage());
   answered = new Map();
   [foreignLagMs, expensive, mostExpensive] = [0, 0, 0];
+  crowding = new Set();
   const listeners: ((payload: Uint8Array) => void)[] = [];
   const gateway = (): CostlyLane => {
     const bus = {
@@ -31,7 +33,7 @@ beforeEach(() => {
       },
     };
     const now = () => Date.now();
-    return createCostlyLane({ lag, shared: shareUsage(bus, now), quietLagMs: 0.5, now });
+    return createCostlyLane({ lag, shared: shareUsage(bus, now), crowding: () => crowding, quietLagMs: 0.5, now });
   };
   [here, elsewhere] = [gateway(), gateway()];
 });
@@ -343,6 +345,33 @@ test('people with cheap requests pass in a realm where others are held back', as
   const innocent = await finish(40_000, client({ realmId: 66, userId: 1_000 }, end, { pauseMs: 50 }));
   expect(innocent.answers).toBeGreaterThan(150);
   await Promise.all([hostile, light]);
+});
+
+test('a realm with little to do is not held back while another one sends too many cheap requests', async () => {
+  const end = Date.now() + 30_000;
+  void crowd(66, 64, end);
+  await vi.advanceTimersByTimeAsync(5_000);
+  foreignLagMs = 30;
+  const people = Array.from({ length: 20 }, (_, index) =>
+    client({ realmId: 1, userId: index + 1 }, end, { cpuMs: 18, pauseMs: 1_000 }),
+  );
+  await vi.advanceTimersByTimeAsync(40_000);
+  const seen = await Promise.all(people);
+  expect(Math.max(...seen.map(({ longestWaitMs }) => longestWaitMs))).toBeLessThan(200);
+});
+
+test('while a realm sends more than is answered, no other realm is held, however expensive its requests become', async () => {
+  const end = Date.now() + 30_000;
+  void crowd(66, 64, end);
+  await vi.advanceTimersByTimeAsync(5_000);
+  foreignLagMs = 30;
+  crowding = new Set([66]);
+  const people = Array.from({ length: 20 }, (_, index) =>
+    client({ realmId: 1, userId: index + 1 }, end, { cpuMs: 120, pauseMs: 1_000 }),
+  );
+  await vi.advanceTimersByTimeAsync(60_000);
+  const seen = await Promise.all(people);
+  expect(Math.max(...seen.map(({ longestWaitMs }) => longestWaitMs))).toBeLessThan(1_500);
 });
 
 test('a realm that delays nobody is not held to its first few requests', async () => {

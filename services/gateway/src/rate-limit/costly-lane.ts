@@ -1,4 +1,5 @@
 import { currentDeadline, type Lag, measureCost, WaitingTasks } from '@natter/service-kit';
+import { leastCapOf } from './least-cap.ts';
 import { type SharedUsage, sharesOf } from './shared-usage.ts';
 import type { Tenant } from './tenant.ts';
 import { Decaying, Threshold } from './usage.ts';
@@ -43,6 +44,8 @@ interface Held {
 interface Realm {
   /** Like that of a user, summed over all users. */
   cost: Decaying;
+  /** Recent CPU milliseconds of all requests. */
+  total: Decaying;
   /**
    * Maximum number of requests in flight from held users. Below 1: the fraction of time in which one request of each
    * kind may run.
@@ -63,6 +66,8 @@ export interface CostlyLaneOptions {
   /** How long messages wait in the event loops of the system. */
   lag: () => Lag;
   shared: SharedUsage;
+  /** Realms that delay others by the number of their requests. */
+  crowding: () => ReadonlySet<number>;
   /** Lag caused by long turns above which expensive requests delay others. */
   quietLagMs: number;
   now?: () => number;
@@ -81,8 +86,6 @@ const cheapMeanMs = 1;
 const personCostMs = 20;
 /** The cap of a realm that costs less is not lowered from 1 or more, and rises with cheap answers. */
 const lowCostMs = 400;
-/** The cap of a realm that costs this gateway less than this per user, within these limits, is not lowered from 1. */
-const [highCostOfPersonMs, minHighCostMs, maxHighCostMs] = [5, 200, 1_000];
 /** The service of a request that was cancelled reports no cost. Such a request costs its time in flight, up to this. */
 const maxCancelledCostMs = 100;
 const [personHalfLifeMs, realmHalfLifeMs] = [120_000, 5_000];
@@ -92,13 +95,11 @@ const activeMs = 60_000;
 const trustedAfter = 8;
 /** Newcomers have to be trusted again after they were forgotten. */
 const [forgetPersonMs, forgetStrangerMs] = [600_000, 60_000];
-const [minCap, maxCap] = [0.05, 1_024];
+const maxCap = 1_024;
 /** The minimum fraction of time in which a newcomer's request may run. */
 const newcomerCap = 0.15;
 /** The initial cap of an unknown realm. It is low because requests in progress cannot be stopped. */
 const startCap = 2;
-/** The minimum fraction of time per user of a realm, so that a large realm keeps more than a small one. */
-const capOfPerson = 0.001;
 const maxPauseMs = 5_000;
 
 export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
@@ -125,6 +126,7 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
           person.requests.add(1);
           if (!isCancelled) person.answers++;
           for (const { cost } of [person, realm]) cost.add(Math.max(0, costMs - cheapMs));
+          realm.total.add(costMs);
           if (held) end(tenant.realmId, realm, held, costMs);
         }
       });
@@ -142,6 +144,7 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
     }
     const realm: Realm = {
       cost: new Decaying(now, realmHalfLifeMs),
+      total: new Decaying(now, realmHalfLifeMs),
       cap: startCap,
       held: [],
       pausedUntil: { newcomer: 0, costly: 0 },
@@ -227,10 +230,17 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
   }
 
   function adjust(): void {
-    const { longMs } = lag();
+    const [{ longMs }, crowds] = [lag(), options.crowding()];
     const active = [...realms].filter(([, { seenAt, held }]) => held.length > 0 || now() - seenAt < activeMs);
     const here = new Map(
-      active.map(([id, realm]) => [id, { ms: realm.cost.sum, isAtFloor: realm.cap <= leastCapOf(realm) }]),
+      active.map(([id, realm]) => [
+        id,
+        {
+          ms: realm.cost.sum,
+          totalMs: realm.total.sum,
+          isAtFloor: realm.cap <= leastCapOf(realm),
+        },
+      ]),
     );
     if (ticks++ % tellEvery === 0) shared.tell(here);
     const shares = sharesOf(here, shared.ofOthers());
@@ -239,7 +249,8 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
     for (const [id, realm] of realms) {
       const costMs = shares.heavy.get(id)?.ms ?? 0;
       if (!here.has(id)) realm.cap = Math.min(realm.cap, startCap);
-      else if (isDisturbed && costMs > (realm.cap < 1 ? 0 : lowCostMs)) lower(realm, leastCapOf(realm));
+      else if (isDisturbed && (crowds.size === 0 || crowds.has(id)) && costMs > (realm.cap < 1 ? 0 : lowCostMs))
+        lower(realm, leastCapOf(realm));
       else if (!isDisturbed && !shares.isShared) realm.cap = maxCap;
       else if (!isDisturbed && (realm.cap >= 1 || disturbance.isCalm)) raise(realm, isWaiting(id));
     }
@@ -287,12 +298,3 @@ function kindOf({ cost, requests, answers }: Person): Kind | undefined {
 
 /** The fraction of time in which a request of this kind may run, if the cap is below 1. */
 const shareOf = ({ cap }: Realm, kind: Kind): number => (kind === 'newcomer' ? Math.max(cap, newcomerCap) : cap);
-
-/** How far the cap may be lowered at present. */
-function leastCapOf({ cap, cost, people }: Realm): number {
-  // Requests without an account have one realm, and the logins of all organizations are among them.
-  if (people.size === 0) return 1;
-  const highCostMs = Math.min(maxHighCostMs, Math.max(minHighCostMs, people.size * highCostOfPersonMs));
-  if (cap >= 1 && cost.sum <= highCostMs) return 1;
-  return Math.min(1, Math.max(minCap, people.size * capOfPerson));
-}

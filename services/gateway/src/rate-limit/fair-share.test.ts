@@ -121,6 +121,53 @@ test('people who ask little do not hide that all others of their realm wait all 
   expect(seen.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(0);
 });
 
+test('where requests take long because many are in flight, fewer are, without any lag', async () => {
+  share = createFairShare(
+    () => ({ ms: 0, longMs: 0 }),
+    () => Date.now(),
+  );
+  const end = Date.now() + 12_000;
+  // The system answers 200 requests a second, in the order of their arrival.
+  const arrived: (() => void)[] = [];
+  const answering = setInterval(() => arrived.shift()?.(), 5);
+  const answered = () => new Promise<void>((resolve) => arrived.push(resolve));
+  const send = async (userId: number) => {
+    while (Date.now() < end) await share.run({ realmId: 1, userId }, answered).catch(takes(100));
+  };
+  for (let userId = 1; userId <= 1_000; userId++) void send(userId);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(share.inFlight).toBeGreaterThanOrEqual(40);
+  expect(share.inFlight).toBeLessThanOrEqual(100);
+  await vi.advanceTimersByTimeAsync(30_000);
+  clearInterval(answering);
+});
+
+test('people who used little are refused, too, where they alone are more than the system bears', async () => {
+  foreignLagMs = 100;
+  for (let user = 1; user <= 16; user++) void client({ realmId: 1, userId: user }, Date.now() + 5_000, { ms: 200 });
+  await vi.advanceTimersByTimeAsync(4_500);
+  const seen = { begun: 0, refused: 0 };
+  for (let i = 0; i < 4_000; i++)
+    share.run({ realmId: 1, userId: 100 + i }, async () => void seen.begun++).catch(() => seen.refused++);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(seen.refused).toBeGreaterThan(2_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(seen.begun + seen.refused).toBe(4_000);
+});
+
+test('a realm has no room while its requests would be refused, and counts as crowding for a while', async () => {
+  foreignLagMs = 100;
+  for (let user = 1; user <= 16; user++) void client({ realmId: 1, userId: user }, Date.now() + 5_000, { ms: 200 });
+  await vi.advanceTimersByTimeAsync(4_500);
+  expect(share.isFull({ realmId: 1, userId: 1 }, 0)).toBe(false);
+  expect(share.crowding()).toEqual(new Set());
+  expect(share.isFull({ realmId: 1, userId: 1 }, 10_000)).toBe(true);
+  expect(share.isFull({ realmId: 2, userId: 1 }, 10_000)).toBe(false);
+  expect(share.crowding()).toEqual(new Set([1]));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(share.crowding()).toEqual(new Set());
+});
+
 test('a lag that others cause holds back no one who asks little at a time', async () => {
   foreignLagMs = 100;
   const end = Date.now() + 30_000;

@@ -12,6 +12,10 @@ export interface FairShare {
    * already. A person who used far less than others of the realm is not refused because of them.
    */
   run<R>(tenant: Tenant, work: () => Promise<R>): Promise<R>;
+  /** Whether `run` would refuse a request of the tenant because too many wait, after so many others of the realm. */
+  isFull(tenant: Tenant, others: number): boolean;
+  /** Realms that sent more than was answered lately. */
+  crowding(): ReadonlySet<number>;
   readonly inFlight: number;
   readonly waiting: number;
 }
@@ -21,8 +25,10 @@ interface Realm {
   people: Map<number, Usage>;
   /** Requests that recently began. */
   begun: Decaying;
-  /** Since when every request has waited long, except those of people who used little. */
-  standingSince: number | undefined;
+  /** Since when requests of the realm wait without a break, if any waits. */
+  waitingSince: number;
+  /** When one was last refused. */
+  refusedAt: number;
 }
 
 const tickMs = 100;
@@ -30,14 +36,14 @@ const maxWaiting = 10_000;
 const [minLimit, maxLimit] = [16, 1_024];
 /** Lag above which too many requests are in flight. */
 const overloadLagMs = 40;
-/**
- * If requests have waited longer than this for some time, new ones are refused, because a standing queue only adds
- * delay.
- */
-const [standingWaitMs, standingForMs] = [500, 2_000];
-/** A realm may have as many requests waiting as begin within `maxWaitMs` at the present rate, and a burst in any case. */
-const [maxWaitMs, burst] = [800, 256];
+/** If half of the requests take longer, too many are in flight, unless there are no more than this number. */
+const [slowMs, minSlowLimit] = [200, 64];
+/** A realm may have as many requests waiting as begin within this time at the present rate, and a few in any case. */
+const [maxWaitMs, minWaiting] = [400, 64];
+/** As many may wait if none waited before this time: many clients may send at once. */
+const [burst, burstMs] = [256, 1_000];
 const rateHalfLifeMs = 1_000;
+const crowdingMs = 2_000;
 
 /** `lag`: how long messages wait in the event loops of the system. */
 export function createFairShare(lag: () => Lag, now: () => number = () => performance.now()): FairShare {
@@ -47,6 +53,8 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
   const [ahead, behind] = [new WaitingTasks(maxWaiting), new WaitingTasks(maxWaiting)];
   let limit = maxLimit;
   let inFlight = 0;
+  /** Milliseconds in flight of the requests that ended since the last tick. */
+  let took: number[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   return {
@@ -54,14 +62,26 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
       const realm = realmOf(tenant.realmId);
       const usage = usageOf(realm, tenant.userId);
       await admitted(realm, tenant, usage);
+      const begunAt = now();
       try {
         return await work();
       } finally {
         inFlight--;
+        took.push(now() - begunAt);
         realm.usage.end();
         usage.end();
         startNext();
       }
+    },
+    isFull(tenant, others) {
+      const realm = realms.get(tenant.realmId);
+      if (!realm || placeOf(realm, tenant, others)) return false;
+      realm.refusedAt = now();
+      return true;
+    },
+    crowding() {
+      const crowding = [...realms].filter(([, { refusedAt }]) => now() - refusedAt < crowdingMs);
+      return new Set(crowding.map(([id]) => id));
     },
     get inFlight() {
       return inFlight;
@@ -82,7 +102,8 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
       usage: new Usage(now),
       people: new Map(),
       begun: new Decaying(now, rateHalfLifeMs),
-      standingSince: undefined,
+      waitingSince: 0,
+      refusedAt: Number.NEGATIVE_INFINITY,
     };
     realms.set(id, realm);
     timer ??= setInterval(adjust, tickMs).unref();
@@ -95,20 +116,27 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     return usage;
   }
 
+  /** Where a request has to wait, after so many others of the realm; undefined if it is refused. */
+  function placeOf(realm: Realm, tenant: Tenant, others: number): 'none' | 'ahead' | 'behind' | undefined {
+    const { realmId, userId } = tenant;
+    const isFirst = waitingOf(realmId) === 0;
+    if (isFirst && inFlight + others < limit) return 'none';
+    const most = maxWaitingOf(realm, isFirst);
+    const ownMs = realm.people.get(userId)?.ms ?? 0;
+    if (ownMs * realm.people.size < realm.usage.ms / 2 && ahead.sizeOf(realmId) + others < most) return 'ahead';
+    return behind.sizeOf(realmId) + others < most ? 'behind' : undefined;
+  }
+
   async function admitted(realm: Realm, tenant: Tenant, usage: Usage): Promise<void> {
-    if (waitingOf(tenant.realmId) === 0 && inFlight < limit) {
-      begin(realm, usage);
-      noteWait(realm, 0);
-      return;
+    const place = placeOf(realm, tenant, 0);
+    if (!place) {
+      realm.refusedAt = now();
+      throw overloaded('the realm sends more than is answered');
     }
-    if (usage.ms * realm.people.size < realm.usage.ms / 2) return ahead.wait(tenant, () => begin(realm, usage));
-    if (isStanding(realm)) throw overloaded('the realm waits all the time');
-    if (behind.sizeOf(tenant.realmId) >= maxWaitingOf(realm)) throw overloaded('the realm sends more than is answered');
-    const since = now();
-    await behind.wait(tenant, () => {
-      begin(realm, usage);
-      noteWait(realm, now() - since);
-    });
+    const start = (): void => begin(realm, usage);
+    if (place === 'none') return start();
+    if (waitingOf(tenant.realmId) === 0) realm.waitingSince = now();
+    await (place === 'ahead' ? ahead : behind).wait(tenant, start);
   }
 
   function begin(realm: Realm, usage: Usage): void {
@@ -118,14 +146,10 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     usage.begin();
   }
 
-  function noteWait(realm: Realm, waitedMs: number): void {
-    if (waitedMs < standingWaitMs) realm.standingSince = undefined;
-    else realm.standingSince ??= now();
-  }
-
-  function maxWaitingOf({ begun }: Realm): number {
+  function maxWaitingOf({ begun, waitingSince }: Realm, isFirst: boolean): number {
     const perMs = (begun.sum * Math.LN2) / rateHalfLifeMs;
-    return Math.max(burst, perMs * maxWaitMs);
+    const isBurst = isFirst || now() - waitingSince < burstMs;
+    return Math.max(isBurst ? burst : minWaiting, perMs * maxWaitMs);
   }
 
   function startNext(): void {
@@ -146,15 +170,18 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     return found?.id;
   }
 
-  function isStanding({ standingSince }: Realm): boolean {
-    return standingSince !== undefined && now() - standingSince > standingForMs;
-  }
-
-  /** Lowers the limit of requests in flight while the system lags, and raises it again otherwise. */
+  /** Lowers the limit of requests in flight while the system lags or is slow, and raises it again otherwise. */
   function adjust(): void {
-    if (overload.isExceeded(lag().ms, limit <= minLimit, now()))
-      limit = Math.max(minLimit, Math.min(limit, inFlight) * 0.85);
-    else if (ahead.size + behind.size > 0 || inFlight > limit / 2) limit = Math.min(maxLimit, limit * 1.1 + 1);
+    const isSlow = medianOf(took) > slowMs;
+    took = [];
+    const lowest = overload.isExceeded(lag().ms, limit <= minLimit, now())
+      ? minLimit
+      : isSlow
+        ? minSlowLimit
+        : undefined;
+    if (lowest !== undefined && limit > lowest) limit = Math.max(lowest, Math.min(limit, inFlight) * 0.85);
+    else if (lowest !== minLimit && (ahead.size + behind.size > 0 || inFlight > limit / 2))
+      limit = Math.min(lowest ?? maxLimit, limit * 1.1 + 1);
     startNext();
     forget();
   }
@@ -171,4 +198,8 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     clearInterval(timer);
     timer = undefined;
   }
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }

@@ -6,6 +6,8 @@ import { LRUCache } from 'lru-cache';
 interface RealmUsage {
   /** CPU milliseconds beyond those of cheap requests. */
   ms: number;
+  /** CPU milliseconds of all requests. */
+  totalMs: number;
   /** Whether the realm is at its minimum cap. */
   isAtFloor: boolean;
 }
@@ -22,7 +24,8 @@ export interface SharedUsage {
   ofOthers(): Usages;
 }
 
-type Told = [realmId: number, ms: number, isAtFloor: 0 | 1];
+/** Gateways of the previous release send no `totalMs`. */
+type Told = [realmId: number, ms: number, isAtFloor: 0 | 1, totalMs?: number];
 
 const freshMs = 1_500;
 /** A message contains the realms with the highest costs. */
@@ -40,28 +43,35 @@ export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>, now = () => 
   return {
     tell(usages) {
       const most = [...usages].sort(([, a], [, b]) => b.ms - a.ms).slice(0, maxTold);
-      const tuples = most.map(([id, { ms, isAtFloor }]): Told => [id, Math.round(ms), isAtFloor ? 1 : 0]);
+      const tuples = most.map(
+        ([id, { ms, isAtFloor, totalMs }]): Told => [id, Math.round(ms), isAtFloor ? 1 : 0, Math.round(totalMs)],
+      );
       bus.publish(usageSubject, JSON.stringify({ gateway: self, usages: tuples }));
     },
     ofOthers() {
       const sum = new Map<number, RealmUsage>();
       for (const usages of told.values())
-        for (const [id, ms, isAtFloor] of usages) add(sum, id, { ms, isAtFloor: isAtFloor === 1 });
+        for (const [id, ms, isAtFloor, totalMs = ms] of usages)
+          add(sum, id, { ms, totalMs, isAtFloor: isAtFloor === 1 });
       return sum;
     },
   };
 }
 
 /** A realm is at the floor if it is so at all gateways. */
-function add(sum: Map<number, RealmUsage>, id: number, { ms, isAtFloor }: RealmUsage): void {
+function add(sum: Map<number, RealmUsage>, id: number, { ms, totalMs, isAtFloor }: RealmUsage): void {
   const known = sum.get(id);
-  sum.set(id, { ms: ms + (known?.ms ?? 0), isAtFloor: isAtFloor && (known?.isAtFloor ?? true) });
+  sum.set(id, {
+    ms: ms + (known?.ms ?? 0),
+    totalMs: totalMs + (known?.totalMs ?? 0),
+    isAtFloor: isAtFloor && (known?.isAtFloor ?? true),
+  });
 }
 
 interface Shares {
-  /** Realms that cost more than an equal share. */
+  /** Realms whose expensive requests cost more than an equal share, and all their requests more than half of one. */
   heavy: Usages;
-  /** At least one realm costs clearly less than an equal share. */
+  /** The expensive requests of at least one realm cost clearly less than an equal share. */
   hasLight: boolean;
   /** More than one realm is active. */
   isShared: boolean;
@@ -72,9 +82,10 @@ export function sharesOf(here: Usages, elsewhere: Usages): Shares {
   const sum = new Map(here);
   for (const [id, usage] of elsewhere) add(sum, id, usage);
   const all = [...sum];
-  const equal = all.reduce((total, [, { ms }]) => total + ms, 0) / all.length;
+  const equal = all.reduce((sum, [, { ms }]) => sum + ms, 0) / all.length;
+  const equalTotal = all.reduce((sum, [, { totalMs }]) => sum + totalMs, 0) / all.length;
   return {
-    heavy: new Map(all.filter(([, { ms }]) => ms > equal)),
+    heavy: new Map(all.filter(([, { ms, totalMs }]) => ms > equal && totalMs > equalTotal / 2)),
     hasLight: all.some(([, { ms }]) => ms < equal * 0.8),
     isShared: all.length > 1,
   };

@@ -14,6 +14,7 @@ import { sendPage, setPageHeaders } from '../http/send-page.ts';
 import { sendSuccess } from '../http/success.ts';
 import { whileConnected } from '../http/while-connected.ts';
 import type { Polls } from '../queues/polls.ts';
+import type { EarlyRefusals } from '../rate-limit/early-refusals.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
 import { answerPoll, type PollParams } from '../transports/answer-poll.ts';
 import { answerTus } from '../transports/tus.ts';
@@ -39,6 +40,7 @@ export interface AnswerContext {
   authenticator: Authenticator;
   callers: Callers;
   inTurn: InTurn;
+  earlyRefusals: EarlyRefusals;
   bodyTurns: BodyTurns;
   maxUploadBytes: number;
 }
@@ -74,6 +76,7 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     return { bytes: await bus.callBytes(operation, params as never, { actor, meta }), ignored };
   };
   const inTurn = () => context.inTurn(tenantOf({ meta, actor }), answer);
+  context.earlyRefusals.arrived(request.raw);
   // A write continues after its client disconnects, because the client cannot know how far it has come.
   const leftMs = Math.max(operation.deadlineMs - admitted.spentMs, 1);
   const done = await (operation.isReadOnly ? whileConnected(reply.raw, leftMs, inTurn) : withDeadline(leftMs, inTurn));

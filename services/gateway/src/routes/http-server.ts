@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { ChatError } from '@natter/contracts';
 import type { Logger } from '@natter/service-kit';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
@@ -16,6 +15,8 @@ import { createPort } from '../http/port.ts';
 import { acceptForms } from '../http/request-fields.ts';
 import type { Refusals } from '../rate-limit/refusals.ts';
 import type { SlowRefusals } from '../rate-limit/slow-refusals.ts';
+import { tenantOf } from '../rate-limit/tenant.ts';
+import { type RefuseEarlyContext, refuseEarly } from './refuse-early.ts';
 import { errorBody, sendError } from './send-error.ts';
 
 declare module 'fastify' {
@@ -29,8 +30,6 @@ declare module 'fastify' {
 
 /** Limit per request, including its target. */
 const maxHeaderBytes = 16_384;
-/** Connections that wait to be accepted; systems apply their own maximum. */
-const backlog = 4_096;
 /** How long a slow request delays a stopping gateway. */
 const closeMs = 8_000;
 
@@ -51,17 +50,20 @@ export function createHttpServer(options: {
   metrics: GatewayMetrics;
   answerBudget: AnswerBudget;
   refusals: Refusals;
+  early: RefuseEarlyContext;
   slowRefusals: SlowRefusals;
   bodyTurns: BodyTurns;
   toChatError: (error: unknown, request: FastifyRequest) => ChatError;
 }): HttpServer {
-  const { config, log, metrics, answerBudget, refusals, slowRefusals, bodyTurns, toChatError } = options;
+  const { config, log, metrics, answerBudget, refusals, early, slowRefusals, bodyTurns, toChatError } = options;
   const answerError = (
     error: unknown,
     request: FastifyRequest,
     reply: FastifyReply,
   ): FastifyReply | Promise<FastifyReply> => {
     const refusal = toChatError(error, request);
+    if (refusal.status === 503 && request.admitted?.actor)
+      early.earlyRefusals.note(request.raw, tenantOf(request.admitted));
     const isUncounted = !request.isCounted && refusal.status < 500;
     const tooMany = isUncounted ? refusals.count(networkOf(request.ip)) : undefined;
     // The next request needs another connection.
@@ -73,15 +75,21 @@ export function createHttpServer(options: {
   let isLeaving = false;
   const app = fastify({
     trustProxy: proxies.has,
-    keepAliveTimeout: config.NATTER_KEEP_ALIVE_SECONDS * 1_000,
-    requestTimeout: config.NATTER_REQUEST_TIMEOUT_SECONDS * 1_000,
-    http: {
-      headersTimeout: config.NATTER_HEADERS_TIMEOUT_SECONDS * 1_000,
-      connectionsCheckingInterval: Math.min(5_000, config.NATTER_HEADERS_TIMEOUT_SECONDS * 500),
-      maxHeaderSize: maxHeaderBytes,
-      // Node would respond without the JSON envelope; `checkHost` requires the header.
-      requireHostHeader: false,
-    },
+    serverFactory: (handle) =>
+      createServer(
+        {
+          keepAliveTimeout: config.NATTER_KEEP_ALIVE_SECONDS * 1_000,
+          requestTimeout: config.NATTER_REQUEST_TIMEOUT_SECONDS * 1_000,
+          headersTimeout: config.NATTER_HEADERS_TIMEOUT_SECONDS * 1_000,
+          connectionsCheckingInterval: Math.min(5_000, config.NATTER_HEADERS_TIMEOUT_SECONDS * 500),
+          maxHeaderSize: maxHeaderBytes,
+          // Node would respond without the JSON envelope; `checkHost` requires the header.
+          requireHostHeader: false,
+        },
+        (request, response) => {
+          if (isLeaving || !refuseEarly(early, connections, request, response)) handle(request, response);
+        },
+      ),
     clientErrorHandler: (error, socket) => connections.onClientError(error, socket),
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true },
@@ -121,23 +129,19 @@ export function createHttpServer(options: {
   app.setNotFoundHandler((request, reply) => answerError(new ChatError('NOT_FOUND', 'Not found'), request, reply));
 
   const port = createPort(app.server);
-  const fd = config.NATTER_HTTP_FD;
+  const { NATTER_HTTP_FD: fds, NATTER_HTTP_HOST: host } = config;
   return {
     app,
     answers,
     async listen() {
-      if (fd === undefined) await app.listen({ host: config.NATTER_HTTP_HOST, port: config.NATTER_HTTP_PORT, backlog });
-      else {
-        await app.ready();
-        app.server.listen({ fd }, backlog);
-        await once(app.server, 'listening');
-      }
-      log.info({ port: (app.server.address() as AddressInfo).port }, 'listening');
+      await app.ready();
+      const number = await port.listen(fds ? { fds } : { host, port: config.NATTER_HTTP_PORT });
+      log.info({ port: number }, 'listening');
     },
     // Responses ask clients to open another connection, which reaches another gateway. Those that wait at a shared
     // socket stay there; at its own port this gateway still serves clients that use its address.
     leave() {
-      if (fd !== undefined) void port.close();
+      if (fds) void port.close();
       setImmediate(() => {
         isLeaving = true;
       });

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createPort } from './port.ts';
+
+const at = { host: '127.0.0.1', port: 0 };
+
+function open() {
+  const server = createServer((_, response) => response.end('here'));
+  const port = createPort(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    return port.close();
+  });
+  return { server, port };
+}
+
+async function connected(port: number, count: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+test.runIf(process.platform === 'linux')('a turn of the event loop accepts many connections', async () => {
+  const { server, port } = open();
+  const number = await port.listen(at);
+  let [accepted, turns] = [0, 0];
+  server.on('connection', () => accepted++);
+  const sockets = Array.from({ length: 320 }, () => connect(number, '127.0.0.1'));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  while (accepted < sockets.length) {
+    turns++;
+    await nextTurn();
+  }
+  expect(turns).toBeLessThan(160);
+});
+
+test('a request is answered on every connection', async () => {
+  const { port } = open();
+  const number = await port.listen(at);
+  const answers = await Promise.all(
+    Array.from({ length: 64 }, async () => (await fetch(`http://127.0.0.1:${number}/`)).text()),
+  );
+  expect(answers).toEqual(Array.from({ length: 64 }, () => 'here'));
+});
+
+test('a port that another program uses is refused', async () => {
+  const other = createTcpServer().listen(at);
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  await expect(open().port.listen({ ...at, port })).rejects.toThrow('EADDRINUSE');
+  const first = open();
+  const number = await first.port.listen(at);
+  await expect(open().port.listen({ ...at, port: number })).rejects.toThrow('EADDRINUSE');
+});
+
+test('connections that wait when the port closes are answered', async () => {
+  const { server, port } = open();
+  const number = await port.listen(at);
+  const sockets = await connected(number, 200);
+  const closed = port.close();
+  for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  const answers = await Promise.all(sockets.map(async (socket) => String((await once(socket, 'data'))[0])));
+  expect(answers.every((answer) => answer.endsWith('here'))).toBe(true);
+  await closed;
+  expect(server.listening).toBe(false);
+  await expect(fetch(`http://127.0.0.1:${number}/`)).rejects.toThrow();
+});

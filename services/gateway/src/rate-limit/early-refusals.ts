@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import type { Tenant } from './tenant.ts';
+
+/**
+ * Refuses requests by their credentials, without checking these, while the realm of the sender has no room. A request
+ * costs about ten times as much until the fair share refuses it, and above the capacity most of the work would be
+ * refusals.
+ */
+export interface EarlyRefusals {
+  /** Notes that a request of this tenant was refused, so that further ones with its credentials may be refused early. */
+  note(request: IncomingMessage, tenant: Tenant): void;
+  /** Whether the fair share would refuse the request. False if nothing was noted for its credentials lately. */
+  isRefused(request: IncomingMessage, response: ServerResponse): boolean;
+  /** The request has reached the fair share. */
+  arrived(request: IncomingMessage): void;
+}
+
+/** The account of a credential may change, so it is looked up again after this time. */
+const usableMs = 10_000;
+const maxEntries = 10_000;
+/** The credentials of a larger one are not kept. */
+const maxKeyLength = 4_096;
+
+/** `isFull`: whether the fair share would refuse a request of the tenant after so many others of the realm. */
+export function createEarlyRefusals(
+  isFull: (tenant: Tenant, others: number) => boolean,
+  now: () => number = () => performance.now(),
+): EarlyRefusals {
+  const noted = new LRUCache<string, { tenant: Tenant; until: number }>({ max: maxEntries });
+  /** Requests of a realm that are on their way to the fair share. A turn of the event loop may bring hundreds. */
+  const coming = new Map<number, number>();
+  const realmOf = new WeakMap<IncomingMessage, number>();
+
+  function arrived(request: IncomingMessage): void {
+    const realmId = realmOf.get(request);
+    if (realmId === undefined) return;
+    realmOf.delete(request);
+    const left = (coming.get(realmId) ?? 1) - 1;
+    if (left > 0) coming.set(realmId, left);
+    else coming.delete(realmId);
+  }
+
+  return {
+    note(request, tenant) {
+      const key = keyOf(request);
+      if (key.length <= maxKeyLength) noted.set(key, { tenant, until: now() + usableMs });
+    },
+    isRefused(request, response) {
+      const found = noted.size > 0 ? noted.get(keyOf(request)) : undefined;
+      if (!found || found.until <= now()) return false;
+      const { realmId } = found.tenant;
+      const others = coming.get(realmId) ?? 0;
+      if (isFull(found.tenant, others)) return true;
+      coming.set(realmId, others + 1);
+      realmOf.set(request, realmId);
+      response.once('close', () => arrived(request));
+      return false;
+    },
+    arrived,
+  };
+}
+
+/** Everything that may decide which account a request belongs to. */
+function keyOf({ headers }: IncomingMessage): string {
+  const { host, authorization, cookie } = headers;
+  return [host, headers['x-forwarded-host'], authorization, cookie].join('\n');
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { overloaded } from '@natter/service-kit';
+import { isPollOf } from '../authentication/caller.ts';
+import type { Connections } from '../http/connections.ts';
+import type { GatewayMetrics } from '../http/gateway-metrics.ts';
+import type { EarlyRefusals } from '../rate-limit/early-refusals.ts';
+import type { Router } from './router.ts';
+
+export interface RefuseEarlyContext {
+  router: Router;
+  earlyRefusals: EarlyRefusals;
+  metrics: GatewayMetrics;
+}
+
+/** Unread bodies up to this size are cheap to discard. Requests with larger ones take the ordinary way. */
+const maxBodyBytes = 64 * 1024;
+const { message: msg, code } = overloaded('');
+const body = JSON.stringify({ result: 'error', msg, code });
+const answerHeaders = {
+  'content-type': 'application/json; charset=utf-8',
+  'content-length': Buffer.byteLength(body),
+  'cache-control': 'no-cache, no-store, must-revalidate, private',
+  'x-content-type-options': 'nosniff',
+  'retry-after': '1',
+};
+
+/**
+ * Answers a request of a realm without room with 503 before the framework, which costs more than the answer, handles
+ * it. Returns whether it was answered.
+ */
+export function refuseEarly(
+  { router, earlyRefusals, metrics }: RefuseEarlyContext,
+  connections: Connections,
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  const operation = router.find(request.url?.split('?', 1)[0] ?? '')?.operation(request.method ?? '')?.operation;
+  // Polls do not pass the fair share.
+  if (!operation || isPollOf(operation) || !hasSmallBody(request)) return false;
+  if (!earlyRefusals.isRefused(request, response)) return false;
+  const begunAt = performance.now();
+  try {
+    if (!connections.begin(request, response)) return true;
+  } catch {
+    // Too many requests of the connection are in flight. `begin` has marked it to be closed after this response.
+  }
+  response.writeHead(503, { ...answerHeaders, 'x-request-id': randomUUID() });
+  response.end(body);
+  metrics.answered(operation.name, 503, performance.now() - begunAt);
+  return true;
+}
+
+const hasSmallBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= maxBodyBytes;
