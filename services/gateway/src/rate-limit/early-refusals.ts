@@ -10,8 +10,10 @@ import type { Tenant } from './tenant.ts';
 export interface EarlyRefusals {
   /** Notes that a request of this tenant was refused, so that further ones with its credentials may be refused early. */
   note(request: IncomingMessage, tenant: Tenant): void;
-  /** Whether the fair share would refuse the request. False if nothing was noted for its credentials lately. */
-  isRefused(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Of whom a request is, if that was noted for its credentials lately. */
+  tenantOf(request: IncomingMessage): Tenant | undefined;
+  /** Whether the fair share would refuse the request. Otherwise it is on its way there. */
+  isRefused(tenant: Tenant, request: IncomingMessage, response: ServerResponse): boolean;
   /** The request has reached the fair share. */
   arrived(request: IncomingMessage): void;
 }
@@ -46,12 +48,14 @@ export function createEarlyRefusals(
       const key = keyOf(request);
       if (key.length <= maxKeyLength) noted.set(key, { tenant, until: now() + usableMs });
     },
-    isRefused(request, response) {
+    tenantOf(request) {
       const found = noted.size > 0 ? noted.get(keyOf(request)) : undefined;
-      if (!found || found.until <= now()) return false;
-      const { realmId } = found.tenant;
+      return found && found.until > now() ? found.tenant : undefined;
+    },
+    isRefused(tenant, request, response) {
+      const { realmId } = tenant;
       const others = coming.get(realmId) ?? 0;
-      if (isFull(found.tenant, others)) return true;
+      if (isFull(tenant, others)) return true;
       coming.set(realmId, others + 1);
       realmOf.set(request, realmId);
       response.once('close', () => arrived(request));

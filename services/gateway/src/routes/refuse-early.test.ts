@@ -15,7 +15,12 @@ async function serve() {
   const answered: [string, number | 'cancelled'][] = [];
   const context = {
     router: createRouter(operations),
-    earlyRefusals: { note: () => undefined, isRefused: () => true, arrived: () => undefined },
+    earlyRefusals: {
+      note: () => undefined,
+      tenantOf: () => ({ realmId: 1, userId: 1 }),
+      isRefused: () => true,
+      arrived: () => undefined,
+    },
     metrics: {
       answered: (operation: string, status: number | 'cancelled') => void answered.push([operation, status]),
       delivered: () => undefined,
@@ -67,6 +72,7 @@ test('a refusal is an error of the API, and the connection serves further reques
 test.each([
   ['polls, which do not pass the fair share', 'GET', '/api/v1/events?queue_id=1', ''],
   ['large bodies, which would be discarded', 'POST', '/api/v1/messages', 'x'.repeat(65_537)],
+  ['paths that cannot be decoded', 'GET', '/api/v1/users/%ff', ''],
   ['unknown paths', 'GET', '/api/v1/nothing', ''],
   ['pages of the web client', 'GET', '/', ''],
 ])('no early refusals of %s', async (_, method, path, body) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Operation } from '@natter/contracts';
 import { overloaded } from '@natter/service-kit';
 import { isPollOf } from '../authentication/caller.ts';
 import type { Connections } from '../http/connections.ts';
@@ -35,10 +36,11 @@ export function refuseEarly(
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
-  const operation = router.find(request.url?.split('?', 1)[0] ?? '')?.operation(request.method ?? '')?.operation;
+  const tenant = earlyRefusals.tenantOf(request);
+  if (!tenant || !hasSmallBody(request)) return false;
+  const operation = operationOf(router, request);
   // Polls do not pass the fair share.
-  if (!operation || isPollOf(operation) || !hasSmallBody(request)) return false;
-  if (!earlyRefusals.isRefused(request, response)) return false;
+  if (!operation || isPollOf(operation) || !earlyRefusals.isRefused(tenant, request, response)) return false;
   const begunAt = performance.now();
   try {
     if (!connections.begin(request, response)) return true;
@@ -49,6 +51,15 @@ export function refuseEarly(
   response.end(body);
   metrics.answered(operation.name, 503, performance.now() - begunAt);
   return true;
+}
+
+/** Undefined for a path that the ordinary way refuses. */
+function operationOf(router: Router, { url = '', method = '' }: IncomingMessage): Operation | undefined {
+  try {
+    return router.find(url.split('?', 1)[0] ?? '')?.operation(method)?.operation;
+  } catch {
+    return undefined;
+  }
 }
 
 const hasSmallBody = ({ headers }: IncomingMessage): boolean =>
