@@ -61,3 +61,15 @@ test('requests that are on their way to the fair share take room until they arri
   responses[1].emit('close');
   expect(isRefused(requestOf(own), responseOf())).toBe(false);
 });
+
+test('a request that has not arrived after a second takes no room, and ends without one', () => {
+  early.note(requestOf(own), tenant);
+  room = 1;
+  const [request, response] = [requestOf(own), responseOf()];
+  expect(isRefused(request, response)).toBe(false);
+  expect(isRefused(requestOf(own), responseOf())).toBe(true);
+  nowMs = 1_000;
+  expect(isRefused(requestOf(own), responseOf())).toBe(false);
+  response.emit('close');
+  expect(isRefused(requestOf(own), responseOf())).toBe(true);
+});

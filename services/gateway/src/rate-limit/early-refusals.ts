@@ -21,7 +21,9 @@ export interface EarlyRefusals {
 /** The account of a credential may change, so it is looked up again after this time. */
 const usableMs = 10_000;
 const maxEntries = 10_000;
-/** The credentials of a larger one are not kept. */
+/** A request whose body takes longer no longer counts as on its way: its sender could take room with slow bodies. */
+const comingMs = 1_000;
+/** The credentials of a request are not kept if they are longer. */
 const maxKeyLength = 4_096;
 
 /** `isFull`: whether the fair share would refuse a request of the tenant after so many others of the realm. */
@@ -30,17 +32,28 @@ export function createEarlyRefusals(
   now: () => number = () => performance.now(),
 ): EarlyRefusals {
   const noted = new LRUCache<string, { tenant: Tenant; until: number }>({ max: maxEntries });
-  /** Requests of a realm that are on their way to the fair share. A turn of the event loop may bring hundreds. */
-  const coming = new Map<number, number>();
+  /**
+   * Requests of a realm that are on their way to the fair share, oldest first, with the time of their arrival here. A
+   * turn of the event loop may bring hundreds.
+   */
+  const coming = new Map<number, Map<IncomingMessage, number>>();
   const realmOf = new WeakMap<IncomingMessage, number>();
 
   function arrived(request: IncomingMessage): void {
     const realmId = realmOf.get(request);
-    if (realmId === undefined) return;
-    realmOf.delete(request);
-    const left = (coming.get(realmId) ?? 1) - 1;
-    if (left > 0) coming.set(realmId, left);
-    else coming.delete(realmId);
+    const ofRealm = realmId === undefined ? undefined : coming.get(realmId);
+    if (realmId === undefined || !ofRealm) return;
+    ofRealm.delete(request);
+    if (ofRealm.size === 0) coming.delete(realmId);
+  }
+
+  function comingTo(realmId: number): Map<IncomingMessage, number> {
+    const ofRealm = coming.get(realmId) ?? new Map<IncomingMessage, number>();
+    for (const [request, at] of ofRealm) {
+      if (now() - at < comingMs) break;
+      ofRealm.delete(request);
+    }
+    return ofRealm;
   }
 
   return {
@@ -54,9 +67,9 @@ export function createEarlyRefusals(
     },
     isRefused(tenant, request, response) {
       const { realmId } = tenant;
-      const others = coming.get(realmId) ?? 0;
-      if (isFull(tenant, others)) return true;
-      coming.set(realmId, others + 1);
+      const others = comingTo(realmId);
+      if (isFull(tenant, others.size)) return true;
+      coming.set(realmId, others.set(request, now()));
       realmOf.set(request, realmId);
       response.once('close', () => arrived(request));
       return false;
