@@ -73,3 +73,8 @@ test('a request that has not arrived after a second takes no room, and ends with
   response.emit('close');
   expect(isRefused(requestOf(own), responseOf())).toBe(true);
 });
+
+test('requests without credentials are never taken for those of a person', () => {
+  early.note(requestOf({ host: own.host }), tenant);
+  expect(isRefused(requestOf({ host: own.host }), responseOf())).toBe(false);
+});

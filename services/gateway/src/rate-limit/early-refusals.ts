@@ -14,7 +14,7 @@ export interface EarlyRefusals {
   tenantOf(request: IncomingMessage): Tenant | undefined;
   /** Whether the fair share would refuse the request. Otherwise it is on its way there. */
   isRefused(tenant: Tenant, request: IncomingMessage, response: ServerResponse): boolean;
-  /** The request has reached the fair share. */
+  /** The request has reached the fair share, or will not. */
   arrived(request: IncomingMessage): void;
 }
 
@@ -58,6 +58,8 @@ export function createEarlyRefusals(
 
   return {
     note(request, tenant) {
+      const { authorization, cookie } = request.headers;
+      if (authorization === undefined && cookie === undefined) return;
       const key = keyOf(request);
       if (key.length <= maxKeyLength) noted.set(key, { tenant, until: now() + usableMs });
     },

@@ -14,7 +14,7 @@ export interface FairShare {
   run<R>(tenant: Tenant, work: () => Promise<R>): Promise<R>;
   /** Whether `run` would refuse a request of the tenant because too many wait, after so many others of the realm. */
   isFull(tenant: Tenant, others: number): boolean;
-  /** Realms that sent more than was answered lately. */
+  /** Realms that sent more than was answered lately; not the one of requests without an account. */
   crowding(): ReadonlySet<number>;
   readonly inFlight: number;
   readonly waiting: number;
@@ -80,7 +80,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
       return true;
     },
     crowding() {
-      const crowding = [...realms].filter(([, { refusedAt }]) => now() - refusedAt < crowdingMs);
+      const crowding = [...realms].filter(([id, { refusedAt }]) => id >= 0 && now() - refusedAt < crowdingMs);
       return new Set(crowding.map(([id]) => id));
     },
     get inFlight() {

@@ -62,8 +62,11 @@ export function createHttpServer(options: {
     reply: FastifyReply,
   ): FastifyReply | Promise<FastifyReply> => {
     const refusal = toChatError(error, request);
-    if (refusal.status === 503 && request.admitted?.actor)
-      early.earlyRefusals.note(request.raw, tenantOf(request.admitted));
+    const { admitted } = request;
+    early.earlyRefusals.arrived(request.raw);
+    // A key in the query is not among the credentials that are compared.
+    if (refusal.status === 503 && admitted?.actor && admitted.shown.keyInQuery === undefined)
+      early.earlyRefusals.note(request.raw, tenantOf(admitted));
     const isUncounted = !request.isCounted && refusal.status < 500;
     const tooMany = isUncounted ? refusals.count(networkOf(request.ip)) : undefined;
     // The next request needs another connection.
