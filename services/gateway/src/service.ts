@@ -81,9 +81,9 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     quietLagMs: config.NATTER_QUIET_LAG_MS,
   });
   const inTurn: InTurn = (tenant, work) => lane.run(tenant, () => fairShare.run(tenant, work));
-  const earlyRefusals = createEarlyRefusals(fairShare.isFull);
   const router = createRouter(operations);
   const rates = ratesOf(config);
+  const earlyRefusals = createEarlyRefusals(fairShare.isFull, rates.user);
   const findRealm = createRealmFinder(bus, rates.anonymous);
   const slowRefusals = createSlowRefusals();
   const callers = createCallers({ authenticator, limiter: createRateLimiter(redis), rates, slowRefusals });

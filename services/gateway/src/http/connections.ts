@@ -194,6 +194,10 @@ function linger(request: IncomingMessage): void {
     if (!request.complete) socket.destroy();
   }, lingerMs);
   timer.unref();
-  socket.once('close', () => clearTimeout(timer));
-  request.once('end', () => clearTimeout(timer));
+  const stop = (): void => clearTimeout(timer);
+  socket.once('close', stop);
+  request.once('end', () => {
+    stop();
+    socket.off('close', stop);
+  });
 }

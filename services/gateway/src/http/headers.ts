@@ -6,4 +6,7 @@ export const headerOf = (request: FastifyRequest, name: string): string | undefi
   return Array.isArray(value) ? value[0] : value;
 };
 
+/** The `cache-control` of every response that does not set another. */
+export const uncached = 'no-cache, no-store, must-revalidate, private';
+
 export const nameOf = (client: string): string => shortName(client, 60) || 'Unspecified';

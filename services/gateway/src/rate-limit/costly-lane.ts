@@ -103,7 +103,7 @@ const startCap = 2;
 const maxPauseMs = 5_000;
 
 export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
-  const { lag, shared, quietLagMs, now = () => performance.now() } = options;
+  const { lag, shared, crowding, quietLagMs, now = () => performance.now() } = options;
   const realms = new Map<number, Realm>();
   const disturbance = new Threshold(quietLagMs);
   const waiting = { newcomer: new WaitingTasks(maxWaiting), costly: new WaitingTasks(maxWaiting) };
@@ -230,7 +230,7 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
   }
 
   function adjust(): void {
-    const [{ longMs }, crowds] = [lag(), options.crowding()];
+    const { longMs } = lag();
     const active = [...realms].filter(([, { seenAt, held }]) => held.length > 0 || now() - seenAt < activeMs);
     const here = new Map(
       active.map(([id, realm]) => [
@@ -243,14 +243,13 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
       ]),
     );
     if (ticks++ % tellEvery === 0) shared.tell(here);
-    const shares = sharesOf(here, shared.ofOthers());
+    const shares = sharesOf(here, shared.ofOthers(), crowding());
     const isAtFloor = shares.heavy.size > 0 && [...shares.heavy.values()].every((usage) => usage.isAtFloor);
     const isDisturbed = disturbance.isExceeded(longMs, isAtFloor, now()) && shares.hasLight;
     for (const [id, realm] of realms) {
       const costMs = shares.heavy.get(id)?.ms ?? 0;
       if (!here.has(id)) realm.cap = Math.min(realm.cap, startCap);
-      else if (isDisturbed && (crowds.size === 0 || crowds.has(id)) && costMs > (realm.cap < 1 ? 0 : lowCostMs))
-        lower(realm, leastCapOf(realm));
+      else if (isDisturbed && costMs > (realm.cap < 1 ? 0 : lowCostMs)) lower(realm, leastCapOf(realm));
       else if (!isDisturbed && !shares.isShared) realm.cap = maxCap;
       else if (!isDisturbed && (realm.cap >= 1 || disturbance.isCalm)) raise(realm, isWaiting(id));
     }

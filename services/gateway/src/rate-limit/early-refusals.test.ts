@@ -12,6 +12,7 @@ beforeEach(() => {
   [room, nowMs] = [0, 0];
   early = createEarlyRefusals(
     (_, others) => others >= room,
+    { limit: 5, windowSeconds: 60 },
     () => nowMs,
   );
 });
@@ -77,4 +78,13 @@ test('a request that has not arrived after a second takes no room, and ends with
 test('requests without credentials are never taken for those of a person', () => {
   early.note(requestOf({ host: own.host }), tenant);
   expect(isRefused(requestOf({ host: own.host }), responseOf())).toBe(false);
+});
+
+test('a person who was refused as often as the rate limit allows requests is counted by it again', () => {
+  early.note(requestOf(own), tenant);
+  const other = { ...own, authorization: 'Basic other' };
+  early.note(requestOf(other), { ...tenant, userId: 8 });
+  for (let nth = 0; nth < 5; nth++) expect(isRefused(requestOf(own), responseOf())).toBe(true);
+  expect(isRefused(requestOf(own), responseOf())).toBe(false);
+  expect(isRefused(requestOf(other), responseOf())).toBe(true);
 });

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createLocalCounts } from '@natter/service-kit';
 import { LRUCache } from 'lru-cache';
+import type { Rate } from './rate-limit.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
@@ -10,9 +12,12 @@ import type { Tenant } from './tenant.ts';
 export interface EarlyRefusals {
   /** Notes that a request of this tenant was refused, so that further ones with its credentials may be refused early. */
   note(request: IncomingMessage, tenant: Tenant): void;
-  /** Of whom a request is, if that was noted for its credentials lately. */
+  /** The sender of a request. Undefined unless its credentials were noted lately. */
   tenantOf(request: IncomingMessage): Tenant | undefined;
-  /** Whether the fair share would refuse the request. Otherwise it is on its way there. */
+  /**
+   * Whether the fair share would refuse the request. Otherwise it is on its way there. False also for a person who was
+   * refused as often as the rate limit allows requests: the rate limit has to count the next ones.
+   */
   isRefused(tenant: Tenant, request: IncomingMessage, response: ServerResponse): boolean;
   /** The request has reached the fair share, or will not. */
   arrived(request: IncomingMessage): void;
@@ -26,11 +31,16 @@ const comingMs = 1_000;
 /** The credentials of a request are not kept if they are longer. */
 const maxKeyLength = 4_096;
 
-/** `isFull`: whether the fair share would refuse a request of the tenant after so many others of the realm. */
+/**
+ * `isFull`: whether the fair share would refuse a request of the tenant after so many others of the realm. `rate`: the
+ * rate limit of a person.
+ */
 export function createEarlyRefusals(
   isFull: (tenant: Tenant, others: number) => boolean,
+  rate: Rate,
   now: () => number = () => performance.now(),
 ): EarlyRefusals {
+  const counts = createLocalCounts();
   const noted = new LRUCache<string, { tenant: Tenant; until: number }>({ max: maxEntries });
   /**
    * Requests of a realm that are on their way to the fair share, oldest first, with the time of their arrival here. A
@@ -68,9 +78,10 @@ export function createEarlyRefusals(
       return found && found.until > now() ? found.tenant : undefined;
     },
     isRefused(tenant, request, response) {
-      const { realmId } = tenant;
+      const { realmId, userId } = tenant;
       const others = comingTo(realmId);
-      if (isFull(tenant, others.size)) return true;
+      const who = `${realmId}:${userId}`;
+      if (isFull(tenant, others.size) && counts.add(who, 1, rate.windowSeconds) <= rate.limit) return true;
       coming.set(realmId, others.set(request, now()));
       realmOf.set(request, realmId);
       response.once('close', () => arrived(request));

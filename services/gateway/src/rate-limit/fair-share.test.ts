@@ -47,6 +47,25 @@ async function client(
   return seen;
 }
 
+/** Lowers the limit of requests in flight, while none waits: the lag stays above what is usual. */
+async function busy(): Promise<void> {
+  foreignLagMs = 100;
+  for (let user = 1; user <= 16; user++) void client({ realmId: 1, userId: user }, Date.now() + 5_000, { ms: 200 });
+  await vi.advanceTimersByTimeAsync(4_500);
+}
+
+/** Sends 4,000 requests of realm 1 at once. Returns how many are refused, all of them at once. */
+async function flood(userOf: (index: number) => number): Promise<number> {
+  const seen = { begun: 0, refused: 0 };
+  for (let i = 0; i < 4_000; i++)
+    share.run({ realmId: 1, userId: userOf(i) }, async () => void seen.begun++).catch(() => seen.refused++);
+  await vi.advanceTimersByTimeAsync(0);
+  const { refused } = seen;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(seen.begun + seen.refused).toBe(4_000);
+  return refused;
+}
+
 const after = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   await vi.advanceTimersByTimeAsync(ms);
   return work;
@@ -89,17 +108,8 @@ test('where more comes than the system bears, some is refused at once and the re
 });
 
 test('of requests far beyond what is answered in a second, most are refused at once', async () => {
-  // Lowers the limit of requests in flight, while none waits.
-  foreignLagMs = 100;
-  for (let user = 1; user <= 16; user++) void client({ realmId: 1, userId: user }, Date.now() + 5_000, { ms: 200 });
-  await vi.advanceTimersByTimeAsync(4_500);
-  const seen = { begun: 0, refused: 0 };
-  for (let i = 0; i < 4_000; i++)
-    share.run({ realmId: 1, userId: (i % 16) + 1 }, async () => void seen.begun++).catch(() => seen.refused++);
-  await vi.advanceTimersByTimeAsync(0);
-  expect(seen.refused).toBeGreaterThan(2_000);
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect(seen.begun + seen.refused).toBe(4_000);
+  await busy();
+  expect(await flood((index) => (index % 16) + 1)).toBeGreaterThan(2_000);
 });
 
 test('a burst of 200 requests is answered, whatever the rate was before', async () => {
@@ -127,9 +137,11 @@ test('where requests take long because many are in flight, fewer are, without an
     () => Date.now(),
   );
   const end = Date.now() + 12_000;
-  // The system answers 200 requests a second, in the order of their arrival.
+  // The system answers 400 requests a second, in the order of their arrival.
   const arrived: (() => void)[] = [];
-  const answering = setInterval(() => arrived.shift()?.(), 5);
+  const answering = setInterval(() => {
+    for (const answer of arrived.splice(0, 2)) answer();
+  }, 5);
   const answered = () => new Promise<void>((resolve) => arrived.push(resolve));
   const send = async (userId: number) => {
     while (Date.now() < end) await share.run({ realmId: 1, userId }, answered).catch(takes(100));
@@ -142,23 +154,31 @@ test('where requests take long because many are in flight, fewer are, without an
   clearInterval(answering);
 });
 
+test('requests that take long for another reason are not held back for longer than some seconds', async () => {
+  share = createFairShare(
+    () => ({ ms: 0, longMs: 0 }),
+    () => Date.now(),
+  );
+  const end = Date.now() + 20_000;
+  // Not all at once, so that some end in each interval that the limit is adjusted in.
+  const all = Array.from({ length: 300 }, async (_, user) => {
+    await takes(user * 2)();
+    return client({ realmId: 1, userId: user }, end, { ms: 500 });
+  });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(share.inFlight).toBe(300);
+  expect(share.waiting).toBe(0);
+  await vi.advanceTimersByTimeAsync(30_000);
+  await Promise.all(all);
+});
+
 test('people who used little are refused, too, where they alone are more than the system bears', async () => {
-  foreignLagMs = 100;
-  for (let user = 1; user <= 16; user++) void client({ realmId: 1, userId: user }, Date.now() + 5_000, { ms: 200 });
-  await vi.advanceTimersByTimeAsync(4_500);
-  const seen = { begun: 0, refused: 0 };
-  for (let i = 0; i < 4_000; i++)
-    share.run({ realmId: 1, userId: 100 + i }, async () => void seen.begun++).catch(() => seen.refused++);
-  await vi.advanceTimersByTimeAsync(0);
-  expect(seen.refused).toBeGreaterThan(2_000);
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect(seen.begun + seen.refused).toBe(4_000);
+  await busy();
+  expect(await flood((index) => 100 + index)).toBeGreaterThan(2_000);
 });
 
 test('a realm has no room while its requests would be refused, and counts as crowding for a while', async () => {
-  foreignLagMs = 100;
-  for (let user = 1; user <= 16; user++) void client({ realmId: 1, userId: user }, Date.now() + 5_000, { ms: 200 });
-  await vi.advanceTimersByTimeAsync(4_500);
+  await busy();
   expect(share.isFull({ realmId: 1, userId: 1 }, 0)).toBe(false);
   expect(share.crowding()).toEqual(new Set());
   expect(share.isFull({ realmId: 1, userId: 1 }, 10_000)).toBe(true);

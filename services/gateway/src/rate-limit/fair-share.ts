@@ -36,7 +36,10 @@ const maxWaiting = 10_000;
 const [minLimit, maxLimit] = [16, 1_024];
 /** Lag above which too many requests are in flight. */
 const overloadLagMs = 40;
-/** If half of the requests take longer, too many are in flight, unless there are no more than this number. */
+/**
+ * If half of the requests take longer, too many are in flight, unless there are no more than this number, or they take
+ * as long with this number.
+ */
 const [slowMs, minSlowLimit] = [200, 64];
 /** A realm may have as many requests waiting as begin within this time at the present rate, and a few in any case. */
 const [maxWaitMs, minWaiting] = [400, 64];
@@ -48,7 +51,7 @@ const crowdingMs = 2_000;
 /** `lag`: how long messages wait in the event loops of the system. */
 export function createFairShare(lag: () => Lag, now: () => number = () => performance.now()): FairShare {
   const realms = new Map<number, Realm>();
-  const overload = new Threshold(overloadLagMs);
+  const [overload, slowness] = [new Threshold(overloadLagMs), new Threshold(slowMs)];
   /** Of people who used less than half of what others of their realm did, and of all others. */
   const [ahead, behind] = [new WaitingTasks(maxWaiting), new WaitingTasks(maxWaiting)];
   let limit = maxLimit;
@@ -172,7 +175,8 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
 
   /** Lowers the limit of requests in flight while the system lags or is slow, and raises it again otherwise. */
   function adjust(): void {
-    const isSlow = medianOf(took) > slowMs;
+    const isSlow =
+      took.length > 0 && slowness.isExceeded(medianOf(took), Math.max(limit, inFlight) <= minSlowLimit, now());
     took = [];
     const lowest = overload.isExceeded(lag().ms, limit <= minLimit, now())
       ? minLimit

@@ -69,7 +69,10 @@ function add(sum: Map<number, RealmUsage>, id: number, { ms, totalMs, isAtFloor 
 }
 
 interface Shares {
-  /** Realms whose expensive requests cost more than an equal share, and all their requests more than half of one. */
+  /**
+   * Realms whose expensive requests cost more than an equal share, and all their requests more than half of one. While
+   * realms crowd out others, only these and realms that cost more than they do together.
+   */
   heavy: Usages;
   /** The expensive requests of at least one realm cost clearly less than an equal share. */
   hasLight: boolean;
@@ -77,15 +80,21 @@ interface Shares {
   isShared: boolean;
 }
 
-/** Over realms that were recently served here or by other gateways. */
-export function sharesOf(here: Usages, elsewhere: Usages): Shares {
+/**
+ * Over realms that were recently served here or by other gateways. `crowding`: realms that delay others by the number of
+ * their requests.
+ */
+export function sharesOf(here: Usages, elsewhere: Usages, crowding: ReadonlySet<number>): Shares {
   const sum = new Map(here);
   for (const [id, usage] of elsewhere) add(sum, id, usage);
   const all = [...sum];
   const equal = all.reduce((sum, [, { ms }]) => sum + ms, 0) / all.length;
   const equalTotal = all.reduce((sum, [, { totalMs }]) => sum + totalMs, 0) / all.length;
+  const ofCrowds = all.reduce((sum, [id, { totalMs }]) => sum + (crowding.has(id) ? totalMs : 0), 0);
+  const mayDelay = (id: number, { totalMs }: RealmUsage): boolean =>
+    totalMs > equalTotal / 2 && (crowding.has(id) || totalMs > ofCrowds);
   return {
-    heavy: new Map(all.filter(([, { ms, totalMs }]) => ms > equal && totalMs > equalTotal / 2)),
+    heavy: new Map(all.filter(([id, usage]) => usage.ms > equal && mayDelay(id, usage))),
     hasLight: all.some(([, { ms }]) => ms < equal * 0.8),
     isShared: all.length > 1,
   };

@@ -9,6 +9,7 @@ import type { BodyTurns } from '../http/body-turns.ts';
 import type { GatewayConfig } from '../http/config.ts';
 import { guardConnections } from '../http/connections.ts';
 import type { GatewayMetrics } from '../http/gateway-metrics.ts';
+import { uncached } from '../http/headers.ts';
 import { checkHost, checkPath, decodablePath } from '../http/host.ts';
 import { networkOf, trustedProxies } from '../http/network.ts';
 import { createPort } from '../http/port.ts';
@@ -119,8 +120,7 @@ export function createHttpServer(options: {
   app.addHook('preParsing', async (request, reply) => connections.onBody(request.raw, reply.raw));
   app.addHook('onSend', async (request, reply, sent) => {
     const body = answers.count(request, reply, sent);
-    if (!reply.hasHeader('cache-control'))
-      reply.header('cache-control', 'no-cache, no-store, must-revalidate, private');
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', uncached);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (isLeaving) reply.header('connection', 'close');
     return body;

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { Agent, createServer, request as sendRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { operations } from '@natter/contracts';
 import { expect, onTestFinished, test } from 'vitest';
 import { gatewayConfig } from '../http/config.ts';
@@ -48,7 +49,7 @@ async function serve() {
     const [response] = await once(sent, 'response');
     return { status: response.statusCode, headers: response.headers, body: await text(response) };
   };
-  return { send, answered, connected: () => connected };
+  return { send, answered, port, server, connected: () => connected };
 }
 
 test('a refusal is an error of the API, and the connection serves further requests', async () => {
@@ -67,6 +68,24 @@ test('a refusal is an error of the API, and the connection serves further reques
   }
   expect(connected()).toBe(1);
   expect(answered).toEqual(Array.from({ length: 3 }, () => ['send-message', 503]));
+});
+
+test('bodies that arrive after their refusal leave nothing behind on the connection', async () => {
+  const { port, server } = await serve();
+  const accepted = once(server, 'connection');
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  const [connection] = (await accepted) as [Socket];
+  const listeners: number[] = [];
+  for (let nth = 0; nth < 5; nth++) {
+    socket.write('POST /api/v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n');
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 503 /);
+    socket.write('type');
+    // The server reads the body before the next request.
+    await nextTurn();
+    listeners.push(connection.listenerCount('close'));
+  }
+  expect(listeners[4]).toBe(listeners[1]);
 });
 
 test.each([

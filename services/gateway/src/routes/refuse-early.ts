@@ -5,6 +5,7 @@ import { overloaded } from '@natter/service-kit';
 import { isPollOf } from '../authentication/caller.ts';
 import type { Connections } from '../http/connections.ts';
 import type { GatewayMetrics } from '../http/gateway-metrics.ts';
+import { uncached } from '../http/headers.ts';
 import type { EarlyRefusals } from '../rate-limit/early-refusals.ts';
 import type { Router } from './router.ts';
 
@@ -21,7 +22,7 @@ const body = JSON.stringify({ result: 'error', msg, code });
 const answerHeaders = {
   'content-type': 'application/json; charset=utf-8',
   'content-length': Buffer.byteLength(body),
-  'cache-control': 'no-cache, no-store, must-revalidate, private',
+  'cache-control': uncached,
   'x-content-type-options': 'nosniff',
   'retry-after': '1',
 };
