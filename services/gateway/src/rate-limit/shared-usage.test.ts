@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { sharesOf } from './shared-usage.ts';
+
+const usage = (ms: number, totalMs: number) => ({ ms, totalMs, isAtFloor: false });
+const heavyOf = (usages: [number, ReturnType<typeof usage>][], crowding: number[] = []): number[] => [
+  ...sharesOf(new Map(usages), new Map(), new Set(crowding)).heavy.keys(),
+];
+
+test('a realm is heavy if its expensive requests cost more than an equal share', () => {
+  expect(
+    heavyOf([
+      [1, usage(900, 1_000)],
+      [2, usage(10, 600)],
+    ]),
+  ).toEqual([1]);
+});
+
+test('a realm whose requests together cost less than half of an equal share is not heavy', () => {
+  expect(
+    heavyOf([
+      [1, usage(400, 450)],
+      [2, usage(0, 1_600)],
+    ]),
+  ).toEqual([]);
+});
+
+test('while a realm sends more than is answered, others are heavy only if they cost more than it does', () => {
+  const [cheaper, dearer, crowd] = [usage(900, 1_000), usage(2_400, 2_500), usage(0, 2_000)];
+  expect(
+    heavyOf([
+      [1, cheaper],
+      [2, crowd],
+    ]),
+  ).toEqual([1]);
+  expect(
+    heavyOf(
+      [
+        [1, cheaper],
+        [2, crowd],
+      ],
+      [2],
+    ),
+  ).toEqual([]);
+  expect(
+    heavyOf(
+      [
+        [1, dearer],
+        [2, crowd],
+      ],
+      [2],
+    ),
+  ).toEqual([1]);
+});
+
+test('a realm that sends more than is answered is heavy itself if its requests are expensive', () => {
+  expect(
+    heavyOf(
+      [
+        [1, usage(900, 1_000)],
+        [2, usage(0, 600)],
+      ],
+      [1],
+    ),
+  ).toEqual([1]);
+});
+
+test('the costs at all gateways count together', () => {
+  const here = new Map([
+    [1, usage(300, 300)],
+    [2, usage(200, 200)],
+  ]);
+  const elsewhere = new Map([[2, usage(400, 400)]]);
+  expect(sharesOf(here, elsewhere, new Set()).heavy).toEqual(new Map([[2, usage(600, 600)]]));
+});
