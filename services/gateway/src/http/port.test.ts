@@ -1,6 +1,7 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { BoundSocket, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPort } from './port.ts';
@@ -74,3 +75,30 @@ test('connections that wait when the port closes are answered', async () => {
   expect(server.listening).toBe(false);
   await expect(fetch(`http://127.0.0.1:${number}/`)).rejects.toThrow();
 });
+
+test.runIf(process.platform === 'linux')(
+  'at inherited descriptors, many connections wait for a process that is stopped',
+  async () => {
+    const bound = new BoundSocket(at);
+    const code = `
+    import { createServer } from 'node:http';
+    import { createPort } from ${JSON.stringify(new URL('port.ts', import.meta.url))};
+    await createPort(createServer((_, response) => response.end('here'))).listen({ fds: [3, 4] });
+    console.log('listening');
+  `;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+      stdio: ['ignore', 'pipe', 'inherit', bound.fd(), bound.fd()],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    if (!child.stdout) throw new Error('the child has no output');
+    await once(child.stdout, 'data');
+    const { port } = bound.address();
+    bound.close();
+    child.kill('SIGSTOP');
+    const sockets = await connected(port, 700);
+    child.kill('SIGCONT');
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const answers = await Promise.all(sockets.map(async (socket) => String((await once(socket, 'data'))[0])));
+    expect(answers.every((answer) => answer.endsWith('here'))).toBe(true);
+  },
+);

@@ -36,7 +36,8 @@ export function createPort(server: HttpServer): Port {
     // The same options as those of the HTTP server.
     const one = isFirst ? server : createServer({ allowHalfOpen: true, noDelay: true });
     if (!isFirst) one.on('connection', (socket) => server.emit('connection', socket));
-    one.listen({ ...options, backlog });
+    // For a descriptor, Node reads the backlog of the second argument only.
+    one.listen({ ...options, backlog }, backlog);
     await once(one, 'listening');
     listening.push(one);
   }
