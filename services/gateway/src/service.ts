@@ -83,7 +83,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
   const inTurn: InTurn = (tenant, work) => lane.run(tenant, () => fairShare.run(tenant, work));
   const router = createRouter(operations);
   const rates = ratesOf(config);
-  const earlyRefusals = createEarlyRefusals(fairShare.isFull, rates.user);
+  const earlyRefusals = createEarlyRefusals(fairShare.refuses, rates.user);
   const findRealm = createRealmFinder(bus, rates.anonymous);
   const slowRefusals = createSlowRefusals();
   const callers = createCallers({ authenticator, limiter: createRateLimiter(redis), rates, slowRefusals });

@@ -66,7 +66,7 @@ test('a port that another program uses is refused', async () => {
 test('connections that wait when the port closes are answered', async () => {
   const { server, port } = open();
   const number = await port.listen(at);
-  const sockets = await connected(number, 200);
+  const sockets = await connected(number, 90);
   const closed = port.close();
   for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
   const answers = await Promise.all(sockets.map(async (socket) => String((await once(socket, 'data'))[0])));

@@ -29,6 +29,8 @@ export function createPort(server: HttpServer): Port {
   const listening: Server[] = [];
   let closed: Promise<void> | undefined;
   let accepted = 0;
+  /** Whether connections that wait are lost when this process closes the port. */
+  let isOwn = false;
   server.on('connection', () => accepted++);
 
   async function listen(options: { fd: number } | { host: string; port: number; reusePort: boolean }): Promise<void> {
@@ -43,7 +45,7 @@ export function createPort(server: HttpServer): Port {
   }
 
   async function closeAll(): Promise<void> {
-    await acceptWaiting();
+    if (isOwn) await acceptWaiting();
     const closing = listening.map(
       (one) => new Promise<void>((resolve) => Server.prototype.close.call(one, () => resolve())),
     );
@@ -63,6 +65,7 @@ export function createPort(server: HttpServer): Port {
     async listen(place) {
       if ('fds' in place) for (const fd of place.fds) await listen({ fd });
       else {
+        isOwn = true;
         const { address: host } = await lookup(place.host, { order: 'ipv4first' });
         // With SO_REUSEPORT it would not be refused that another program has the port.
         new BoundSocket({ host, port: place.port }).close();

@@ -19,7 +19,7 @@ beforeEach(() => {
 
 function isRefused(request: IncomingMessage, response: ServerResponse): boolean {
   const found = early.tenantOf(request);
-  return found !== undefined && early.isRefused(found, request, response);
+  return found !== undefined && early.tryRefuse(found, request, response);
 }
 
 const requestOf = (headers: IncomingMessage['headers']) => ({ headers }) as IncomingMessage;

@@ -15,10 +15,10 @@ export interface EarlyRefusals {
   /** The sender of a request. Undefined unless its credentials were noted lately. */
   tenantOf(request: IncomingMessage): Tenant | undefined;
   /**
-   * Whether the fair share would refuse the request. Otherwise it is on its way there. False also for a person who was
+   * Returns whether the request is refused, because the fair share would refuse it. Otherwise it is on its way there. False also for a person who was
    * refused as often as the rate limit allows requests: the rate limit has to count the next ones.
    */
-  isRefused(tenant: Tenant, request: IncomingMessage, response: ServerResponse): boolean;
+  tryRefuse(tenant: Tenant, request: IncomingMessage, response: ServerResponse): boolean;
   /** The request has reached the fair share, or will not. */
   arrived(request: IncomingMessage): void;
 }
@@ -77,7 +77,7 @@ export function createEarlyRefusals(
       const found = noted.size > 0 ? noted.get(keyOf(request)) : undefined;
       return found && found.until > now() ? found.tenant : undefined;
     },
-    isRefused(tenant, request, response) {
+    tryRefuse(tenant, request, response) {
       const { realmId, userId } = tenant;
       const others = comingTo(realmId);
       const who = `${realmId}:${userId}`;

@@ -47,6 +47,12 @@ async function client(
   return seen;
 }
 
+const withoutLag = () =>
+  createFairShare(
+    () => ({ ms: 0, longMs: 0 }),
+    () => Date.now(),
+  );
+
 /** Lowers the limit of requests in flight, while none waits: the lag stays above what is usual. */
 async function busy(): Promise<void> {
   foreignLagMs = 100;
@@ -132,10 +138,7 @@ test('people who ask little do not hide that all others of their realm wait all 
 });
 
 test('where requests take long because many are in flight, fewer are, without any lag', async () => {
-  share = createFairShare(
-    () => ({ ms: 0, longMs: 0 }),
-    () => Date.now(),
-  );
+  share = withoutLag();
   const end = Date.now() + 12_000;
   // The system answers 400 requests a second, in the order of their arrival.
   const arrived: (() => void)[] = [];
@@ -155,10 +158,7 @@ test('where requests take long because many are in flight, fewer are, without an
 });
 
 test('requests that take long for another reason are not held back for longer than some seconds', async () => {
-  share = createFairShare(
-    () => ({ ms: 0, longMs: 0 }),
-    () => Date.now(),
-  );
+  share = withoutLag();
   const end = Date.now() + 20_000;
   // Not all at once, so that some end in each interval that the limit is adjusted in.
   const all = Array.from({ length: 300 }, async (_, user) => {
@@ -172,6 +172,34 @@ test('requests that take long for another reason are not held back for longer th
   await Promise.all(all);
 });
 
+test('a few slow requests do not lower the limit for a burst that follows', async () => {
+  share = withoutLag();
+  const slow = Array.from({ length: 40 }, (_, user) => share.run({ realmId: 1, userId: user }, takes(300)));
+  await after(1_000, Promise.all(slow));
+  const burst = Array.from({ length: 500 }, (_, user) => share.run({ realmId: 1, userId: user }, takes(20)));
+  expect(share.inFlight).toBe(500);
+  await after(1_000, Promise.all(burst));
+});
+
+test('answers in batches do not hide that too many requests are in flight', async () => {
+  share = withoutLag();
+  const end = Date.now() + 20_000;
+  // The system answers 60 requests every 500 ms, in the order of their arrival.
+  const arrived: (() => void)[] = [];
+  const answering = setInterval(() => {
+    for (const answer of arrived.splice(0, 60)) answer();
+  }, 500);
+  const answered = () => new Promise<void>((resolve) => arrived.push(resolve));
+  const send = async (userId: number) => {
+    while (Date.now() < end) await share.run({ realmId: 1, userId }, answered).catch(takes(100));
+  };
+  for (let userId = 1; userId <= 1_000; userId++) void send(userId);
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(share.inFlight).toBeLessThanOrEqual(250);
+  await vi.advanceTimersByTimeAsync(60_000);
+  clearInterval(answering);
+});
+
 test('people who used little are refused, too, where they alone are more than the system bears', async () => {
   await busy();
   expect(await flood((index) => 100 + index)).toBeGreaterThan(2_000);
@@ -179,10 +207,10 @@ test('people who used little are refused, too, where they alone are more than th
 
 test('a realm has no room while its requests would be refused, and counts as crowding for a while', async () => {
   await busy();
-  expect(share.isFull({ realmId: 1, userId: 1 }, 0)).toBe(false);
+  expect(share.refuses({ realmId: 1, userId: 1 }, 0)).toBe(false);
   expect(share.crowding()).toEqual(new Set());
-  expect(share.isFull({ realmId: 1, userId: 1 }, 10_000)).toBe(true);
-  expect(share.isFull({ realmId: 2, userId: 1 }, 10_000)).toBe(false);
+  expect(share.refuses({ realmId: 1, userId: 1 }, 10_000)).toBe(true);
+  expect(share.refuses({ realmId: 2, userId: 1 }, 10_000)).toBe(false);
   expect(share.crowding()).toEqual(new Set([1]));
   await vi.advanceTimersByTimeAsync(2_000);
   expect(share.crowding()).toEqual(new Set());

@@ -12,8 +12,11 @@ export interface FairShare {
    * already. A person who used far less than others of the realm is not refused because of them.
    */
   run<R>(tenant: Tenant, work: () => Promise<R>): Promise<R>;
-  /** Whether `run` would refuse a request of the tenant because too many wait, after so many others of the realm. */
-  isFull(tenant: Tenant, others: number): boolean;
+  /**
+   * Whether `run` would refuse a request of the tenant because too many wait, after so many others of the realm. If so, it
+   * counts as refused.
+   */
+  refuses(tenant: Tenant, others: number): boolean;
   /** Realms that sent more than was answered lately; not the one of requests without an account. */
   crowding(): ReadonlySet<number>;
   readonly inFlight: number;
@@ -41,6 +44,8 @@ const overloadLagMs = 40;
  * as long with this number.
  */
 const [slowMs, minSlowLimit] = [200, 64];
+/** Slowness is judged by at least this many requests. The judgement counts for a while, because answers may come in batches. */
+const [judgedBy, judgedForMs] = [32, 2_000];
 /** A realm may have as many requests waiting as begin within this time at the present rate, and a few in any case. */
 const [maxWaitMs, minWaiting] = [400, 64];
 /** As many may wait if none waited before this time: many clients may send at once. */
@@ -56,8 +61,9 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
   const [ahead, behind] = [new WaitingTasks(maxWaiting), new WaitingTasks(maxWaiting)];
   let limit = maxLimit;
   let inFlight = 0;
-  /** Milliseconds in flight of the requests that ended since the last tick. */
+  /** Milliseconds in flight of the requests that ended since slowness was judged. */
   let took: number[] = [];
+  let slow = { is: false, at: now() };
   let timer: NodeJS.Timeout | undefined;
 
   return {
@@ -76,7 +82,7 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
         startNext();
       }
     },
-    isFull(tenant, others) {
+    refuses(tenant, others) {
       const realm = realms.get(tenant.realmId);
       if (!realm || placeOf(realm, tenant, others)) return false;
       realm.refusedAt = now();
@@ -173,19 +179,27 @@ export function createFairShare(lag: () => Lag, now: () => number = () => perfor
     return found?.id;
   }
 
+  function judgeSlowness(): void {
+    if (took.length >= judgedBy)
+      slow = { is: slowness.isExceeded(medianOf(took), inFlight <= minSlowLimit, now()), at: now() };
+    else if (now() - slow.at > judgedForMs) slow = { is: false, at: now() };
+    else return;
+    took = [];
+  }
+
+  function lower(lowest: number): void {
+    if (limit > lowest) limit = Math.max(lowest, Math.min(limit, inFlight) * 0.85);
+  }
+
   /** Lowers the limit of requests in flight while the system lags or is slow, and raises it again otherwise. */
   function adjust(): void {
-    const isSlow =
-      took.length > 0 && slowness.isExceeded(medianOf(took), Math.max(limit, inFlight) <= minSlowLimit, now());
-    took = [];
-    const lowest = overload.isExceeded(lag().ms, limit <= minLimit, now())
-      ? minLimit
-      : isSlow
-        ? minSlowLimit
-        : undefined;
-    if (lowest !== undefined && limit > lowest) limit = Math.max(lowest, Math.min(limit, inFlight) * 0.85);
-    else if (lowest !== minLimit && (ahead.size + behind.size > 0 || inFlight > limit / 2))
-      limit = Math.min(lowest ?? maxLimit, limit * 1.1 + 1);
+    judgeSlowness();
+    if (overload.isExceeded(lag().ms, limit <= minLimit, now())) lower(minLimit);
+    else if (slow.is && inFlight > minSlowLimit) lower(minSlowLimit);
+    else if (ahead.size + behind.size > 0 || inFlight > limit / 2) {
+      const highest = slow.is ? Math.max(limit, minSlowLimit) : maxLimit;
+      limit = Math.min(highest, limit * 1.1 + 1);
+    }
     startNext();
     forget();
   }

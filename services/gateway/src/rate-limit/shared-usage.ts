@@ -42,7 +42,7 @@ export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>, now = () => 
   });
   return {
     tell(usages) {
-      const most = [...usages].sort(([, a], [, b]) => b.ms - a.ms).slice(0, maxTold);
+      const most = [...usages].sort(([, a], [, b]) => b.totalMs - a.totalMs).slice(0, maxTold);
       const tuples = most.map(
         ([id, { ms, isAtFloor, totalMs }]): Told => [id, Math.round(ms), isAtFloor ? 1 : 0, Math.round(totalMs)],
       );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Operation } from '@natter/contracts';
+import { needsActor, type Operation } from '@natter/contracts';
 import { overloaded } from '@natter/service-kit';
 import { isPollOf } from '../authentication/caller.ts';
 import type { Connections } from '../http/connections.ts';
@@ -40,8 +40,14 @@ export function refuseEarly(
   const tenant = earlyRefusals.tenantOf(request);
   if (!tenant || !hasSmallBody(request)) return false;
   const operation = operationOf(router, request);
-  // Polls do not pass the fair share.
-  if (!operation || isPollOf(operation) || !earlyRefusals.isRefused(tenant, request, response)) return false;
+  // Polls do not pass the fair share, and requests for operations without an account have the room of their network.
+  if (
+    !operation ||
+    !needsActor(operation) ||
+    isPollOf(operation) ||
+    !earlyRefusals.tryRefuse(tenant, request, response)
+  )
+    return false;
   const begunAt = performance.now();
   try {
     if (!connections.begin(request, response)) return true;
