@@ -31,7 +31,7 @@ const tasks = {
   dev: () => node(['deploy/local/start.ts', '--watch', ...args]),
   test,
   chaos: () => node(['test-e2e/chaos/main.ts', ...args]),
-  queues: () => node(['test-e2e/queues.ts', ...args]),
+  queues: () => node(['test-e2e/queue-model/main.ts', ...args]),
   e2e: () => vitest(['--config', 'test-e2e/containers/vitest.config.ts', ...args]),
   cluster: () => node(['test-e2e/cluster/main.ts', ...args]),
   dashboards: () => node(['test-e2e/dashboards/record.ts', ...args]),

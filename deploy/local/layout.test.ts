@@ -71,14 +71,19 @@ test('lint fails on a cycle of files, of types too, and on a cycle of folders', 
   expect(faultsOf(folders)).toEqual(['services/users/src: cycle of folders: model model/mail']);
 });
 
-test('lint fails on a cycle of files outside the services', () => {
-  const sources = new Map([
-    ['libs/x/src/a.ts', importOf('./deep/b.ts')],
-    ['libs/x/src/deep/b.ts', `import type { X } from '../a.ts';\n`],
-    ['test-e2e/c.ts', importOf('./d.ts')],
-    ['test-e2e/d.ts', ''],
+test('lint fails on a cycle of files, and on a cycle of folders, outside the services', () => {
+  const files = new Map([
+    ['libs/x/src/a.ts', importOf('./b.ts')],
+    ['libs/x/src/b.ts', `import type { X } from './a.ts';\n`],
   ]);
-  expect(layoutFaults(sources)).toEqual(['cycle of files: libs/x/src/a.ts libs/x/src/deep/b.ts']);
+  expect(layoutFaults(files)).toEqual(['cycle of files: libs/x/src/a.ts libs/x/src/b.ts']);
+  const folders = new Map([
+    ['test-e2e/c.ts', importOf('./deep/d.ts')],
+    ['test-e2e/deep/d.ts', ''],
+    ['test-e2e/deep/e.ts', importOf('../f.ts')],
+    ['test-e2e/f.ts', ''],
+  ]);
+  expect(layoutFaults(folders)).toEqual(['cycle of folders: test-e2e test-e2e/deep']);
 });
 
 test('lint fails on a handler in the model', () => {

@@ -11,8 +11,8 @@ const handling = /\bhandle(?:Write|Stored)?\(/;
 const layered = new Set(['gateway', 'web']);
 
 /**
- * Finds violations of the rules of `docs/architecture/layout.md`: cycles of files, and in services imports between
- * features, imports of files that lie above, handlers in `model/`, and cycles of folders. Tests count as files of their
+ * Finds violations of the rules of `docs/architecture/layout.md`: cycles of files and of folders, and in services
+ * imports between features, imports of files that lie above, and handlers in `model/`. Tests count as files of their
  * folder.
  */
 export function layoutFaults(sources: Sources): string[] {
@@ -27,25 +27,32 @@ export function layoutFaults(sources: Sources): string[] {
     ...[...services].flatMap(([service, files]) =>
       faultsOf(service, files).map((fault) => `services/${service}/src: ${fault}`),
     ),
-    ...cyclesOf(others).map((cycle) => `cycle of files: ${cycle.join(' ')}`),
+    ...cyclesIn(others),
   ];
 }
 
 function faultsOf(service: string, files: Sources): string[] {
   const imports = new Map([...files].map(([file, text]) => [file, importsOf(file, text)]));
-  const folders = new Map<string, Set<string>>();
-  for (const [file, targets] of imports)
-    for (const target of targets) {
-      const [from, to] = [posix.dirname(file), posix.dirname(target)];
-      if (!folders.has(from)) folders.set(from, new Set());
-      if (from !== to) folders.get(from)?.add(to);
-    }
   const edges = [...imports].flatMap(([file, targets]) => targets.map((target) => [file, target] as const));
   return [
     ...edges.flatMap(([file, target]) => importFault(service, file, target) ?? []),
     ...[...files]
       .filter(([file, text]) => featureOf(file) === 'model' && handling.test(text))
       .map(([file]) => `${file} handles an operation in model/`),
+    ...cyclesIn(imports),
+  ];
+}
+
+/** Cycles of files, and of folders whose files import each other. */
+function cyclesIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const folders = new Map<string, Set<string>>();
+  for (const [file, targets] of imports) {
+    const from = posix.dirname(file);
+    const imported = folders.get(from) ?? new Set();
+    folders.set(from, imported);
+    for (const to of targets.map((target) => posix.dirname(target))) if (to !== from) imported.add(to);
+  }
+  return [
     ...cyclesOf(imports).map((cycle) => `cycle of files: ${cycle.join(' ')}`),
     ...cyclesOf(folders).map((cycle) => `cycle of folders: ${cycle.join(' ')}`),
   ];

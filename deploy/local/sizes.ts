@@ -10,7 +10,7 @@ export const largeSources: ReadonlyMap<string, string> = new Map([
   ['libs/markdown/src/tables/emoji-names.ts', 'table'],
   ['libs/markdown/src/tables/code-languages.ts', 'table'],
   ['test-e2e/tests/roles/table-people.ts', 'table'],
-  ['test-e2e/fuzz/worst-inputs.ts', 'table'],
+  ['test-e2e/fuzz/requests/worst-inputs.ts', 'table'],
   ['test-e2e/tests/realm/client-state.ts', 'one case for each event'],
   ['test-e2e/tests/channels/model.ts', 'one case for each event'],
   ['services/gateway/src/http/gateway-metrics.ts', 'table'],

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { localDirectory } from '@natter/local/private-directory';
+import { isMeasurable } from '../measure/processes.ts';
 import { type Options, parseOptions, usage } from './options.ts';
-import { isMeasurable } from './processes.ts';
 import type { Baseline, Thresholds } from './report/compare.ts';
 import { runAll } from './run.ts';
 import { scenarios } from './scenarios/index.ts';

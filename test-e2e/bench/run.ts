@@ -1,16 +1,16 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { faults } from '@natter/local/child';
-import { openBench } from './bench.ts';
+import { now } from '../measure/statistics.ts';
+import { openBench } from './harness/bench.ts';
+import type { Figure, Outcome, Scenario } from './harness/scenario.ts';
+import { full, quick } from './harness/sizes.ts';
+import type { Variant } from './harness/system-under-test.ts';
 import { type Baseline, compare, type Thresholds, unmeasured } from './report/compare.ts';
 import { summarise } from './report/profile.ts';
 import { watchStatements } from './report/statements.ts';
 import { describe } from './report/text.ts';
 import { header, type Ran, type RunInfo, writeReport } from './report/write.ts';
-import type { Figure, Outcome, Scenario } from './scenario.ts';
-import { full, quick } from './sizes.ts';
-import { now } from './statistics.ts';
-import type { Variant } from './system-under-test.ts';
 
 export interface RunOptions {
   directory: string;

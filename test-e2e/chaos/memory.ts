@@ -1,4 +1,4 @@
-import { memoryOf } from '../bench/processes.ts';
+import { memoryOf } from '../measure/processes.ts';
 
 interface Sample {
   atMs: number;

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Call, commandOf } from './call.ts';
+import { type Call, commandOf } from './requests/call.ts';
 
 interface Finding {
   problem: string;

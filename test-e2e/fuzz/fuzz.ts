@@ -1,20 +1,20 @@
 /** Sends random requests to a running system and checks every answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Operation, operations } from '@natter/contracts';
-import { createAsker } from './asker.ts';
-import { buildCall } from './build.ts';
-import type { Call, Credentials } from './call.ts';
-import { Connection } from './connection.ts';
-import { type Coverage, createCoverage } from './coverage.ts';
-import { harvest } from './dictionary.ts';
+import { createRandom, type Random } from '../random.ts';
 import { type Findings, kindOf } from './findings.ts';
-import type { Neighbour } from './neighbour.ts';
 import { whyForbidden } from './permitted.ts';
 import { createPlan } from './plan.ts';
-import { createRandom, type Random } from './random.ts';
+import { buildCall } from './requests/build.ts';
+import type { Call, Credentials } from './requests/call.ts';
+import { Connection } from './requests/connection.ts';
+import { harvest } from './requests/dictionary.ts';
+import { shrink } from './requests/shrink.ts';
 import { createSequences } from './sequences/index.ts';
-import { shrink } from './shrink.ts';
-import type { WatchedSystem } from './watched-system.ts';
+import { createAsker } from './target/asker.ts';
+import { type Coverage, createCoverage } from './target/coverage.ts';
+import type { Neighbour } from './target/neighbour.ts';
+import type { WatchedSystem } from './target/watched-system.ts';
 import {
   type Operator,
   openRealm,
@@ -24,7 +24,7 @@ import {
   roleIdOf,
   type World,
   withKey,
-} from './world.ts';
+} from './target/world.ts';
 
 export interface FuzzOptions {
   watched: WatchedSystem;

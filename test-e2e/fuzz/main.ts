@@ -2,14 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { cpuOf, differenceOf } from '../bench/processes.ts';
+import { cpuOf, differenceOf } from '../measure/processes.ts';
 import { createFindings, restored } from './findings.ts';
 import { fuzz } from './fuzz.ts';
 import { gapsOf, requestsToTell } from './gaps.ts';
-import { openNeighbour } from './neighbour.ts';
 import { replay } from './replay.ts';
-import { type Memory, startWatched } from './watched-system.ts';
-import { connectOperator } from './world.ts';
+import { openNeighbour } from './target/neighbour.ts';
+import { type Memory, startWatched } from './target/watched-system.ts';
+import { connectOperator } from './target/world.ts';
 
 const { values: given } = parseArgs({
   options: {

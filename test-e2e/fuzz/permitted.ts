@@ -1,6 +1,6 @@
 /** Roles that may never succeed with an operation, whatever the settings of the organization. */
 import type { Operation } from '@natter/contracts';
-import type { RoleName } from './world.ts';
+import type { RoleName } from './target/world.ts';
 
 /** Written by hand, independently of the contract. */
 const ownersOnly = new Set(['add-realm-domain', 'update-realm-domain', 'remove-realm-domain', 'deactivate-realm']);

@@ -1,6 +1,6 @@
 import type { Operation } from '@natter/contracts';
-import { type Random, shuffled } from './random.ts';
-import { type RoleName, roleNames } from './world.ts';
+import { type Random, shuffled } from '../random.ts';
+import { type RoleName, roleNames } from './target/world.ts';
 
 /** Relative frequency of operations beside the rounds; default 1. */
 const weights: Record<string, number> = {

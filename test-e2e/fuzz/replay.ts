@@ -1,12 +1,12 @@
 import { operations } from '@natter/contracts';
-import { createAsker } from './asker.ts';
-import { type Call, commandOf } from './call.ts';
-import { Connection } from './connection.ts';
-import { createCoverage } from './coverage.ts';
 import type { Findings } from './findings.ts';
-import type { Neighbour } from './neighbour.ts';
-import type { WatchedSystem } from './watched-system.ts';
-import { type Operator, openWorld, type RoleName, roleNames } from './world.ts';
+import { type Call, commandOf } from './requests/call.ts';
+import { Connection } from './requests/connection.ts';
+import { createAsker } from './target/asker.ts';
+import { createCoverage } from './target/coverage.ts';
+import type { Neighbour } from './target/neighbour.ts';
+import type { WatchedSystem } from './target/watched-system.ts';
+import { type Operator, openWorld, type RoleName, roleNames } from './target/world.ts';
 
 interface ReplayOptions {
   watched: WatchedSystem;

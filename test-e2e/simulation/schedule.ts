@@ -1,4 +1,4 @@
-import { createRandom } from '../fuzz/random.ts';
+import { createRandom } from '../random.ts';
 import { isConsumed, isDelivered } from './checks/expected.ts';
 import { violations } from './checks/invariants.ts';
 import { takeOverGlobals } from './engine/globals.ts';

@@ -1,5 +1,5 @@
 /**
- * The server refused the request: `code` is from the closed list in `libs/contracts/src/error.ts`, `extra` holds its
+ * The server refused the request: `code` is from the closed list in `libs/contracts/src/model/error.ts`, `extra` holds its
  * further fields.
  */
 export class ApiError extends Error {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { roles } from './actor.ts';
-import { refusalOf } from './authorization.ts';
-import { type Operation, operation } from './operation.ts';
+import { roles } from './model/actor.ts';
+import { refusalOf } from './model/authorization.ts';
+import { type Operation, operation } from './model/operation.ts';
 import { operations } from './operations/index.ts';
 
 const member = { role: roles.member, isBot: false };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { anyJson, boundOf, list, number, object, record, string, union } from './bounded.ts';
-import { maxBodyBytes, operation } from './operation.ts';
+import { anyJson, boundOf, list, number, object, record, string, union } from './model/bounded.ts';
+import { maxBodyBytes, operation } from './model/operation.ts';
+import { json, maxUnits, text, textOrJson } from './model/param.ts';
 import { operations } from './operations/index.ts';
-import { json, maxUnits, text, textOrJson } from './param.ts';
 
 describe('a parameter without a bound', () => {
   test('does not compile, and does not load when the type is asserted away', () => {

@@ -2,15 +2,7 @@
  * Everything that the services, the gateway and the client share: operations, events, errors, limits. Imports only zod.
  * An operation declared here is routed, validated, documented and typed from this one place.
  */
-export * from './actor.ts';
-export type { Audience } from './audience.ts';
-export * from './authorization.ts';
-export * from './avatar.ts';
-export { limitOf } from './bounded.ts';
-export * from './channel-permissions.ts';
-export * from './durable-consumers.ts';
-export * from './error.ts';
-export * from './event.ts';
+
 export {
   type ChannelChange,
   type ChannelValue,
@@ -19,28 +11,38 @@ export {
   type PlainChannelProperty,
 } from './events/channels.ts';
 export { type Appender, appenders } from './events/declare.ts';
+export * from './events/durable-consumers.ts';
+export * from './events/event.ts';
 export * from './events/index.ts';
 export type { LoggedMessage, UnreadDetails } from './events/messages.ts';
 export { type RealmData, type RealmProperty, type RealmValue, realmChange } from './events/organization.ts';
 export * from './events/owners.ts';
 export type { GroupChange, NewcomerNote, PersonChange } from './events/people.ts';
+export { differencesOf, type Projection } from './events/projection.ts';
+export * from './events/projections.ts';
 export { languageOf, settingChange } from './events/settings.ts';
 export type { ChannelObject } from './events/shapes.ts';
-export * from './id-set.ts';
-export * from './limits.ts';
-export * from './locks.ts';
-export * from './operation.ts';
+export * from './model/actor.ts';
+export type { Audience } from './model/audience.ts';
+export * from './model/authorization.ts';
+export * from './model/avatar.ts';
+export { limitOf } from './model/bounded.ts';
+export * from './model/error.ts';
+export * from './model/id-set.ts';
+export * from './model/limits.ts';
+export * from './model/locks.ts';
+export * from './model/operation.ts';
+export * from './model/param.ts';
+export * from './model/permission-settings.ts';
+export * from './model/realm-policy.ts';
+export * from './model/realm-settings.ts';
+export * from './model/text.ts';
+export * from './model/unknown-user.ts';
+export * from './model/user-settings.ts';
+export * from './model/withheld.ts';
 export * from './operations/index.ts';
-export * from './param.ts';
-export * from './permission-settings.ts';
-export { differencesOf, type Projection } from './projection.ts';
-export * from './projections.ts';
-export * from './realm-policy.ts';
-export * from './realm-settings.ts';
-export * from './text.ts';
-export * from './unknown-user.ts';
-export * from './user-setting-params.ts';
-export * from './user-settings.ts';
+export * from './vocabulary/channel-permissions.ts';
+export { capabilityNames } from './vocabulary/events.ts';
 export { exampleOf } from './vocabulary/examples.ts';
 export { describeFields, meaningOf, vocabularies } from './vocabulary/index.ts';
-export * from './withheld.ts';
+export * from './vocabulary/user-setting-params.ts';

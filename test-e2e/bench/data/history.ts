@@ -1,7 +1,7 @@
 import { logSubject, metaKey, streamKey } from '@natter/event-log';
 import { Redis } from 'ioredis';
-import { inParallel } from '../api.ts';
-import type { Bench } from '../bench.ts';
+import { inParallel } from '../harness/api.ts';
+import type { Bench } from '../harness/bench.ts';
 import { createChannel } from './channels.ts';
 import { type BenchRealm, consumed, createRealm, keptRealm } from './realm.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bench } from '../bench.ts';
+import type { Bench } from '../harness/bench.ts';
 
 /** The work of Postgres by its own counters: statements differ if any of these does. */
 export interface PostgresWork {

@@ -1,5 +1,5 @@
-import { inParallel } from '../api.ts';
-import type { Bench } from '../bench.ts';
+import { inParallel } from '../harness/api.ts';
+import type { Bench } from '../harness/bench.ts';
 import type { Form, Identity } from '../load/request.ts';
 import { apiRequest } from '../load/request.ts';
 

@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestMeta, roles, userOperations } from '@natter/contracts';
-import { inParallel } from '../api.ts';
-import type { Bench } from '../bench.ts';
+import { inParallel } from '../harness/api.ts';
+import type { Bench } from '../harness/bench.ts';
 import type { Identity } from '../load/request.ts';
 
 export interface BenchRealm {

@@ -1,4 +1,4 @@
-import type { Bench } from '../bench.ts';
+import type { Bench } from '../harness/bench.ts';
 import { createChannel, createChannels } from './channels.ts';
 import { type BenchRealm, createRealm, keptRealm } from './realm.ts';
 

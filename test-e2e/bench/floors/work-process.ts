@@ -4,9 +4,9 @@ import { connect } from '@nats-io/transport-node';
 import { hash } from '@node-rs/argon2';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { now } from '../../measure/statistics.ts';
 import type { LoadResult } from '../load/job.ts';
 import { Recorder } from '../load/recorder.ts';
-import { now } from '../statistics.ts';
 
 export type FloorWork =
   /** Runs the statements sequentially and serializes all rows as one answer. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { now } from '../statistics.ts';
+import { now } from '../../measure/statistics.ts';
 import { Connection } from './connection.ts';
 import type { Job, LoadResult } from './job.ts';
 import { Recorder } from './recorder.ts';

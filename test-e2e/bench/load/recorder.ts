@@ -1,4 +1,4 @@
-import { now } from '../statistics.ts';
+import { now } from '../../measure/statistics.ts';
 import type { LoadResult } from './job.ts';
 
 /** Collects the results of a load process, from its creation on. */

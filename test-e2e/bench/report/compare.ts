@@ -1,4 +1,4 @@
-import type { Figure } from '../scenario.ts';
+import type { Figure } from '../harness/scenario.ts';
 
 /** Thresholds by scenario and figure. */
 export type Thresholds = Record<string, Record<string, { atLeast?: number; atMost?: number }>>;

@@ -1,5 +1,5 @@
-import type { Measurement } from '../measurement.ts';
-import type { Plot } from '../scenario.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import type { Plot } from '../harness/scenario.ts';
 import { number } from './format.ts';
 
 const width = 720;

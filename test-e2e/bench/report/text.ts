@@ -1,5 +1,5 @@
-import type { Measurement } from '../measurement.ts';
-import type { Outcome, Scenario } from '../scenario.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import type { Outcome, Scenario } from '../harness/scenario.ts';
 import type { Comparison } from './compare.ts';
 import { number, percent, table } from './format.ts';
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import type { Outcome, Scenario } from '../scenario.ts';
+import type { Outcome, Scenario } from '../harness/scenario.ts';
 import type { Comparison } from './compare.ts';
 import { bars, distribution, lines } from './plot.ts';
 import { describe } from './text.ts';

@@ -1,12 +1,12 @@
 import { metaKey, streamKey } from '@natter/event-log';
-import { inParallel } from '../api.ts';
-import type { Bench } from '../bench.ts';
 import { createChannel } from '../data/channels.ts';
 import { type LiveQueue, registerQueues } from '../data/queues.ts';
 import { type BenchRealm, createRealm } from '../data/realm.ts';
+import { inParallel } from '../harness/api.ts';
+import type { Bench } from '../harness/bench.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { apiRequest } from '../load/request.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
 import { sampleEvent, sendsTo } from './sends.ts';
 
 const share = 100;

@@ -1,8 +1,8 @@
 import { type PostgresWork, perUnit, postgresWork } from '../data/postgres-work.ts';
 import { registerQueues } from '../data/queues.ts';
 import { largeOrganisation } from '../data/realms.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { followAll, sendsTo, totalCpu } from './sends.ts';
 
 export const channelSize: Scenario = {

@@ -1,9 +1,9 @@
-import type { Bench } from '../bench.ts';
 import { createChannel } from '../data/channels.ts';
 import { createRealm } from '../data/realm.ts';
+import type { Bench } from '../harness/bench.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { apiRequest } from '../load/request.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const delayMicroseconds = 2_000;

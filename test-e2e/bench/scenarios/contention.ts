@@ -1,12 +1,12 @@
-import { inParallel } from '../api.ts';
-import type { Bench } from '../bench.ts';
 import { createChannel } from '../data/channels.ts';
 import { type BenchRealm, createRealm } from '../data/realm.ts';
+import { inParallel } from '../harness/api.ts';
+import type { Bench } from '../harness/bench.ts';
+import { watch } from '../harness/measure.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import type { Job } from '../load/job.ts';
 import { apiRequest, type RequestSpec } from '../load/request.ts';
-import { watch } from '../measure.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const inFlight = 64;

@@ -1,6 +1,6 @@
 import { createRealm } from '../data/realm.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { apiRequest } from '../load/request.ts';
-import { figure, type Scenario } from '../scenario.ts';
 
 /** Password hash parameters of the users service. */
 const argon2 = { memoryCost: 19_456, timeCost: 2 };

@@ -1,9 +1,9 @@
+import { now } from '../../measure/statistics.ts';
 import { createChannel } from '../data/channels.ts';
 import { registerQueues } from '../data/queues.ts';
 import { createRealm } from '../data/realm.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import type { Job, LoadResult } from '../load/job.ts';
-import { figure, type Scenario } from '../scenario.ts';
-import { now } from '../statistics.ts';
 import { followAll, sampleEvent, sendsTo, totalCpu } from './sends.ts';
 
 export const delivery: Scenario = {

@@ -1,10 +1,10 @@
-import type { Bench } from '../bench.ts';
+import { median, now } from '../../measure/statistics.ts';
+import type { Bench } from '../harness/bench.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { Connection } from '../load/connection.ts';
 import type { LoadResult } from '../load/job.ts';
 import type { FollowJob } from '../load/load-process.ts';
 import { apiRequest, textOf } from '../load/request.ts';
-import { figure, type Scenario } from '../scenario.ts';
-import { median, now } from '../statistics.ts';
 import { bareHolder, gateways, type Holder, hold, manyQueues, releaser, untilHeld } from './held.ts';
 import { totalCpu } from './sends.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bench } from '../bench.ts';
+import { memoryOf, type ProcessGroups } from '../../measure/processes.ts';
 import type { LiveQueue } from '../data/queues.ts';
-import { memoryOf, type ProcessGroups } from '../processes.ts';
-import { figure, type Scenario } from '../scenario.ts';
+import type { Bench } from '../harness/bench.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { bareHolder, gateways, type Holder, hold, manyQueues } from './held.ts';
 
 export const heldPolls: Scenario = {

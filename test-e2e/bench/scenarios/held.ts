@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
-import type { Bench } from '../bench.ts';
+import { now } from '../../measure/statistics.ts';
 import { type LiveQueue, registerQueues } from '../data/queues.ts';
 import type { BenchRealm } from '../data/realm.ts';
 import { largeOrganisation } from '../data/realms.ts';
+import type { Bench } from '../harness/bench.ts';
 import type { Address } from '../load/connection.ts';
 import type { FollowJob } from '../load/load-process.ts';
-import { now } from '../statistics.ts';
 
 export interface Held {
   realm: BenchRealm;

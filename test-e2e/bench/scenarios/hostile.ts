@@ -1,15 +1,15 @@
 import { roles } from '@natter/contracts';
-import { worstRequests } from '../../fuzz/worst-inputs.ts';
-import type { Bench } from '../bench.ts';
+import { worstRequests } from '../../fuzz/requests/worst-inputs.ts';
+import { memoryOf, watchHighestMemory } from '../../measure/processes.ts';
 import { createChannel } from '../data/channels.ts';
 import { type BenchRealm, createRealm } from '../data/realm.ts';
+import type { Bench } from '../harness/bench.ts';
+import { watch } from '../harness/measure.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { type Figure, figure, type Scenario } from '../harness/scenario.ts';
 import { holdConnections } from '../load/held-connections.ts';
 import type { Job } from '../load/job.ts';
 import { apiRequest, type Identity, type RequestSpec, textOf } from '../load/request.ts';
-import { watch } from '../measure.ts';
-import type { Measurement } from '../measurement.ts';
-import { memoryOf, watchHighestMemory } from '../processes.ts';
-import { type Figure, figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const guests = 64;

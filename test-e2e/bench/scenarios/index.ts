@@ -1,4 +1,4 @@
-import type { Scenario } from '../scenario.ts';
+import type { Scenario } from '../harness/scenario.ts';
 import { catchUp } from './catch-up.ts';
 import { channelSize } from './channel-size.ts';
 import { commitDelay } from './commit-delay.ts';

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { apiRequest } from '../load/request.ts';
-import { figure, type Scenario } from '../scenario.ts';
 
 const times = (quick: boolean, count: number): number => (quick ? Math.ceil(count / 20) : count);
 

@@ -1,7 +1,7 @@
-import { inParallel } from '../api.ts';
-import type { Bench } from '../bench.ts';
 import { createChannel } from '../data/channels.ts';
 import { createRealm } from '../data/realm.ts';
+import { inParallel } from '../harness/api.ts';
+import type { Bench } from '../harness/bench.ts';
 import type { RequestSpec } from '../load/request.ts';
 import { sendsTo } from './sends.ts';
 

@@ -1,8 +1,8 @@
-import type { Bench } from '../bench.ts';
 import { type History, history } from '../data/history.ts';
+import type { Bench } from '../harness/bench.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { apiRequest, type Form, type RequestSpec } from '../load/request.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
 
 interface Kind {
   name: string;

@@ -1,8 +1,8 @@
 import { createChannel } from '../data/channels.ts';
 import { createRealm } from '../data/realm.ts';
+import { watch } from '../harness/measure.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import type { Job } from '../load/job.ts';
-import { watch } from '../measure.ts';
-import { figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const usualPerSecond = 5;

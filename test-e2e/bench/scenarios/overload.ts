@@ -1,11 +1,11 @@
+import { watchHighestMemory } from '../../measure/processes.ts';
+import { latencyOf } from '../../measure/statistics.ts';
 import { createChannel } from '../data/channels.ts';
 import { createRealm } from '../data/realm.ts';
+import { watch } from '../harness/measure.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import type { Job, LoadResult } from '../load/job.ts';
 import { apiRequest } from '../load/request.ts';
-import { watch } from '../measure.ts';
-import { watchHighestMemory } from '../processes.ts';
-import { figure, type Scenario } from '../scenario.ts';
-import { latencyOf } from '../statistics.ts';
 import { sendsTo } from './sends.ts';
 
 const times = 4;

@@ -1,12 +1,12 @@
-import type { Bench } from '../bench.ts';
 import { createChannel } from '../data/channels.ts';
 import { type BenchRealm, createRealm } from '../data/realm.ts';
 import { crowd } from '../data/realms.ts';
+import type { Bench } from '../harness/bench.ts';
+import { watch } from '../harness/measure.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import type { LoadResult } from '../load/job.ts';
 import { apiRequest } from '../load/request.ts';
-import { watch } from '../measure.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const carry = { pattern: '"presence_last_update_id":(-?\\d+)', initial: '0' };

@@ -1,5 +1,5 @@
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { sendsInRealms } from './many-realms.ts';
 import { totalCpu } from './sends.ts';
 

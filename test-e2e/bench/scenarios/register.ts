@@ -1,9 +1,9 @@
-import type { Bench } from '../bench.ts';
 import type { BenchRealm } from '../data/realm.ts';
 import { organisation } from '../data/realms.ts';
+import type { Bench } from '../harness/bench.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { apiRequest, type Form } from '../load/request.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
 
 /** The parameters of a web client. */
 const client: Form = {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inParallel } from '../api.ts';
-import type { Bench } from '../bench.ts';
+import { latencyOf } from '../../measure/statistics.ts';
 import { createChannel } from '../data/channels.ts';
 import { type BenchRealm, createRealm } from '../data/realm.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
-import { latencyOf } from '../statistics.ts';
+import { inParallel } from '../harness/api.ts';
+import type { Bench } from '../harness/bench.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 
 export const scheduled: Scenario = {
   name: 'scheduled',

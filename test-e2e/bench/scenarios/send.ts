@@ -1,7 +1,7 @@
 import { createChannel } from '../data/channels.ts';
 import { registerQueues } from '../data/queues.ts';
 import { createRealm } from '../data/realm.ts';
-import { figure, type Scenario } from '../scenario.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { followAll, sampleEvent, sendsTo, totalCpu } from './sends.ts';
 
 const queues = 100;

@@ -1,6 +1,6 @@
-import type { Bench } from '../bench.ts';
 import type { LiveQueue } from '../data/queues.ts';
 import type { BenchRealm } from '../data/realm.ts';
+import type { Bench } from '../harness/bench.ts';
 import type { FollowJob } from '../load/load-process.ts';
 import { apiRequest, type Identity, type RequestSpec } from '../load/request.ts';
 

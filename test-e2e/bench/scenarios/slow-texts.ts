@@ -1,7 +1,7 @@
 import { createChannel } from '../data/channels.ts';
 import { createRealm } from '../data/realm.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { sendsTo } from './sends.ts';
 
 const longest = 10_000;

@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { figure, type Scenario } from '../scenario.ts';
-import { median } from '../statistics.ts';
+import { median } from '../../measure/statistics.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const warmStarts = 3;

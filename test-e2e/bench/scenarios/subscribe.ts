@@ -1,6 +1,6 @@
 import { organisation } from '../data/realms.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { apiRequest } from '../load/request.ts';
-import { figure, type Scenario } from '../scenario.ts';
 
 const channels = 10;
 const rounds = 4;

@@ -1,7 +1,7 @@
 import { crowd, organisation } from '../data/realms.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { figure, type Scenario } from '../harness/scenario.ts';
 import { apiRequest } from '../load/request.ts';
-import type { Measurement } from '../measurement.ts';
-import { figure, type Scenario } from '../scenario.ts';
 
 export const users: Scenario = {
   name: 'users',

@@ -1,5 +1,5 @@
-import { hostileJsonText, hostileText } from '../hostile.ts';
-import type { Random } from '../random.ts';
+import type { Random } from '../../random.ts';
+import { hostileJsonText, hostileText } from '../requests/hostile.ts';
 
 const longest = 4_000;
 

@@ -10,7 +10,7 @@ import { decodeText, queryFieldsOf } from '../../../services/gateway/src/http/re
 import { createRouter } from '../../../services/gateway/src/routes/router.ts';
 import { parseNarrow } from '../../../services/messaging/src/model/reading/narrow/narrow.ts';
 import { termsOf } from '../../../services/messaging/src/model/reading/narrow/search-query.ts';
-import { slowMarkup } from '../hostile.ts';
+import { slowMarkup } from '../requests/hostile.ts';
 import { requestTargets } from './request-targets.ts';
 import type { Target } from './target.ts';
 

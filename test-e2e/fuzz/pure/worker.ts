@@ -1,7 +1,7 @@
 /** Runs one target on mutated texts and keeps those that reach new code. */
 import { Session } from 'node:inspector/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createRandom } from '../random.ts';
+import { createRandom } from '../../random.ts';
 import { mutated } from './mutate.ts';
 import { targets } from './targets.ts';
 

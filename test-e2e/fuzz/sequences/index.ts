@@ -1,5 +1,5 @@
 /** Sequences of requests with known answers, in a realm without other activity. */
-import { type Random, shuffled } from '../random.ts';
+import { type Random, shuffled } from '../../random.ts';
 import * as keys from './keys.ts';
 import * as messages from './messages.ts';
 import * as objects from './objects.ts';

@@ -1,6 +1,6 @@
 /** An object is created, read, changed, read again, removed, and then no longer exists. */
-import { validFile } from '../hostile-files.ts';
-import type { Json } from '../world.ts';
+import { validFile } from '../requests/hostile-files.ts';
+import type { Json } from '../target/world.ts';
 import { password } from './keys.ts';
 import { type Caller, expect, type Stage } from './stage.ts';
 

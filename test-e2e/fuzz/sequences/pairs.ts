@@ -2,7 +2,7 @@
  * Two users who may change an object do so simultaneously: one of the values wins, and no request is refused without a
  * reason.
  */
-import type { Json } from '../world.ts';
+import type { Json } from '../target/world.ts';
 import { type Caller, expect, type Stage } from './stage.ts';
 
 interface Contested {

@@ -1,11 +1,11 @@
 /** A realm in which only sequences act, so that the answer to each step is known. */
 import { type Operation, operations } from '@natter/contracts';
-import type { Asker } from '../asker.ts';
-import { type Call, encoded } from '../call.ts';
-import { Connection } from '../connection.ts';
-import type { HostileFile } from '../hostile-files.ts';
-import type { Random } from '../random.ts';
-import type { Json, Person, RealmAccess } from '../world.ts';
+import type { Random } from '../../random.ts';
+import { type Call, encoded } from '../requests/call.ts';
+import { Connection } from '../requests/connection.ts';
+import type { HostileFile } from '../requests/hostile-files.ts';
+import type { Asker } from '../target/asker.ts';
+import type { Json, Person, RealmAccess } from '../target/world.ts';
 
 export interface Caller extends Person {
   role: string;

@@ -1,4 +1,4 @@
-import type { Random } from '../../fuzz/random.ts';
+import type { Random } from '../../random.ts';
 
 /** Probabilities of faults at each await on a server; all zero after the storm. */
 export interface Weather {

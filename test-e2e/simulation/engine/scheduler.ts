@@ -1,4 +1,4 @@
-import type { Random } from '../../fuzz/random.ts';
+import type { Random } from '../../random.ts';
 import { TaskHeap } from './heap.ts';
 import { currentHost, type Host, runOn } from './hosts.ts';
 

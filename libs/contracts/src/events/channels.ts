@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { channelPermissions } from '../permission-settings.ts';
+import { channelPermissions } from '../model/permission-settings.ts';
 import { eventsOf } from './declare.ts';
 import {
   bool,

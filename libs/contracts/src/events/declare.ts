@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ServiceName } from '../operation.ts';
+import type { ServiceName } from '../model/operation.ts';
 
 /** Services with a schema of their own, which append to the log. */
 export const appenders = ['users', 'channels', 'messaging', 'presence', 'event-queue'] as const satisfies ServiceName[];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventForUsers, type LogEvent } from '../event.ts';
+import { eventForUsers, type LogEvent } from './event.ts';
 import { loggedEvents, problemOfLogEvent } from './index.ts';
 
 const emit = (_: LogEvent): void => undefined;

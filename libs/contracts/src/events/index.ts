@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Audience } from '../audience.ts';
-import { sizeOf } from '../id-set.ts';
+import type { Audience } from '../model/audience.ts';
+import { sizeOf } from '../model/id-set.ts';
 import { channelEvents } from './channels.ts';
 import { type AudienceForm, type EventDeclaration, eventsOf } from './declare.ts';
 import { internalEvents } from './internal.ts';

@@ -1,9 +1,14 @@
 import { z } from 'zod';
+import { type GroupSetting, groupSettingSchema, type RealmPermission } from '../model/permission-settings.ts';
+import {
+  type RealmSetting,
+  type RealmSettingName,
+  type RealmSettingValues,
+  realmSettings,
+} from '../model/realm-settings.ts';
+import { realmDefaultNames } from '../model/user-settings.ts';
 import { profileFieldSchema } from '../operations/profile-fields.ts';
 import { linkifierSchema, playgroundSchema, realmDomainSchema, realmEmojiSchema } from '../operations/realm.ts';
-import { type GroupSetting, groupSettingSchema, type RealmPermission } from '../permission-settings.ts';
-import { type RealmSetting, type RealmSettingName, type RealmSettingValues, realmSettings } from '../realm-settings.ts';
-import { realmDefaultNames } from '../user-settings.ts';
 import { realmPermissionMeanings, realmSettingMeanings } from '../vocabulary/index.ts';
 import { eventsOf } from './declare.ts';
 import { settingChanges } from './settings.ts';

@@ -1,6 +1,6 @@
-import { durableConsumers } from '../durable-consumers.ts';
-import type { BusUser } from '../operation.ts';
+import type { BusUser } from '../model/operation.ts';
 import { type Appender, appenders, type EventDeclaration } from './declare.ts';
+import { durableConsumers } from './durable-consumers.ts';
 import { loggedEvents } from './index.ts';
 
 interface TypeOwner {

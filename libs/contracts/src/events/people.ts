@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { type GroupPermission, type GroupSetting, groupSettingSchema } from '../model/permission-settings.ts';
+import { type UserSettingValues, userSettingNames } from '../model/user-settings.ts';
 import { botSchema } from '../operations/bots.ts';
 import { userGroupSchema } from '../operations/groups.ts';
 import { userSchema } from '../operations/users.ts';
-import { type GroupPermission, type GroupSetting, groupSettingSchema } from '../permission-settings.ts';
-import { type UserSettingValues, userSettingNames } from '../user-settings.ts';
 import { groupPermissionMeanings } from '../vocabulary/permissions.ts';
 import { eventsOf } from './declare.ts';
 import { legacyChanges, settingChanges } from './settings.ts';

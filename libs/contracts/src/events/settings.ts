@@ -6,7 +6,7 @@ import {
   type UserSettingValues,
   userSettingNames,
   userSettings,
-} from '../user-settings.ts';
+} from '../model/user-settings.ts';
 import { userSettingMeanings } from '../vocabulary/user-settings.ts';
 import { type ChangeOf, propertyOf, str, typed } from './shapes.ts';
 

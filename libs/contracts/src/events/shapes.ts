@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { channelPermissionsSchema } from '../channel-permissions.ts';
+import { channelPermissionsSchema } from '../vocabulary/channel-permissions.ts';
 import { meaningOf } from '../vocabulary/index.ts';
 
 /** What several events are made of. Strict: an event carries what is named here and nothing else. */

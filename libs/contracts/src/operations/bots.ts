@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { id, list, record, string } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, int, json, text, textOrJson } from '../param.ts';
-import { withheldKinds } from '../withheld.ts';
+import { id, list, record, string } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, int, json, text, textOrJson } from '../model/param.ts';
+import { withheldKinds } from '../model/withheld.ts';
 
 export const botFetchTypes: readonly string[] = ['realm_bot'];
 

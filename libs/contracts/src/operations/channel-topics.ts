@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, json } from '../param.ts';
+import { id } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, json } from '../model/param.ts';
 
 export const channelTopicOperations = {
   /** Asked by channels: only where there is none can the empty topic be made the only one. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { bigId, id, list, record, string } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, int, json, type Params, text, textOrJson } from '../param.ts';
+import { bigId, id, list, record, string } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, int, json, type Params, text, textOrJson } from '../model/param.ts';
 
 /** What belongs to one person alone. Clients also ask by the names of the events. */
 export const collectionFetchTypes: readonly string[] = [

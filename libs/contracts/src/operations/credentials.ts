@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { actorSchema } from '../actor.ts';
-import { id, string } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, json, text } from '../param.ts';
+import { actorSchema } from '../model/actor.ts';
+import { id, string } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, json, text } from '../model/param.ts';
 import { emailAddress } from './email-address.ts';
 
 /** API keys, and the actors to whom they belong. */

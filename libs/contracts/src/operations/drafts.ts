@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id, list, number, strictObject, string } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { idList, json } from '../param.ts';
+import { id, list, number, strictObject, string } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { idList, json } from '../model/param.ts';
 
 const fields = {
   type: z

@@ -1,3 +1,3 @@
-import { trimmedNonEmpty } from '../bounded.ts';
+import { trimmedNonEmpty } from '../model/bounded.ts';
 
 export const emailAddress = trimmedNonEmpty(254);

@@ -1,26 +1,11 @@
 import { z } from 'zod';
-import { anyJson, bigId, id, integer, list, object, record, string, tuple, union } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, int, json, text, textOrJson } from '../param.ts';
+import { anyJson, bigId, id, integer, list, object, record, string, tuple, union } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, int, json, text, textOrJson } from '../model/param.ts';
+import { capabilityNames } from '../vocabulary/events.ts';
 import { includeSubscribers, subscribersChoice } from './channels.ts';
 
 const queueId = text(string(200).describe('The ID of the queue.'));
-
-/** What clients may say they understand; each stands alone, and what is not named is false. */
-export const capabilityNames = [
-  'notification_settings_null',
-  'bulk_message_deletion',
-  'user_avatar_url_field_optional',
-  'stream_typing_notifications',
-  'user_settings_object',
-  'linkifier_url_template',
-  'user_list_incomplete',
-  'include_deactivated_groups',
-  'archived_channels',
-  'empty_topic_name',
-  'simplified_presence_events',
-  'individual_emoji_changes',
-] as const;
 
 /** What a queue is; the row in Postgres and the record that gateways cache. */
 export const queueRecordSchema = z.object({

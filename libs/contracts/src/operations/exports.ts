@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, int, json } from '../param.ts';
+import { id } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, int, json } from '../model/param.ts';
 
 const errors = ['BAD_REQUEST'] as const;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { id, string } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, idList, ids, int, json, text } from '../param.ts';
-import { type GroupPermission, groupSettingSchema, groupSettingUpdateSchema } from '../permission-settings.ts';
+import { id, string } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, idList, ids, int, json, text } from '../model/param.ts';
+import { type GroupPermission, groupSettingSchema, groupSettingUpdateSchema } from '../model/permission-settings.ts';
 import { groupPermissionMeanings } from '../vocabulary/permissions.ts';
 
 /** The fetch types of a register that tell of groups; clients also ask by the name of the event. */

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../model/operation.ts';
 import { botOperations } from './bots.ts';
 import { channelTopicOperations } from './channel-topics.ts';
 import { channelOperations } from './channels.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { id, integer, string, trimmed, union } from '../bounded.ts';
-import { limits } from '../limits.ts';
-import { operation, pageSchema } from '../operation.ts';
-import { bool, idList, int, json, text } from '../param.ts';
+import { id, integer, string, trimmed, union } from '../model/bounded.ts';
+import { limits } from '../model/limits.ts';
+import { operation, pageSchema } from '../model/operation.ts';
+import { bool, idList, int, json, text } from '../model/param.ts';
 
 const invitationSchema = z.object({
   id: int.describe('The ID of the invitation.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { string } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, json, text } from '../param.ts';
+import { string } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, json, text } from '../model/param.ts';
 import { userSchema } from './users.ts';
 
 /** The algorithms of tokens. Of a realm's tokens only one is accepted: the one that its operator chose with the key. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { bigId, id, list, string, union } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, idList, json, text, textOrJson } from '../param.ts';
+import { bigId, id, list, string, union } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, idList, json, text, textOrJson } from '../model/param.ts';
 
 const messageId = json(bigId);
 const startOrStop = text(z.enum(['start', 'stop']).describe('Whether the caller started or stopped typing.'));

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { anyJson, bigId, id, list, number, string, union } from '../bounded.ts';
-import { perRequest } from '../limits.ts';
-import { operation } from '../operation.ts';
-import { bool, json, text, textOrJson } from '../param.ts';
+import { anyJson, bigId, id, list, number, string, union } from '../model/bounded.ts';
+import { perRequest } from '../model/limits.ts';
+import { operation } from '../model/operation.ts';
+import { bool, json, text, textOrJson } from '../model/param.ts';
 
 const maxCharacters = 100_000;
 const maxParts = 10_000;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { id, list, number, string, union } from '../bounded.ts';
-import { limits } from '../limits.ts';
-import { operation } from '../operation.ts';
-import { bool, idList, json, text, textOrJson } from '../param.ts';
+import { id, list, number, string, union } from '../model/bounded.ts';
+import { limits } from '../model/limits.ts';
+import { operation } from '../model/operation.ts';
+import { bool, idList, json, text, textOrJson } from '../model/param.ts';
 
 /** The fetch types of a register that this service answers. */
 export const messagingFetchTypes: readonly string[] = [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { bigId, id, string } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, json, text } from '../param.ts';
+import { bigId, id, string } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, json, text } from '../model/param.ts';
 
 /** The fetch types of a register that this service answers. */
 export const presenceFetchTypes: readonly string[] = ['presence'];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { anyJson, id, list, object, record, string, trimmed, union } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, idList, int, json, text } from '../param.ts';
+import { anyJson, id, list, object, record, string, trimmed, union } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, idList, int, json, text } from '../model/param.ts';
 
 export const profileFieldFetchTypes: readonly string[] = ['custom_profile_fields'];
 

@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { id, record, string, trimmed } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, described, int, json, type Param, text } from '../param.ts';
-import { type GroupSettingUpdate, groupSettingUpdateSchema, type realmPermissions } from '../permission-settings.ts';
-import { type RealmSetting, type RealmSettingName, realmSettings } from '../realm-settings.ts';
+import { id, record, string, trimmed } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, described, int, json, type Param, text } from '../model/param.ts';
+import {
+  type GroupSettingUpdate,
+  groupSettingUpdateSchema,
+  type realmPermissions,
+} from '../model/permission-settings.ts';
+import { type RealmSetting, type RealmSettingName, realmSettings } from '../model/realm-settings.ts';
 import { realmPermissionMeanings, realmSettingMeanings } from '../vocabulary/index.ts';
 import { realmEmojiOperations } from './realm/emoji.ts';
 import { linkifierOperations } from './realm/linkifiers.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { bigId, id, integer, string, union } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, idList, json, text } from '../param.ts';
+import { bigId, id, integer, string, union } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, idList, json, text } from '../model/param.ts';
 import { sendingErrors, messageType as type } from './messaging.ts';
 
 /** A scheduled message as clients read it; `failed`: it was due and could not be sent. */

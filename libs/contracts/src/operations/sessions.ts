@@ -1,6 +1,6 @@
-import { string } from '../bounded.ts';
-import { operation, pageSchema } from '../operation.ts';
-import { bool, json, text } from '../param.ts';
+import { string } from '../model/bounded.ts';
+import { operation, pageSchema } from '../model/operation.ts';
+import { bool, json, text } from '../model/param.ts';
 
 const next = text(
   string(1_000).optional().describe('Where the browser is led after the login: a path of this server.'),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { string, trimmed } from '../bounded.ts';
-import { operation, pageSchema } from '../operation.ts';
-import { text } from '../param.ts';
-import { realmDefaultParams, userSettingParams } from '../user-setting-params.ts';
+import { string, trimmed } from '../model/bounded.ts';
+import { operation, pageSchema } from '../model/operation.ts';
+import { text } from '../model/param.ts';
+import { realmDefaultParams, userSettingParams } from '../vocabulary/user-setting-params.ts';
 
 export const settingsFetchTypes: readonly string[] = [
   'user_settings',

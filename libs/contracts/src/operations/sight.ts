@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { ids, int, json } from '../param.ts';
+import { id } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { ids, int, json } from '../model/param.ts';
 
 const idSetSchema = z.union([z.object({ ids }), z.object({ offset: int, bits: z.string() })]);
 

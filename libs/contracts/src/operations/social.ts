@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { base64, id, list, string } from '../bounded.ts';
-import { operation, pageSchema } from '../operation.ts';
-import { bool, int, json, text } from '../param.ts';
+import { base64, id, list, string } from '../model/bounded.ts';
+import { operation, pageSchema } from '../model/operation.ts';
+import { bool, int, json, text } from '../model/param.ts';
 
 /** Status, mutes and alert words of people. */
 export const socialFetchTypes: readonly string[] = ['user_status', 'muted_users', 'alert_words'];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id, string, union } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { json, text } from '../param.ts';
+import { id, string, union } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { json, text } from '../model/param.ts';
 
 export const topicOperations = {
   updateUserTopic: operation({

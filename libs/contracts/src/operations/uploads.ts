@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { base64, bigId, id, integer, string } from '../bounded.ts';
-import { operation, pageSchema, type ServiceName } from '../operation.ts';
-import { body, file, header, json, text } from '../param.ts';
+import { base64, bigId, id, integer, string } from '../model/bounded.ts';
+import { operation, pageSchema, type ServiceName } from '../model/operation.ts';
+import { body, file, header, json, text } from '../model/param.ts';
 
 /** A file that its owner uploaded, and the messages that refer to it. Times are in milliseconds. */
 export const attachmentSchema = z.object({

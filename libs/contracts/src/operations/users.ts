@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { id, list, object, string, trimmed } from '../bounded.ts';
-import { operation } from '../operation.ts';
-import { bool, idList, json, text } from '../param.ts';
-import { realmPolicySchema, realmUrlSchema } from '../realm-policy.ts';
+import { id, list, object, string, trimmed } from '../model/bounded.ts';
+import { operation } from '../model/operation.ts';
+import { bool, idList, json, text } from '../model/param.ts';
+import { realmPolicySchema, realmUrlSchema } from '../model/realm-policy.ts';
 import { botFetchTypes } from './bots.ts';
 import { collectionFetchTypes } from './collections.ts';
 import { credentialOperations } from './credentials.ts';

@@ -1,7 +1,5 @@
-import type { capabilityNames } from '../operations/event-queue.ts';
-
 /** What a client understands; each is false unless the client names it. */
-const capabilities: Record<(typeof capabilityNames)[number], string> = {
+const capabilities = {
   notification_settings_null: 'Whether the notification settings of a subscription may be null.',
   bulk_message_deletion: 'Whether one `delete_message` event may name several messages.',
   user_avatar_url_field_optional: 'Whether `avatar_url` of users may be left out.',
@@ -15,6 +13,9 @@ const capabilities: Record<(typeof capabilityNames)[number], string> = {
   simplified_presence_events: 'Whether `presence` events have the modern format.',
   individual_emoji_changes: 'Whether each custom emoji is announced by itself instead of the list of all.',
 };
+
+/** The capabilities that a client may name in a register. */
+export const capabilityNames = Object.keys(capabilities) as (keyof typeof capabilities)[];
 
 /** Event queues, and the fields of events that occur nowhere else. */
 export const eventMeanings = {

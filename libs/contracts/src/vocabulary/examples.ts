@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../model/operation.ts';
 
 /** An example of each parameter that an example request needs, by its name. */
 const values: Readonly<Record<string, unknown>> = {

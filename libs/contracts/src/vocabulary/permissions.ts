@@ -1,4 +1,4 @@
-import type { ChannelPermission, GroupPermission, RealmPermission } from '../permission-settings.ts';
+import type { ChannelPermission, GroupPermission, RealmPermission } from '../model/permission-settings.ts';
 
 /** Who has each permission in the whole organization. */
 export const realmPermissionMeanings: Record<RealmPermission, string> = {

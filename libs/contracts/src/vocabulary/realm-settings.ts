@@ -1,4 +1,4 @@
-import type { RealmSettingName } from '../realm-settings.ts';
+import type { RealmSettingName } from '../model/realm-settings.ts';
 
 /** What each setting of the organization means. */
 export const realmSettingMeanings: Record<RealmSettingName, string> = {

@@ -1,4 +1,4 @@
-import type { UserSettingName } from '../user-settings.ts';
+import type { UserSettingName } from '../model/user-settings.ts';
 
 /** What each personal setting means. */
 export const userSettingMeanings: Record<UserSettingName, string> = {

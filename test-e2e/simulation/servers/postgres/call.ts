@@ -1,4 +1,4 @@
-import type { Random } from '../../../fuzz/random.ts';
+import type { Random } from '../../../random.ts';
 import type { PostgresError } from './postgres-error.ts';
 import type { Store, Transaction } from './transaction.ts';
 

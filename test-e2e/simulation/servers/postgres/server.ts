@@ -1,4 +1,4 @@
-import type { Random } from '../../../fuzz/random.ts';
+import type { Random } from '../../../random.ts';
 import type { Failure, PostgresServer, Result, Session } from './call.ts';
 import { createLocks } from './locks.ts';
 import { PostgresError } from './postgres-error.ts';

@@ -1,6 +1,6 @@
-import { id, list, string } from '../../bounded.ts';
-import { operation } from '../../operation.ts';
-import { json, text } from '../../param.ts';
+import { id, list, string } from '../../model/bounded.ts';
+import { operation } from '../../model/operation.ts';
+import { json, text } from '../../model/param.ts';
 
 const stream_id = json(id);
 const group_id = json(id.describe('The ID of the group of default channels.'));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id, string } from '../../bounded.ts';
-import { operation } from '../../operation.ts';
-import { bool, idList, json, text } from '../../param.ts';
+import { id, string } from '../../model/bounded.ts';
+import { operation } from '../../model/operation.ts';
+import { bool, idList, json, text } from '../../model/param.ts';
 
 const channelFolderSchema = z.object({
   id: z.int().describe('The ID of the folder of channels.'),

@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { type BoundedValue, id, union } from '../../bounded.ts';
-import { bool, json, type Param, textOrJson } from '../../param.ts';
-import { type ChannelPermission, groupSettingSchema, groupSettingUpdateSchema } from '../../permission-settings.ts';
+import { type BoundedValue, id, union } from '../../model/bounded.ts';
+import { bool, json, type Param, textOrJson } from '../../model/param.ts';
+import {
+  type ChannelPermission,
+  groupSettingSchema,
+  groupSettingUpdateSchema,
+} from '../../model/permission-settings.ts';
 import { channelPermissionMeanings } from '../../vocabulary/permissions.ts';
 
 export const topicsPolicies = ['inherit', 'allow_empty_topic', 'disable_empty_topic', 'empty_topic_only'] as const;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { id, string, union } from '../../bounded.ts';
-import { channelPermissionsSchema } from '../../channel-permissions.ts';
-import { operation } from '../../operation.ts';
-import { textOrJson } from '../../param.ts';
+import { id, string, union } from '../../model/bounded.ts';
+import { operation } from '../../model/operation.ts';
+import { textOrJson } from '../../model/param.ts';
+import { channelPermissionsSchema } from '../../vocabulary/channel-permissions.ts';
 import { topicsPolicies } from './parameters.ts';
 
 /**

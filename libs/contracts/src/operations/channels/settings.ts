@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id, string } from '../../bounded.ts';
-import { operation } from '../../operation.ts';
-import { bool, json, text, textOrJson } from '../../param.ts';
+import { id, string } from '../../model/bounded.ts';
+import { operation } from '../../model/operation.ts';
+import { bool, json, text, textOrJson } from '../../model/param.ts';
 import { permissionUpdateParams, retentionSchema, topicsPolicies } from './parameters.ts';
 
 const channel = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id, list, object, string, union } from '../../bounded.ts';
-import { operation } from '../../operation.ts';
-import { bool, idList, ids, json, text, textOrJson } from '../../param.ts';
+import { id, list, object, string, union } from '../../model/bounded.ts';
+import { operation } from '../../model/operation.ts';
+import { bool, idList, ids, json, text, textOrJson } from '../../model/param.ts';
 import { creationParams } from './parameters.ts';
 
 const principals = union([idList(20_000), list(string(300), 20_000)]);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id, string } from '../../bounded.ts';
-import { operation, pageSchema } from '../../operation.ts';
-import { json, text } from '../../param.ts';
+import { id, string } from '../../model/bounded.ts';
+import { operation, pageSchema } from '../../model/operation.ts';
+import { json, text } from '../../model/param.ts';
 import { file } from './uploaded-picture.ts';
 
 export const realmEmojiSchema = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id, trimmed } from '../../bounded.ts';
-import { operation } from '../../operation.ts';
-import { idList, int, json, text } from '../../param.ts';
+import { id, trimmed } from '../../model/bounded.ts';
+import { operation } from '../../model/operation.ts';
+import { idList, int, json, text } from '../../model/param.ts';
 
 const linkTemplate =
   'The address of the link, as a URL template (RFC 6570) with the groups of the pattern as variables.';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { operation, pageSchema } from '../../operation.ts';
-import { bool, json, textOrJson } from '../../param.ts';
+import { operation, pageSchema } from '../../model/operation.ts';
+import { bool, json, textOrJson } from '../../model/param.ts';
 import { file } from './uploaded-picture.ts';
 
 const errors = ['BAD_REQUEST'] as const;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type System, startSystem } from '@natter/local/system';
 import pg from 'pg';
-import { memoryOf, type ProcessGroups } from '../bench/processes.ts';
-import { type MailServer, startMailServer } from '../mail-server.ts';
+import { type MailServer, startMailServer } from '../../mail-server.ts';
+import { memoryOf, type ProcessGroups } from '../../measure/processes.ts';
 
 export interface Memory {
   rssMib: number;
@@ -60,7 +60,7 @@ export async function startWatched(log: (line: string) => void, profileTo?: stri
       // The search needs no durability.
       PGOPTIONS: '-c synchronous_commit=off',
       NODE_OPTIONS: [
-        `--import=${new URL('./collect-on-signal.mjs', import.meta.url).href}`,
+        `--import=${new URL('../collect-on-signal.mjs', import.meta.url).href}`,
         ...(profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`]),
       ].join(' '),
     },

@@ -1,4 +1,4 @@
-import type { Latency } from './statistics.ts';
+import type { Latency } from '../../measure/statistics.ts';
 
 /** One load under which the system or a floor was measured. */
 export interface Measurement {

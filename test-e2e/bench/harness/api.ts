@@ -1,5 +1,5 @@
-import { type Address, Connection } from './load/connection.ts';
-import { apiRequest, type Form, type Identity, type RequestSpec, textOf } from './load/request.ts';
+import { type Address, Connection } from '../load/connection.ts';
+import { apiRequest, type Form, type Identity, type RequestSpec, textOf } from '../load/request.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are picked apart by the scenarios.
 type Json = any;

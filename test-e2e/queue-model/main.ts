@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { faults } from '@natter/local/child';
 import { startSystem } from '@natter/local/system';
-import { runUnderKills } from './queue-model/under-kills.ts';
+import { runUnderKills } from './under-kills.ts';
 
 const seed = Number(process.argv[2] ?? Math.floor(Math.random() * 2 ** 31));
 const sequences = Number(process.env.SEQUENCES ?? 10_000);

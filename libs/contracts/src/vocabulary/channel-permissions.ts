@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type ChannelPermission, groupSettingSchema } from './permission-settings.ts';
-import { channelPermissionMeanings } from './vocabulary/permissions.ts';
+import { type ChannelPermission, groupSettingSchema } from '../model/permission-settings.ts';
+import { channelPermissionMeanings } from './permissions.ts';
 
 /** The value of each permission of a channel. */
 export const channelPermissionsSchema = z.object(

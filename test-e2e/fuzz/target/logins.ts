@@ -1,8 +1,8 @@
 /** Logins other than by an API key. */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bytesOf, type Cookies, callOf } from './call.ts';
-import { Connection } from './connection.ts';
+import { bytesOf, type Cookies, callOf } from '../requests/call.ts';
+import { Connection } from '../requests/connection.ts';
 
 /** Logs a person in like the form of the login page. */
 export async function beginSession(

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jwtOperations, type RequestMeta, roles, userOperations } from '@natter/contracts';
 import type { System } from '@natter/local/system';
 import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
-import { bytesOf, type Cookies, type Credentials, callOf } from './call.ts';
-import { type Answer, Connection } from './connection.ts';
-import { createDictionary, type Dictionary } from './dictionary.ts';
+import { bytesOf, type Cookies, type Credentials, callOf } from '../requests/call.ts';
+import { type Answer, Connection } from '../requests/connection.ts';
+import { createDictionary, type Dictionary } from '../requests/dictionary.ts';
 import { beginSession, tokenFor, tokenKey } from './logins.ts';
 
 export const roleNames = [

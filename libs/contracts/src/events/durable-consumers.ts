@@ -1,5 +1,5 @@
-import type { Appender } from './events/declare.ts';
-import type { EventName } from './events/index.ts';
+import type { Appender } from './declare.ts';
+import type { EventName } from './index.ts';
 
 interface DurableConsumer {
   service: Appender;

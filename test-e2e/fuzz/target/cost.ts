@@ -1,5 +1,5 @@
 /** CPU that one request costs the processes of the system, measured while no other request runs. */
-import { cpuOf, differenceOf } from '../bench/processes.ts';
+import { cpuOf, differenceOf } from '../../measure/processes.ts';
 import type { WatchedSystem } from './watched-system.ts';
 
 /** A slower request may have computed for a second; a faster one has not. */

@@ -1,6 +1,7 @@
 /** Ordinary values by the name of a parameter or field, where the type alone is not enough. */
+
+import type { Random } from '../../random.ts';
 import type { Dictionary } from './dictionary.ts';
-import type { Random } from './random.ts';
 
 export interface Making {
   random: Random;

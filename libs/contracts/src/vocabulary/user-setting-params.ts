@@ -1,12 +1,12 @@
-import { described, type Param } from './param.ts';
+import { described, type Param } from '../model/param.ts';
 import {
   realmDefaultNames,
   type UserSetting,
   type UserSettingName,
   userSettingNames,
   userSettings,
-} from './user-settings.ts';
-import { userSettingMeanings } from './vocabulary/user-settings.ts';
+} from '../model/user-settings.ts';
+import { userSettingMeanings } from './user-settings.ts';
 
 type SettingParams = { [N in UserSettingName]: (typeof userSettings)[N]['param'] };
 const paramOf = (name: UserSettingName): Param => {

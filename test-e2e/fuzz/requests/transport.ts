@@ -1,6 +1,7 @@
 /** Mutations of a request apart from its values: framing, headers, truncation. */
+
+import type { Random } from '../../random.ts';
 import type { Call } from './call.ts';
-import type { Random } from './random.ts';
 
 type Mutation = (call: Call, random: Random) => void;
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type System, startSystem } from '@natter/local/system';
-import type { Address } from './load/connection.ts';
-import type { ProcessGroups } from './processes.ts';
+import type { ProcessGroups } from '../../measure/processes.ts';
+import type { Address } from '../load/connection.ts';
 
 /** Differences from `npm start`; empty for nearly every scenario. */
 export interface Variant {
@@ -140,8 +140,8 @@ async function isOfThisSchema(dataDir: string): Promise<boolean> {
 }
 
 function schemaHash(): string {
-  const migrations = join(import.meta.dirname, '../../libs/database/migrations');
-  const seeding = join(import.meta.dirname, 'data');
+  const migrations = join(import.meta.dirname, '../../../libs/database/migrations');
+  const seeding = join(import.meta.dirname, '../data');
   const hash = createHash('sha256');
   for (const folder of [migrations, seeding])
     for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));

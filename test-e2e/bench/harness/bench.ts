@@ -1,11 +1,11 @@
 import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
 import pg from 'pg';
+import { createFloors, type Floors } from '../floors/floors.ts';
+import type { FloorWork } from '../floors/work-process.ts';
+import type { Address } from '../load/connection.ts';
+import type { Job, LoadResult } from '../load/job.ts';
+import { type LoadProcess, startLoadProcess } from '../load/load-process.ts';
 import { type Api, createApi } from './api.ts';
-import { createFloors, type Floors } from './floors/floors.ts';
-import type { FloorWork } from './floors/work-process.ts';
-import type { Address } from './load/connection.ts';
-import type { Job, LoadResult } from './load/job.ts';
-import { type LoadProcess, startLoadProcess } from './load/load-process.ts';
 import { watch } from './measure.ts';
 import type { Measurement } from './measurement.ts';
 import type { Sizes } from './sizes.ts';

@@ -1,8 +1,8 @@
 /** Sends one request and checks the answer: against the contract, the role, the other realm's secrets, and its cost. */
 import type { Operation } from '@natter/contracts';
-import { bytesOf, type Call, type Credentials } from './call.ts';
-import { check } from './check.ts';
-import { type Answer, type Connection, NoAnswer } from './connection.ts';
+import { bytesOf, type Call, type Credentials } from '../requests/call.ts';
+import { check } from '../requests/check.ts';
+import { type Answer, type Connection, NoAnswer } from '../requests/connection.ts';
 import { costOf, createSuspects } from './cost.ts';
 import type { Coverage } from './coverage.ts';
 import { createGate } from './gate.ts';

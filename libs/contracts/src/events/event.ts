@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { Audience } from './audience.ts';
-import type { EventName, LoggedEvents } from './events/index.ts';
-import { type IdSet, idSet } from './id-set.ts';
-import type { UnknownUser } from './unknown-user.ts';
-import type { Withheld } from './withheld.ts';
+import type { Audience } from '../model/audience.ts';
+import { type IdSet, idSet } from '../model/id-set.ts';
+import type { UnknownUser } from '../model/unknown-user.ts';
+import type { Withheld } from '../model/withheld.ts';
+import type { EventName, LoggedEvents } from './index.ts';
 
 /**
  * One event of a realm's log. It contains all data that any queue needs, so that a gateway makes no further requests: a

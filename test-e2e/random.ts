@@ -1,4 +1,4 @@
-import { randomOf } from '../kills.ts';
+import { randomOf } from './kills.ts';
 
 /** A seeded source of choices: the same seed gives the same choices. */
 export interface Random {

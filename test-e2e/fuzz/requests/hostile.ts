@@ -1,5 +1,5 @@
 /** Values made to break parsers, renderers, matchers and stores. Large ones are built on use. */
-import type { Random } from './random.ts';
+import type { Random } from '../../random.ts';
 
 const nest = (open: string, close: string, depth: number): string => open.repeat(depth) + close.repeat(depth);
 const sized = (text: string, size: number): string => text.repeat(Math.ceil(size / text.length)).slice(0, size);

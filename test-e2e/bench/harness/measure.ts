@@ -1,7 +1,7 @@
-import type { LoadResult } from './load/job.ts';
+import { cpuOf, differenceOf, machineTicks, type ProcessGroups } from '../../measure/processes.ts';
+import { curveOf, latencyOf } from '../../measure/statistics.ts';
+import type { LoadResult } from '../load/job.ts';
 import type { Measurement } from './measurement.ts';
-import { cpuOf, differenceOf, machineTicks, type ProcessGroups } from './processes.ts';
-import { curveOf, latencyOf } from './statistics.ts';
 
 export interface Watched {
   name: string;

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../../random.ts';
 
 /** Maximum number of values per kind; newer ones replace older ones. */
 const perKind = 128;
