@@ -100,7 +100,6 @@ export const durableConsumers: readonly DurableConsumer[] = [
       'stream/update',
       'subscription/add',
       'user_group/add',
-      'user_group/update',
       'user_group/add_members',
       'user_group/remove_members',
       ...personEvents,

@@ -109,8 +109,10 @@ export const projections: readonly Projection[] = [
     table: 'messaging.standing',
     consumer: 'notices',
     events: personEvents,
-    columns: { realm_id, user_id: 'a.id', full_name: 'a.full_name', role: 'a.role', bot_owner_id: 'a.bot_owner_id' },
+    columns: { realm_id, user_id: 'a.id', role: 'a.role', bot_owner_id: 'a.bot_owner_id' },
     from: accounts,
+    // Not used any more; the next release drops it.
+    own: ['full_name'],
   },
   {
     service: 'messaging',
@@ -158,14 +160,6 @@ export const projections: readonly Projection[] = [
     events: ['user_group/add', 'user_group/add_subgroups', 'user_group/remove_subgroups'],
     columns: subgroupColumns,
     from: subgroups,
-  },
-  {
-    service: 'messaging',
-    table: 'messaging.group_name',
-    consumer: 'notices',
-    events: ['user_group/add', 'user_group/update'],
-    columns: { realm_id: 'g.realm_id', group_id: 'g.id', name: 'g.name' },
-    from: 'users.user_group g',
   },
   {
     service: 'messaging',

@@ -2,24 +2,21 @@ import { type LogEvent, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
-/**
- * Maintains roles, owners of bots and the system bots. Only processes of the previous release read
- * `standing.full_name`, during an upgrade (ADR 21).
- */
+/** Maintains roles, owners of bots and the system bots. */
 export async function addStanding(work: Work, { body: { person } }: LogEvent<'realm_user/add'>): Promise<void> {
   await work.run(sql.unsafe`
-    INSERT INTO messaging.standing (realm_id, user_id, full_name, role, bot_owner_id)
-    VALUES (${work.realmId}, ${person.user_id}, ${person.full_name}, ${person.role}, ${person.bot_owner_id ?? null}) ON CONFLICT DO NOTHING`);
+    INSERT INTO messaging.standing (realm_id, user_id, role, bot_owner_id)
+    VALUES (${work.realmId}, ${person.user_id}, ${person.role}, ${person.bot_owner_id ?? null}) ON CONFLICT DO NOTHING`);
   if (person.is_system_bot)
     await work.run(sql.unsafe`
       INSERT INTO messaging.system_bot (realm_id, user_id, name) VALUES (${work.realmId}, ${person.user_id}, ${person.full_name}) ON CONFLICT DO NOTHING`);
 }
 
 export async function updateStanding(work: Work, { body: { person } }: LogEvent<'realm_user/update'>): Promise<void> {
-  const { full_name, role, bot_owner_id } = person;
-  if (full_name === undefined && role === undefined && bot_owner_id === undefined) return;
+  const { role, bot_owner_id } = person;
+  if (role === undefined && bot_owner_id === undefined) return;
   await work.run(sql.unsafe`
-    UPDATE messaging.standing SET full_name = coalesce(${full_name ?? null}, full_name), role = coalesce(${role ?? null}::int, role),
+    UPDATE messaging.standing SET role = coalesce(${role ?? null}::int, role),
       bot_owner_id = coalesce(${bot_owner_id ?? null}::int, bot_owner_id)
     WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id}`);
 }

@@ -7,14 +7,9 @@ import { mentionOf } from './mentioned.ts';
 
 const nameRow = z.object({ name: z.string() });
 
-/** Maintains names of groups, and notifies users whom another user added to or removed from a group. */
+/** Notifies users whom another user added to or removed from a group. */
 export async function groupAdded(work: Work, { body: { group }, note }: LogEvent<'user_group/add'>): Promise<void> {
-  await storeName(work, group.id, group.name);
   if (note) await tell(work, group.id, note.added, 'added you to');
-}
-
-export async function groupUpdated(work: Work, { body }: LogEvent<'user_group/update'>): Promise<void> {
-  if (body.data.name !== undefined) await storeName(work, body.group_id, body.data.name);
 }
 
 export async function membersAdded(work: Work, { body, note }: LogEvent<'user_group/add_members'>): Promise<void> {
@@ -23,13 +18,6 @@ export async function membersAdded(work: Work, { body, note }: LogEvent<'user_gr
 
 export async function membersRemoved(work: Work, event: LogEvent<'user_group/remove_members'>): Promise<void> {
   if (event.note) await tell(work, event.body.group_id, event.note.removed, 'removed you from');
-}
-
-/** Processes of the previous release read `group_name` during an upgrade; this release does not (ADR 21). */
-async function storeName(work: Work, groupId: number, name: string): Promise<void> {
-  await work.run(sql.unsafe`
-    INSERT INTO messaging.group_name (realm_id, group_id, name) VALUES (${work.realmId}, ${groupId}, ${name})
-    ON CONFLICT (realm_id, group_id) DO UPDATE SET name = excluded.name`);
 }
 
 interface Membership {

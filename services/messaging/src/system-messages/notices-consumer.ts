@@ -3,7 +3,7 @@ import type { Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { addStanding, updateStanding } from '../model/standing.ts';
 import { channelChanged, channelsCreated } from './channel-notices.ts';
-import { groupAdded, groupUpdated, membersAdded, membersRemoved } from './group-notices.ts';
+import { groupAdded, membersAdded, membersRemoved } from './group-notices.ts';
 import { storeRealmSettings } from './notice-settings.ts';
 import { personJoined } from './person-notices.ts';
 import { subscribedByOthers } from './subscription-notices.ts';
@@ -27,7 +27,6 @@ export function noticesConsumer(owner: Owner, hint: (dueSeconds: number) => void
       'stream/update': answering(channelChanged),
       'subscription/add': answering(subscribedByOthers),
       'user_group/add': answering(groupAdded),
-      'user_group/update': groupUpdated,
       'user_group/add_members': answering(membersAdded),
       'user_group/remove_members': answering(membersRemoved),
       'realm_user/add': answering(async (work, event: LogEvent<'realm_user/add'>) => {
