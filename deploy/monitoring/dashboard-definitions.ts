@@ -23,24 +23,18 @@ const quantiles = (metric: string, filter: string, by = ''): Panel['queries'] =>
     expr: `histogram_quantile(${quantile}, sum by (le${by}) (rate(${metric}_bucket{${filter}}[$__rate_interval])))`,
     legend: `p${quantile * 100}`,
   }));
-const graph = (
-  title: string,
-  unit: Panel['unit'],
-  description: string,
-  queries: Panel['queries'],
-  width = 12,
-): Panel => ({
+const graph = (title: string, unit: Panel['unit'], description: string, queries: Panel['queries']): Panel => ({
   title,
   description,
   unit,
   kind: 'graph',
   queries,
-  width,
+  width: 12,
 });
-const stat = (title: string, unit: Panel['unit'], description: string, expr: string, alarmAbove: number): Panel => ({
+const stat = (title: string, description: string, expr: string, alarmAbove: number): Panel => ({
   title,
   description,
-  unit,
+  unit: 'short',
   kind: 'stat',
   queries: [{ expr, legend: title }],
   alarmAbove,
@@ -64,24 +58,21 @@ const overview: Dashboard = {
       'The same, measured from outside through the way that clients take.',
       quantiles('natter_canary_delivery_seconds', ''),
     ),
-    stat('Acknowledged but undelivered', 'short', 'Must be 0.', 'max(natter_canary_undelivered)', 0),
+    stat('Acknowledged but undelivered', 'Must be 0.', 'max(natter_canary_undelivered)', 0),
     stat(
       'Doubled, reordered, queues lost',
-      'short',
       'Must be 0.',
       'sum(natter_canary_doubled_total) + sum(natter_canary_reordered_total) + sum(natter_canary_queues_lost_total)',
       0,
     ),
     stat(
       'Events missing in Redis',
-      'short',
       'Committed and not yet in the log that gateways read.',
       'max(natter_log_lag_events)',
       100,
     ),
     stat(
       'Parked events',
-      'short',
       'What a consumer could not handle.',
       'sum(max by (service, consumer) (natter_parked_events))',
       0,
@@ -127,29 +118,27 @@ const overview: Dashboard = {
 };
 
 /** Panels of every process. */
-const process = (service: string): Panel[] => [
-  graph(
-    'Processor',
-    'short',
-    'Cores used, by process.',
-    one(`rate(process_cpu_seconds_total{service="${service}"}[$__rate_interval])`, '{{instance}}'),
-    8,
-  ),
-  graph(
-    'Memory',
-    'bytes',
-    'Resident, by process.',
-    one(`process_resident_memory_bytes{service="${service}"}`, '{{instance}}'),
-    8,
-  ),
-  graph(
-    'Event loop',
-    's',
-    'How long a process was busy at a time (p99).',
-    one(`nodejs_eventloop_lag_p99_seconds{service="${service}"}`, '{{instance}}'),
-    8,
-  ),
-];
+const process = (service: string): Panel[] =>
+  [
+    graph(
+      'Processor',
+      'short',
+      'Cores used, by process.',
+      one(`rate(process_cpu_seconds_total{service="${service}"}[$__rate_interval])`, '{{instance}}'),
+    ),
+    graph(
+      'Memory',
+      'bytes',
+      'Resident, by process.',
+      one(`process_resident_memory_bytes{service="${service}"}`, '{{instance}}'),
+    ),
+    graph(
+      'Event loop',
+      's',
+      'How long a process was busy at a time (p99).',
+      one(`nodejs_eventloop_lag_p99_seconds{service="${service}"}`, '{{instance}}'),
+    ),
+  ].map((panel) => ({ ...panel, width: 8 }));
 
 const operations = (service: string): Panel[] => [
   graph(

@@ -29,7 +29,7 @@ const xml = (text: string): string =>
 export function drawPanel(panel: Panel, series: Series[], range: { start: number; end: number }, place: Place): string {
   const { x, y, width, height } = place;
   const body =
-    panel.kind === 'stat' ? drawNumber(panel, series, width, height) : drawGraph(panel, series, range, width, height);
+    panel.kind === 'stat' ? drawNumber(panel, series, width, height) : drawGraph(panel, series, range, place);
   return [
     `<g transform="translate(${x} ${y})">`,
     `<rect width="${width}" height="${height}" rx="3" fill="#fff" stroke="#d8dbe0"/>`,
@@ -60,8 +60,7 @@ function drawGraph(
   { unit }: Panel,
   series: Series[],
   range: { start: number; end: number },
-  width: number,
-  height: number,
+  { width, height }: Place,
 ): string[] {
   const area = { left: 58, right: width - 12, top: 30, bottom: height - 44 };
   const top = niceCeiling(Math.max(0, ...series.flatMap(({ points }) => points.map(({ value }) => value))));
