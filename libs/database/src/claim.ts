@@ -132,7 +132,7 @@ export function replay(answer: Answer): unknown {
     );
   if (!('error' in answer)) return answer.result;
   const { code, message, extra, status } = answer.error;
-  throw new ChatError(code, message, extra, undefined, status);
+  throw new ChatError(code, message, extra, { status });
 }
 
 export const toStored = ({ code, message, extra, status }: ChatError): Answer => ({

@@ -45,5 +45,5 @@ export class WaitingTasks {
   }
 }
 
-export const overloaded = (cause: string): ChatError =>
-  new ChatError('SERVICE_UNAVAILABLE', 'The server is busy. Try again in a moment.', {}, new Error(cause));
+export const overloaded = (reason: string): ChatError =>
+  new ChatError('SERVICE_UNAVAILABLE', 'The server is busy. Try again in a moment.', {}, { cause: new Error(reason) });

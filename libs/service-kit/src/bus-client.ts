@@ -249,7 +249,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       status: number;
     };
     if (!(code in errorStatus)) throw new ChatError('INTERNAL_ERROR', message, extra);
-    throw new ChatError(code as ErrorCode, message, extra, undefined, status);
+    throw new ChatError(code as ErrorCode, message, extra, { status });
   }
 }
 

@@ -63,7 +63,12 @@ test('addresses, arguments of commands and answers of servers are not logged, al
     response: '550 secret-answer',
     rejected: ['secret@mail.example'],
   });
-  const outer = new ChatError('SERVICE_UNAVAILABLE', 'away', {}, new AggregateError([redis, mail], 'several'));
+  const outer = new ChatError(
+    'SERVICE_UNAVAILABLE',
+    'away',
+    {},
+    { cause: new AggregateError([redis, mail], 'several') },
+  );
   for (const error of [redis, mail, outer, failed('connect redis://user:secret@host:1', {})])
     expect(lineOf(error)).not.toContain('secret');
   const { err } = JSON.parse(lineOf(outer));

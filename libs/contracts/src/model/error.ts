@@ -83,8 +83,7 @@ export class ChatError extends Error {
     code: ErrorCode,
     message: string,
     extra: Record<string, unknown> = {},
-    cause?: unknown,
-    status: number = errorStatus[code],
+    { cause, status = errorStatus[code] }: { cause?: unknown; status?: number } = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'ChatError';
@@ -96,9 +95,9 @@ export class ChatError extends Error {
 
 export const badRequest = (message: string): ChatError => new ChatError('BAD_REQUEST', message);
 /** For drafts, scheduled messages, snippets and emoji that do not exist: BAD_REQUEST with HTTP 404. */
-export const missing = (message: string): ChatError => new ChatError('BAD_REQUEST', message, {}, undefined, 404);
+export const missing = (message: string): ChatError => new ChatError('BAD_REQUEST', message, {}, { status: 404 });
 export const unavailable = (cause?: unknown): ChatError =>
-  new ChatError('SERVICE_UNAVAILABLE', 'The server is not ready for this request. Try again.', {}, cause);
+  new ChatError('SERVICE_UNAVAILABLE', 'The server is not ready for this request. Try again.', {}, { cause });
 
 /** Whether a request was refused for what it is. Outages and unknown errors are no refusals, and must reach the client as such. */
 export const isRefusal = (error: unknown): error is ChatError =>
