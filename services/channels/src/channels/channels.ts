@@ -18,13 +18,10 @@ export function readHandlers(service: Service): Handlers {
         const { actor } = context;
         if ((filters.include_all || filters.include_all_active) && !isAdministrator(actor))
           throw badRequest('User not authorized for this query');
-        const visible = await visibleChannels(
-          database,
-          actor.realmId,
-          actor.userId,
-          actor,
-          !filters.exclude_archived && !filters.include_all_active,
-        );
+        const visible = await visibleChannels(database, actor, {
+          holder: actor,
+          withArchived: !filters.exclude_archived && !filters.include_all_active,
+        });
         const wanted = visible.filter((one) => isWanted(one, filters, actor));
         const ofOwner = filters.include_owner_subscribed ? await ownersChannels(service, database, actor) : [];
         const systemGroups = systemGroupsOf(await directories.read(database, actor.realmId));
@@ -49,7 +46,7 @@ export function readHandlers(service: Service): Handlers {
     handle(channelOperations.getStreamId, (context, { stream }) =>
       reading(service, context, async (database) => {
         const { actor } = context;
-        const visible = await visibleChannels(database, actor.realmId, actor.userId, actor, false);
+        const visible = await visibleChannels(database, actor, { holder: actor, withArchived: false });
         const found = visible.find(({ channel }) => channel.name.toLowerCase() === stream.trim().toLowerCase());
         if (!found) throw badRequest(`Invalid channel name '${stream}'`);
         return { stream_id: found.channel.id };
@@ -72,6 +69,10 @@ async function ownersChannels({ directories }: Service, executor: Executor, acto
   const directory = await directories.read(executor, actor.realmId);
   const owner = directory.people.get(actor.userId)?.botOwnerId;
   if (owner == null) return [];
-  const visible = await visibleChannels(executor, actor.realmId, owner, directory.holder(owner), false);
+  const visible = await visibleChannels(
+    executor,
+    { realmId: actor.realmId, userId: owner },
+    { holder: directory.holder(owner), withArchived: false },
+  );
   return visible.filter(({ isSubscribed }) => isSubscribed);
 }

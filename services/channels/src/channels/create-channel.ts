@@ -22,7 +22,7 @@ export function createChannelHandlers(service: Service): Handlers {
             ? []
             : resolvePrincipals(decision.directory, params.subscribers, decision.actor, true);
         const wanted = [{ name, description, html: htmlOf(description), color: undefined }];
-        const answer = await subscribe(decision, wanted, principals, params, { refusesAll: true });
+        const answer = await subscribe(decision, wanted, principals, { configuration: params, refusesAll: true });
         const [created] = await enter(decision.work, [name]);
         if (!created) throw new Error('A channel vanished while it was created');
         return { id: created.channel.id, ...sentOrNot(params, answer) };

@@ -80,7 +80,7 @@ async function change(
       note: { by: actor.userId, before: old },
       ...formsOf(after),
     });
-  await tellChangeOfChannel(work, directory, after, knewBefore, knowNow);
+  await tellChangeOfChannel(work, directory, after, { before: knewBefore, after: knowNow });
   if (after.is_default !== before.is_default) await tellDefaultChannels(work, directory);
   if (after.is_private && !before.is_private) await leaveDefaultGroups(decision, channel);
   Object.assign(channel, after);

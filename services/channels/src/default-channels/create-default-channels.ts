@@ -21,7 +21,7 @@ export function createDefaultChannelsHandlers(service: Service): Handlers {
       const write = <R>(decide: (work: Work) => Promise<R>): Promise<R> => owner.background(realmId, decide);
       const { attempt } = context;
       return deciding(service, { actor, meta, attempt, hasCaughtUp: isComplete, write }, async (decision) => {
-        await subscribe(decision, wanted, [actor.userId], configuration, { refusesAll: true });
+        await subscribe(decision, wanted, [actor.userId], { configuration, refusesAll: true });
         return {};
       });
     }),

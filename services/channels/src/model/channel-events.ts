@@ -9,9 +9,9 @@ import type { Executor, Work } from '@natter/database';
 import { sql } from '@natter/database';
 import { z } from 'zod';
 import { to } from './audience.ts';
-import { type SystemGroups, toChannel } from './channel-object.ts';
+import { toChannel } from './channel-object.ts';
 import type { ChannelRow } from './channel-row.ts';
-import type { Directory } from './directory/directory.ts';
+import { type Directory, systemGroupsOf } from './directory/directory.ts';
 import { grouped } from './grouped.ts';
 
 const capability = 'archived_channels';
@@ -39,7 +39,6 @@ const smallChannel = 250;
 export async function channelsAppear(
   work: Work,
   directory: Directory,
-  systemGroups: SystemGroups,
   revealed: readonly Revealed[],
   withSubscribers: boolean,
 ): Promise<void> {
@@ -48,6 +47,7 @@ export async function channelsAppear(
   const told = withSubscribers
     ? revealed.filter(({ channel }) => ids <= maxIdsTold || channel.subscriber_count < smallChannel)
     : [];
+  const systemGroups = systemGroupsOf(directory);
   for (const group of grouped(revealed, ({ channel, to }) => `${channel.is_archived} ${to.join()}`))
     work.emit({
       type: 'stream',

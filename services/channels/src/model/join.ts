@@ -49,7 +49,7 @@ export async function join(
   await store(work, directory, real, personal);
   for (const { channel } of real) work.bump(`channel:${channel.id}`);
   tellNewcomers(work, directory, real);
-  tellSubscribers(work, directory, real, personal, note);
+  tellSubscribers(work, directory, real, { ...note, personal });
   const changes = real.map(({ channel, subscribers, added }) => ({
     channel,
     userIds: added,
@@ -165,8 +165,7 @@ function tellSubscribers(
   work: Work,
   directory: Directory,
   joinings: readonly Joining[],
-  personal: PersonalOf,
-  note: JoinNote,
+  { by, notify, personal }: JoinNote & { personal: PersonalOf },
 ): void {
   const groups = grouped(joinings, ({ channel, added }) => `${channel.is_archived} ${added.join()}`);
   for (const [index, group] of groups.entries()) {
@@ -188,8 +187,8 @@ function tellSubscribers(
         personal,
       ),
       note: {
-        by: note.by,
-        told: index === 0 ? toldOf(joinings, note.notify) : [],
+        by,
+        told: index === 0 ? toldOf(joinings, notify) : [],
         channel_ids: group.map(({ channel }) => channel.id),
         user_ids: first.added,
       },

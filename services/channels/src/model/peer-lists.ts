@@ -10,23 +10,18 @@ import { tellPeers } from './tell-peers.ts';
  * A deactivated user is removed from the lists of subscribers, keeps the subscriptions, and receives no more messages.
  */
 export const leaveLists = (work: Work, directory: Directory, userId: number): Promise<void> =>
-  change(work, directory, userId, 'peer_remove', -1);
+  change(work, directory, userId, 'peer_remove');
 
 /** A reactivated user is listed again. */
 export const enterLists = (work: Work, directory: Directory, userId: number): Promise<void> =>
-  change(work, directory, userId, 'peer_add', 1);
+  change(work, directory, userId, 'peer_add');
 
-async function change(
-  work: Work,
-  directory: Directory,
-  userId: number,
-  op: 'peer_add' | 'peer_remove',
-  by: number,
-): Promise<void> {
+async function change(work: Work, directory: Directory, userId: number, op: 'peer_add' | 'peer_remove'): Promise<void> {
   const channels = await work.any(sql.type(channelRow)`
     SELECT ${channelColumns} FROM channels.channel c JOIN channels.subscription s ON s.channel_id = c.id
     WHERE s.realm_id = ${work.realmId} AND s.user_id = ${userId} AND s.is_active ORDER BY c.id FOR UPDATE OF c`);
   if (channels.length === 0) return;
+  const by = op === 'peer_add' ? 1 : -1;
   await addToCounts(
     work,
     channels.map((channel) => ({ channel, by })),

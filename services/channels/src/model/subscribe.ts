@@ -48,8 +48,7 @@ export async function subscribe(
   decision: Decision,
   wanted: readonly Wanted[],
   principals: readonly number[],
-  configuration: Configuration,
-  { refusesAll }: { refusesAll: boolean },
+  { configuration, refusesAll }: { configuration: Configuration; refusesAll: boolean },
 ): Promise<Answer> {
   const { work, directory, actor } = decision;
   if (isGuest(actor)) throw badRequest('Not allowed for guest users');

@@ -1,3 +1,4 @@
+import type { Actor } from '@natter/contracts';
 import { type Executor, plannedEachTime, sql } from '@natter/database';
 import { z } from 'zod';
 import type { ChannelRow } from './channel-row.ts';
@@ -17,10 +18,9 @@ const listRow = z.object({ channel_id: z.number(), users: z.array(z.number()) })
  */
 export async function subscriberLists(
   executor: Executor,
-  realmId: number,
+  { realmId, userId }: Pick<Actor, 'realmId' | 'userId'>,
   channels: readonly ChannelRow[],
   choice: SubscribersChoice,
-  asking: number,
 ): Promise<(channelId: number) => Record<string, number[]>> {
   if (choice === 'false') return () => ({});
   const isWhole = ({ subscriber_count }: ChannelRow): boolean => choice === 'true' || subscriber_count < alwaysWhole;
@@ -28,7 +28,7 @@ export async function subscriberLists(
   const partial = channels.filter((channel) => !isWhole(channel)).map(({ id }) => id);
   const lists = new Map([
     ...(await readWhole(executor, realmId, whole)),
-    ...(await readPartial(executor, realmId, partial, asking)),
+    ...(await readPartial(executor, realmId, partial, userId)),
   ]);
   const isPartial = new Set(partial);
   return (id) => ({ [isPartial.has(id) ? 'partial_subscribers' : 'subscribers']: lists.get(id) ?? [] });

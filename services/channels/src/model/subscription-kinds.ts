@@ -12,24 +12,28 @@ export interface SubscriptionKinds {
   never_subscribed: JsonPieces;
 }
 
+/** The user who asks, and the directory of their realm. */
+interface Asking {
+  realmId: number;
+  userId: number;
+  directory: Directory;
+}
+
 /** Channels by the user's relation to them, each in the form that clients get. */
 export async function subscriptionKinds(
   executor: Executor,
-  realmId: number,
-  userId: number,
-  directory: Directory,
+  asking: Asking,
   visible: readonly Visible[],
-  choice: SubscribersChoice,
-  { withNulls }: { withNulls: boolean },
+  { subscribers, withNulls }: { subscribers: SubscribersChoice; withNulls: boolean },
 ): Promise<SubscriptionKinds> {
+  const { userId, directory } = asking;
   const person = directory.people.get(userId);
   const textOf = channelTexts(systemGroupsOf(directory));
   const lists = await subscriberLists(
     executor,
-    realmId,
+    asking,
     visible.map(({ channel }) => channel),
-    choice,
-    userId,
+    subscribers,
   );
   const kinds: Record<keyof SubscriptionKinds, string[]> = {
     subscriptions: [],

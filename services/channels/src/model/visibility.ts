@@ -6,7 +6,7 @@ import { minus } from './audience.ts';
 import { channelsAppear, channelsVanish, type Revealed } from './channel-events.ts';
 import { channelColumns, channelRow } from './channel-row.ts';
 import { tellDefaultsTo } from './default-events.ts';
-import { type Directory, systemGroupsOf } from './directory/directory.ts';
+import type { Directory } from './directory/directory.ts';
 import type { GroupChange } from './group-events.ts';
 
 const seenRow = channelRow.extend({ is_subscribed: z.boolean() });
@@ -32,7 +32,7 @@ export async function tellChangeOfPerson(work: Work, directory: Directory, forme
     if (is && !was) revealed.push({ channel, to: [userId] });
     if (was && !is) hidden.push({ channel, to: [userId] });
   }
-  await channelsAppear(work, directory, systemGroupsOf(directory), revealed, former.role !== undefined);
+  await channelsAppear(work, directory, revealed, former.role !== undefined);
   channelsVanish(work, hidden);
   await tellDefaultsTo(work, userId, isNonGuest(former.role), isNonGuest(now.role));
 }
@@ -70,7 +70,7 @@ export async function tellChangeOfGroups(work: Work, directory: Directory, chang
     if (gained.length > 0) revealed.push({ channel, to: gained });
     if (lost.length > 0) hidden.push({ channel, to: lost });
   }
-  await channelsAppear(work, directory, systemGroupsOf(directory), revealed, true);
+  await channelsAppear(work, directory, revealed, true);
   channelsVanish(work, hidden);
 }
 
@@ -110,12 +110,10 @@ export async function tellChangeOfChannel(
   work: Work,
   directory: Directory,
   channel: z.infer<typeof channelRow>,
-  before: ReadonlySet<number>,
-  after: ReadonlySet<number>,
+  knowers: { before: ReadonlySet<number>; after: ReadonlySet<number> },
 ): Promise<void> {
-  const gained = minus(after, before);
-  const lost = minus(before, after);
-  if (gained.length > 0)
-    await channelsAppear(work, directory, systemGroupsOf(directory), [{ channel, to: gained }], true);
+  const gained = minus(knowers.after, knowers.before);
+  const lost = minus(knowers.before, knowers.after);
+  if (gained.length > 0) await channelsAppear(work, directory, [{ channel, to: gained }], true);
   if (lost.length > 0) channelsVanish(work, [{ channel, to: lost }]);
 }

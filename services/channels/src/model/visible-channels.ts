@@ -1,3 +1,4 @@
+import type { Actor } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { type Holder, hasMetadataAccess } from '@natter/permissions';
 import { LRUCache } from 'lru-cache';
@@ -38,10 +39,8 @@ export interface Visible {
  */
 export async function visibleChannels(
   executor: Executor,
-  realmId: number,
-  userId: number,
-  holder: Holder | undefined,
-  withArchived: boolean,
+  { realmId, userId }: Pick<Actor, 'realmId' | 'userId'>,
+  { holder, withArchived }: { holder: Holder | undefined; withArchived: boolean },
 ): Promise<Visible[]> {
   const standings = await executor.any(sql.type(standingRow)`
     SELECT c.id, ${version}, s.is_active AS is_subscribed, ${personalColumns} FROM channels.channel c

@@ -24,19 +24,15 @@ export function snapshotHandlers({ owner, directories, noteSeen }: Service): Han
         const isNonGuest = holder !== undefined && holder.role !== 600;
         const state: Record<string, unknown> = {};
         if (wants('subscription') || wants('stream')) {
-          const visible = await visibleChannels(
-            executor,
-            realmId,
-            userId,
-            holder,
-            asked.capabilities.archived_channels ?? false,
-          );
+          const withArchived = asked.capabilities.archived_channels ?? false;
+          const visible = await visibleChannels(executor, { realmId, userId }, { holder, withArchived });
           const textOf = channelTexts(systemGroupsOf(directory));
           if (wants('stream')) state.streams = listOf(blocksOf(visible.map(({ channel }) => textOf(channel))));
           if (wants('subscription'))
             Object.assign(
               state,
-              await subscriptionKinds(executor, realmId, userId, directory, visible, asked.include_subscribers, {
+              await subscriptionKinds(executor, { realmId, userId, directory }, visible, {
+                subscribers: asked.include_subscribers,
                 withNulls: asked.capabilities.notification_settings_null ?? false,
               }),
             );

@@ -16,7 +16,7 @@ export function changeSubscriptionsHandlers(service: Service): Handlers {
         const { subscribed, already_subscribed } =
           params.add.length === 0
             ? { subscribed: {}, already_subscribed: {} }
-            : await subscribe(decision, wantedOf(params.add, htmlOf), own, plain, { refusesAll: true });
+            : await subscribe(decision, wantedOf(params.add, htmlOf), own, { configuration: plain, refusesAll: true });
         const left = await unsubscribe(decision, params.delete, own);
         return { subscribed, already_subscribed, ...left };
       });

@@ -11,7 +11,8 @@ export function subscribeHandlers(service: Service): Handlers {
       const htmlOf = await renderedDescriptions(service, context.actor, descriptionsOf(params.subscriptions));
       return deciding(service, context, async (decision) => {
         const principals = resolvePrincipals(decision.directory, params.principals, decision.actor, true);
-        const answer = await subscribe(decision, wantedOf(params.subscriptions, htmlOf), principals, params, {
+        const answer = await subscribe(decision, wantedOf(params.subscriptions, htmlOf), principals, {
+          configuration: params,
           refusesAll: params.authorization_errors_fatal,
         });
         return {

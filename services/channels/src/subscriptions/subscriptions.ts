@@ -14,17 +14,14 @@ export function subscriptionHandlers(service: Service): Handlers {
     handle(channelOperations.getSubscriptions, (context, { include_subscribers }) =>
       reading(service, context, async (database) => {
         const { actor } = context;
-        const visible = await visibleChannels(database, actor.realmId, actor.userId, actor, false);
+        const visible = await visibleChannels(database, actor, { holder: actor, withArchived: false });
         const directory = await directories.read(database, actor.realmId);
         const subscribed = visible.filter(({ isSubscribed }) => isSubscribed);
         const { subscriptions } = await subscriptionKinds(
           database,
-          actor.realmId,
-          actor.userId,
-          directory,
+          { realmId: actor.realmId, userId: actor.userId, directory },
           subscribed,
-          include_subscribers,
-          { withNulls: true },
+          { subscribers: include_subscribers, withNulls: true },
         );
         return toJson({ subscriptions });
       }),
@@ -33,7 +30,7 @@ export function subscriptionHandlers(service: Service): Handlers {
     handle(channelOperations.getSubscribers, (context, { stream_id }) =>
       reading(service, context, async (database) => {
         const channel = await knownChannel(database, context.actor, stream_id);
-        const lists = await subscriberLists(database, context.actor.realmId, [channel], 'true', context.actor.userId);
+        const lists = await subscriberLists(database, context.actor, [channel], 'true');
         return { subscribers: lists(channel.id).subscribers ?? [] };
       }),
     ),
@@ -52,7 +49,7 @@ export function subscriptionHandlers(service: Service): Handlers {
         const { actor } = context;
         await mustBeKnown(service, database, context, user_id);
         const subscribed = await channelsOf(database, actor.realmId, user_id);
-        const visible = await visibleChannels(database, actor.realmId, actor.userId, actor, false);
+        const visible = await visibleChannels(database, actor, { holder: actor, withArchived: false });
         const ids = visible.map(({ channel }) => channel.id);
         return { subscribed_channel_ids: ids.filter((id) => subscribed.has(id)) };
       }),
