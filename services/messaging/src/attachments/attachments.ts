@@ -34,7 +34,8 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
       temporaryUrl(context, `${realm_id_str}/${folder}/${token}/${filename}`),
     ),
 
-    handle(uploadOperations.getFile, async ({ actor, meta }, { realm_id, folder, token, name }) => {
+    handle(uploadOperations.getFile, async (context, { realm_id, folder, token, name }) => {
+      const { actor, meta } = context;
       // A user whose access was just revoked must not get the file.
       await owner.catchUp(meta.realmId, actor?.basis);
       const file = await findFile(
@@ -43,7 +44,7 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
         sql.fragment`a.path_id = ${`${realm_id}/${folder}/${token}/${name}`}`,
       );
       const sources = { messages: reading.messages, policy: await reading.policies.get(meta, true) };
-      return file && (await mayGet(database, sources, actor, meta, file)) ? pageOf(file, 600) : noFile;
+      return file && (await mayGet(database, sources, context, file)) ? pageOf(file, 600) : noFile;
     }),
 
     handle(uploadOperations.getTemporaryFile, async ({ meta }, { access }) => {
@@ -81,10 +82,11 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
     }),
   ];
 
-  async function temporaryUrl({ actor, meta }: UserContext, pathId: string): Promise<{ url: string }> {
+  async function temporaryUrl(context: UserContext, pathId: string): Promise<{ url: string }> {
+    const { actor, meta } = context;
     const file = await findFile(database, actor.realmId, sql.fragment`a.path_id = ${pathId}`);
     const sources = { messages: reading.messages, policy: await reading.policies.get(meta, false) };
-    if (!file || !(await mayGet(database, sources, actor, meta, file))) throw missing('File not found.');
+    if (!file || !(await mayGet(database, sources, context, file))) throw missing('File not found.');
     const until = Math.floor(Date.now() / 1000) + urlSeconds;
     return {
       url: `/user_uploads/temporary/${file.id}-${until}-${signed(file, until)}/${encodeURIComponent(inPath(file.name))}`,

@@ -47,16 +47,14 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
       const reader = await readerOf(owner, reading, actor, meta);
       const wanted = [...new Set(messages)];
       const scope = await scopeOf(reader, [], wanted);
-      const found = await select(
-        database,
-        scope,
-        sql.fragment`m.id = ANY(${sql.array(wanted, 'int8')})`,
-        'ASC',
-        wanted.length + 1,
-      );
+      const found = await select(database, scope, {
+        where: sql.fragment`m.id = ANY(${sql.array(wanted, 'int8')})`,
+        order: 'ASC',
+        limit: wanted.length + 1,
+      });
       if (found.length < wanted.length) throw badRequest('Invalid message(s)');
       return context.write(async (work) => {
-        const { changed, skippedChannels } = await change(work, actor, op, name, found);
+        const { changed, skippedChannels } = await change(work, actor, { op, flag: name }, found);
         return { messages: changed, ignored_because_not_subscribed_channels: skippedChannels };
       });
     }),
@@ -73,7 +71,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
         after: Math.min(params.num_after, maxAtOnce - Math.min(params.num_before, maxAtOnce)),
       });
       return write(async (work) => {
-        const { changed, skippedChannels } = await change(work, actor, params.op, name, page.ids);
+        const { changed, skippedChannels } = await change(work, actor, { op: params.op, flag: name }, page.ids);
         return {
           processed_count: page.ids.length,
           updated_count: changed.length,
@@ -105,7 +103,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
       ];
       const reader = await readerOf(owner, reading, actor, meta);
       const scope = await scopeOf(reader, terms).catch(refusedAs(invalidChannelId));
-      const [any] = await select(database, scope, sql.fragment`true`, 'DESC', 1);
+      const [any] = await select(database, scope, { where: sql.fragment`true`, order: 'DESC', limit: 1 });
       if (any === undefined) throw badRequest(`No such topic '${topic_name}'`);
       return readAll(context, scope, {});
     }),
@@ -138,8 +136,7 @@ const subscribedRow = z.object({
 async function change(
   work: Work,
   actor: Actor,
-  op: Op,
-  flag: Editable,
+  { op, flag }: { op: Op; flag: Editable },
   messageIds: readonly number[],
 ): Promise<{ changed: number[]; skippedChannels: number[] }> {
   const { userId } = actor;
@@ -170,7 +167,7 @@ async function change(
       await work.run(
         sql.unsafe`DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND flag = ${flag} AND message_id = ANY(${ids})`,
       );
-    emitFlags(work, userId, op, flag, changed);
+    emitFlags(work, userId, { op, flag }, changed);
   }
   return { changed, skippedChannels };
 }

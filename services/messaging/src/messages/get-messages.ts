@@ -11,7 +11,7 @@ import {
 import { sql } from '@natter/database';
 import { type Handlers, handle, JsonPieces, type Owner, toJson } from '@natter/service-kit';
 import { channelCopies } from '../model/reading/channel-copy.ts';
-import { messageObjects } from '../model/reading/message-object.ts';
+import { type MessageObject, messageObjects } from '../model/reading/message-object.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { pageOf, pageOfIds, select } from '../model/reading/page.ts';
 import { type Reader, type Reading, readerOf } from '../model/reading/reader.ts';
@@ -50,10 +50,11 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       const pieces: Uint8Array[] = [];
       const viewer = { realmId: meta.realmId, userId: actor?.userId ?? 0, channels: reader.channels, policy };
       const limit = params.message_ids ? requireWithinBytes : withinBytes;
-      const page = await readPage(database, viewer, found, shown, limit, (objects) => {
+      const take = (objects: readonly MessageObject[]): void => {
         const text = objects.map((object) => JSON.stringify(object)).join(',');
         if (text !== '') pieces.push(Buffer.from(`${pieces.length === 0 ? '' : ','}${text}`));
-      });
+      };
+      const page = await readPage(database, viewer, found, { shown, limit, take });
       const messages = new JsonPieces([Buffer.from('['), ...pieces, Buffer.from(']')]);
       return toJson({
         anchor: page.anchor,
@@ -127,13 +128,11 @@ async function byIds(
       parameters: 'message_ids, anchor, num_before, num_after',
     });
   if (ids.length > maxPage) throw badRequest(`Too many messages requested (maximum ${maxPage}).`);
-  const found = await select(
-    reader.executor,
-    scope,
-    sql.fragment`m.id = ANY(${sql.array([...ids], 'int8')})`,
-    'ASC',
-    maxPage,
-  );
+  const found = await select(reader.executor, scope, {
+    where: sql.fragment`m.id = ANY(${sql.array([...ids], 'int8')})`,
+    order: 'ASC',
+    limit: maxPage,
+  });
   return pageOfIds(found);
 }
 

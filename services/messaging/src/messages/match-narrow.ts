@@ -16,13 +16,11 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
     handle(messageReadingOperations.matchNarrow, async ({ actor, meta }, { msg_ids, narrow }) => {
       const reader = await readerOf(owner, reading, actor, meta);
       const scope = await scopeOf(reader, parseNarrow(narrow), msg_ids);
-      const ids = await select(
-        database,
-        scope,
-        sql.fragment`m.id = ANY(${sql.array(msg_ids, 'int8')})`,
-        'ASC',
-        maxPage,
-      );
+      const ids = await select(database, scope, {
+        where: sql.fragment`m.id = ANY(${sql.array(msg_ids, 'int8')})`,
+        order: 'ASC',
+        limit: maxPage,
+      });
       const policy = await reading.policies.get(meta, false);
       const shown = {
         renderer: owner.renderer,
@@ -33,9 +31,11 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
       };
       const viewer = { realmId: meta.realmId, userId: actor.userId, channels: reader.channels, policy };
       const messages: MessageObject[] = [];
-      await readPage(database, viewer, pageOfIds(ids), shown, requireWithinBytes, (objects) =>
-        messages.push(...objects),
-      );
+      await readPage(database, viewer, pageOfIds(ids), {
+        shown,
+        limit: requireWithinBytes,
+        take: (objects) => messages.push(...objects),
+      });
       return {
         messages: Object.fromEntries(
           messages.map((message) => [

@@ -78,6 +78,15 @@ function requireMovable({ total, allowed, first }: z.infer<typeof movableRow>): 
     );
 }
 
+/** A change by a user, and the messages that it moves or edits. */
+interface Written {
+  userId: number;
+  anchor: Anchor;
+  change: Change;
+  messageIds: readonly number[];
+  rendered: RenderedContent | undefined;
+}
+
 /**
  * Writes the change and the previous values; returns its time in seconds. A message that is moved with others, and
  * already has the maximum number of edits, is moved without a history entry, so that frequent edits of it do not
@@ -85,18 +94,14 @@ function requireMovable({ total, allowed, first }: z.infer<typeof movableRow>): 
  */
 export async function writeChange(
   work: Work,
-  userId: number,
-  anchor: Anchor,
-  movedIds: readonly number[],
-  change: Change,
-  rendered: RenderedContent | undefined,
+  { userId, anchor, change, messageIds, rendered }: Written,
 ): Promise<number> {
   const { now } = await work.one(
     sql.type(z.object({ now: z.number() }))`SELECT floor(extract(epoch FROM clock_timestamp()))::float8 AS now`,
   );
   const channelId = change.target?.channel_id ?? null;
   const isMove = change.topic !== undefined || change.target !== undefined;
-  const ids = sql.array([...movedIds], 'int8');
+  const ids = sql.array([...messageIds], 'int8');
   await work.run(sql.unsafe`
     INSERT INTO messaging.message_edit (realm_id, message_id, user_id, edited_at, prev_content, prev_rendered_content, prev_topic, topic, prev_channel_id, channel_id)
     SELECT realm_id, id, ${userId}, to_timestamp(${now}), CASE WHEN id = ${anchor.id} AND ${change.content !== undefined} THEN content END,

@@ -9,7 +9,7 @@ export function renderMessageHandlers(owner: Owner, policies: RealmPolicies, sig
       const policy = await policies.get(meta, false);
       const linkifiers = await linkifiersOf(owner.database, actor.realmId);
       const hidden = await sight.hiddenFrom(actor, meta, policy);
-      const { context } = await referredBy(owner.database, actor, content, policy, linkifiers, hidden);
+      const { context } = await referredBy(owner.database, { actor, policy, hidden, facts: { linkifiers } }, content);
       return { rendered: (await owner.renderer.render(actor, content, context)).html };
     }),
   ];

@@ -10,7 +10,7 @@ export function sendHandlers(owner: Owner, sending: Sending): Handlers {
       const content = checkedContent(params.content);
       // Names are looked up in projections, which may be slightly behind.
       if (/[@#]_?\*/.test(content)) await owner.catchUp(actor.realmId);
-      const decided = await decideSend(sending, actor, meta, params, content, context.attempt > 0);
+      const decided = await decideSend(sending, { actor, meta, params, content, fresh: context.attempt > 0 });
       const { newVisibilityPolicy: automatic_new_visibility_policy } = decided;
       const rest = automatic_new_visibility_policy === undefined ? {} : { automatic_new_visibility_policy };
       return context.commit({ ...decided, answer: { named: 'id', rest } });

@@ -72,19 +72,10 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         if (movesSeveral) await countMoved(work, mover, messageIds.length);
         // Before the move: the users who could see it at the old place.
         const { told, losers } = await receivers(work, message, change, messageIds);
-        const at = await writeChange(work, actor.userId, anchor, messageIds, change, rendered);
+        const written = { userId: actor.userId, anchor, change, messageIds, rendered };
+        const at = await writeChange(work, written);
         const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
-        const event = {
-          flags,
-          topicLinks: links,
-          userId: actor.userId,
-          anchor,
-          change,
-          messageIds,
-          channel: message.channel,
-          rendered,
-          at,
-        };
+        const event = { ...written, flags, topicLinks: links, channel: message.channel, at };
         work.emit(updateEvent({ ...event, audience: told }));
         if (message.channel && losers.length > 0) {
           const where = { channelId: message.channel.channel_id, topic: anchor.topic };
@@ -98,7 +89,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
           message.channel !== undefined &&
           !(await hasOthers(work, message.channel.channel_id, anchor.topic, messageIds));
         if (message.channel && isWhole)
-          await takePreferencesAlong(work, message.channel, anchor.topic, change, messageIds);
+          await takePreferencesAlong(work, { channel: message.channel, topic: anchor.topic }, change, messageIds);
         if (message.channel && isMove)
           await queueMoveNotices(work, {
             mover: { id: actor.userId, name: (await nameOf(work, work.realmId, actor.userId)) ?? '' },
@@ -112,7 +103,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         const { content } = change;
         return {
           detached_uploads:
-            content === undefined ? [] : await referencesOfEdit(work, actor, anchor.id, content, referred),
+            content === undefined ? [] : await referencesOfEdit(work, actor, anchor.id, { content, referred }),
         };
       });
     }),
@@ -205,18 +196,20 @@ async function hasOthers(
 /** Topic preferences of users who can follow are moved with the topic. */
 async function takePreferencesAlong(
   work: Work,
-  from: PostingRules,
-  topic: string,
+  { channel, topic }: { channel: PostingRules; topic: string },
   change: Change,
   messageIds: readonly number[],
 ): Promise<void> {
-  const to = change.target ?? from;
+  const to = change.target ?? channel;
   const newTopic = change.topic ?? topic;
   return moveTopicPreferences(
     work,
-    { channelId: from.channel_id, topic },
-    { channelId: to.channel_id, topic: newTopic },
-    await hasOthers(work, to.channel_id, newTopic, messageIds),
-    (userIds) => readersAmong(work, to, userIds),
+    { channelId: channel.channel_id, topic },
+    {
+      channelId: to.channel_id,
+      topic: newTopic,
+      exists: await hasOthers(work, to.channel_id, newTopic, messageIds),
+      readersAmong: (userIds) => readersAmong(work, to, userIds),
+    },
   );
 }

@@ -61,14 +61,13 @@ export async function markRead(work: Work, userId: number, messageIds: readonly 
   if (messageIds.length === 0) return;
   await setRead(work, userId, messageIds);
   for (let from = 0; from < messageIds.length; from += perEvent)
-    emitFlags(work, userId, 'add', 'read', messageIds.slice(from, from + perEvent));
+    emitFlags(work, userId, { op: 'add', flag: 'read' }, messageIds.slice(from, from + perEvent));
 }
 
 export function emitFlags(
   work: Work,
   userId: number,
-  op: 'add' | 'remove',
-  flag: string,
+  { op, flag }: { op: 'add' | 'remove'; flag: string },
   messages: readonly number[],
 ): void {
   const body = { flag, messages, all: false } as const;

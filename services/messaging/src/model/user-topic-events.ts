@@ -1,16 +1,19 @@
 import { emptyTopicDisplayName, idSet, type LogEvent } from '@natter/contracts';
 
+/** What a user chose for a topic; `policy` is one of `visibility`. */
+export interface TopicPreference {
+  userId: number;
+  channelId: number;
+  topic: string;
+  policy: number;
+  updatedSeconds: number;
+}
+
 /**
  * The events of a changed preference. Clients without support for preferences receive only mutes, if they registered
  * for them.
  */
-export function userTopicEvents(
-  userId: number,
-  channelId: number,
-  topic: string,
-  policy: number,
-  updatedSeconds: number,
-): LogEvent[] {
+export function userTopicEvents({ userId, channelId, topic, policy, updatedSeconds }: TopicPreference): LogEvent[] {
   return [
     {
       type: 'user_topic',

@@ -1,7 +1,7 @@
 import { emptyTopicDisplayName, idSet, roles } from '@natter/contracts';
 import { type Executor, lockFor, type Query, sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { userTopicEvents } from './user-topic-events.ts';
+import { type TopicPreference, userTopicEvents } from './user-topic-events.ts';
 
 export const visibility = { inherit: 0, muted: 1, unmuted: 2, followed: 3 } as const;
 
@@ -19,13 +19,13 @@ export async function writeTopic(
   { channelId, topic }: Place,
   policy: number,
 ): Promise<void> {
-  const updated = nowSeconds();
+  const preference = { userId, channelId, topic, policy, updatedSeconds: nowSeconds() };
   await work.run(
     policy === visibility.inherit
       ? sql.unsafe`DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic})`
-      : upsertTopic(work.realmId, userId, channelId, topic, policy, updated),
+      : upsertTopic(work.realmId, preference),
   );
-  for (const event of userTopicEvents(userId, channelId, topic, policy, updated)) work.emit(event);
+  for (const event of userTopicEvents(preference)) work.emit(event);
 }
 
 /** The time of a change in seconds, as in its event and in later registers. */
@@ -33,11 +33,7 @@ export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 export const upsertTopic = (
   realmId: number,
-  userId: number,
-  channelId: number,
-  topic: string,
-  policy: number,
-  updatedSeconds: number,
+  { userId, channelId, topic, policy, updatedSeconds }: TopicPreference,
 ): Query =>
   sql.unsafe`INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
     VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy}, to_timestamp(${updatedSeconds}))
@@ -87,29 +83,27 @@ export async function mutedTopics(executor: Executor, realmId: number, userId: n
 }
 
 const heldRow = z.object({ user_id: z.number(), topic: z.string(), policy: z.number() });
-interface Place {
+export interface Place {
   channelId: number;
   topic: string;
 }
 
-/**
- * Preferences are moved with a whole topic. If the target topic exists (`isMerge`), the more visible preference wins.
- */
-export async function moveTopicPreferences(
-  work: Work,
-  from: Place,
-  to: Place,
-  isMerge: boolean,
-  readersAmong: (userIds: readonly number[]) => Promise<ReadonlySet<number>>,
-): Promise<void> {
+interface Target extends Place {
+  exists: boolean;
+  /** The subset of users who may read it. */
+  readersAmong: (userIds: readonly number[]) => Promise<ReadonlySet<number>>;
+}
+
+/** Preferences are moved with a whole topic. If the target topic exists, the more visible preference wins. */
+export async function moveTopicPreferences(work: Work, from: Place, to: Target): Promise<void> {
   if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
   const [here, there] = [await held(work, from), await held(work, to)];
-  const readers = await readersAmong([...here.keys()]);
+  const readers = await to.readersAmong([...here.keys()]);
   for (const userId of [...new Set([...here.keys(), ...there.keys()])].sort((a, b) => a - b)) {
     const [own, other] = [here.get(userId), there.get(userId)];
     const [policy, before] = [own?.policy ?? visibility.inherit, other?.policy ?? visibility.inherit];
     if (own) await writeTopic(work, userId, { ...from, topic: own.topic }, visibility.inherit);
-    const after = isMerge ? merged(policy, before) : Math.max(policy, before);
+    const after = to.exists ? merged(policy, before) : Math.max(policy, before);
     // A preference moves only if its user may read the target.
     const isChanged = after !== before && (!own || readers.has(userId));
     if (isChanged) await writeTopic(work, userId, { ...to, topic: other?.topic ?? to.topic }, after);

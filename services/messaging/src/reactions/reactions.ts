@@ -4,6 +4,7 @@ import {
   ChatError,
   type LogEvent,
   messageChangeOperations,
+  type ParamsOf,
   type RequestMeta,
   totals,
 } from '@natter/contracts';
@@ -52,7 +53,7 @@ export function reactionHandlers(
           totals.reactions,
           sql.fragment`messaging.reaction WHERE realm_id = ${work.realmId} AND message_id = ${message.id}`,
         );
-        work.emit(await reactionEvent(work, 'add', actor, unknown, message, emoji));
+        work.emit(await reactionEvent(work, 'add', { message, emoji, actor, unknown }));
         return {};
       });
     }),
@@ -69,10 +70,10 @@ export function reactionHandlers(
         // A deactivated emoji can still be removed by the name under which it was added.
         const gone = await work.maybeOne(sql.type(emojiRow)`
           DELETE FROM messaging.reaction WHERE realm_id = ${work.realmId} AND message_id = ${message.id} AND user_id = ${actor.userId}
-            AND ${await which(work, message, actor, name, code, params.reaction_type || undefined)}
+            AND ${await which(work, message, actor, params)}
           RETURNING emoji_name, emoji_code, reaction_type`);
         if (!gone) throw new ChatError('REACTION_DOES_NOT_EXIST', "Reaction doesn't exist.");
-        work.emit(await reactionEvent(work, 'remove', actor, unknown, message, gone));
+        work.emit(await reactionEvent(work, 'remove', { message, emoji: gone, actor, unknown }));
         return {};
       });
     }),
@@ -87,12 +88,14 @@ export function reactionHandlers(
     work: Work,
     message: ReadableMessage,
     actor: Actor,
-    name: string | undefined,
-    code: string | undefined,
-    type: string | undefined,
+    {
+      emoji_name: name,
+      emoji_code: code,
+      reaction_type: type,
+    }: ParamsOf<typeof messageChangeOperations.removeReaction>,
   ) {
     if (code !== undefined)
-      return sql.fragment`emoji_code = ${emojiCode(code)} AND reaction_type = ${type ?? 'unicode_emoji'}`;
+      return sql.fragment`emoji_code = ${emojiCode(code)} AND reaction_type = ${type || 'unicode_emoji'}`;
     const own = await work.maybeOne(sql.type(emojiRow)`
       SELECT emoji_name, emoji_code, reaction_type FROM messaging.reaction
       WHERE realm_id = ${work.realmId} AND message_id = ${message.id} AND user_id = ${actor.userId} AND emoji_name = ${name ?? ''} LIMIT 1`);
@@ -108,13 +111,18 @@ const alreadyThere = (work: Work, messageId: number, code: string, type: string)
     WHERE realm_id = ${work.realmId} AND message_id = ${messageId} AND emoji_code = ${code} AND reaction_type = ${type}
     ORDER BY reacted_at LIMIT 1`);
 
+interface Reaction {
+  message: ReadableMessage;
+  emoji: Emoji;
+  actor: Actor;
+  /** How the actor is shown to users who may not see them. */
+  unknown: UnknownActor | undefined;
+}
+
 async function reactionEvent(
   work: Work,
   op: 'add' | 'remove',
-  actor: Actor,
-  unknown: UnknownActor | undefined,
-  message: ReadableMessage,
-  emoji: Emoji,
+  { message, emoji, actor, unknown }: Reaction,
 ): Promise<LogEvent> {
   const person = await work.maybeOne(sql.type(z.object({ email: z.string(), full_name: z.string() }))`
     SELECT email, full_name FROM messaging.person WHERE realm_id = ${work.realmId} AND user_id = ${actor.userId}`);

@@ -14,7 +14,7 @@ export function updateMutedTopicHandlers({ database }: Owner): Handlers {
       const channelId = await subscribedChannel(database, actor, params);
       const policy = params.op === 'add' ? visibility.muted : visibility.inherit;
       return context.write(async (work) => {
-        await setTopic(work, actor.userId, channelId, topic, policy);
+        await setTopic(work, actor.userId, { channelId, topic }, policy);
         return {};
       });
     }),

@@ -2,7 +2,7 @@ import { badRequest, emptyTopicDisplayName, limits, topicOperations, totals } fr
 import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import type { ChannelReach } from '../model/channel-reach.ts';
-import { emitMutedTopics, topicRow, visibility, writeTopic } from '../model/user-topics.ts';
+import { emitMutedTopics, type Place, topicRow, visibility, writeTopic } from '../model/user-topics.ts';
 
 /** Per-user preferences of topics (inherit, muted, unmuted, followed), and the older mutes. */
 export function userTopicHandlers(reach: ChannelReach): Handlers {
@@ -13,7 +13,7 @@ export function userTopicHandlers(reach: ChannelReach): Handlers {
       // A preference can be removed even if the channel is no longer accessible.
       if (params.visibility_policy !== visibility.inherit) await reach.readable(actor, meta, params.stream_id);
       return context.write(async (work) => {
-        await setTopic(work, actor.userId, params.stream_id, topic, params.visibility_policy);
+        await setTopic(work, actor.userId, { channelId: params.stream_id, topic }, params.visibility_policy);
         return {};
       });
     }),
@@ -28,13 +28,7 @@ export function checkedTopic(topic: string): string {
 }
 
 /** Sets a preference and notifies its user, if it changed. */
-export async function setTopic(
-  work: Work,
-  userId: number,
-  channelId: number,
-  topic: string,
-  policy: number,
-): Promise<void> {
+export async function setTopic(work: Work, userId: number, { channelId, topic }: Place, policy: number): Promise<void> {
   const known = await work.maybeOne(sql.type(topicRow)`
     SELECT channel_id, topic, policy, 0 AS updated FROM messaging.user_topic
     WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) FOR UPDATE`);

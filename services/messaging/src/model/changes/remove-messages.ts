@@ -27,7 +27,7 @@ export async function removeMessages(
   await work.run(sql.unsafe`DELETE FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
   if (where) await tellWhereChannelBegins(work, where.channelId, messageIds);
   for (const event of deletionEvents(where, messageIds, audience)) work.emit(event);
-  for (const star of starred) emitFlags(work, star.userId, 'remove', 'starred', star.messageIds);
+  for (const star of starred) emitFlags(work, star.userId, { op: 'remove', flag: 'starred' }, star.messageIds);
 }
 
 const starredRow = z.object({ user_id: z.number(), message_id: z.number() });

@@ -1,5 +1,6 @@
 import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
 import { type Database, type Executor, sql } from '@natter/database';
+import type { Context } from '@natter/service-kit';
 import { z } from 'zod';
 import type { MessageReach } from '../message-reach.ts';
 import { channelCopies } from '../reading/channel-copy.ts';
@@ -53,8 +54,7 @@ const lookedAt = 20;
 export async function mayGet(
   database: Database,
   { messages, policy }: { messages: MessageReach; policy: RealmPolicy },
-  actor: Actor | undefined,
-  meta: RequestMeta,
+  { actor, meta }: Pick<Context, 'actor' | 'meta'>,
   file: FileRow,
 ): Promise<boolean> {
   if (!actor && !policy.settings.enable_spectator_access) return false;

@@ -70,8 +70,7 @@ export async function referencesOfEdit(
   work: Work,
   actor: Actor,
   messageId: number,
-  content: string,
-  referred: readonly number[],
+  { content, referred }: { content: string; referred: readonly number[] },
 ): Promise<ReturnType<typeof toAttachment>[]> {
   const tokens = tokensIn(work.realmId, content);
   const ofMessage = sql.fragment`realm_id = ${work.realmId} AND message_id = ${messageId}`;

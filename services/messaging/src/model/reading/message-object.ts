@@ -56,19 +56,21 @@ const fullRow = z.object({
 });
 type FullRow = z.infer<typeof fullRow>;
 
+type ReaderId = Pick<Viewer, 'realmId' | 'userId'>;
+
 /** The statements that read what message objects consist of. */
-export function partsOf(realmId: number, userId: number, messageIds: readonly number[], shown: ShownAs) {
-  const isAsked = sql.fragment`realm_id = ${realmId} AND id = ANY(${sql.array([...messageIds], 'int8')})`;
+export function partsOf(reader: ReaderId, messageIds: readonly number[], shown: ShownAs) {
+  const isAsked = sql.fragment`realm_id = ${reader.realmId} AND id = ANY(${sql.array([...messageIds], 'int8')})`;
   const participants = sql.fragment`
     SELECT sender_id FROM messaging.message WHERE ${isAsked}
     UNION SELECT unnest(recipient_ids) FROM messaging.message WHERE ${isAsked}`;
   return {
-    rows: rowsOf(realmId, userId, messageIds, shown),
-    ...besideRows(realmId, userId, messageIds, shown, participants),
+    rows: rowsOf(reader, messageIds, shown),
+    ...besideRows(reader, messageIds, shown, participants),
   };
 }
 
-function rowsOf(realmId: number, userId: number, messageIds: readonly number[], shown: ShownAs) {
+function rowsOf({ realmId, userId }: ReaderId, messageIds: readonly number[], shown: ShownAs) {
   const searched = shown.search ? sql.fragment`m.rendered_content` : sql.fragment`NULL::text`;
   return sql.type(fullRow)`
     SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
@@ -82,8 +84,7 @@ function rowsOf(realmId: number, userId: number, messageIds: readonly number[], 
 
 /** `participants`: a query of the ids of those who sent or received the messages. */
 const besideRows = (
-  realmId: number,
-  userId: number,
+  { realmId, userId }: ReaderId,
   messageIds: readonly number[],
   shown: ShownAs,
   participants: ReturnType<typeof sql.fragment>,
@@ -115,13 +116,12 @@ export async function messageObjects(
   shown: ShownAs,
 ): Promise<MessageObject[]> {
   if (messageIds.length === 0) return [];
-  const { realmId, userId } = viewer;
   // Not as one statement: converting long texts to JSON and back takes three times as long.
-  const rows = [...(await executor.any(rowsOf(realmId, userId, messageIds, shown)))];
+  const rows = [...(await executor.any(rowsOf(viewer, messageIds, shown)))];
   // Not looked up again: a message that is deleted meanwhile would have no sender.
   const participants = [...new Set(rows.flatMap((row) => [row.sender_id, ...(row.recipient_ids ?? [])]))];
   const among = sql.fragment`SELECT unnest(${sql.array(participants, 'int4')})`;
-  const beside = besideRows(realmId, userId, messageIds, shown, among);
+  const beside = besideRows(viewer, messageIds, shown, among);
   return objectsOf(executor, viewer, { rows, ...(await readAtOnce(executor, beside)) }, shown);
 }
 

@@ -39,9 +39,17 @@ export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): 
   const isOldest = anchor <= 0;
   const isNewest = anchor >= largerThanAnyId;
   const beside = await idsOfEach(executor, {
-    before: !isOldest && idsBeside(reader, scope, sql.fragment`m.id < ${anchor}`, 'DESC', wanted.before),
-    at: !isOldest && !isNewest && wanted.includeAnchor && idsWhere(scope, sql.fragment`m.id = ${anchor}`, 'ASC', 1),
-    after: !isNewest && idsBeside(reader, scope, sql.fragment`m.id > ${anchor}`, 'ASC', wanted.after),
+    before:
+      !isOldest &&
+      idsBeside(reader, scope, { where: sql.fragment`m.id < ${anchor}`, order: 'DESC', limit: wanted.before }),
+    at:
+      !isOldest &&
+      !isNewest &&
+      wanted.includeAnchor &&
+      idsWhere(scope, { where: sql.fragment`m.id = ${anchor}`, order: 'ASC', limit: 1 }),
+    after:
+      !isNewest &&
+      idsBeside(reader, scope, { where: sql.fragment`m.id > ${anchor}`, order: 'ASC', limit: wanted.after }),
   });
   const { before = [], at = [], after = [] } = beside;
   return {
@@ -63,6 +71,13 @@ export const pageOfIds = (ids: number[]): Page => ({
   foundOldest: false,
   foundNewest: false,
 });
+
+/** The first messages of a scope, in this order, that fulfil a condition. */
+interface Selection {
+  where: Fragment;
+  order: 'ASC' | 'DESC';
+  limit: number;
+}
 
 type IdQuery = ReturnType<typeof idsWhere>;
 
@@ -117,7 +132,7 @@ async function firstSince(reader: Reader, scope: Scope, seconds: number): Promis
     if (!found || found.sent >= seconds) late = middle;
     else early = found.id + 1;
   }
-  const query = idsBeside(reader, scope, sql.fragment`m.id >= ${early}`, 'ASC', 1);
+  const query = idsBeside(reader, scope, { where: sql.fragment`m.id >= ${early}`, order: 'ASC', limit: 1 });
   return query && (await executor.maybeOne(query))?.id;
 }
 
@@ -130,16 +145,11 @@ async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Pro
 }
 
 /** Undefined if nothing is wanted. */
-function idsBeside(
-  reader: Reader,
-  scope: Scope,
-  side: Fragment,
-  order: 'ASC' | 'DESC',
-  limit: number,
-): IdQuery | undefined {
+function idsBeside(reader: Reader, scope: Scope, selection: Selection): IdQuery | undefined {
+  const { where, order, limit } = selection;
   const { meta, actor } = reader;
   if (limit === 0) return undefined;
-  if (!scope.isFeed || !actor) return idsWhere(scope, side, order, limit);
+  if (!scope.isFeed || !actor) return idsWhere(scope, selection);
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
   const { whole, received } = ownChannels(reader.channels, actor);
   // Messages moved to channels that the reader never was in are found through the channel, not through the feed.
@@ -149,30 +159,24 @@ function idsBeside(
       channels.map((channel) => channel.channel_id),
       'int4',
     )}) p (channel_id), LATERAL (SELECT m.id FROM messaging.message m
-      WHERE m.channel_id = p.channel_id AND ${all(scope.narrowing)} AND ${condition} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}) f`;
+      WHERE m.channel_id = p.channel_id AND ${all(scope.narrowing)} AND ${condition} AND ${where} ORDER BY m.id ${direction} LIMIT ${limit}) f`;
   return sql.type(idRow)`
     SELECT ${plan(scope)} m.id FROM (
       ${ofChannels(whole, sql.fragment`true`)}
       UNION ALL ${ofChannels(known, isReceived(reader.channels, actor))}
       UNION ALL (SELECT d.message_id AS id FROM messaging.direct_message d JOIN messaging.message m ON m.realm_id = d.realm_id AND m.id = d.message_id
-        WHERE d.realm_id = ${meta.realmId} AND d.user_id = ${actor.userId} AND ${all(scope.narrowing)} AND ${side} ORDER BY d.message_id ${direction} LIMIT ${limit})
+        WHERE d.realm_id = ${meta.realmId} AND d.user_id = ${actor.userId} AND ${all(scope.narrowing)} AND ${where} ORDER BY d.message_id ${direction} LIMIT ${limit})
     ) m ORDER BY m.id ${direction} LIMIT ${limit}`;
 }
 
-function idsWhere(scope: Scope, side: Fragment, order: 'ASC' | 'DESC', limit: number) {
+function idsWhere(scope: Scope, { where, order, limit }: Selection) {
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
   return sql.type(idRow)`
-    SELECT ${plan(scope)} m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${side} ORDER BY m.id ${direction} LIMIT ${limit}`;
+    SELECT ${plan(scope)} m.id FROM messaging.message m WHERE ${all(scope.conditions)} AND ${where} ORDER BY m.id ${direction} LIMIT ${limit}`;
 }
 
-export async function select(
-  executor: Executor,
-  scope: Scope,
-  side: Fragment,
-  order: 'ASC' | 'DESC',
-  limit: number,
-): Promise<number[]> {
-  const rows = await executor.any(idsWhere(scope, side, order, limit));
+export async function select(executor: Executor, scope: Scope, selection: Selection): Promise<number[]> {
+  const rows = await executor.any(idsWhere(scope, selection));
   return rows.map((row) => row.id);
 }
 

@@ -24,5 +24,5 @@ export const createDecideSend =
       throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
     const unset = { queue_id: undefined, local_id: undefined, widget_content: undefined };
     const params = { ...message, ...unset, sender: undefined, forged: undefined, time: undefined };
-    return decideSend(sending, actor, meta, params, checkedContent(message.content), fresh);
+    return decideSend(sending, { actor, meta, params, content: checkedContent(message.content), fresh });
   };

@@ -1,4 +1,4 @@
-import type { Actor, IdSet, RequestMeta } from '@natter/contracts';
+import type { IdSet } from '@natter/contracts';
 import type { Database, Decided } from '@natter/database';
 import type { Renderer } from '@natter/renderer';
 import { type RealmPolicies, realmBasis, type Sight } from '@natter/service-kit';
@@ -16,7 +16,7 @@ import { authorOf, invalidMirrored } from './mirrored.ts';
 import { limitsDirect, requireDirectAllowed } from './posting-rights.ts';
 import { namesGroup, referredBy } from './render-context.ts';
 import { unreadForOf } from './resolution-notice.ts';
-import type { Params } from './send-params.ts';
+import type { SendRequest } from './send-params.ts';
 import { senderFacts } from './sender-facts.ts';
 import { topicPreferencesAfter } from './topic-preferences.ts';
 import { widgetOfSend } from './widget-of-send.ts';
@@ -38,36 +38,36 @@ export interface DecidedSend extends Decided {
 
 /**
  * Decides a send completely: destination, permission, mentions, rendering. Pure except for a constant number of
- * look-ups, however many users receive it. `fresh`: without possibly outdated copies.
+ * look-ups, however many users receive it.
  */
 export async function decideSend(
   { database, channels, policies, sight, renderer, authors }: Sending,
-  actor: Actor,
-  meta: RequestMeta,
-  params: Params,
-  content: string,
-  fresh: boolean,
+  request: SendRequest,
 ): Promise<DecidedSend> {
+  const { actor, meta, params, content, fresh } = request;
   const policy = await policies.get(meta, fresh);
-  const { actor: author, ...mirrored } = await authorOf({ database, authors }, actor, meta, params, fresh);
-  const as = { authorId: author.userId, fresh };
-  const destination = await findDestination({ database, channels }, actor, meta, params, policy, as);
+  const { actor: author, ...mirrored } = await authorOf({ database, authors }, request);
+  const destination = await findDestination({ database, channels }, request, policy, author.userId);
   const usesGroups = namesGroup(content) || (destination.kind === 'direct' && limitsDirect(policy));
   const groupVersions = usesGroups ? await groupBasis(database, actor.realmId) : {};
-  const facts = await senderFacts(database, actor.realmId, author.userId, content, conversationOf(destination));
+  const conversation = conversationOf(destination);
+  const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });
   const isNew = facts.is_new_conversation;
   const hidden = await sight.hiddenFrom(actor, meta, policy);
+  const sender = { actor, policy, facts, hidden };
   if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
   if (destination.kind === 'direct') {
     if (isNew) requireKnown(destination.people, hidden, params.to);
-    await requireDirectAllowed(database, actor, destination.people, policy, isNew);
+    await requireDirectAllowed(database, sender, destination.people);
   }
-  const { context, groups, botIds } = await referredBy(database, actor, content, policy, facts.linkifiers, hidden);
+  const { context, groups, botIds } = await referredBy(database, sender, content);
   const topic = destination.kind === 'channel' ? destination.topic : '';
   const rendered = await renderer.render(actor, content, context, topic);
-  const mentioned = await mentionedBy(database, actor, rendered, groups, destination, policy);
-  const called = await calledBots(database, actor.realmId, destination, rendered.mentions.userIds, botIds);
-  const preferences = await topicPreferencesAfter(database, actor, destination, facts, rendered.mentions.userIds);
+  const mentioned = await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination);
+  const { userIds } = rendered.mentions;
+  const mentionedBots = userIds.filter((id) => botIds.has(id));
+  const called = await calledBots(database, actor.realmId, destination, mentionedBots);
+  const preferences = await topicPreferencesAfter(database, sender, destination, userIds);
   const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
   const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
   const unreadFor = await unreadForOf(database, actor.realmId, destination, params);

@@ -1,23 +1,12 @@
-import {
-  type Actor,
-  badRequest,
-  ChatError,
-  emptyTopicDisplayName,
-  type IdSet,
-  idSet,
-  type messagingOperations,
-  type ParamsOf,
-  type RealmPolicy,
-  type RequestMeta,
-} from '@natter/contracts';
+import { badRequest, ChatError, emptyTopicDisplayName, type IdSet, idSet, type RealmPolicy } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import type { ChannelCache, PostingRules } from '../channel-cache.ts';
 import { findPeople, findPeopleByEmail, type Person } from '../people.ts';
 import { truncatedTopic } from '../truncated.ts';
 import { notAuthorized } from './mirrored.ts';
 import { postingRight, requireTopicAllowed } from './posting-rights.ts';
+import type { Params, SendRequest } from './send-params.ts';
 
-type Params = ParamsOf<typeof messagingOperations.sendMessage>;
 /** Maximum id of a channel. */
 const maxId = 2 ** 31 - 1;
 
@@ -28,11 +17,9 @@ export type Destination =
 
 export async function findDestination(
   { database, channels }: { database: Database; channels: ChannelCache },
-  actor: Actor,
-  meta: RequestMeta,
-  params: Pick<Params, 'type' | 'to' | 'topic'>,
+  { actor, meta, params, fresh }: SendRequest,
   policy: RealmPolicy,
-  { authorId, fresh }: { authorId: number; fresh: boolean },
+  authorId: number,
 ): Promise<Destination> {
   if (params.type === 'channel' || params.type === 'stream') {
     const to = singleChannel(params.to);

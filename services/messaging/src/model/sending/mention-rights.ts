@@ -1,12 +1,10 @@
 import {
-  type Actor,
   badRequest,
   ChatError,
   type GroupSetting,
   groupPermissions,
   hasId,
   type IdSet,
-  type RealmPolicy,
   realmPermissions,
   sizeOf,
 } from '@natter/contracts';
@@ -18,15 +16,20 @@ import type { PostingRules } from '../channel-cache.ts';
 import { guestsAmong } from '../standing.ts';
 import type { Destination } from './destination.ts';
 import { membersOf } from './group-closure.ts';
-import type { NamedGroup } from './render-context.ts';
+import type { Referred } from './render-context.ts';
+import type { Sender } from './sender-facts.ts';
 
 /** Up to this many receivers anyone may use wildcard mentions. */
 const manyUsers = 15;
 
 /** The destination of a message, as far as mentions depend on it. */
-export type MentionedAt =
+export type MentionedAt = (
   | { kind: 'channel'; channel: Pick<PostingRules, 'channel_id'>; topic: string; audience: IdSet }
-  | { kind: 'direct'; audience: IdSet };
+  | { kind: 'direct'; audience: IdSet }
+) & {
+  /** Those of an edited message, whose audience has changed since. */
+  receivers?: ReadonlySet<number>;
+};
 
 export interface Mentioned {
   userIds: number[];
@@ -34,20 +37,15 @@ export interface Mentioned {
   mentionsChannel: boolean;
 }
 
-/**
- * The mentioned users among the receivers; refuses mentions that the sender may not make. `receivers`: those of an
- * edited message, whose audience has changed since.
- */
+/** The mentioned users among the receivers; refuses mentions that the sender may not make. */
 export async function mentionedBy(
   executor: Executor,
-  actor: Actor,
-  { mentions }: Rendered,
-  groups: readonly NamedGroup[],
+  { actor, policy }: Pick<Sender, 'actor' | 'policy'>,
+  { mentions, groups }: Pick<Rendered, 'mentions'> & Pick<Referred, 'groups'>,
   destination: MentionedAt,
-  policy: RealmPolicy,
-  // Only mentioned users are looked up among many receivers.
-  receivers: Pick<ReadonlySet<number>, 'has'> = { has: (id) => hasId(destination.audience, id) },
 ): Promise<Mentioned> {
+  // Only mentioned users are looked up among many receivers.
+  const { receivers = { has: (id: number) => hasId(destination.audience, id) } } = destination;
   const named = groups.filter((group) => mentions.groupIds.includes(group.id));
   for (const group of named)
     if (
@@ -96,11 +94,10 @@ export async function calledBots(
   executor: Executor,
   realmId: number,
   destination: Destination,
-  mentionedIds: readonly number[],
-  botIds: ReadonlySet<number>,
+  mentionedBots: readonly number[],
 ): Promise<number[]> {
   if (destination.kind === 'direct' || destination.channel.is_private) return [];
-  const bots = mentionedIds.filter((id) => botIds.has(id) && !hasId(destination.audience, id));
+  const bots = mentionedBots.filter((id) => !hasId(destination.audience, id));
   if (bots.length === 0) return [];
   const guests = destination.channel.is_web_public ? new Set<number>() : await guestsAmong(executor, realmId, bots);
   return bots.filter((id) => !guests.has(id)).sort((a, b) => a - b);

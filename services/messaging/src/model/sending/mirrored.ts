@@ -1,8 +1,8 @@
-import { type Actor, badRequest, type ChatError, type RequestMeta } from '@natter/contracts';
+import { type Actor, badRequest, type ChatError } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import type { Authors } from '../authors.ts';
 import { findPeopleByEmail } from '../people.ts';
-import type { Params } from './send-params.ts';
+import type { SendRequest } from './send-params.ts';
 
 /** The named sender of a message. The rights of the actor who sends it limit the message. */
 export interface Author {
@@ -22,10 +22,7 @@ const skewSeconds = 60;
  */
 export async function authorOf(
   { database, authors }: { database: Database; authors: Authors },
-  actor: Actor,
-  meta: RequestMeta,
-  { sender, forged, time }: Pick<Params, 'sender' | 'forged' | 'time'>,
-  fresh: boolean,
+  { actor, meta, params: { sender, forged, time }, fresh }: SendRequest,
 ): Promise<Author> {
   const isForged = forged === 'yes' || forged === 'true';
   if (sender === undefined && !isForged) return { actor, statedAt: undefined, basis: {} };

@@ -15,6 +15,7 @@ import type { PostingRules } from '../channel-cache.ts';
 import { groupBasis } from '../group-basis.ts';
 import type { Person } from '../people.ts';
 import { groupsOf, holdersAmong } from './group-closure.ts';
+import type { Sender } from './sender-facts.ts';
 
 const botRow = z.object({ bot_owner_id: z.number().nullable() });
 const ownerRow = z.object({ role: z.number() });
@@ -81,10 +82,8 @@ export const limitsDirect = ({ permissions, system_groups }: RealmPolicy): boole
 /** Refuses a direct message that the realm's two permissions do not allow. */
 export async function requireDirectAllowed(
   executor: Executor,
-  actor: Actor,
+  { actor, policy, facts }: Pick<Sender, 'actor' | 'policy' | 'facts'>,
   people: readonly Person[],
-  policy: RealmPolicy,
-  isNewConversation: boolean,
 ): Promise<void> {
   const others = people.filter((person) => person.user_id !== actor.userId);
   if (actor.isSystemBot || others.every((person) => person.is_bot)) return;
@@ -102,7 +101,7 @@ export async function requireDirectAllowed(
     );
   const { direct_message_initiator_group } = realmPermissions;
   if (
-    isNewConversation &&
+    facts.is_new_conversation &&
     !isPermitted(direct_message_initiator_group, policy.permissions.direct_message_initiator_group, actor)
   )
     throw badRequest('You do not have permission to initiate direct message conversations.');

@@ -31,21 +31,23 @@ export const createRenderContent =
     sight: Sight,
   ): RenderContent =>
   async ({ actor, meta, attempt }, content, message, topic) => {
-    const { linkifiers, alerts } = await senderFacts(database, actor.realmId, actor.userId, content, { key: '' });
+    const asked = { realmId: actor.realmId, senderId: actor.userId, content, conversation: { key: '' } };
+    const facts = await senderFacts(database, asked);
     const attemptWith = async (fresh: boolean): Promise<RenderedContent> => {
       const policy = await policies.get(meta, fresh);
       const hidden = await sight.hiddenFrom(actor, meta, policy);
-      const { context, groups } = await referredBy(database, actor, content, policy, linkifiers, hidden);
+      const sender = { actor, policy, facts, hidden };
+      const { context, groups } = await referredBy(database, sender, content);
       const rendered = await renderer.render(actor, content, context);
       const receivers = new Set(await receiversOf(database, actor.realmId, message.id));
-      const at = placeOf(message, topic);
+      const at = { ...placeOf(message, topic), receivers };
       return {
         html: rendered.html,
         isMeMessage: rendered.isMeMessage,
         hasLink: rendered.hasLink,
         hasImage: rendered.hasImage,
-        mentioned: await mentionedBy(database, actor, rendered, groups, at, policy, receivers),
-        alertedIds: alertedBy(alerts, content).filter((id) => receivers.has(id)),
+        mentioned: await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, at),
+        alertedIds: alertedBy(facts.alerts, content).filter((id) => receivers.has(id)),
       };
     };
     // Outdated copies may accept, but never refuse: read the current data first.

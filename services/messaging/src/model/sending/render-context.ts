@@ -1,4 +1,4 @@
-import { type Actor, type RealmPolicy, roles } from '@natter/contracts';
+import { type Actor, roles } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { hasEmoticons, type RenderContext } from '@natter/markdown';
 import { emptyContext } from '@natter/renderer';
@@ -6,12 +6,13 @@ import { z } from 'zod';
 import { externalContentKey } from '../external-content-key.ts';
 import { isOn } from '../personal-settings.ts';
 import { isSeenBy } from '../subscription-periods.ts';
+import type { Sender } from './sender-facts.ts';
 
 const nameRow = z.object({ id: z.number(), name: z.string() });
 const personRow = nameRow.extend({ is_bot: z.boolean(), is_active: z.boolean() });
 const groupRow = nameRow.extend({ can_mention: z.any(), is_deactivated: z.boolean() });
 type Named = z.infer<typeof nameRow>;
-export type NamedGroup = z.infer<typeof groupRow>;
+type NamedGroup = z.infer<typeof groupRow>;
 const emojiRow = z.object({ id: z.string(), name: z.string(), url: z.string() });
 
 export interface Referred {
@@ -28,18 +29,13 @@ const groupName = /@_?\*([^*\n]+)\*/g;
 export const namesGroup = (content: string): boolean => content.search(groupName) >= 0;
 
 type Author = Pick<Actor, 'realmId' | 'userId' | 'role' | 'isSystemBot'>;
+type Rendering = Pick<Sender, 'actor' | 'policy' | 'hidden'> & { facts: Pick<RenderContext, 'linkifiers'> };
 
-/**
- * Looks up the objects that a text names and its sender may see; a text that names nothing costs nothing. `hidden`:
- * users whom the sender may not see.
- */
+/** Looks up the objects that a text names and its sender may see; a text that names nothing costs nothing. */
 export async function referredBy(
   executor: Executor,
-  actor: Author,
+  { actor, policy, hidden, facts: { linkifiers } }: Rendering,
   content: string,
-  policy: RealmPolicy,
-  linkifiers: RenderContext['linkifiers'],
-  hidden: ReadonlySet<number>,
 ): Promise<Referred> {
   const { realmId } = actor;
   const strong = namesIn(content, /@_?\*\*([^*\n]+)\*\*/g).map((name) => /^(.*?)(?:\|(\d{1,9}))?$/.exec(name));

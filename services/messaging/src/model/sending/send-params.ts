@@ -1,4 +1,4 @@
-import type { messagingOperations, ParamsOf } from '@natter/contracts';
+import type { Actor, messagingOperations, ParamsOf, RequestMeta } from '@natter/contracts';
 
 export type Params = ParamsOf<typeof messagingOperations.sendMessage> & {
   /** A bot's notice that a topic was resolved. */
@@ -6,3 +6,14 @@ export type Params = ParamsOf<typeof messagingOperations.sendMessage> & {
   /** The user whose action a bot's notice reports. */
   readBy?: number;
 };
+
+/** A message that an actor asks to send. */
+export interface SendRequest {
+  actor: Actor;
+  meta: RequestMeta;
+  params: Params;
+  /** The checked content. */
+  content: string;
+  /** Decide without possibly outdated copies. */
+  fresh: boolean;
+}

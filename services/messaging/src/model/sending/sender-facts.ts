@@ -1,3 +1,4 @@
+import type { Actor, RealmPolicy } from '@natter/contracts';
 import { type Database, sql, together } from '@natter/database';
 import { z } from 'zod';
 import { headsIn } from './alert-head.ts';
@@ -23,6 +24,16 @@ const factsRow = situationRow.extend({
 });
 export type SenderFacts = z.infer<typeof factsRow>;
 
+/** What a decision about a message knows of its sender. */
+export interface Sender {
+  actor: Actor;
+  policy: RealmPolicy;
+  /** In a mirrored message those of the author whom it names. */
+  facts: SenderFacts;
+  /** Users whom the actor may not see. */
+  hidden: ReadonlySet<number>;
+}
+
 interface Asked {
   realmId: number;
   senderId: number;
@@ -36,19 +47,13 @@ const lookUps = new WeakMap<Database, (asked: Asked) => Promise<SenderFacts>>();
  * All look-ups of a send apart from the objects that its text names, independent of the receivers. Concurrent sends
  * share one statement.
  */
-export function senderFacts(
-  database: Database,
-  realmId: number,
-  senderId: number,
-  content: string,
-  conversation: Asked['conversation'],
-): Promise<SenderFacts> {
+export function senderFacts(database: Database, asked: Asked): Promise<SenderFacts> {
   let lookUp = lookUps.get(database);
   if (!lookUp) {
-    lookUp = together((asked: Asked[]) => factsOf(database, asked));
+    lookUp = together((all: Asked[]) => factsOf(database, all));
     lookUps.set(database, lookUp);
   }
-  return lookUp({ realmId, senderId, content, conversation });
+  return lookUp(asked);
 }
 
 function factsOf(database: Database, asked: readonly Asked[]): Promise<SenderFacts[]> {

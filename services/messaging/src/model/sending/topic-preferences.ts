@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { userTopicEvents } from '../user-topic-events.ts';
 import { nowSeconds, upsertTopic, visibility } from '../user-topics.ts';
 import type { Destination } from './destination.ts';
-import type { SenderFacts, TopicSituation } from './sender-facts.ts';
+import type { Sender, TopicSituation } from './sender-facts.ts';
 
 interface After {
   events: LogEvent[];
@@ -28,9 +28,8 @@ const usualUnmute = 2;
 /** Topics that become followed or unmuted because the user sends to them or is mentioned there. */
 export async function topicPreferencesAfter(
   executor: Executor,
-  actor: Actor,
+  { actor, facts }: Pick<Sender, 'actor' | 'facts'>,
   destination: Destination,
-  facts: SenderFacts,
   mentionedIds: readonly number[],
 ): Promise<After> {
   if (destination.kind === 'direct') return nothing;
@@ -40,9 +39,9 @@ export async function topicPreferencesAfter(
   // A preference keeps the spelling of its topic as first written.
   const become = (userId: number, policy: number, before: number | null, known: string | null | undefined): void => {
     if (before === visibility.muted) unmuted.push(userId);
-    const updated = nowSeconds();
-    after.rows.push(upsertTopic(actor.realmId, userId, channel.channel_id, topic, policy, updated));
-    after.events.push(...userTopicEvents(userId, channel.channel_id, known ?? topic, policy, updated));
+    const preference = { userId, channelId: channel.channel_id, topic, policy, updatedSeconds: nowSeconds() };
+    after.rows.push(upsertTopic(actor.realmId, preference));
+    after.events.push(...userTopicEvents({ ...preference, topic: known ?? topic }));
   };
   after.own = actor.isBot ? undefined : afterSending(facts, facts.is_new_conversation);
   if (after.own !== undefined) {
