@@ -21,13 +21,13 @@ test('of a file for which its organization has no room one chunk is sent', async
   const { bus, chunks } = busThat(async () => {
     throw new ChatError('REALM_UPLOAD_QUOTA', 'full');
   });
-  await expect(handOver(bus, uploadOperations.uploadFile, [file], meta, limit)).rejects.toThrow('full');
+  await expect(handOver(bus, { operation: uploadOperations.uploadFile, meta }, [file], limit)).rejects.toThrow('full');
   expect(chunks.map(({ ordinal, size }) => [ordinal, size])).toEqual([[0, file.bytes.length]]);
 });
 
 test('a file is sent whole, each chunk once', async () => {
   const { bus, chunks } = busThat(async () => ({}));
-  const sent = await handOver(bus, uploadOperations.uploadFile, [file], meta, limit);
+  const sent = await handOver(bus, { operation: uploadOperations.uploadFile, meta }, [file], limit);
   const inOrder = [...chunks].sort((a, b) => a.ordinal - b.ordinal);
   expect(Buffer.concat(inOrder.map(({ bytes }) => Buffer.from(bytes, 'base64'))).equals(file.bytes)).toBe(true);
   expect([sent.size, new Set(chunks.map(({ ordinal }) => ordinal)).size]).toEqual([file.bytes.length, chunks.length]);

@@ -45,12 +45,17 @@ const chunksOf = (operation: Operation) => {
 export const weightOf = (files: readonly FilePart[]): number =>
   Math.floor(files.reduce((sum, { bytes }) => sum + bytes.length, 0) / 1024 / 1024);
 
+/** The request that sends or gets a file; the owner of its operation stores the file. */
+interface FileRequest {
+  operation: Operation;
+  meta: RequestMeta;
+}
+
 /** Passes the form's file to the owner of the operation chunk by chunk, so that it does not delay other messages. */
 export async function handOver(
   bus: Bus,
-  operation: Operation,
+  { operation, meta }: FileRequest,
   files: readonly FilePart[],
-  meta: RequestMeta,
   maxBytes: number,
 ): Promise<UploadedFile> {
   const [file, ...more] = files;
@@ -90,9 +95,8 @@ export const tooLarge = (maxBytes: number) =>
 /** Sends a stored file, or the requested range of it, at the speed of its reader. */
 export function sendFile(
   bus: Bus,
-  operation: Operation,
+  { operation, meta }: FileRequest,
   { key, size }: NonNullable<Page['file']>,
-  meta: RequestMeta,
   { reply, range, isHead }: { reply: FastifyReply; range: string | undefined; isHead: boolean },
 ): FastifyReply {
   const { read } = chunksOf(operation);

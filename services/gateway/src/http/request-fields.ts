@@ -211,7 +211,7 @@ export function parseMultipart(contentType: string, body: Buffer, inPart: InPart
         }
         fields[name] = value;
       });
-      parser.on('file', (_, stream, name, __, contentType) => {
+      parser.on('file', (...[, stream, name, , contentType]) => {
         if (name?.includes('\0')) fail(badRequest('The file name contains a NUL character'));
         const chunks: Buffer[] = [];
         // A body that ends inside a file fails its stream; without a listener that would end the process.

@@ -80,7 +80,7 @@ export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }:
         const event = renderFor(isOpen && !arrival.isGuest ? queue : closed, entry);
         if (event === undefined || !entry.event.withheld) return event;
         // Revealing may fail, so it happens only for the first event of a response: earlier events are not delayed.
-        return isFirst && !arrival.revokedAt ? reveal(bus, meta, actor, entry.event.withheld, event) : 'later';
+        return isFirst && !arrival.revokedAt ? reveal(bus, { meta, actor }, entry.event.withheld, event) : 'later';
       };
 
       /** Withheld content reflects the moment of its request, which may be after the end of the credentials. */

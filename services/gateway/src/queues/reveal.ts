@@ -6,12 +6,11 @@ import type { Bus } from '@natter/service-kit';
  */
 export async function reveal(
   bus: Bus,
-  meta: RequestMeta,
-  actor: Actor,
+  caller: { meta: RequestMeta; actor: Actor },
   { in: member, kind, id, fields }: Withheld,
   event: string,
 ): Promise<string> {
-  const values = await bus.call(botOperations.reveal, { user_id: actor.userId, kind, id, fields }, { meta, actor });
+  const values = await bus.call(botOperations.reveal, { user_id: caller.actor.userId, kind, id, fields }, caller);
   const parsed = JSON.parse(event) as Record<string, object>;
   return JSON.stringify({ ...parsed, [member]: { ...parsed[member], ...values } });
 }

@@ -118,7 +118,7 @@ async function paramsOf(
   const weight = fileParam ? weightOf(files) : Math.floor(operation.weigh?.(params as never) ?? 0);
   const more = costOf(operation) - costOf(admitted.operation) + weight;
   await callers.countMore(more, operation, call, actor);
-  if (fileParam) params[fileParam] = await handOver(bus, operation, files, meta, maxUploadBytes);
+  if (fileParam) params[fileParam] = await handOver(bus, { operation, meta }, files, maxUploadBytes);
   return { params, ignored };
 }
 
@@ -139,5 +139,5 @@ async function answerPage(
   if (!actor) await callers.countFile(operation, call, size);
   if (!page.file) return sendPage(reply, received, { hasForm: operation.session !== undefined, isHead });
   setPageHeaders(reply, page);
-  return sendFile(bus, operation, page.file, meta, { reply, range, isHead });
+  return sendFile(bus, { operation, meta }, page.file, { reply, range, isHead });
 }
