@@ -4,7 +4,7 @@ import { credentialsChanged, insertKey } from '../model/api-keys.ts';
 
 /** Adds an API key for a user, and revokes the oldest above the limit. The account is locked. */
 export async function addKey(work: Work, userId: number, key: string, client = ''): Promise<void> {
-  await insertKey(work, work.realmId, userId, key, client);
+  await insertKey(work, { realmId: work.realmId, userId }, key, client);
   const ended = await work.run(sql.unsafe`
     DELETE FROM users.api_key WHERE user_id = ${userId} AND expires_at IS NULL AND id <= (
       SELECT id FROM users.api_key WHERE user_id = ${userId} AND expires_at IS NULL

@@ -65,7 +65,7 @@ export function ownKeyHandlers(owner: Owner, seal: KeySeal): Handlers {
           await work.run(sql.unsafe`
             DELETE FROM users.api_key
             WHERE user_id = ${actor.userId} AND (expires_at IS NULL OR hash <> decode(${actor.keyId}, 'hex'))`);
-          await insertKey(work, actor.realmId, actor.userId, api_key, meta.client);
+          await insertKey(work, actor, api_key, meta.client);
           work.bump(`actor:${actor.userId}`);
           work.emit(credentialsChanged(actor.userId));
           return { sealed_key };

@@ -52,7 +52,7 @@ export function avatarHandlers(owner: Owner): Handlers {
     const isOpen = actor !== undefined || (await readRealm(database, meta.realmId)).settings.enable_spectator_access;
     // A spectator cannot look users up by address.
     if (!isOpen || (!actor && !/^\d{1,9}$/.test(who))) throw noSuchUser();
-    const row = await findAccount(database, meta.realmId, who, actor);
+    const row = await findAccount(database, meta.realmId, who, { viewer: actor });
     if ((await hiddenFrom(database, meta.realmId, actor)).has(row.id)) throw noSuchUser();
     return row;
   }

@@ -73,7 +73,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
         // The owner first: the role is checked against the bot's new owner.
         const moved = params.bot_owner_id === undefined ? bot : await moveBot(work, bot, params.bot_owner_id, seal);
         if (params.role !== undefined && params.role !== moved.role)
-          await changeRole(work, holder, moved, params.role, seal);
+          await changeRole(work, holder, { row: moved, role: params.role }, seal);
         await storeDefaults(work, bot, params);
         return answer(work, bot.id, params.bot_owner_id);
       }),

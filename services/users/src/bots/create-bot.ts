@@ -50,7 +50,7 @@ export function createBotHandlers(seal: KeySeal): Handlers {
             totals.bots,
             sql.fragment`users.account WHERE bot_owner_id = ${context.actor.userId} AND is_active`,
           );
-          await insertKey(work, work.realmId, bot.user_id, api_key, 'bot');
+          await insertKey(work, { realmId: work.realmId, userId: bot.user_id }, api_key, 'bot');
           const defaults = {
             default_sending_stream: params.default_sending_stream || null,
             default_events_register_stream: params.default_events_register_stream || null,

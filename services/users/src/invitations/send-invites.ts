@@ -80,10 +80,12 @@ export async function invite<R>(
     await requireGroups(work, holder, params.group_ids);
     return write(work, async (drafts) => {
       const keys = drafts.map(() => newInvitationKey());
+      const { invite_expires_in_minutes: given } = params;
+      const minutes = given === undefined ? config.INVITATION_LINK_VALIDITY_MINUTES : given;
       for (const [index, draft] of drafts.entries()) {
         const key = keys[index] ?? '';
         const stored = { key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
-        await insertInvite(work, stored, holder, params, draft, config.INVITATION_LINK_VALIDITY_MINUTES);
+        await insertInvite(work, holder, params, { ...draft, ...stored, minutes });
       }
       await requireRoom(
         work,
@@ -120,16 +122,20 @@ const limitOf = <R>(counting: Promise<R>): Promise<R> =>
     throw error;
   });
 
+interface Invitation extends Draft {
+  key: string;
+  /** Only an invitation without an address is shown again. */
+  sealedKey: string | null;
+  /** Null: it does not expire. */
+  minutes: number | null;
+}
+
 async function insertInvite(
   work: Work,
-  { key, sealedKey }: { key: string; sealedKey: string | null },
   holder: Holder,
   params: Shared,
-  { email, notifyInviter }: Draft,
-  defaultMinutes: number,
+  { email, notifyInviter, key, sealedKey, minutes }: Invitation,
 ): Promise<void> {
-  const { invite_expires_in_minutes: given } = params;
-  const minutes = given === undefined ? defaultMinutes : given;
   const welcome = isAdministrator(holder) ? (params.welcome_message_custom_text ?? null) : null;
   await work.one(sql.type(z.object({ id: z.number() }))`
     INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, sealed_key, expires_at)

@@ -96,7 +96,7 @@ async function join<R>(
   const password_hash = await hashPassword(password, context);
   const make = async (work: Work): Promise<R> => {
     const made = await makeAccount(work, { key, email: params.email, full_name, password_hash });
-    await insertKey(work, realmId, made.user_id, api_key);
+    await insertKey(work, { realmId, userId: made.user_id }, api_key);
     return answerOf(made);
   };
   return context.write(make, { isQueued: true });

@@ -42,12 +42,13 @@ export async function applyFact(work: Work, event: LogEvent, isTold: boolean): P
   const fact = factOf(event);
   if (!fact) return;
   if (fact.op === 'write')
-    return gain(work, fact.userIds, fact.userIds, () => insertContacts(work, fact.userIds), isTold);
+    return gain(work, { all: fact.userIds, newcomers: fact.userIds }, () => insertContacts(work, fact.userIds), isTold);
   for (const channelId of fact.channelIds) {
     const before = await subscribersOf(work, channelId);
     if (fact.op === 'add') {
       const added = fact.userIds.filter((id) => !before.includes(id));
-      await gain(work, [...before, ...added], added, () => insertSubscribers(work, channelId, added), isTold);
+      const all = [...before, ...added];
+      await gain(work, { all, newcomers: added }, () => insertSubscribers(work, channelId, added), isTold);
     } else {
       const gone = fact.userIds.filter((id) => before.includes(id));
       await work.run(
@@ -61,8 +62,7 @@ export async function applyFact(work: Work, event: LogEvent, isTold: boolean): P
 /** `newcomers` and `all` become visible to each other. */
 async function gain(
   work: Work,
-  all: readonly number[],
-  newcomers: readonly number[],
+  { all, newcomers }: { all: readonly number[]; newcomers: readonly number[] },
   write: () => Promise<void>,
   isTold: boolean,
 ): Promise<void> {

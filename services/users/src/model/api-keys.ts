@@ -1,4 +1,4 @@
-import type { LogEvent } from '@natter/contracts';
+import type { Actor, LogEvent } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { apiKeyId } from './credentials/passwords.ts';
 
@@ -11,8 +11,7 @@ export const credentialsChanged = (userId: number): LogEvent => ({
 
 export async function insertKey(
   executor: Executor,
-  realmId: number,
-  userId: number,
+  { realmId, userId }: Pick<Actor, 'realmId' | 'userId'>,
   key: string,
   client = '',
 ): Promise<void> {

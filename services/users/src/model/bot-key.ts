@@ -25,7 +25,7 @@ export async function giveKey(work: Work, bot: Pick<BotRow, 'id' | 'bot_owner_id
  */
 export async function giveOwnKey(work: Work, bot: Pick<BotRow, 'id' | 'bot_owner_id'>, key: NewKey): Promise<void> {
   await endKeys(work, bot.id);
-  await insertKey(work, work.realmId, bot.id, key.api_key, 'bot');
+  await insertKey(work, { realmId: work.realmId, userId: bot.id }, key.api_key, 'bot');
   await work.run(sql.unsafe`UPDATE users.bot SET sealed_key = ${key.sealed_key} WHERE user_id = ${bot.id}`);
   if (bot.bot_owner_id !== null) announceKey(work, bot.id, bot.bot_owner_id, key.api_key);
 }

@@ -14,7 +14,12 @@ import { hiddenPeople, limitsGuests } from './sight.ts';
 import { tellGained, tellLost } from './tell-sight.ts';
 
 /** The realm is locked, because the receivers of events depend on roles. */
-export async function changeRole(work: Work, holder: Holder, row: AccountRow, role: number, seal: KeySeal) {
+export async function changeRole(
+  work: Work,
+  holder: Holder,
+  { row, role }: { row: AccountRow; role: number },
+  seal: KeySeal,
+) {
   if (!roleValues.some((value) => value === role)) throw badRequest('Invalid role');
   if (role === row.role) return;
   if ((role === roles.owner || row.role === roles.owner) && holder.role !== roles.owner)

@@ -9,8 +9,7 @@ export async function findAccount(
   executor: Executor,
   realmId: number,
   idOrEmail: string,
-  viewer: Viewer,
-  lock = sql.fragment``,
+  { viewer, lock = sql.fragment`` }: { viewer: Viewer; lock?: ReturnType<typeof sql.fragment> },
 ): Promise<AccountRow> {
   const isId = /^\d{1,9}$/.test(idOrEmail);
   const which = isId

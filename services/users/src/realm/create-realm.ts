@@ -37,7 +37,7 @@ export function createRealmHandlers({ database, background }: Owner): Handlers {
           await createSystemBots(work, host);
           if (account === undefined) return { realm_id: id, is_new: true };
           const { user_id } = await insertAccount(work, account);
-          await insertKey(work, id, user_id, key);
+          await insertKey(work, { realmId: id, userId: user_id }, key);
           return { realm_id: id, is_new: true, owner: { user_id, api_key: key } };
         });
       } catch (error) {

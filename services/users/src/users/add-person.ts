@@ -23,7 +23,7 @@ export function addPersonHandlers(owner: Owner): Handlers {
       };
       return background(meta.realmId, async (work) => {
         const person = await insertAccount(work, account);
-        await insertKey(work, meta.realmId, person.user_id, key);
+        await insertKey(work, { realmId: meta.realmId, userId: person.user_id }, key);
         return { user_id: person.user_id, api_key: key };
       });
     }),

@@ -37,7 +37,7 @@ export function readUserHandlers({ database }: Owner, config: UsersConfig): Hand
     }),
 
     handle(userOperations.getUser, async ({ actor }, params) => {
-      const row = await findAccount(database, actor.realmId, params.user_id_or_email, actor);
+      const row = await findAccount(database, actor.realmId, params.user_id_or_email, { viewer: actor });
       if ((await hiddenFrom(database, actor.realmId, actor)).has(row.id)) throw noSuchUser();
       const profiles = params.include_custom_profile_fields
         ? await readProfileData(database, actor.realmId, [row.id])

@@ -15,10 +15,7 @@ import { updateUserHandlers } from './update-user.ts';
 
 export const accountHandlers = (
   owner: Owner,
-  bus: Bus,
-  config: UsersConfig,
-  seal: KeySeal,
-  mailer: Mailer,
+  { bus, config, seal, mailer }: { bus: Bus; config: UsersConfig; seal: KeySeal; mailer: Mailer },
 ): Handlers => [
   ...createUserHandlers(owner),
   ...addPersonHandlers(owner),

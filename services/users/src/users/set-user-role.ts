@@ -17,7 +17,7 @@ export function setUserRoleHandlers({ database, background }: Owner, seal: KeySe
         await lockRealm(work);
         const row = await lockAccount(work, user_id);
         if (!row) throw badRequest('No such user');
-        await changeRole(work, operator, row, role, seal);
+        await changeRole(work, operator, { row, role }, seal);
         return { user_id };
       });
     }),

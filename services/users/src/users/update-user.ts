@@ -35,7 +35,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
         const holder = await holderOf(work, context.actor.userId);
         const realm = await lockRealm(work);
         const lock = sql.fragment`FOR NO KEY UPDATE OF account`;
-        const row = await findAccount(work, work.realmId, user_id_or_email, holder, lock);
+        const row = await findAccount(work, work.realmId, user_id_or_email, { viewer: holder, lock });
         if (row.is_system_bot) throw noSuchUser();
         if (row.is_bot) requireRank(holder, row);
         if (new_email !== undefined) await requireEmailChanger(work, holder);
@@ -46,7 +46,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
           if (row.is_bot) await announceBotChange(work, row, { full_name: name });
         }
         await changeRights(work, row, { can_create_users, can_forge_sender }, seal);
-        if (role !== undefined) await changeRole(work, holder, row, role, seal);
+        if (role !== undefined) await changeRole(work, holder, { row, role }, seal);
         if (profile_data && row.is_bot) throw badRequest('Bots have no custom profile fields.');
         await changeProfileData(work, holder, row.id, values);
         if (new_email !== undefined && new_email !== row.email) {
