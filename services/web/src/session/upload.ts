@@ -28,11 +28,12 @@ export async function upload(file: File, { signal, onProgress }: UploadOptions):
   // A repeated creation is answered with the same upload: others would take space until they expire.
   const key = randomId();
   let { address, known } = await persist(signal, async () => {
-    const created = await request('POST', '/json/tus', signal, undefined, {
+    const headers = {
       'idempotency-key': key,
       'upload-length': String(file.size),
       'upload-metadata': `filename ${base64(file.name)},filetype ${base64(file.type)}`,
-    });
+    };
+    const created = await request('POST', '/json/tus', { signal, headers });
     return { address: `/json/tus/${String(created.upload_id)}`, known: knownFrom(created) };
   });
   try {
@@ -55,11 +56,12 @@ export async function upload(file: File, { signal, onProgress }: UploadOptions):
 
 async function append(address: string, offset: number, part: ArrayBuffer, signal: AbortSignal): Promise<Known> {
   try {
-    return knownFrom(await request('PATCH', address, signal, part, { 'upload-offset': String(offset) }));
+    const headers = { 'upload-offset': String(offset) };
+    return knownFrom(await request('PATCH', address, { signal, body: part, headers }));
   } catch (error) {
     // The part arrived, and its answer was lost: the state says where to continue.
     if (!(error instanceof ApiError) || error.code !== 'UPLOAD_OFFSET_MISMATCH') throw error;
-    return knownFrom(await request('GET', address, signal));
+    return knownFrom(await request('GET', address, { signal }));
   }
 }
 
@@ -84,12 +86,16 @@ class Refused extends ApiError {
   }
 }
 
+interface RequestOptions {
+  signal?: AbortSignal;
+  body?: ArrayBuffer;
+  headers?: Record<string, string>;
+}
+
 async function request(
   method: string,
   path: string,
-  signal?: AbortSignal,
-  body?: ArrayBuffer,
-  headers: Record<string, string> = {},
+  { signal, body, headers = {} }: RequestOptions = {},
 ): Promise<Answer> {
   const response = await fetch(path, {
     method,
