@@ -6,21 +6,27 @@ export interface Credentials {
 // biome-ignore lint/suspicious/noExplicitAny: answers are checked field by field by the tests.
 export type Answer = Record<string, any>;
 
+/** A user who sends a request, with headers of their own. */
+interface Caller extends Credentials {
+  headers?: Record<string, string> | undefined;
+}
+
+/** `route`: method and path, such as `POST /messages`. */
 export async function request(
   url: string,
-  who: Credentials,
-  method: string,
-  path: string,
+  { email, api_key, headers }: Caller,
+  route: string,
   form: Record<string, unknown> = {},
-  headers: Record<string, string> = {},
 ): Promise<{ status: number; body: Answer }> {
+  const method = route.slice(0, route.indexOf(' '));
+  const path = route.slice(method.length + 1);
   const fields = new URLSearchParams(
     Object.entries(form).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
   );
   const query = method === 'GET' ? `?${fields}` : '';
   const response = await fetch(`${url}/api/v1${path}${query}`, {
     method,
-    headers: { authorization: `Basic ${Buffer.from(`${who.email}:${who.api_key}`).toString('base64')}`, ...headers },
+    headers: { authorization: `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`, ...headers },
     ...(method === 'GET' ? {} : { body: fields }),
     signal: AbortSignal.timeout(120_000),
   });

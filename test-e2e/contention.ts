@@ -49,7 +49,7 @@ export async function preparePlace(system: System, clients: number): Promise<Pla
   const { owner, administrator, moderator, member, member2 } = system.people;
   const tag = Math.random().toString(36).slice(2, 8);
   const asOwner = (method: string, path: string, form: Record<string, unknown>) =>
-    ok(request(system.url, owner, method, path, form));
+    ok(request(system.url, owner, `${method} ${path}`, form));
   const each = async (make: (index: number) => Promise<number>): Promise<number[]> => {
     const ids: number[] = [];
     for (let index = 0; index < clients; index++) ids.push(await make(index));
@@ -124,7 +124,7 @@ export function kindsAt(place: Place): Kind[] {
   const fresh = (): string => `${tag} ${++made}`;
   const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
   const asOwner = (method: string, path: string, form: Record<string, unknown> = {}) =>
-    request(system.url, owner, method, path, form);
+    request(system.url, owner, `${method} ${path}`, form);
   const group = (client: number): string => `/user_groups/${at(groupIds, client)}`;
   const person = (client: number): number => at(people, client);
   const kinds: Record<string, Made> = {
@@ -164,12 +164,12 @@ export function kindsAt(place: Place): Kind[] {
       }),
     ),
     'alert words': inTurns((client, isUndo) =>
-      request(system.url, member2, isUndo ? 'DELETE' : 'POST', '/users/me/alert_words', {
+      request(system.url, member2, `${isUndo ? 'DELETE' : 'POST'} /users/me/alert_words`, {
         alert_words: [`word ${client}`],
       }),
     ),
     settings: inTurns((client, isUndo) =>
-      request(system.url, at(senders, client), 'PATCH', '/settings', { translate_emoticons: !isUndo }),
+      request(system.url, at(senders, client), 'PATCH /settings', { translate_emoticons: !isUndo }),
     ),
     'move messages': always((client) =>
       asOwner('PATCH', `/messages/${at(place.messageIds, client)}`, {
@@ -181,15 +181,14 @@ export function kindsAt(place: Place): Kind[] {
       request(
         system.url,
         at(senders, client),
-        isUndo ? 'DELETE' : 'POST',
-        `/messages/${at(place.messageIds, client >> 2)}/reactions`,
+        `${isUndo ? 'DELETE' : 'POST'} /messages/${at(place.messageIds, client >> 2)}/reactions`,
         {
           emoji_name: 'tada',
         },
       ),
     ),
     send: always((client) =>
-      request(system.url, at(senders, client), 'POST', '/messages', {
+      request(system.url, at(senders, client), 'POST /messages', {
         type: 'channel',
         to: channel,
         topic: 'sends',
@@ -197,7 +196,7 @@ export function kindsAt(place: Place): Kind[] {
       }),
     ),
     'send direct': always((client) =>
-      request(system.url, at(senders, client), 'POST', '/messages', {
+      request(system.url, at(senders, client), 'POST /messages', {
         type: 'direct',
         to: [owner.user_id],
         content: fresh(),

@@ -54,11 +54,9 @@ export async function underDisturbance(
         try {
           const { status, body } = await request(
             url,
-            who,
-            'POST',
-            '/messages',
+            { ...who, headers: { 'idempotency-key': content, ...headers } },
+            'POST /messages',
             { type: 'channel', to: 'general', topic: 'load', content },
-            { 'idempotency-key': content, ...headers },
           );
           if (status === 200) acknowledged.set(content, body.id);
           isAnswered = status < 500 && status !== 429;

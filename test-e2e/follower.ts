@@ -33,14 +33,10 @@ export async function follow(
   void (async () => {
     while (!isStopped) {
       try {
-        const { status, body } = await request(
-          url,
-          who,
-          'GET',
-          '/events',
-          { queue_id, last_event_id: cursor },
-          headers,
-        );
+        const { status, body } = await request(url, { ...who, headers }, 'GET /events', {
+          queue_id,
+          last_event_id: cursor,
+        });
         if (body.code === 'BAD_EVENT_QUEUE_ID') {
           follower.lost = JSON.stringify(body);
           return;
@@ -67,7 +63,7 @@ export async function follow(
 /** A busy system may reply 503 before there is a queue; afterwards that counts as a failure. */
 async function register(url: string, who: Credentials, eventTypes: string[]): ReturnType<typeof request> {
   for (const deadline = Date.now() + 60_000; ; ) {
-    const answer = await request(url, who, 'POST', '/register', {
+    const answer = await request(url, who, 'POST /register', {
       event_types: eventTypes,
       fetch_event_types: eventTypes,
     });

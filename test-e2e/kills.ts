@@ -55,7 +55,7 @@ export function killEveryServer(system: System, clients: number, random: () => n
       await pause(300);
       await server.start();
       await pause(2_000);
-      const answer = await request(system.url, system.people.member, 'GET', '/users/me').catch(() => undefined);
+      const answer = await request(system.url, system.people.member, 'GET /users/me').catch(() => undefined);
       if (answer && answer.status >= 500) await pause(1_000);
     }
   });

@@ -32,14 +32,12 @@ async function race(
   const report: RaceReport = { rounds, accepted: 0, refused: 0, violations: [] };
   const deciders = system.children.filter((child) => child.program === 'messaging');
   const post = (who: Credentials, channel: string) =>
-    request(
-      system.url,
-      who,
-      'POST',
-      '/messages',
-      { type: 'channel', to: channel, topic: 'race', content: 'x' },
-      { connection: 'close' },
-    );
+    request(system.url, { ...who, headers: { connection: 'close' } }, 'POST /messages', {
+      type: 'channel',
+      to: channel,
+      topic: 'race',
+      content: 'x',
+    });
   // The head start of the sends before the deciders are stopped is adapted to the last results, so that about half
   // succeed.
   let head = 60;
@@ -85,7 +83,7 @@ export async function raceUnsubscribe(system: System, rounds: number, random: ()
   const name = 'race-private';
   const principals = [member.user_id];
   await ensure(
-    request(system.url, administrator, 'POST', '/users/me/subscriptions', {
+    request(system.url, administrator, 'POST /users/me/subscriptions', {
       subscriptions: [{ name }],
       invite_only: true,
       principals: [member.user_id, administrator.user_id],
@@ -96,11 +94,11 @@ export async function raceUnsubscribe(system: System, rounds: number, random: ()
     to: name,
     take: () =>
       ensure(
-        request(system.url, administrator, 'DELETE', '/users/me/subscriptions', { subscriptions: [name], principals }),
+        request(system.url, administrator, 'DELETE /users/me/subscriptions', { subscriptions: [name], principals }),
       ),
     giveBack: () =>
       ensure(
-        request(system.url, administrator, 'POST', '/users/me/subscriptions', {
+        request(system.url, administrator, 'POST /users/me/subscriptions', {
           subscriptions: [{ name }],
           principals,
         }),
@@ -112,9 +110,9 @@ export async function raceUnsubscribe(system: System, rounds: number, random: ()
 export async function raceRole(system: System, rounds: number, random: () => number): Promise<RaceReport> {
   const { member2, owner } = system.people;
   const name = 'race-public';
-  await ensure(request(system.url, owner, 'POST', '/users/me/subscriptions', { subscriptions: [{ name }] }));
+  await ensure(request(system.url, owner, 'POST /users/me/subscriptions', { subscriptions: [{ name }] }));
   const become = (role: number): Promise<void> =>
-    ensure(request(system.url, owner, 'PATCH', `/users/${member2.user_id}`, { role }));
+    ensure(request(system.url, owner, `PATCH /users/${member2.user_id}`, { role }));
   return race(system, rounds, random, {
     sender: () => member2,
     to: name,
@@ -127,7 +125,7 @@ export async function raceRole(system: System, rounds: number, random: () => num
 export async function raceNestedGroup(system: System, rounds: number, random: () => number): Promise<RaceReport> {
   const { member, owner } = system.people;
   const asOwner = async (method: string, path: string, form: Record<string, unknown>) => {
-    const { status, body } = await request(system.url, owner, method, path, form);
+    const { status, body } = await request(system.url, owner, `${method} ${path}`, form);
     if (status !== 200) throw new Error(JSON.stringify(body));
     return body;
   };
@@ -156,7 +154,7 @@ export async function raceNestedGroup(system: System, rounds: number, random: ()
 export async function raceKey(system: System, rounds: number, random: () => number): Promise<RaceReport> {
   const { moderator } = system.people;
   const renew = async (): Promise<Credentials> => {
-    const { body } = await request(system.url, current, 'POST', '/users/me/api_key/regenerate');
+    const { body } = await request(system.url, current, 'POST /users/me/api_key/regenerate');
     return { email: moderator.email, api_key: body.api_key };
   };
   let current: Credentials = moderator;

@@ -28,9 +28,12 @@ export async function hitSchedulers(system: System, rounds: number, random: () =
   const outcome = async (who: Credentials, method: string, path: string, form: Record<string, unknown> = {}) => {
     const key = `schedulers-${++keys}`;
     for (let attempt = 1; ; attempt++) {
-      const answer = await request(system.url, who, method, path, form, { 'idempotency-key': key }).catch(
-        () => undefined,
-      );
+      const answer = await request(
+        system.url,
+        { ...who, headers: { 'idempotency-key': key } },
+        `${method} ${path}`,
+        form,
+      ).catch(() => undefined);
       if (answer && answer.status < 500) return answer;
       if (attempt > 20) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
       await pause(300);

@@ -57,7 +57,7 @@ export async function openWeb(options: Partial<Pick<SystemOptions, 'env' | 'log'
       system,
       general: (await clientOf('member').getStreamId({ stream: 'general' })).stream_id,
       clientOf,
-      visit: (name, path = '/', contextOptions = {}) => logIn(browser, system, name, path, contextOptions),
+      visit: (name, path = '/', contextOptions = {}) => logIn(browser, system, name, { path, contextOptions }),
       close: () => close(browser),
     };
   } catch (error) {
@@ -70,11 +70,10 @@ async function logIn(
   browser: Browser,
   system: System,
   name: PersonName,
-  path: string,
-  options: BrowserContextOptions,
+  { path, contextOptions }: { path: string; contextOptions: BrowserContextOptions },
 ): Promise<Visit> {
   // Axe would judge the colours of a transition that is under way.
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
   context.setDefaultTimeout(120_000);
   context.setDefaultNavigationTimeout(120_000);
   const page = await context.newPage();

@@ -20,7 +20,7 @@ export async function compare(
   const content = `end ${Math.random()} at ${Date.now()}`;
   const form = { type: 'channel', to: 'general', topic: 'end', content };
   const { status, body } = await repeated(() =>
-    request(url, owner, 'POST', '/messages', form, { 'idempotency-key': content }),
+    request(url, { ...owner, headers: { 'idempotency-key': content } }, 'POST /messages', form),
   );
   if (status !== 200) return [`the last message was refused: ${status} ${JSON.stringify(body)}`];
   sent.set(body.id, { by: -1, content });
@@ -45,9 +45,9 @@ export async function compare(
 }
 
 async function compareWithRegister(url: string, watcher: Watcher): Promise<string[]> {
-  const { status, body } = await repeated(() => request(url, watcher.who, 'POST', '/register', registration));
+  const { status, body } = await repeated(() => request(url, watcher.who, 'POST /register', registration));
   if (status !== 200) return [`fresh register: ${status} ${JSON.stringify(body)}`];
-  await request(url, watcher.who, 'DELETE', '/events', { queue_id: body.queue_id });
+  await request(url, watcher.who, 'DELETE /events', { queue_id: body.queue_id });
   const [fresh, followed] = [viewOfRegister(body), watcher.view()];
   return (Object.keys(fresh) as (keyof typeof fresh)[])
     .filter((part) => !isDeepStrictEqual(plain(fresh[part]), plain(followed[part])))
@@ -68,7 +68,7 @@ async function compareWithFeed(url: string, watcher: Watcher): Promise<string[]>
   const fresh: Shown[] = [];
   for (let anchor = first - 1; ; ) {
     const form = { anchor, include_anchor: false, num_before: 0, num_after: 1_000, apply_markdown: false };
-    const { status, body } = await repeated(() => request(url, watcher.who, 'GET', '/messages', form));
+    const { status, body } = await repeated(() => request(url, watcher.who, 'GET /messages', form));
     if (status !== 200) return [`feed: ${status} ${JSON.stringify(body)}`];
     for (const message of body.messages) fresh.push(shownOf(message));
     anchor = body.messages.at(-1)?.id ?? anchor;
@@ -93,7 +93,7 @@ async function compareWithReplay(url: string, watcher: Watcher, say: (text: stri
   const expected = [...watcher.events];
   for (let cursor = watcher.markedAt; again.length < expected.length; ) {
     const form = { queue_id: watcher.queueId, last_event_id: cursor, dont_block: true };
-    const { status, body } = await repeated(() => request(url, watcher.who, 'GET', '/events', form));
+    const { status, body } = await repeated(() => request(url, watcher.who, 'GET /events', form));
     if (status !== 200) return say(`replay: ${status} ${JSON.stringify(body)}`);
     if (body.events.length === 0) break;
     for (const event of body.events) {

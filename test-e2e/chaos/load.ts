@@ -85,7 +85,7 @@ export async function startLoad(url: string, people: Person[], perPerson: number
     try {
       for (;;) {
         try {
-          const { status, body } = await request(url, who, method, path, form, headers);
+          const { status, body } = await request(url, { ...who, headers }, `${method} ${path}`, form);
           if (status === 200) return body;
           if (status < 500 && status !== 429) {
             figures.problems.push(`${what}: ${status} ${body.code} ${body.msg}`);

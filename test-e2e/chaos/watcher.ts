@@ -72,7 +72,7 @@ export const nameOf = (event: Answer): string | undefined =>
     : `${event.id} ${event.type}/${event.op ?? ''} ${event.message?.id ?? event.message_id ?? ''} ${event.message?.content ?? event.content ?? ''}`;
 
 export async function watch(url: string, who: Credentials): Promise<Watcher> {
-  const { status, body } = await request(url, who, 'POST', '/register', registration);
+  const { status, body } = await request(url, who, 'POST /register', registration);
   if (status !== 200) throw new Error(`register: ${status} ${JSON.stringify(body)}`);
   const kept = keptOf(body);
   let isStopped = false;
@@ -102,7 +102,7 @@ export async function watch(url: string, who: Credentials): Promise<Watcher> {
     while (!isStopped) {
       try {
         const form = { queue_id: watcher.queueId, last_event_id: cursor };
-        const answer = await request(url, who, 'GET', '/events', form);
+        const answer = await request(url, who, 'GET /events', form);
         if (answer.body.code === 'BAD_EVENT_QUEUE_ID') {
           watcher.lost = JSON.stringify(answer.body);
           return;

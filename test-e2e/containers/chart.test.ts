@@ -64,7 +64,7 @@ describe.skipIf(reason !== undefined)(`the chart's evaluation mode${reason ? `: 
         user: `${runAsUser}:${runAsGroup}`,
         env,
         command: container.args.map((arg: string) => arg.replace(/\$\((\w+)\)/g, (_, name: string) => env[name] ?? '')),
-        ...mountsOf(pod, container, secrets, files, runAsUser),
+        ...mountsOf(pod, container, secrets, files),
         restarts: kind === 'Deployment' || kind === 'StatefulSet',
         hardened: true,
       });
@@ -115,7 +115,8 @@ function environmentOf(container: Any, secrets: Secrets): Record<string, string>
 }
 
 /** Secrets become files, other volumes become tmpfs owned by the pod's user, like fsGroup. */
-function mountsOf(pod: Any, container: Any, secrets: Secrets, files: string, uid: number) {
+function mountsOf(pod: Any, container: Any, secrets: Secrets, files: string) {
+  const uid: number = pod.securityContext.runAsUser;
   const tmpfs: Record<string, string> = {};
   const binds: string[] = [];
   for (const { name, mountPath } of container.volumeMounts ?? []) {

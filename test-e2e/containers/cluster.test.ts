@@ -33,7 +33,7 @@ describe.skipIf(images === undefined)(
     /** The earlier disturbance is over: a register reads from every service and every server. */
     const settled = (): Promise<void> =>
       expect
-        .poll(async () => (await request(cluster.url, cluster.people.owner, 'POST', '/register', {}, headers)).status, {
+        .poll(async () => (await request(cluster.url, { ...cluster.people.owner, headers }, 'POST /register')).status, {
           timeout: 90_000,
           interval: 500,
         })
@@ -45,12 +45,12 @@ describe.skipIf(images === undefined)(
       let [answers, isOver] = [0, false];
       const loop = (async () => {
         for (const { owner } = cluster.people; !isOver; await pause(200)) {
-          const { status, body } = await request(cluster.url, owner, 'POST', '/register', {}, headers);
+          const { status, body } = await request(cluster.url, { ...owner, headers }, 'POST /register');
           const isWhole =
             body.realm_users?.some((user: Answer) => user.user_id === owner.user_id) && body.streams?.length;
           if (status === 200 && isWhole && body.queue_id) answers++;
           else refusals.push([status, body.code, Object.keys(body)]);
-          await request(cluster.url, owner, 'DELETE', '/events', { queue_id: body.queue_id }, headers);
+          await request(cluster.url, { ...owner, headers }, 'DELETE /events', { queue_id: body.queue_id });
         }
       })();
       const end = async () => {
@@ -84,7 +84,7 @@ describe.skipIf(images === undefined)(
     test('delivers the first message to who follows', async () => {
       const { url, people } = cluster;
       const follower = await follow(url, people.member, headers);
-      const sent = await request(url, people.owner, 'POST', '/messages', {
+      const sent = await request(url, people.owner, 'POST /messages', {
         type: 'channel',
         to: 'general',
         topic: 'first',
@@ -98,7 +98,7 @@ describe.skipIf(images === undefined)(
     test('answers for every service, each with no more than its own credentials', async () => {
       const { url, people } = cluster;
       const ask = async (method: string, path: string, form: Record<string, unknown> = {}): Promise<unknown> => {
-        const { status, body } = await request(url, people.member, method, path, form, headers);
+        const { status, body } = await request(url, { ...people.member, headers }, `${method} ${path}`, form);
         return status === 200 ? 'answered' : body;
       };
       expect({
@@ -252,14 +252,15 @@ describe.skipIf(images === undefined)(
 
     test('fails no request and loses no queue while every container is replaced by a new version', async () => {
       if (!images) return;
-      for (const { kind, box } of cluster.services()) await replace(kind, box.name, box.name, images.previous, false);
+      for (const { kind, box } of cluster.services())
+        await replace(kind, box.name, { name: box.name, image: images.previous, surge: false });
       const registers = registering();
       // Clients that keep their connections: they must be told in time to reconnect elsewhere.
       const report = await underDisturbance(cluster, clients, async (tick) => {
         for (const kind of kinds)
           for (const { box } of members(kind)) {
             tick();
-            await replace(kind, box.name, `${box.name}-new`, images.natter, true);
+            await replace(kind, box.name, { name: `${box.name}-new`, image: images.natter, surge: true });
           }
       });
       const { answers, refusals } = await registers.end();
@@ -273,7 +274,7 @@ describe.skipIf(images === undefined)(
       const { url, people, backends } = cluster;
       const post = async (content: string): Promise<number> => {
         const form = { type: 'channel', to: 'general', topic: 'backup', content };
-        const { status, body } = await request(url, people.owner, 'POST', '/messages', form, headers);
+        const { status, body } = await request(url, { ...people.owner, headers }, 'POST /messages', form);
         expect([status, body]).toEqual([200, expect.anything()]);
         return body.id as number;
       };
@@ -323,7 +324,7 @@ describe.skipIf(images === undefined)(
 
       // A reaction succeeds only if the message exists.
       const react = (id: number) =>
-        request(url, people.owner, 'POST', `/messages/${id}/reactions`, { emoji_name: 'wave' }, headers);
+        request(url, { ...people.owner, headers }, `POST /messages/${id}/reactions`, { emoji_name: 'wave' });
       expect((await react(kept)).status).toBe(200);
       expect((await react(lost)).status).toBe(400);
       expect(await post('after the restore')).toBeGreaterThan(highest + 100_000);
@@ -336,8 +337,12 @@ describe.skipIf(images === undefined)(
       again.stop();
     });
 
-    /** Like a rolling update: the new one is ready before the old one is told to stop. */
-    async function replace(kind: (typeof kinds)[number], old: string, name: string, image: string, surge: boolean) {
+    /** With `surge` like a rolling update: the new one is ready before the old one is told to stop. */
+    async function replace(
+      kind: (typeof kinds)[number],
+      old: string,
+      { name, image, surge }: { name: string; image: string; surge: boolean },
+    ) {
       const box = cluster.services().find((service) => service.box.name === old)?.box;
       if (!box) throw new Error(`no ${old}`);
       const bring = async (): Promise<void> => {

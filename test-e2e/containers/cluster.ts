@@ -284,7 +284,7 @@ async function createPeople(natter: Cluster['natter'], url: string): Promise<Peo
     const made = await natter('key', 'create', '--host', host, '--email', email(name), '--create-role', role);
     people[name as keyof typeof roles] = person(email(name), read(made));
   }
-  const { status, body } = await request(url, people.owner, 'POST', '/users/me/subscriptions', {
+  const { status, body } = await request(url, people.owner, 'POST /users/me/subscriptions', {
     subscriptions: [{ name: 'general' }],
     principals: Object.values(people).map(({ user_id }) => user_id),
   });

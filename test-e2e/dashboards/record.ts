@@ -82,7 +82,7 @@ process.exit(0);
 
 /** Schedules a few messages for each moment of the run. */
 async function scheduleMessages({ url, people }: System): Promise<void> {
-  const { body } = await request(url, people.member, 'GET', '/users/me/subscriptions');
+  const { body } = await request(url, people.member, 'GET /users/me/subscriptions');
   const to = body.subscriptions.find((channel: { name: string }) => channel.name === 'general').stream_id;
   for (let due = 10; due < seconds; due += 2) {
     const deliverAt = Math.floor(Date.now() / 1000) + due;
@@ -93,7 +93,7 @@ async function scheduleMessages({ url, people }: System): Promise<void> {
       content: `due ${due}`,
       scheduled_delivery_timestamp: deliverAt,
     };
-    const scheduled = await request(url, people.member, 'POST', '/scheduled_messages', form);
+    const scheduled = await request(url, people.member, 'POST /scheduled_messages', form);
     if (scheduled.status !== 200) throw new Error(JSON.stringify(scheduled.body));
   }
 }

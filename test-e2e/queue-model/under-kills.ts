@@ -42,7 +42,7 @@ export async function runUnderKills(
       for (let isRepeated = false; ; isRepeated = true) {
         running++;
         try {
-          const { status, body } = await request(system.url, who, method, path, form, headers);
+          const { status, body } = await request(system.url, { ...who, headers }, `${method} ${path}`, form);
           if (status < 500 && status !== 429) return { body, isRepeated };
           if (Date.now() > deadline) return { body, isRepeated };
         } catch (error) {

@@ -47,7 +47,7 @@ const reactions: [text: string, name: Name, emoji: string][] = [
 /** Fills the organization of `npm start` with a week of a small team. */
 export async function fillDemo({ url, people }: System): Promise<{ engineering: number }> {
   const ask = async (name: Name, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> => {
-    const { status, body } = await request(url, people[name], method, path, form);
+    const { status, body } = await request(url, people[name], `${method} ${path}`, form);
     if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   };

@@ -20,9 +20,9 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 async function createBot(owner: Credentials, name: string): Promise<Credentials> {
-  const made = await request(system.url, owner, 'POST', '/bots', { full_name: name, short_name: name });
+  const made = await request(system.url, owner, 'POST /bots', { full_name: name, short_name: name });
   expect(made.status).toBe(200);
-  const { body } = await request(system.url, owner, 'GET', '/bots');
+  const { body } = await request(system.url, owner, 'GET /bots');
   const { username, api_key } = body.bots.find((bot: Answer) => bot.full_name === name);
   return { email: username, api_key };
 }
@@ -39,7 +39,7 @@ test('the bots of one owner share a limit, and other users and their bots do not
   const send = async (bot: Credentials): Promise<number[]> => {
     const statuses: number[] = [];
     for (let count = 0; count < userLimit; count++) {
-      const { status, body } = await request(system.url, bot, 'GET', '/users/me/alert_words');
+      const { status, body } = await request(system.url, bot, 'GET /users/me/alert_words');
       if (status === 429) windowEndsAt = Date.now() + body['retry-after'] * 1_000;
       statuses.push(status);
     }
@@ -54,5 +54,5 @@ test('the bots of one owner share a limit, and other users and their bots do not
   expect(served).toBeGreaterThanOrEqual(userLimit);
   expect(served).toBeLessThanOrEqual(windows * botsLimit);
   for (const who of [member, administrator, other])
-    expect((await request(system.url, who, 'GET', '/users/me/alert_words')).status).toBe(200);
+    expect((await request(system.url, who, 'GET /users/me/alert_words')).status).toBe(200);
 });

@@ -66,12 +66,12 @@ test('connections that PostgreSQL ends inside operations fail no request, and no
   expect([...figures.failures.keys()].filter((failure) => failure.startsWith('read'))).toEqual([]);
   for (const [id, { by, content }] of sent) {
     const who = [owner, administrator, moderator, member, member2].find(({ user_id }) => user_id === by) ?? owner;
-    const { status, body } = await request(system.url, who, 'GET', `/messages/${id}`, { apply_markdown: false });
+    const { status, body } = await request(system.url, who, `GET /messages/${id}`, { apply_markdown: false });
     expect([status, body.message?.content]).toEqual(content === undefined ? [400, undefined] : [200, content]);
   }
   const contents: string[] = [];
   for (let anchor = 0; ; ) {
-    const { body } = await request(system.url, owner, 'GET', '/messages', {
+    const { body } = await request(system.url, owner, 'GET /messages', {
       anchor,
       include_anchor: false,
       num_before: 0,

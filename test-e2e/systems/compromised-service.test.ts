@@ -47,18 +47,18 @@ async function redisOf(user: NatsUser): Promise<Redis> {
 
 const send = async (content: string): Promise<number> => {
   const form = { type: 'channel', to: 'general', topic: 'trust', content };
-  const { status, body } = await request(system.url, system.people.owner, 'POST', '/messages', form);
+  const { status, body } = await request(system.url, system.people.owner, 'POST /messages', form);
   expect(status).toBe(200);
   return body.id as number;
 };
 const register = async (): Promise<Answer> =>
-  (await request(system.url, system.people.member, 'POST', '/register', { apply_markdown: true })).body;
+  (await request(system.url, system.people.member, 'POST /register', { apply_markdown: true })).body;
 /** The events that a member receives until the message with this id. */
 async function toldUntil(queue: Answer, id: number): Promise<Answer[]> {
   const events: Answer[] = [];
   for (const end = Date.now() + 120_000; Date.now() < end; ) {
     const last = events.at(-1)?.id ?? -1;
-    const { body } = await request(system.url, system.people.member, 'GET', '/events', {
+    const { body } = await request(system.url, system.people.member, 'GET /events', {
       queue_id: queue.queue_id,
       last_event_id: last,
     });
@@ -379,15 +379,15 @@ test('the record says of each service what the contract says', async () => {
 
 test('no key of a bot and no token of its service is in the log, in Redis or in an event for others; the owner is told', async () => {
   const { owner, member } = system.people;
-  const { body: made } = await request(system.url, member, 'POST', '/register', { event_types: ['realm_bot'] });
-  const { body: others } = await request(system.url, owner, 'POST', '/register', { event_types: ['realm_bot'] });
+  const { body: made } = await request(system.url, member, 'POST /register', { event_types: ['realm_bot'] });
+  const { body: others } = await request(system.url, owner, 'POST /register', { event_types: ['realm_bot'] });
   const form = { full_name: 'Teller', short_name: 'teller', bot_type: 3, payload_url: 'https://hook.example/x' };
-  const created = await request(system.url, member, 'POST', '/bots', form);
+  const created = await request(system.url, member, 'POST /bots', form);
   expect(created.status).toBe(200);
   const { user_id, api_key } = created.body as { user_id: number; api_key: string };
-  const renewed = await request(system.url, member, 'POST', `/bots/${user_id}/api_key/regenerate`);
+  const renewed = await request(system.url, member, `POST /bots/${user_id}/api_key/regenerate`);
   const newKey = renewed.body.api_key as string;
-  const bots = (await request(system.url, member, 'POST', '/register', { event_types: ['realm_bot'] })).body.realm_bots;
+  const bots = (await request(system.url, member, 'POST /register', { event_types: ['realm_bot'] })).body.realm_bots;
   const { token } = bots.find((bot: Answer) => bot.user_id === user_id).services[0];
   expect(token.length).toBeGreaterThan(20);
 
@@ -402,7 +402,7 @@ test('no key of a bot and no token of its service is in the log, in Redis or in 
     const isDone = () => events.some(({ bot }) => 'api_key' in bot) && events.some(({ op }) => op === 'add');
     for (const end = Date.now() + 120_000; Date.now() < end && !isDone(); ) {
       const last = { queue_id: queue.queue_id, last_event_id: events.at(-1)?.id ?? -1, dont_block: true };
-      events.push(...((await request(system.url, person, 'GET', '/events', last)).body.events ?? []));
+      events.push(...((await request(system.url, person, 'GET /events', last)).body.events ?? []));
     }
     return events;
   };

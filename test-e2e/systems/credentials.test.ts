@@ -53,8 +53,9 @@ type Person = { email: string; password: string; api_key: string; user_id: numbe
 
 /** A new connection each time, which reaches any gateway. */
 const from = (network: string) => ({ connection: 'close', 'x-forwarded-for': network });
+const at = (who: Credentials, network: string) => ({ ...who, headers: from(network) });
 const logIn = (username: string, password: string, network: string) =>
-  request(system.url, nobody, 'POST', '/fetch_api_key', { username, password }, from(network));
+  request(system.url, at(nobody, network), 'POST /fetch_api_key', { username, password });
 const codeOf = ({ status, body }: { status: number; body: Answer }) => [status, body.code];
 const wrong = [401, 'AUTHENTICATION_FAILED'];
 const limited = [429, 'RATE_LIMIT_HIT'];
@@ -105,14 +106,7 @@ test('guesses at one name are not counted for another one, so that no answer rev
   const network = elsewhere();
   for (let count = 0; count < 6; count++) await logIn(email, 'wrong', network);
   const wrongKey = (name: string, index: number) =>
-    request(
-      system.url,
-      { email: name, api_key: String(index).padStart(32, 'w') },
-      'GET',
-      '/users/me',
-      {},
-      from(network),
-    );
+    request(system.url, at({ email: name, api_key: String(index).padStart(32, 'w') }, network), 'GET /users/me');
   for (let count = 0; count < 21; count++) await wrongKey(email, count);
   const [same, nominal] = [email.toUpperCase(), `USER${user_id}@localhost`];
   expect([codeOf(await logIn(same, 'wrong', network)), codeOf(await wrongKey(same, 30))]).toEqual([limited, limited]);
@@ -164,11 +158,11 @@ test('a stolen key that is made anew after each guess of the password still wait
   const { body } = await logIn(email, password, network);
   const thief: Credentials = { email, api_key: String(body.api_key) };
   const guess = (old_password: string, place: string) =>
-    request(system.url, thief, 'PATCH', '/settings', { old_password, new_password: 'another horse' }, from(place));
+    request(system.url, at(thief, place), 'PATCH /settings', { old_password, new_password: 'another horse' });
   const answers: (string | number)[][] = [];
   for (let count = 0; count < 7; count++) {
     answers.push(codeOf(await guess(`wrong ${count}`, network)));
-    const made = await request(system.url, thief, 'POST', '/users/me/api_key/regenerate', {}, from(network));
+    const made = await request(system.url, at(thief, network), 'POST /users/me/api_key/regenerate');
     thief.api_key = String(made.body.api_key);
   }
   expect(answers.map(([status]) => status)).toEqual([400, 400, 400, 400, 400, 429, 429]);
@@ -205,16 +199,16 @@ test('wrong keys at an address refuse neither a right key nor a login there', ()
     const guess = { email: member.email, api_key: 'A'.repeat(32) };
     const codes = new Set<string>();
     for (let count = 0; count < limits.anonymous + 5; count++)
-      codes.add(codeOf(await request(system.url, guess, 'GET', '/users/me', {}, from(network))).join());
+      codes.add(codeOf(await request(system.url, at(guess, network), 'GET /users/me')).join());
     expect([...codes].sort()).toEqual(['401,INVALID_API_KEY', limited.join()]);
-    expect((await request(system.url, member, 'GET', '/users/me', {}, from(network))).status).toBe(200);
+    expect((await request(system.url, at(member, network), 'GET /users/me')).status).toBe(200);
     expect((await logIn(administrator.email, administrator.password, network)).status).toBe(200);
   }));
 
 test('wrong keys for one name, in any spelling, delay wrong keys from their network alone', async () => {
   const { email, api_key } = system.people.moderator;
   const show = (name: string, key: string, network: string) =>
-    request(system.url, { email: name, api_key: key }, 'GET', '/users/me', {}, from(network));
+    request(system.url, at({ email: name, api_key: key }, network), 'GET /users/me');
   const wrongKey = (index: number) => String(index).padStart(32, 'w');
   const [network, unknown] = [elsewhere(), elsewhere()];
   const names = [email, email.toUpperCase(), ` ${email} `];
@@ -255,8 +249,9 @@ test('a request weighs what the contract says', () =>
 test('one user cannot use up the requests of the organization, and all together have an end; polls go on', () =>
   countedTogether(async () => {
     const { member, member2, guest, owner } = system.people;
-    const ask = (who: Person) => request(system.url, who, 'GET', '/users/me/alert_words', {}, { connection: 'close' });
-    const { body: queue } = await request(system.url, owner, 'POST', '/register', { event_types: ['typing'] });
+    const ask = (who: Person) =>
+      request(system.url, { ...who, headers: { connection: 'close' } }, 'GET /users/me/alert_words');
+    const { body: queue } = await request(system.url, owner, 'POST /register', { event_types: ['typing'] });
     const answers: number[] = [];
     // Requests refused to a user do not count against the organization.
     for (let count = 0; count < limits.user + 30; count++) answers.push((await ask(member)).status);
@@ -266,7 +261,7 @@ test('one user cannot use up the requests of the organization, and all together 
     const over = await ask(guest);
     expect(codeOf(over)).toEqual(limited);
     const poll = { queue_id: queue.queue_id, last_event_id: -1, dont_block: true };
-    expect((await request(system.url, owner, 'GET', '/events', poll)).status).toBe(200);
+    expect((await request(system.url, owner, 'GET /events', poll)).status).toBe(200);
   }));
 
 test('files without authentication have a limit of their own by their size, which takes nothing from other requests', () =>
@@ -282,7 +277,7 @@ test('files without authentication have a limit of their own by their size, whic
     });
     const { url, ...said } = (await uploaded.json()) as { url: string };
     expect([uploaded.status, said]).toEqual([200, expect.anything()]);
-    const { status, body } = await request(system.url, owner, 'GET', url);
+    const { status, body } = await request(system.url, owner, `GET ${url}`);
     expect([status, body]).toEqual([200, expect.anything()]);
     const [network, other] = [elsewhere(), elsewhere()];
     const open = async (at: string): Promise<number> => {
@@ -294,7 +289,7 @@ test('files without authentication have a limit of their own by their size, whic
     for (let count = 0; count < 8; count++) statuses.push(await open(network));
     expect(statuses).toEqual([...Array(6).fill(200), 429, 429]);
     expect(await open(other)).toBe(200);
-    expect((await request(system.url, nobody, 'GET', '/server_settings', {}, from(network))).status).toBe(200);
+    expect((await request(system.url, at(nobody, network), 'GET /server_settings')).status).toBe(200);
   }));
 
 test('random hosts from one network are refused without a call to users', async () => {
@@ -315,7 +310,8 @@ test('random hosts from one network are refused without a call to users', async 
 test('without Redis guesses and requests are still limited', async () => {
   await system.servers.redis.kill('SIGKILL');
   try {
-    const { email, password } = system.people.owner;
+    const { owner, moderator } = system.people;
+    const { email, password } = owner;
     const network = elsewhere();
     const answers: (string | number)[][] = [];
     for (let count = 0; count < 7; count++) answers.push(codeOf(await logIn(email, 'wrong', network)));
@@ -323,7 +319,7 @@ test('without Redis guesses and requests are still limited', async () => {
     expect(answers.slice(5)).toEqual([limited, limited]);
     expect((await logIn(email, password, elsewhere())).status).toBe(200);
     const ask = () =>
-      request(system.url, system.people.moderator, 'GET', '/users/me/alert_words', {}, { connection: 'close' });
+      request(system.url, { ...moderator, headers: { connection: 'close' } }, 'GET /users/me/alert_words');
     await withinOneWindow(async () => {
       const statuses: number[] = [];
       // Each of two gateways counts separately.
@@ -369,12 +365,12 @@ test('the data directory is closed to other users, and so are the files with sec
 
 test('bots that an earlier release put above their owners are lowered when users starts, and all hear of it', async () => {
   const { owner, moderator, administrator } = system.people;
-  const { body: bot } = await request(system.url, moderator, 'POST', '/bots', {
+  const { body: bot } = await request(system.url, moderator, 'POST /bots', {
     full_name: 'High Bot',
     short_name: 'high',
   });
   await database.run(sql.unsafe`UPDATE users.account SET role = 100 WHERE id = ${bot.user_id}`);
-  const { body: queue } = await request(system.url, administrator, 'POST', '/register', {
+  const { body: queue } = await request(system.url, administrator, 'POST /register', {
     event_types: ['realm_user'],
   });
   for (const child of system.children.filter(({ program }) => program === 'users')) child.kill('SIGKILL');
@@ -382,16 +378,17 @@ test('bots that an earlier release put above their owners are lowered when users
     database.one(sql.type(z.object({ role: z.number() }))`SELECT role FROM users.account WHERE id = ${bot.user_id}`);
   await expect.poll(async () => (await roleOf()).role).toBe(300);
   const poll = { queue_id: queue.queue_id, last_event_id: -1 };
-  const { body } = await request(system.url, administrator, 'GET', '/events', poll);
+  const { body } = await request(system.url, administrator, 'GET /events', poll);
   expect(body.events[0]).toMatchObject({ type: 'realm_user', person: { user_id: bot.user_id, role: 300 } });
-  const { body: listed } = await request(system.url, owner, 'GET', `/users/${bot.user_id}`);
+  const { body: listed } = await request(system.url, owner, `GET /users/${bot.user_id}`);
   expect(listed.user.role).toBe(300);
 });
 
 test('keys of reusable links stand in no table, and links that an earlier release stored as they are still work', async () => {
   const { owner } = system.people;
-  const made = await request(system.url, owner, 'POST', '/invites/multiuse', {}, { 'idempotency-key': 'one link' });
-  const again = await request(system.url, owner, 'POST', '/invites/multiuse', {}, { 'idempotency-key': 'one link' });
+  const once = { ...owner, headers: { 'idempotency-key': 'one link' } };
+  const made = await request(system.url, once, 'POST /invites/multiuse');
+  const again = await request(system.url, once, 'POST /invites/multiuse');
   expect([made.status, again.body.invite_link]).toEqual([200, made.body.invite_link]);
   const key = /\/join\/([a-z2-7]{40})\/$/.exec(made.body.invite_link)?.[1] ?? 'none';
   const textRow = z.object({ text: z.string() });
@@ -404,7 +401,7 @@ test('keys of reusable links stand in no table, and links that an earlier releas
   expect(await invitations()).not.toContain(key);
   expect(JSON.stringify(answers)).not.toContain(key);
   const links = async (): Promise<string[]> =>
-    (await request(system.url, owner, 'GET', '/invites')).body.invites.map(({ link_url }: Answer) => link_url);
+    (await request(system.url, owner, 'GET /invites')).body.invites.map(({ link_url }: Answer) => link_url);
   expect(await links()).toContain(made.body.invite_link);
 
   const old = 'o'.repeat(40);

@@ -25,7 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-interface Cut {
+interface Attempt {
+  /** The idempotency key. */
+  key: string;
   /** Milliseconds after which the connection is cut; undefined keeps it. */
   afterMs: number | undefined;
 }
@@ -35,8 +37,7 @@ function attempt(
   agent: Agent,
   who: Credentials,
   form: Record<string, string>,
-  key: string,
-  { afterMs }: Cut,
+  { key, afterMs }: Attempt,
 ): Promise<{ status: number; id: number } | undefined> {
   const body = new URLSearchParams(form).toString();
   const headers = {
@@ -71,7 +72,7 @@ describe(`${total} sends of ${clients} clients through two gateways, connections
     const { owner, member } = system.people;
     const name = 'cut connections';
     for (const who of [owner, member]) {
-      const joined = await request(system.url, who, 'POST', '/users/me/subscriptions', { subscriptions: [{ name }] });
+      const joined = await request(system.url, who, 'POST /users/me/subscriptions', { subscriptions: [{ name }] });
       expect(joined.status).toBe(200);
     }
     const followers = await Promise.all(
@@ -88,7 +89,8 @@ describe(`${total} sends of ${clients} clients through two gateways, connections
         const content = `cut-${index}`;
         const form = { type: 'channel', to: name, topic: `topic ${index % 7}`, content };
         for (let tries = 1; ; tries++) {
-          const answer = await attempt(agent, who, form, `key-${index}`, {
+          const answer = await attempt(agent, who, form, {
+            key: `key-${index}`,
             afterMs: tries < 6 && random() < 0.25 ? random() * 60 : undefined,
           });
           if (answer?.status === 200) {
@@ -124,7 +126,7 @@ describe(`${total} sends of ${clients} clients through two gateways, connections
     }
     const listed = new Set<string>();
     for (let anchor: number | string = 'oldest'; ; ) {
-      const { body } = await request(system.url, member, 'GET', '/messages', {
+      const { body } = await request(system.url, member, 'GET /messages', {
         anchor,
         num_before: 0,
         num_after: 5_000,

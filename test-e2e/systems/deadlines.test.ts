@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const ask = (method: string, path: string, form: Record<string, unknown> = {}) =>
-  request(system.url, who, method, path, form);
+  request(system.url, who, `${method} ${path}`, form);
 
 /** Statements of services that wait for a lock and were sent before `before` (by Postgres's clock). */
 async function waitingSince(before: Date): Promise<string[]> {
@@ -142,7 +142,7 @@ describe('requests whose tables are locked for longer than they may take', () =>
 
   test('have one deadline for the check of the key and for what they ask', async () => {
     const { api_key } = (
-      await request(system.url, { email: '', api_key: '' }, 'POST', '/fetch_api_key', {
+      await request(system.url, { email: '', api_key: '' }, 'POST /fetch_api_key', {
         username: system.people.member.email,
         password: system.people.member.password,
       })
@@ -157,7 +157,7 @@ describe('requests whose tables are locked for longer than they may take', () =>
       try {
         const begunAt = Date.now();
         setTimeout(() => stop('users', 'SIGCONT'), 4_000);
-        const { status, body } = await request(system.url, person, 'GET', '/realm/presence');
+        const { status, body } = await request(system.url, person, 'GET /realm/presence');
         expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
         return Date.now() - begunAt;
       } finally {

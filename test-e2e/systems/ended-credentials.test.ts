@@ -17,7 +17,7 @@ const nobody: Credentials = { email: '', api_key: '' };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 /** A new connection each time, which reaches any gateway. */
 const call = (who: Credentials, method: string, path: string, form: Record<string, unknown> = {}) =>
-  request(system.url, who, method, path, form, { connection: 'close' });
+  request(system.url, { ...who, headers: { connection: 'close' } }, `${method} ${path}`, form);
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
   const { status, body } = await call(who, method, path, form);
   expect([status, body.msg]).toEqual([200, '']);

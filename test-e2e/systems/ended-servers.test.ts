@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 const ask = (method: string, path: string, form: Record<string, unknown>, headers?: Record<string, string>) =>
-  request(system.url, system.people.member, method, path, form, headers);
+  request(system.url, { ...system.people.member, headers }, `${method} ${path}`, form);
 
 /** Sends a message, and repeats it under its key as clients do. Returns its id. */
 async function send(content: string): Promise<number> {

@@ -72,7 +72,7 @@ afterAll(async () => {
 
 /** The path that a message shows the address at. */
 async function shownAt(address: string): Promise<string> {
-  const { body } = await request(system.url, system.people.member, 'POST', '/messages/render', { content: address });
+  const { body } = await request(system.url, system.people.member, 'POST /messages/render', { content: address });
   const src = /<img src="(\/external_content\/[0-9a-f]{40}\/[0-9a-f]+)">/.exec(body.rendered)?.[1];
   if (src === undefined) throw new Error(`no image in ${body.rendered}`);
   return src;

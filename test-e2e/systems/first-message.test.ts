@@ -29,9 +29,9 @@ const post = (
   path: string,
   form: Record<string, unknown> = {},
   headers: Record<string, string> = {},
-) => request(system.url, system.people[who], 'POST', path, form, headers);
+) => request(system.url, { ...system.people[who], headers }, `POST ${path}`, form);
 const get = (who: keyof System['people'], path: string, form: Record<string, unknown> = {}) =>
-  request(system.url, system.people[who], 'GET', path, form);
+  request(system.url, system.people[who], `GET ${path}`, form);
 
 describe('a stock client', () => {
   test('logs in with a password, registers, sends and receives', async () => {
@@ -93,7 +93,7 @@ describe('sending', () => {
 
   test('a former subscriber gets nothing sent after the unsubscribe was answered', async () => {
     const { body: queue } = await post('member2', '/register', { event_types: ['message'] });
-    await request(system.url, system.people.member2, 'DELETE', '/users/me/subscriptions', {
+    await request(system.url, system.people.member2, 'DELETE /users/me/subscriptions', {
       subscriptions: ['sandbox'],
     });
     await post('member', '/messages', {
@@ -123,9 +123,9 @@ describe('sending', () => {
       password: 'leaver-password',
     });
     const leaver = { email: 'leaver@natter.example', api_key: login.api_key as string };
-    expect((await request(system.url, leaver, 'GET', '/users/me')).status).toBe(200);
-    await request(system.url, system.people.administrator, 'DELETE', `/users/${created.user_id}`);
-    const refused = await request(system.url, leaver, 'POST', '/users/me/subscriptions', {
+    expect((await request(system.url, leaver, 'GET /users/me')).status).toBe(200);
+    await request(system.url, system.people.administrator, `DELETE /users/${created.user_id}`);
+    const refused = await request(system.url, leaver, 'POST /users/me/subscriptions', {
       subscriptions: [{ name: 'general' }],
     });
     expect(refused.status).toBe(401);
@@ -152,7 +152,7 @@ describe('queues', () => {
 
   test('a deleted queue is gone', async () => {
     const { body: queue } = await post('member', '/register', { event_types: ['message'] });
-    const remove = () => request(system.url, system.people.member, 'DELETE', '/events', { queue_id: queue.queue_id });
+    const remove = () => request(system.url, system.people.member, 'DELETE /events', { queue_id: queue.queue_id });
     expect((await remove()).status).toBe(200);
     expect((await remove()).body.code).toBe('BAD_EVENT_QUEUE_ID');
     expect((await get('member', '/events', { queue_id: queue.queue_id, last_event_id: -1 })).body.code).toBe(

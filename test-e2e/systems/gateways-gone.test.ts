@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const ask = (method: string, path: string, form: Record<string, unknown> = {}) =>
-  request(system.url, system.people.member, method, path, form);
+  request(system.url, system.people.member, `${method} ${path}`, form);
 /** A queue that ends when it is not polled for 10 seconds: a request of a busy test may take some of them. */
 const register = async (): Promise<Answer> => {
   const form = { event_types: ['message'], fetch_event_types: [], idle_queue_timeout: 10 };

@@ -36,7 +36,7 @@ afterAll(() => system?.stop());
 
 const host = (): string => `Host: ${new URL(system.url).host}\r\n`;
 const isWell = async (): Promise<void> => {
-  const { status } = await request(system.url, system.people.owner, 'GET', '/users/me');
+  const { status } = await request(system.url, system.people.owner, 'GET /users/me');
   expect(status).toBe(200);
   expect(system.children.map((child) => child.pid())).toEqual(pids);
 };
@@ -80,7 +80,7 @@ async function stalledCuts(): Promise<number> {
 }
 
 test('a client that does not read its answers is cut; a held poll is not', async () => {
-  const { body } = await request(system.url, system.people.owner, 'POST', '/register', { event_types: ['drafts'] });
+  const { body } = await request(system.url, system.people.owner, 'POST /register', { event_types: ['drafts'] });
   const poll = await RawSocket.open(system.url);
   poll.send(`GET /api/v1/events?queue_id=${body.queue_id}&last_event_id=-1 HTTP/1.1\r\n${head}\r\n`);
   const before = await stalledCuts();
@@ -116,7 +116,7 @@ async function runsOf(program: string, operation: string): Promise<number> {
 
 test('a reader of server-sent events that stalls is cut, and the gateway does not keep what it does not read', async () => {
   const { owner } = system.people;
-  const { body } = await request(system.url, owner, 'POST', '/register', { event_types: ['drafts'] });
+  const { body } = await request(system.url, owner, 'POST /register', { event_types: ['drafts'] });
   const stream = await RawSocket.open(system.url);
   stream.send(
     `GET /api/v1/events?queue_id=${body.queue_id}&last_event_id=-1 HTTP/1.1\r\n${head}Accept: text/event-stream\r\n\r\n`,
@@ -128,13 +128,11 @@ test('a reader of server-sent events that stalls is cut, and the gateway does no
   // Together larger than the kernel's buffers.
   const rounds = 60;
   for (let round = 0; round < rounds; round++) {
-    const made = await request(system.url, owner, 'POST', '/drafts', { drafts });
+    const made = await request(system.url, owner, 'POST /drafts', { drafts });
     expect(made.status).toBe(200);
     // Deletes the drafts, whose total size is limited.
     for (const enable_drafts_synchronization of [false, true])
-      expect((await request(system.url, owner, 'PATCH', '/settings', { enable_drafts_synchronization })).status).toBe(
-        200,
-      );
+      expect((await request(system.url, owner, 'PATCH /settings', { enable_drafts_synchronization })).status).toBe(200);
   }
   await expect.poll(stalledCuts).toBeGreaterThan(cuts);
   expect((await gatewayMemory()) - before).toBeLessThan(300);
@@ -208,7 +206,7 @@ test('one address has so many connections and no more', async () => {
   await Promise.all(sockets.map((socket) => socket.closed));
   await expect
     .poll(() =>
-      request(system.url, system.people.owner, 'GET', '/users/me').then(
+      request(system.url, system.people.owner, 'GET /users/me').then(
         ({ status }) => status,
         () => 0,
       ),

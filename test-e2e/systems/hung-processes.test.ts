@@ -31,7 +31,7 @@ const childOf = (program: string) => {
 };
 
 const send = (content: string) =>
-  request(system.url, system.people.member, 'POST', '/messages', {
+  request(system.url, system.people.member, 'POST /messages', {
     type: 'channel',
     to: 'general',
     topic: 'hangs',

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const ask = (method: string, path: string, form: Record<string, unknown>) =>
-  request(system.url, system.people.member, method, path, form);
+  request(system.url, system.people.member, `${method} ${path}`, form);
 /** Its HTML is about 20 times as long as the text. */
 const large = ':cat: '.repeat(1_500);
 

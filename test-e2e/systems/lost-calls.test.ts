@@ -43,7 +43,7 @@ async function under(topic: string, disturb: (tick: () => void) => Promise<void>
   const ask = async (who: Credentials, method: string, path: string, form: Record<string, unknown>) => {
     const began = performance.now();
     inFlight++;
-    const { status, body } = await request(system.url, who, method, path, form).finally(() => inFlight--);
+    const { status, body } = await request(system.url, who, `${method} ${path}`, form).finally(() => inFlight--);
     report.longestMs = Math.max(report.longestMs, performance.now() - began);
     if (status !== 200) report.failures.push(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
@@ -70,7 +70,7 @@ async function under(topic: string, disturb: (tick: () => void) => Promise<void>
 async function expectOnce(topic: string, { sent }: Report): Promise<void> {
   const contents: string[] = [];
   for (let anchor = 0; ; ) {
-    const { status, body } = await request(system.url, system.people.owner, 'GET', '/messages', {
+    const { status, body } = await request(system.url, system.people.owner, 'GET /messages', {
       anchor,
       include_anchor: false,
       num_before: 0,
@@ -168,7 +168,7 @@ test('services send their calls past a process that hangs, also one that started
   timeout: 240_000,
 }, async () => {
   const failures = await pastHungUsers('event-queue', async () => {
-    const { status, body } = await request(system.url, system.people.owner, 'POST', '/register', {
+    const { status, body } = await request(system.url, system.people.owner, 'POST /register', {
       event_types: ['message'],
       fetch_event_types: ['realm_user'],
     });
@@ -197,7 +197,7 @@ test('commands of the operator are done once while a process hangs', { timeout: 
   });
   await bus.drain();
   expect(failures).toEqual([]);
-  const { members } = (await request(system.url, system.people.owner, 'GET', '/users')).body;
+  const { members } = (await request(system.url, system.people.owner, 'GET /users')).body;
   const emails = members.map((member: { delivery_email: string | null }) => member.delivery_email);
   const added = emails.filter((email: string | null) => email?.endsWith('@hung.example'));
   expect(new Set(added).size).toBe(count);
@@ -258,7 +258,7 @@ const asUser = (user: 'gateway' | 'messaging' | 'users') => {
 test('a call that came again is answered as another process did it, not "Nothing to change"', async () => {
   const { owner } = system.people;
   const send = { type: 'channel', to: 'general', topic: 'again', content: 'before' };
-  const { id } = (await request(system.url, owner, 'POST', '/messages', send)).body;
+  const { id } = (await request(system.url, owner, 'POST /messages', send)).body;
   const url = system.servers.postgresUrl;
   const database = createDatabase({ url, maxConnections: 2, name: 'test', onError: () => undefined });
   const [listener, gateway] = await Promise.all([asUser('messaging'), asUser('gateway')]);
@@ -281,7 +281,7 @@ test('a call that came again is answered as another process did it, not "Nothing
   const answer = await database.connect(async ({ query }) => {
     await query('BEGIN');
     await query({ text: 'SELECT FROM messaging.message WHERE id = $1 FOR UPDATE', values: [id] });
-    const patched = request(system.url, owner, 'PATCH', `/messages/${id}`, { content: 'after' });
+    const patched = request(system.url, owner, `PATCH /messages/${id}`, { content: 'after' });
     await vi.waitFor(async () => expect([await waiting(), copy !== undefined]).toEqual([1, true]), {
       timeout: 20_000,
       interval: 20,

@@ -35,16 +35,21 @@ const send = (content: string): Promise<number> => {
   const key = { 'idempotency-key': `send ${++sends}` };
   const form = { type: 'channel', to: 'general', topic: 'tail', content };
   return eventually(async () => {
-    const { status, body } = await request(system.url, system.people.owner, 'POST', '/messages', form, key);
+    const { status, body } = await request(
+      system.url,
+      { ...system.people.owner, headers: key },
+      'POST /messages',
+      form,
+    );
     return status === 200 ? (body.id as number) : undefined;
   });
 };
 const register = async (types: string[]): Promise<Answer> => {
   const form = { event_types: types };
-  return (await request(system.url, system.people.member, 'POST', '/register', form)).body;
+  return (await request(system.url, system.people.member, 'POST /register', form)).body;
 };
 const poll = (queueId: string, last: number) =>
-  request(system.url, system.people.member, 'GET', '/events', {
+  request(system.url, system.people.member, 'GET /events', {
     queue_id: queueId,
     last_event_id: last,
     dont_block: true,
@@ -57,7 +62,7 @@ test('ids of events that are never recorded are not given again after Redis was 
   const typeAndRead = async (): Promise<void> => {
     const before = ids.length;
     await eventually(async () => {
-      await request(system.url, owner, 'POST', '/typing', { op: 'start', to: [member.user_id] });
+      await request(system.url, owner, 'POST /typing', { op: 'start', to: [member.user_id] });
       const { body } = await poll(queue.queue_id, ids.at(-1) ?? -1);
       for (const event of body.events ?? []) if (event.type === 'typing') ids.push(event.id);
       return ids.length > before ? true : undefined;
@@ -86,7 +91,7 @@ test('the first event that is never recorded after a wipe has an id of its own: 
         // The stream is complete again, in the same Redis process.
         await eventually(async () => ((await redis.keys('natter:*:log-meta')).length > 0 ? true : undefined));
       } else await send(`before the wipe ${round}`);
-      const { status } = await request(system.url, owner, 'POST', '/typing', { op: 'start', to: [member.user_id] });
+      const { status } = await request(system.url, owner, 'POST /typing', { op: 'start', to: [member.user_id] });
       expect(status).toBe(200);
       const [event] = await eventually(async () => {
         const { body } = await poll(queue.queue_id, last);

@@ -55,11 +55,11 @@ describe(`schedulers whose clocks are moved by five minutes (${rounds} rounds, s
     const { member, owner } = system.people;
     const due = new Map<string, number>();
     const seen = new Map<string, number[]>();
-    const queue = (await request(system.url, owner, 'POST', '/register', { event_types: ['message'] })).body;
+    const queue = (await request(system.url, owner, 'POST /register', { event_types: ['message'] })).body;
     const schedule = async (content: string, at: number): Promise<void> => {
       due.set(content, at * 1000);
       const form = { type: 'direct', to: [owner.user_id], content, scheduled_delivery_timestamp: at };
-      const { status, body } = await request(system.url, member, 'POST', '/scheduled_messages', form);
+      const { status, body } = await request(system.url, member, 'POST /scheduled_messages', form);
       if (status === 400 && at <= Date.now() / 1000)
         return schedule(content, Math.floor(Date.now() / 1000) + aheadSeconds);
       expect([status, body.msg]).toEqual([200, '']);
@@ -68,7 +68,7 @@ describe(`schedulers whose clocks are moved by five minutes (${rounds} rounds, s
     const following = (async () => {
       for (let last = queue.last_event_id; !isOver; await pause(50)) {
         const form = { queue_id: queue.queue_id, last_event_id: last, dont_block: true };
-        for (const event of (await request(system.url, owner, 'GET', '/events', form)).body.events) {
+        for (const event of (await request(system.url, owner, 'GET /events', form)).body.events) {
           last = Math.max(last, event.id);
           const content = event.type === 'message' ? event.message.content : '';
           if (due.has(content)) seen.set(content, [...(seen.get(content) ?? []), Date.now()]);
@@ -94,7 +94,7 @@ describe(`schedulers whose clocks are moved by five minutes (${rounds} rounds, s
     await pause(2_000);
     isOver = true;
     await following;
-    const { scheduled_messages: left } = (await request(system.url, member, 'GET', '/scheduled_messages')).body;
+    const { scheduled_messages: left } = (await request(system.url, member, 'GET /scheduled_messages')).body;
     expect(left).toEqual([]);
     expect(seen.size).toBe(due.size);
     expect([...seen.values()].filter((times) => times.length !== 1)).toEqual([]);

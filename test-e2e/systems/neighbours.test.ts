@@ -38,11 +38,9 @@ const times = <T>(many: number, make: (index: number) => T): T[] => Array.from({
 const logIn = (username: string, password: string, network: string, headers: Record<string, string> = {}) =>
   request(
     system.url,
-    nobody,
-    'POST',
-    '/fetch_api_key',
+    { ...nobody, headers: { connection: 'close', 'x-forwarded-for': network, ...headers } },
+    'POST /fetch_api_key',
     { username, password },
-    { connection: 'close', 'x-forwarded-for': network, ...headers },
   );
 
 test('a person who logged in at an address before does so again while somebody else guesses there', async () => {
@@ -68,11 +66,9 @@ test('a change of the own password is not refused because others at the address 
   const change = (who: Credentials, old_password: string, new_password: string) =>
     request(
       system.url,
-      who,
-      'PATCH',
-      '/settings',
+      { ...who, headers: { connection: 'close', 'x-forwarded-for': '192.0.2.2' } },
+      'PATCH /settings',
       { old_password, new_password },
-      { connection: 'close', 'x-forwarded-for': '192.0.2.2' },
     );
   const others = [owner, administrator, moderator, member, guest];
   const guesses = await Promise.all(
@@ -100,14 +96,10 @@ test('a stored answer does not tell whether a password is right: attempts with i
   // A change of the password, repeated with its key because its answer was lost.
   const { moderator } = system.people;
   const change = () =>
-    request(
-      system.url,
-      moderator,
-      'PATCH',
-      '/settings',
-      { old_password: moderator.password, new_password: 'another horse' },
-      key,
-    );
+    request(system.url, { ...moderator, headers: key }, 'PATCH /settings', {
+      old_password: moderator.password,
+      new_password: 'another horse',
+    });
   expect([(await change()).status, (await change()).status]).toEqual([200, 200]);
 });
 

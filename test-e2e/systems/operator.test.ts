@@ -174,7 +174,7 @@ describe('natter doctor', () => {
     const channels = system.children.find(({ program }) => program === 'channels');
     channels?.kill('SIGSTOP');
     try {
-      const { status } = await request(system.url, system.people.owner, 'POST', '/users/me/status', {
+      const { status } = await request(system.url, system.people.owner, 'POST /users/me/status', {
         status_text: 'behind',
       });
       expect(status).toBe(200);
@@ -260,11 +260,11 @@ describe('an operator', () => {
     const { email } = system.people.guest;
     const issued = await natter('key', 'create', '--host', 'localhost', '--email', email);
     const guest = { email, api_key: field(issued.output, 'api_key') };
-    expect((await request(system.url, guest, 'GET', '/users/me')).status).toBe(200);
+    expect((await request(system.url, guest, 'GET /users/me')).status).toBe(200);
     const revoked = await natter('key', 'revoke', '--host', 'localhost', '--email', email);
     expect([revoked.code, revoked.output]).toEqual([0, expect.stringContaining(`2 keys of ${email} ended`)]);
-    await expect.poll(async () => (await request(system.url, guest, 'GET', '/users/me')).status).toBe(401);
-    expect((await request(system.url, system.people.guest, 'GET', '/users/me')).status).toBe(401);
+    await expect.poll(async () => (await request(system.url, guest, 'GET /users/me')).status).toBe(401);
+    expect((await request(system.url, system.people.guest, 'GET /users/me')).status).toBe(401);
   });
 
   test('gives a user the right to create accounts, and takes it', async () => {
@@ -272,7 +272,7 @@ describe('an operator', () => {
     const person = ['--host', 'localhost', '--email', administrator.email];
     const create = async (number: number) => {
       const form = { email: `made${number}@example.com`, password: 'a good password', full_name: `Made ${number}` };
-      return (await request(system.url, administrator, 'POST', '/users', form)).status;
+      return (await request(system.url, administrator, 'POST /users', form)).status;
     };
     const taken = await natter('user', 'rights', ...person, '--create-users', 'no');
     expect([taken.code, taken.output]).toEqual([0, expect.stringContaining('rights of')]);
@@ -286,13 +286,13 @@ describe('an operator', () => {
 
   test('lets a bot send in the name of others, and no person', async () => {
     const { owner, member } = system.people;
-    const made = await request(system.url, owner, 'POST', '/bots', { full_name: 'Mirror', short_name: 'mirror' });
+    const made = await request(system.url, owner, 'POST /bots', { full_name: 'Mirror', short_name: 'mirror' });
     const { user_id, api_key } = made.body;
-    const { body } = await request(system.url, owner, 'GET', `/users/${user_id}`);
+    const { body } = await request(system.url, owner, `GET /users/${user_id}`);
     const bot = { email: body.user.email, api_key };
     const send = async () => {
       const form = { type: 'direct', to: JSON.stringify([user_id]), content: 'x', sender: member.email };
-      return (await request(system.url, bot, 'POST', '/messages', form)).status;
+      return (await request(system.url, bot, 'POST /messages', form)).status;
     };
     const rights = (email: string, may: string) =>
       natter('user', 'rights', '--host', 'localhost', '--email', email, '--forge-sender', may);
@@ -326,7 +326,7 @@ describe('an operator', () => {
       const { code, output } = await natter(...args);
       expect([code, output]).toEqual([1, expect.stringContaining('no realm has the host localhots')]);
     });
-    expect((await request(system.url, system.people.owner, 'GET', '/users/me')).status).toBe(200);
+    expect((await request(system.url, system.people.owner, 'GET /users/me')).status).toBe(200);
   });
 
   test('is told how to use each command, and can read each answer as JSON', async () => {
@@ -350,7 +350,7 @@ describe('an operator', () => {
     );
     const key = JSON.parse(printed);
     const member = { email: system.people.member.email, api_key: key.api_key };
-    expect((await request(system.url, member, 'GET', '/users/me')).status).toBe(200);
+    expect((await request(system.url, member, 'GET /users/me')).status).toBe(200);
     expect(JSON.parse((await natter('parked', 'list', '--json')).printed)).toEqual([]);
     expect(JSON.parse((await natter('migrate', '--json')).printed)).toMatchObject({ is_current: true });
     expect(JSON.parse((await natter('doctor', '--json')).printed)).toContainEqual(
@@ -381,11 +381,11 @@ describe('an operator', () => {
     const { owner } = system.people;
     const send = async (): Promise<number> => {
       const form = { type: 'channel', to: 'general', topic: 'restored', content: 'hello' };
-      const { status, body } = await request(system.url, owner, 'POST', '/messages', form);
+      const { status, body } = await request(system.url, owner, 'POST /messages', form);
       expect(status).toBe(200);
       return body.id;
     };
-    const { body: queue } = await request(system.url, owner, 'POST', '/register', { event_types: ['message'] });
+    const { body: queue } = await request(system.url, owner, 'POST /register', { event_types: ['message'] });
     const before = await send();
     const { code, output } = await natter('after-restore', '--margin', '5000');
     expect([code, output]).toEqual([
@@ -395,7 +395,7 @@ describe('an operator', () => {
     expect(await send()).toBeGreaterThan(before + 5_000);
     const poll = { queue_id: queue.queue_id, last_event_id: -1, dont_block: true };
     await expect
-      .poll(async () => (await request(system.url, owner, 'GET', '/events', poll)).body.code)
+      .poll(async () => (await request(system.url, owner, 'GET /events', poll)).body.code)
       .toBe('BAD_EVENT_QUEUE_ID');
     expect((await natter('realm', 'list')).output).toMatch(/localhost/);
     expect((await natter('migrate')).output).toContain('the database is up to date');

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const ask = (method: string, path: string, form: Record<string, unknown> = {}) =>
-  request(system.url, system.people.member, method, path, form);
+  request(system.url, system.people.member, `${method} ${path}`, form);
 const register = async (): Promise<Answer> =>
   (await ask('POST', '/register', { event_types: ['message'], fetch_event_types: [] })).body;
 const poll = ({ queue_id, last_event_id }: Answer, form: Record<string, unknown> = {}) =>
@@ -99,7 +99,7 @@ test('a deleted queue stays deleted, though Redis refused to forget its record',
   const form = { queue_id, last_event_id, dont_block: true };
   const codes = async () => {
     const answers = await onEveryGateway(system, () =>
-      request(system.url, system.people.member, 'GET', '/events', form, { connection: 'close' }),
+      request(system.url, { ...system.people.member, headers: { connection: 'close' } }, 'GET /events', form),
     );
     return [...new Set(answers.map(({ body }) => body.code))];
   };

@@ -51,10 +51,10 @@ const writesOf = (name: string): Write[] => [
 ];
 
 const post = (path: string, form: Record<string, unknown>, headers: Record<string, string> = {}) =>
-  request(system.url, system.people.owner, 'POST', path, form, headers);
+  request(system.url, { ...system.people.owner, headers }, `POST ${path}`, form);
 
 const read = (topic: string) =>
-  request(system.url, system.people.owner, 'GET', '/messages', {
+  request(system.url, system.people.owner, 'GET /messages', {
     anchor: 'newest',
     num_before: 1_000,
     num_after: 0,

@@ -31,7 +31,7 @@ afterAll(async () => {
 type Name = keyof System['people'];
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const ask = (who: Name, method: string, path: string, form: Record<string, unknown> = {}) =>
-  request(system.url, system.people[who], method, path, form);
+  request(system.url, system.people[who], `${method} ${path}`, form);
 const register = (who: Name, form: Record<string, unknown> = {}) =>
   ask(who, 'POST', '/register', { event_types: ['message'], fetch_event_types: [], ...form });
 const look = (who: Name, { queue_id, last_event_id }: Answer) =>

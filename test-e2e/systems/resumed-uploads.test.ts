@@ -100,7 +100,7 @@ test('a stock client continues its upload after a cut connection, and after the 
   expect(filename).toBe('resumed.bin');
   const stored = await fetch(`${system.url}${url}`, { headers: { authorization: authorizationOf(member) } });
   expect(Buffer.from(await stored.arrayBuffer()).equals(bytes)).toBe(true);
-  const { attachments } = (await request(system.url, member, 'GET', '/attachments')).body;
+  const { attachments } = (await request(system.url, member, 'GET /attachments')).body;
   expect(attachments.map(({ name, size }: { name: string; size: number }) => [name, size])).toEqual([
     ['resumed.bin', bytes.length],
   ]);

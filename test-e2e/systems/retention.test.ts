@@ -35,7 +35,7 @@ const eventually = async <T>(what: () => Promise<T | undefined>, withinMs = 120_
   }
 };
 const ask = (method: string, path: string, form: Answer, headers: Record<string, string> = {}) =>
-  request(system.url, system.people.owner, method, path, form, headers);
+  request(system.url, { ...system.people.owner, headers }, `${method} ${path}`, form);
 let sends = 0;
 /** Under one key until it is answered, so that it is sent once. */
 const send = (content: string): Promise<number> => {

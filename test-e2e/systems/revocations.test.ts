@@ -20,7 +20,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /** A new connection each time, which reaches any gateway. */
 const call = (who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Reply> =>
-  request(system.url, who, method, path, form, { connection: 'close' });
+  request(system.url, { ...who, headers: { connection: 'close' } }, `${method} ${path}`, form);
 
 /** Repeats until it succeeds, because servers come back. */
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {

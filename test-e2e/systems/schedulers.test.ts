@@ -40,7 +40,7 @@ describe(`two schedulers, killed and stopped under load (${rounds} blows, seed $
 test('messages older than the realm or their channel keeps them go, with events', async () => {
   const { owner, member } = system.people;
   const ask = async (method: string, path: string, form: Record<string, unknown>) => {
-    const { status, body } = await request(system.url, owner, method, path, form);
+    const { status, body } = await request(system.url, owner, `${method} ${path}`, form);
     expect([status, body]).toEqual([200, expect.anything()]);
     return body;
   };

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const ask = async (method: string, path: string, form: Answer): Promise<Answer> => {
-  const { status, body } = await request(system.url, system.people.owner, method, path, form);
+  const { status, body } = await request(system.url, system.people.owner, `${method} ${path}`, form);
   expect([status, body.msg]).toEqual([200, body.msg]);
   return body;
 };

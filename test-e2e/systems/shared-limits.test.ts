@@ -26,7 +26,8 @@ afterAll(() => system?.stop());
 const nobody: Credentials = { email: '', api_key: '' };
 const logIn = async (username: string, password: string, network: string): Promise<number> => {
   const from = { connection: 'close', 'x-forwarded-for': network };
-  return (await request(system.url, nobody, 'POST', '/fetch_api_key', { username, password }, from)).status;
+  return (await request(system.url, { ...nobody, headers: from }, 'POST /fetch_api_key', { username, password }))
+    .status;
 };
 const times = <T>(many: number, make: (index: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i));
 
@@ -88,7 +89,7 @@ test('refused requests are limited by network, whose keys and logins work on', a
   expect(await ask('192.0.2.21')).toEqual(usual);
   const { member } = system.people;
   expect(await logIn(member.email, member.password, network)).toBe(200);
-  const mine = await request(system.url, member, 'GET', '/users/me', {}, { 'x-forwarded-for': network });
+  const mine = await request(system.url, { ...member, headers: { 'x-forwarded-for': network } }, 'GET /users/me');
   expect(mine.status).toBe(200);
 });
 

@@ -107,7 +107,7 @@ test('a bot follows while the processes that it is connected to are killed', asy
   });
   const contents = async (): Promise<string[]> => {
     const narrow = [{ operator: 'topic', operand: 'bot' }];
-    const answer = await request(system.url, member2, 'GET', '/messages', {
+    const answer = await request(system.url, member2, 'GET /messages', {
       anchor: 'newest',
       num_before: 100,
       num_after: 0,
@@ -120,7 +120,8 @@ test('a bot follows while the processes that it is connected to are killed', asy
   const ping = async (): Promise<string> => {
     const content = `ping ${++pings}`;
     const form = { type: 'channel', to: 'general', topic: 'bot', content };
-    const send = () => request(system.url, member2, 'POST', '/messages', form, { 'idempotency-key': content });
+    const send = () =>
+      request(system.url, { ...member2, headers: { 'idempotency-key': content } }, 'POST /messages', form);
     await expect
       .poll(() =>
         send().then(

@@ -42,7 +42,7 @@ async function fillDrafts(name: Name): Promise<void> {
   const draft = { type: '', to: [], topic: '', content: 'x'.repeat(10_000) };
   const drafts = Array.from({ length: 50 }, () => draft);
   for (let bytes = 0; bytes < draftBytes; bytes += 500_000)
-    expect((await request(system.url, system.people[name], 'POST', '/drafts', { drafts })).status).toBe(200);
+    expect((await request(system.url, system.people[name], 'POST /drafts', { drafts })).status).toBe(200);
 }
 
 const headOf = (name: Name): string => {
@@ -111,7 +111,7 @@ test('a person who does not read gets no more large answers, and others do', asy
   const others = await answerOf(draftsOf('owner'));
   expect([others.status, others.json.drafts.length]).toEqual([200, 300]);
   // A change is neither refused nor left without a response.
-  const changed = await request(system.url, system.people.member, 'PATCH', '/settings', {
+  const changed = await request(system.url, system.people.member, 'PATCH /settings', {
     twenty_four_hour_time: true,
   });
   expect(changed.status).toBe(200);
@@ -128,7 +128,7 @@ test('a person who does not read gets no more large answers, and others do', asy
 });
 
 test('answers that wait behind a held poll on the same connection count', async () => {
-  const { body } = await request(system.url, system.people.member2, 'POST', '/register', { event_types: ['presence'] });
+  const { body } = await request(system.url, system.people.member2, 'POST /register', { event_types: ['presence'] });
   const poll = `GET /api/v1/events?queue_id=${body.queue_id}&last_event_id=-1 HTTP/1.1\r\n${headOf('member2')}\r\n`;
   const socket = await RawSocket.open(system.url);
   opened.push(socket);
@@ -166,7 +166,7 @@ test('streams of server-sent events that are not read end when the share of thei
   const { owner } = system.people;
   const streams: RawSocket[] = [];
   for (let count = 0; count < 20; count++) {
-    const { body } = await request(system.url, owner, 'POST', '/register', { event_types: ['drafts'] });
+    const { body } = await request(system.url, owner, 'POST /register', { event_types: ['drafts'] });
     const stream = await RawSocket.open(system.url);
     opened.push(stream);
     streams.push(stream);
@@ -178,12 +178,10 @@ test('streams of server-sent events that are not read end when the share of thei
   const before = await cutCount();
   const drafts = Array.from({ length: 60 }, () => ({ type: '', to: [], topic: '', content: 'x'.repeat(10_000) }));
   const isCut = async () => {
-    expect((await request(system.url, owner, 'POST', '/drafts', { drafts })).status).toBe(200);
+    expect((await request(system.url, owner, 'POST /drafts', { drafts })).status).toBe(200);
     // Deletes the drafts, whose total size is limited.
     for (const enable_drafts_synchronization of [false, true])
-      expect((await request(system.url, owner, 'PATCH', '/settings', { enable_drafts_synchronization })).status).toBe(
-        200,
-      );
+      expect((await request(system.url, owner, 'PATCH /settings', { enable_drafts_synchronization })).status).toBe(200);
     expect(await unreadBytes()).toBeLessThanOrEqual((answerMemoryMib / 4 + 1) * mebibyte);
     return (await cutCount()) > before;
   };

@@ -87,8 +87,8 @@ let created: System['people']['owner'];
 beforeAll(async () => {
   const { owner } = system.people;
   const person = { email: 'new@example.com', full_name: 'Nina New', password };
-  const { user_id } = (await request(system.url, owner, 'POST', '/users', person)).body;
-  const { api_key } = (await request(system.url, owner, 'POST', '/fetch_api_key', { username: person.email, password }))
+  const { user_id } = (await request(system.url, owner, 'POST /users', person)).body;
+  const { api_key } = (await request(system.url, owner, 'POST /fetch_api_key', { username: person.email, password }))
     .body;
   created = { ...owner, ...person, user_id, api_key };
 });
@@ -99,7 +99,7 @@ const newcomerOf = (fault: keyof typeof newcomers) => {
 
 describe.each(Object.keys(faults) as (keyof typeof faults)[])('with Redis %s', (name) => {
   const ask = (method: string, path: string, form: Record<string, unknown> = {}, who = system.people.member) =>
-    request(system.url, who, method, path, form);
+    request(system.url, who, `${method} ${path}`, form);
   const presenceOf = async (userId: number): Promise<number | undefined> => {
     const { body } = await ask('POST', '/users/me/presence', { status: 'active', last_update_id: -1 });
     return body.presences?.[String(userId)]?.active_timestamp;
@@ -217,7 +217,7 @@ test.each(Object.keys(newcomers) as (keyof typeof newcomers)[])(
   'a person who came while Redis was %s is still shown afterwards',
   async (name) => {
     const { user_id } = newcomerOf(name);
-    const { body } = await request(system.url, system.people.member, 'GET', `/users/${user_id}/presence`);
+    const { body } = await request(system.url, system.people.member, `GET /users/${user_id}/presence`);
     // The status depends on the time that the other faults took.
     expect(body.presence.website.timestamp).toBeGreaterThanOrEqual(cameAt.get(name) ?? Number.NaN);
   },

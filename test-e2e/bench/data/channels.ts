@@ -11,11 +11,11 @@ export async function createChannel(
   subscribers: readonly Identity[],
 ): Promise<number> {
   for (let from = 0; from === 0 || from < subscribers.length; from += 5_000)
-    await bench.api.call(realm.host, realm.owner, 'POST', '/users/me/subscriptions', {
+    await bench.api.call(realm.host, realm.owner, 'POST /users/me/subscriptions', {
       subscriptions: [{ name }],
       principals: subscribers.slice(from, from + 5_000).map((person) => person.user_id),
     });
-  const { stream_id } = await bench.api.call(realm.host, realm.owner, 'GET', '/get_stream_id', { stream: name });
+  const { stream_id } = await bench.api.call(realm.host, realm.owner, 'GET /get_stream_id', { stream: name });
   return stream_id;
 }
 
@@ -32,7 +32,7 @@ export async function createChannels(
     const isIn = (person: number): boolean => (index + channels - (person % channels)) % channels < perPerson;
     const principals = realm.people.filter((_, person) => isIn(person)).map((person) => person.user_id);
     if (principals.length === 0) return;
-    await bench.api.call(realm.host, realm.owner, 'POST', '/users/me/subscriptions', {
+    await bench.api.call(realm.host, realm.owner, 'POST /users/me/subscriptions', {
       subscriptions: [{ name: `channel ${index}`, description: `What concerns number ${index}` }],
       principals,
     });

@@ -62,7 +62,7 @@ function say(bench: Bench, realm: BenchRealm, ids: number[], index: number): Pro
   const pick = (offset: number): string => words[(index * 7 + offset * 11) % words.length] ?? '';
   const content = `Message ${index}: ${Array.from({ length: 12 }, (_, offset) => pick(offset)).join(' ')}${index % 500 === 0 ? ' needle' : ''}`;
   const sender = realm.people[index % people];
-  return bench.api.call(realm.host, sender, 'POST', '/messages', {
+  return bench.api.call(realm.host, sender, 'POST /messages', {
     type: 'channel',
     to: ids[index % channels],
     topic: `topic ${index % 40}`,

@@ -18,7 +18,7 @@ export function registerQueues(
   form: Form = {},
 ): Promise<LiveQueue[]> {
   return inParallel(people, 32, async (who) => {
-    const state = await bench.api.call(host, who, 'POST', '/register', {
+    const state = await bench.api.call(host, who, 'POST /register', {
       event_types: ['message'],
       fetch_event_types: [],
       apply_markdown: true,
@@ -29,7 +29,7 @@ export function registerQueues(
       queueId: state.queue_id,
       lastEventId: state.last_event_id,
       host,
-      authorization: apiRequest(host, who, 'GET', '/').authorization ?? '',
+      authorization: apiRequest(host, who, 'GET /').authorization ?? '',
     };
   });
 }

@@ -19,7 +19,7 @@ export async function largeOrganisation(bench: Bench): Promise<BenchRealm & { ch
   for (const size of channelSizes) {
     const name = `subscribers ${size}`;
     const known = await bench.api
-      .call(realm.host, realm.owner, 'GET', '/get_stream_id', { stream: name })
+      .call(realm.host, realm.owner, 'GET /get_stream_id', { stream: name })
       .catch(() => undefined);
     channelOfSize[size] = known?.stream_id ?? (await createChannel(bench, realm, name, realm.people.slice(0, size)));
   }

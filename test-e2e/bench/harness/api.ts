@@ -1,25 +1,19 @@
 import { type Address, Connection } from '../load/connection.ts';
-import { apiRequest, type Form, type Identity, type RequestSpec, textOf } from '../load/request.ts';
+import { apiRequest, type Form, type Identity, type Route, textOf } from '../load/request.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are picked apart by the scenarios.
 type Json = any;
 
 /** Requests that prepare a scenario; they are not measured. */
 export interface Api {
-  call(
-    host: string,
-    who: Identity | undefined,
-    method: RequestSpec['method'],
-    path: string,
-    form?: Form,
-  ): Promise<Json>;
+  call(host: string, who: Identity | undefined, route: Route, form?: Form): Promise<Json>;
 }
 
 export function createApi(address: () => Address): Api {
   let free: Connection[] = [];
   let port = 0;
   return {
-    async call(host, who, method, path, form = {}) {
+    async call(host, who, route, form = {}) {
       const at = address();
       // The system was restarted.
       if (at.port !== port) free = [];
@@ -27,10 +21,10 @@ export function createApi(address: () => Address): Api {
       const connection = free.pop() ?? new Connection(at);
       let isBroken = true;
       try {
-        const reply = await connection.exchange(textOf(apiRequest(host, who, method, path, form)));
+        const reply = await connection.exchange(textOf(apiRequest(host, who, route, form)));
         isBroken = false;
         const text = reply.body.toString('utf8');
-        if (reply.status !== 200) throw new Error(`${method} ${path}: ${reply.status} ${text.slice(0, 500)}`);
+        if (reply.status !== 200) throw new Error(`${route}: ${reply.status} ${text.slice(0, 500)}`);
         return JSON.parse(text);
       } finally {
         if (!isBroken) free.push(connection);

@@ -9,6 +9,9 @@ export interface RequestSpec {
   contentType?: string;
 }
 
+/** Method and path, such as `POST /messages`. */
+export type Route = `${RequestSpec['method']} ${string}`;
+
 export interface Identity {
   email: string;
   api_key: string;
@@ -28,13 +31,9 @@ export const formOf = (form: Form): string =>
     // Placeholders must survive the encoding.
     .replaceAll(/%25(NOW|CARRY)%25/g, '%$1%');
 
-export function apiRequest(
-  host: string,
-  who: Identity | undefined,
-  method: RequestSpec['method'],
-  path: string,
-  form: Form = {},
-): RequestSpec {
+export function apiRequest(host: string, who: Identity | undefined, route: Route, form: Form = {}): RequestSpec {
+  const method = route.slice(0, route.indexOf(' ')) as RequestSpec['method'];
+  const path = route.slice(method.length + 1);
   const fields = formOf(form);
   const isQuery = method === 'GET';
   return {

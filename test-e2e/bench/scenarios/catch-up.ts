@@ -77,7 +77,7 @@ export const catchUp: Scenario = {
 /** Polls every queue once from its start. */
 async function polls(bench: Bench, realm: BenchRealm, queues: LiveQueue[], name: string): Promise<Measurement> {
   const requests = queues.map((queue, index) =>
-    apiRequest(realm.host, realm.people[index], 'GET', '/events', {
+    apiRequest(realm.host, realm.people[index], 'GET /events', {
       queue_id: queue.queueId,
       last_event_id: queue.lastEventId,
       dont_block: true,

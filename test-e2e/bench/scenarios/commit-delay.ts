@@ -16,7 +16,7 @@ export const commitDelay: Scenario = {
     const channel = await createChannel(bench, realm, 'busy', realm.people.slice(0, 4));
     const sends = sendsTo(realm, realm.people.slice(4), channel);
     const renames = realm.people.map((person, index) =>
-      apiRequest(realm.host, realm.owner, 'PATCH', `/users/${person.user_id}`, { full_name: `Renamed ${index} %NOW%` }),
+      apiRequest(realm.host, realm.owner, `PATCH /users/${person.user_id}`, { full_name: `Renamed ${index} %NOW%` }),
     );
     const measurements: Measurement[] = [];
     const measureBoth = async (when: string): Promise<void> => {

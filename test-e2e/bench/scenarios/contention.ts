@@ -22,7 +22,7 @@ export const contention: Scenario = {
     const { measureMs } = bench.sizes;
     const realm = await createRealm(bench, 'contended', people);
     const channel = await createChannel(bench, realm, 'talk', [realm.owner, ...realm.people]);
-    const message = await bench.api.call(realm.host, realm.owner, 'POST', '/messages', {
+    const message = await bench.api.call(realm.host, realm.owner, 'POST /messages', {
       type: 'channel',
       to: channel,
       topic: 'edited by many',
@@ -77,13 +77,13 @@ async function memberships(bench: Bench, realm: BenchRealm, name: string): Promi
   const numbers = Array.from({ length: groupsPerLoad }, (_, index) => index);
   const groups = await inParallel(numbers, 2, async (index) => {
     const form = { name: `${name} ${index}`, description: '', members: [] };
-    const { group_id } = await bench.api.call(realm.host, realm.owner, 'POST', '/user_groups/create', form);
+    const { group_id } = await bench.api.call(realm.host, realm.owner, 'POST /user_groups/create', form);
     return group_id as number;
   });
   return ['add', 'delete'].flatMap((verb) =>
     groups.flatMap((group) =>
       realm.people.map(({ user_id }) =>
-        apiRequest(realm.host, realm.owner, 'POST', `/user_groups/${group}/members`, { [verb]: [user_id] }),
+        apiRequest(realm.host, realm.owner, `POST /user_groups/${group}/members`, { [verb]: [user_id] }),
       ),
     ),
   );
@@ -91,18 +91,18 @@ async function memberships(bench: Bench, realm: BenchRealm, name: string): Promi
 
 const roles = (realm: BenchRealm): RequestSpec[] =>
   [300, 400, 300, 400].flatMap((role) =>
-    realm.people.map(({ user_id }) => apiRequest(realm.host, realm.owner, 'PATCH', `/users/${user_id}`, { role })),
+    realm.people.map(({ user_id }) => apiRequest(realm.host, realm.owner, `PATCH /users/${user_id}`, { role })),
   );
 
 const edits = (realm: BenchRealm, id: number): RequestSpec[] =>
   Array.from({ length: 200 }, (_, index) =>
-    apiRequest(realm.host, realm.owner, 'PATCH', `/messages/${id}`, { content: `edit ${index}` }),
+    apiRequest(realm.host, realm.owner, `PATCH /messages/${id}`, { content: `edit ${index}` }),
   );
 
 /** The administrator is a member of each: each change affects the decision on the next one. */
 const groupsCreated = (realm: BenchRealm): RequestSpec[] =>
   Array.from({ length: 200 }, (_, index) =>
-    apiRequest(realm.host, realm.owner, 'POST', '/user_groups/create', {
+    apiRequest(realm.host, realm.owner, 'POST /user_groups/create', {
       name: `created ${index}`,
       description: '',
       members: [realm.owner.user_id],

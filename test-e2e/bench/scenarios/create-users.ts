@@ -13,7 +13,7 @@ export const createUsers: Scenario = {
     const count = bench.sizes.createUsers;
     const realm = await createRealm(bench, 'newcomers', 0);
     const requests = Array.from({ length: count }, (_, index) =>
-      apiRequest(realm.host, realm.owner, 'POST', '/users', {
+      apiRequest(realm.host, realm.owner, 'POST /users', {
         email: `new${index}@${realm.host}`,
         full_name: `Newcomer ${index}`,
         password: `correct horse battery ${index}`,

@@ -20,7 +20,7 @@ export const fanOut: Scenario = {
     const connection = new Connection(bench.target.address);
     const send = async (): Promise<void> => {
       const form = { type: 'channel', to: channelId, topic: 'fan-out', content: `at ${now().toFixed(3)}` };
-      const reply = await connection.exchange(textOf(apiRequest(realm.host, realm.owner, 'POST', '/messages', form)));
+      const reply = await connection.exchange(textOf(apiRequest(realm.host, realm.owner, 'POST /messages', form)));
       if (reply.status !== 200) throw new Error(reply.body.toString('utf8'));
     };
 
@@ -29,10 +29,11 @@ export const fanOut: Scenario = {
     for (const count of heldPolls) {
       const holder = gateways(bench);
       const held = await hold(bench, holder, queues.slice(0, count));
-      await rounds(held, holder, count, 1, send);
+      const polls = { followers: held, holder, count };
+      await rounds(polls, 1, send);
       let last = 0;
       const { measurement } = await bench.measureJob(`${count} held polls`, 'delivery', async () => {
-        const result = await rounds(held, holder, count, fanOutRounds, send);
+        const result = await rounds(polls, fanOutRounds, send);
         last = lastAnswers(result);
         return result;
       });
@@ -82,8 +83,9 @@ async function floorOf(bench: Bench, queues: Queues): Promise<[number, number][]
   for (const count of heldPolls) {
     const holder = await bareHolder(bench);
     const held = await hold(bench, holder, queues.slice(0, count));
-    await rounds(held, holder, count, 1, release);
-    points.push([count, lastAnswers(await rounds(held, holder, count, fanOutRounds, release))]);
+    const polls = { followers: held, holder, count };
+    await rounds(polls, 1, release);
+    points.push([count, lastAnswers(await rounds(polls, fanOutRounds, release))]);
     await held.stop();
     await bench.floors.clear();
   }
@@ -91,11 +93,15 @@ async function floorOf(bench: Bench, queues: Queues): Promise<[number, number][]
   return points;
 }
 
+interface HeldPolls {
+  followers: FollowJob;
+  holder: Holder;
+  count: number;
+}
+
 /** Sends and waits until all followers have the message, in consecutive rounds. Returns the durations of the rounds. */
 async function rounds(
-  followers: FollowJob,
-  holder: Holder,
-  count: number,
+  { followers, holder, count }: HeldPolls,
   times: number,
   send: () => Promise<void>,
 ): Promise<LoadResult> {

@@ -94,7 +94,7 @@ async function ordinaryWork(bench: Bench): Promise<Extract<Job, { kind: 'paced' 
   const realm = await createRealm(bench, 'beside-hostile', 20);
   const channel = await createChannel(bench, realm, 'talk', realm.people);
   const reads = realm.people.map((person) =>
-    apiRequest(realm.host, person, 'GET', '/messages', { anchor: 'newest', num_before: 20, num_after: 0 }),
+    apiRequest(realm.host, person, 'GET /messages', { anchor: 'newest', num_before: 20, num_after: 0 }),
   );
   const requests = sendsTo(realm, realm.people, channel).flatMap((send, index) => [send, reads[index] ?? send]);
   return { kind: 'paced', address: bench.target.address, requests, perSecond, ms: 0 };
@@ -109,14 +109,14 @@ const requestsOf = (
   worstRequests(channel)
     .filter((_, at) => (at + index) % 8 === 0)
     .map(({ method, path, form, raw }) => ({
-      ...apiRequest(realm.host, guest, method, path, form),
+      ...apiRequest(realm.host, guest, `${method} ${path}`, form),
       ...(raw ? { body: raw.body, contentType: raw.contentType } : {}),
     }));
 
 /** Beginnings of requests that are never completed. */
 function startsOf(realm: BenchRealm, people: readonly Identity[]): string[] {
   return people.flatMap((guest) => {
-    const head = textOf(apiRequest(realm.host, guest, 'POST', '/user_uploads'));
+    const head = textOf(apiRequest(realm.host, guest, 'POST /user_uploads'));
     const heldBody = head.replace(/Content-Length: \d+/, 'Content-Length: 20000000');
     return [heldBody, heldBody.replace('\r\n\r\n', '\r\nX-Slow: ')];
   });

@@ -22,7 +22,7 @@ export const instances: Scenario = {
       const loads = {
         'sends, one realm': sendsTo(realm, realm.people, channel),
         'sends, ten realms': await sendsInRealms(bench, 10),
-        'GET /users/me': realm.people.map((who) => apiRequest(realm.host, who, 'GET', '/users/me')),
+        'GET /users/me': realm.people.map((who) => apiRequest(realm.host, who, 'GET /users/me')),
       };
       // Each process compiles hot code itself; with more processes this takes longer.
       const warming = { kind: 'closed' as const, address: bench.target.address, connections: 64 };

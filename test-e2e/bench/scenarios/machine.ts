@@ -12,9 +12,7 @@ export const machine: Scenario = {
     const { floors, sizes } = bench;
     const isQuick = sizes.measureMs < 5_000;
     const { natsUrl, redisUrl, postgresUrl } = await floors.servers();
-    const form = [
-      apiRequest('floor', undefined, 'POST', '/messages', { type: 'channel', to: 1, content: 'hello there' }),
-    ];
+    const form = [apiRequest('floor', undefined, 'POST /messages', { type: 'channel', to: 1, content: 'hello there' })];
 
     const http = await bench.measure({
       name: 'fastify answers JSON',

@@ -88,13 +88,7 @@ export const messages: Scenario = {
       measurements.push(measured, floor);
       if (kind.isSearch) searches.push(measured.latency.p99);
       else pages.push({ p99: measured.latency.p99, ratio: measured.latency.p50 / floor.latency.p50 });
-      const answer = await bench.api.call(
-        from.realm.host,
-        from.realm.people[0],
-        'GET',
-        '/messages',
-        kind.form(from, 1),
-      );
+      const answer = await bench.api.call(from.realm.host, from.realm.people[0], 'GET /messages', kind.form(from, 1));
       rows.push(`${kind.name} ${answer.messages.length}`);
     }
     return {
@@ -114,7 +108,7 @@ export const messages: Scenario = {
 
 function requestsOf(from: History, kind: Kind): RequestSpec[] {
   return Array.from({ length: 100 }, (_, turn) =>
-    apiRequest(from.realm.host, from.realm.people[turn % 50], 'GET', '/messages', kind.form(from, turn)),
+    apiRequest(from.realm.host, from.realm.people[turn % 50], 'GET /messages', kind.form(from, turn)),
   );
 }
 

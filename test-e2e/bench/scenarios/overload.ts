@@ -25,7 +25,7 @@ export const overload: Scenario = {
     const sends = sendsTo(busy, busy.people, await createChannel(bench, busy, 'talk', busy.people));
     const calm = await createRealm(bench, 'beside-overload', 20);
     const reads = calm.people.map((person) =>
-      apiRequest(calm.host, person, 'GET', '/messages', { anchor: 'newest', num_before: 20, num_after: 0 }),
+      apiRequest(calm.host, person, 'GET /messages', { anchor: 'newest', num_before: 20, num_after: 0 }),
     );
     const calmly = (ms: number): Extract<Job, { kind: 'paced' }> => ({
       ...{ kind: 'paced', address, requests: reads, perSecond: calmPerSecond, ms },

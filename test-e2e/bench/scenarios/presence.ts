@@ -19,9 +19,9 @@ export const presence: Scenario = {
     const { presenceUsers, measureMs, warmupMs } = bench.sizes;
     const realm = await crowd(bench);
     const post = (who: (typeof realm.people)[number], last: string) =>
-      apiRequest(realm.host, who, 'POST', '/users/me/presence', { status: 'active', last_update_id: last });
+      apiRequest(realm.host, who, 'POST /users/me/presence', { status: 'active', last_update_id: last });
     await postOnce(bench, realm);
-    const latest = await bench.api.call(realm.host, realm.owner, 'POST', '/users/me/presence', {
+    const latest = await bench.api.call(realm.host, realm.owner, 'POST /users/me/presence', {
       status: 'active',
       ping_only: true,
     });
@@ -82,7 +82,7 @@ async function postOnce(bench: Bench, realm: BenchRealm): Promise<void> {
     [realm.id],
   );
   const first = realm.people.map((who) =>
-    apiRequest(realm.host, who, 'POST', '/users/me/presence', { status: 'active', ping_only: true }),
+    apiRequest(realm.host, who, 'POST /users/me/presence', { status: 'active', ping_only: true }),
   );
   if (seen?.id === null || seen === undefined)
     await bench.measure({ name: 'first', unit: 'post', requests: first, count: bench.sizes.presenceUsers, inFlight });

@@ -35,29 +35,27 @@ export const register: Scenario = {
     const floorPoints: [number, number][] = [];
     for (const people of registerRealms.slice(0, 2)) {
       const realm = await organisation(bench, people);
-      points.push([people, (await registers(bench, realm, `${people} users, alone`, 1)).latency.p50]);
+      points.push([people, (await registers(bench, realm, `${people} users, alone`)).latency.p50]);
       floorPoints.push([people, (await plainRows(bench, realm)).latency.p50]);
     }
     const most = registerRealms[2];
     const realm = await organisation(bench, most);
     // Other scenarios send tens of thousands of messages here; active users would have read them.
-    for (const who of registering(realm)) await bench.api.call(realm.host, who, 'POST', '/mark_all_as_read', {});
+    for (const who of registering(realm)) await bench.api.call(realm.host, who, 'POST /mark_all_as_read', {});
     const changing = changeSomebodyEverySecond(bench, realm);
-    const alone = await registers(bench, realm, `${most} users, alone`, 1);
-    const crowded = await registers(bench, realm, `${most} users, 10 in flight`, 10);
-    const subscriptions = await registers(bench, realm, 'subscriptions only', 1, {
-      fetch_event_types: ['subscription'],
-      include_subscribers: 'false',
+    const alone = await registers(bench, realm, `${most} users, alone`);
+    const crowded = await registers(bench, realm, `${most} users, 10 in flight`, { inFlight: 10 });
+    const subscriptions = await registers(bench, realm, 'subscriptions only', {
+      form: { fetch_event_types: ['subscription'], include_subscribers: 'false' },
     });
-    const partial = await registers(bench, realm, 'subscriptions only, some subscribers', 1, {
-      fetch_event_types: ['subscription'],
-      include_subscribers: 'partial',
+    const partial = await registers(bench, realm, 'subscriptions only, some subscribers', {
+      form: { fetch_event_types: ['subscription'], include_subscribers: 'partial' },
     });
     await changing;
     const floor = await plainRows(bench, realm);
     points.push([most, alone.latency.p50]);
     floorPoints.push([most, floor.latency.p50]);
-    const answer = await bench.api.call(realm.host, realm.people[0], 'POST', '/register', client);
+    const answer = await bench.api.call(realm.host, realm.people[0], 'POST /register', client);
     return {
       measurements: [alone, crowded, subscriptions, partial, floor],
       figures: [
@@ -97,11 +95,10 @@ function registers(
   bench: Bench,
   realm: BenchRealm,
   name: string,
-  inFlight: number,
-  form: Form = {},
+  { inFlight = 1, form = {} }: { inFlight?: number; form?: Form } = {},
 ): Promise<Measurement> {
   const requests = registering(realm).map((who) =>
-    apiRequest(realm.host, who, 'POST', '/register', { ...client, idle_queue_timeout: 60, ...form }),
+    apiRequest(realm.host, who, 'POST /register', { ...client, idle_queue_timeout: 60, ...form }),
   );
   return bench.measure({
     name,
@@ -116,7 +113,7 @@ async function changeSomebodyEverySecond(bench: Bench, realm: BenchRealm): Promi
   const requests = realm.people
     .slice(-20)
     .map((person, index) =>
-      apiRequest(realm.host, realm.owner, 'PATCH', `/users/${person.user_id}`, { full_name: `Changed ${index} %NOW%` }),
+      apiRequest(realm.host, realm.owner, `PATCH /users/${person.user_id}`, { full_name: `Changed ${index} %NOW%` }),
     );
   const ms = bench.sizes.measureMs;
   const { failed, failures } = await bench.followers.run({

@@ -18,7 +18,7 @@ export const scheduled: Scenario = {
     const idle: number[] = [];
     for (let index = 0; index < bench.sizes.idleScheduled; index++) {
       const due = Math.ceil(Date.now() / 1000) + 1;
-      await schedule(bench, realm, channel, index, due);
+      await schedule(bench, realm, channel, { index, due });
       await sleep(due * 1000 + 600 - Date.now());
       idle.push((await latenesses(bench, realm, due))[0] ?? Number.POSITIVE_INFINITY);
     }
@@ -26,7 +26,7 @@ export const scheduled: Scenario = {
     // The time that scheduling takes, plus a margin.
     const startedAt = Date.now();
     await inParallel(many(20), 16, (index) =>
-      schedule(bench, realm, channel, index, Math.ceil(Date.now() / 1000) + 3_600),
+      schedule(bench, realm, channel, { index, due: Math.ceil(Date.now() / 1000) + 3_600 }),
     );
     const each = (Date.now() - startedAt) / 20;
     const due = Math.ceil((Date.now() + each * count * 1.5) / 1000) + 10;
@@ -35,7 +35,7 @@ export const scheduled: Scenario = {
       const from = Date.now();
       await inParallel(many(count), 16, async (index) => {
         const begun = Date.now();
-        await schedule(bench, realm, channel, index, due);
+        await schedule(bench, realm, channel, { index, due });
         samples.push(Date.now() - begun);
       });
       return {
@@ -100,9 +100,14 @@ async function bulkInsert(bench: Bench, count: number): Promise<Measurement> {
 
 const many = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-function schedule(bench: Bench, realm: BenchRealm, channel: number, index: number, due: number): Promise<unknown> {
+function schedule(
+  bench: Bench,
+  realm: BenchRealm,
+  channel: number,
+  { index, due }: { index: number; due: number },
+): Promise<unknown> {
   const who = realm.people[index % realm.people.length];
-  return bench.api.call(realm.host, who, 'POST', '/scheduled_messages', {
+  return bench.api.call(realm.host, who, 'POST /scheduled_messages', {
     type: 'channel',
     to: channel,
     topic: 'later',

@@ -12,7 +12,7 @@ export const sendsTo = (
   content = 'This was sent at %NOW% and is as long as most of what people say to each other in a day',
 ): RequestSpec[] =>
   senders.map((sender, index) =>
-    apiRequest(realm.host, sender, 'POST', '/messages', {
+    apiRequest(realm.host, sender, 'POST /messages', {
       type: 'channel',
       to: channelId,
       topic: `topic ${index % 8}`,

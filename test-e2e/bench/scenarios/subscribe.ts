@@ -14,7 +14,7 @@ export const subscribe: Scenario = {
     const principals = realm.people.slice(0, subscribeUsers).map((person) => person.user_id);
     const run = `${Date.now()}`;
     const requests = Array.from({ length: rounds }, (_, round) =>
-      apiRequest(realm.host, realm.owner, 'POST', '/users/me/subscriptions', {
+      apiRequest(realm.host, realm.owner, 'POST /users/me/subscriptions', {
         subscriptions: Array.from({ length: channels }, (_, index) => ({ name: `bulk ${run} ${round} ${index}` })),
         principals,
       }),

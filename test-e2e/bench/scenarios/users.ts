@@ -16,7 +16,7 @@ export const users: Scenario = {
     const figures = [];
     for (const realm of realms) {
       const count = realm.people.length;
-      const requests = realm.people.slice(0, 20).map((who) => apiRequest(realm.host, who, 'GET', '/users'));
+      const requests = realm.people.slice(0, 20).map((who) => apiRequest(realm.host, who, 'GET /users'));
       const name = `${count.toLocaleString('en')} users`;
       const measured = await bench.measure({ name, unit: 'list', requests, inFlight: 1, count: repeats });
       const floor = await bench.floorWork(`plain SQL, ${name}`, 'read', {

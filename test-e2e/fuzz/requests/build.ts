@@ -32,7 +32,8 @@ export function buildCall(operation: Operation, role: string, making: Making): C
     const own = moodOfParam(name);
     const share = Math.min(optionalShare, optionalCount / names.length);
     if (!isNamed(param, { isGiven: given[name] !== undefined, isBad: name === bad, share }, making)) continue;
-    const value = own === 'valid' && name in given ? given[name] : makeValue(param.schema, name, own, making);
+    const value =
+      own === 'valid' && name in given ? given[name] : makeValue({ schema: param.schema, name }, own, making);
     if (value === undefined && !(own === 'hostile')) continue;
     if (param.header !== undefined) {
       const text = fieldOf(param, value, own, making);
@@ -116,7 +117,7 @@ function segmentOf(
   if (given !== undefined) return encoded(String(given));
   const foreign = random.chance(0.03) ? dictionary.pick(`foreign-${kindOf(name)}`, random) : undefined;
   if (foreign !== undefined) return encoded(String(foreign));
-  const value = param ? makeValue(param.schema, name, mood, making) : undefined;
+  const value = param ? makeValue({ schema: param.schema, name }, mood, making) : undefined;
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '1');
   return encoded(text.slice(0, 1_200)) || '%20';
 }

@@ -46,13 +46,19 @@ function boundsOf(schema: Schema): Bounds {
   return bounds;
 }
 
+interface Field {
+  schema: Schema;
+  name: string;
+}
+
 /** A value for a parameter or field; undefined omits it. */
-export function makeValue(schema: Schema, name: string, mood: Mood, making: Making, depth = 0): unknown {
+export function makeValue({ schema, name }: Field, mood: Mood, making: Making, depth = 0): unknown {
   const { random } = making;
   // In a composite value most parts stay ordinary, so that the odd one is reached.
   const part = depth > 0 && mood !== 'valid' && random.chance(0.6) ? 'valid' : mood;
   const definition = definitionOf(schema);
-  const inner = (of: Schema, as = name, deeper = depth): unknown => makeValue(of, as, part, making, deeper);
+  const inner = (of: Schema, as = name, deeper = depth): unknown =>
+    makeValue({ schema: of, name: as }, part, making, deeper);
   if (part === 'hostile' && random.chance(0.25)) return anything(making, 0);
   switch (definition.type) {
     case 'string':
@@ -85,7 +91,7 @@ export function makeValue(schema: Schema, name: string, mood: Mood, making: Maki
     case 'lazy':
       return depth > 5 ? null : inner(definition.getter());
     case 'array':
-      return arrayOf(schema, name, part, making, depth);
+      return arrayOf({ schema, name }, part, making, depth);
     case 'tuple':
       return definition.items.map((item) => inner(item, name, depth + 1));
     case 'object':
@@ -137,17 +143,17 @@ function numberOf(schema: Schema, name: string, mood: Mood, making: Making): unk
   return Math.min(Math.max(value, min ?? -Infinity), max ?? Infinity);
 }
 
-function arrayOf(schema: Schema, name: string, mood: Mood, making: Making, depth: number): unknown {
+function arrayOf({ schema, name }: Field, mood: Mood, making: Making, depth: number): unknown {
   const { random } = making;
   const { min, max } = boundsOf(schema);
-  const { element } = definitionOf(schema);
+  const element = { schema: definitionOf(schema).element, name };
   let length = Math.max(min ?? 0, random.pick([0, 1, 1, 1, 2, 3]));
   if (mood === 'boundary' && depth === 0 && random.chance(0.5))
     length = Math.min(random.pick(max === undefined ? [0, 100, 1_000] : [0, max, max + 1]), 3_000);
   if (mood === 'hostile' && random.chance(0.03)) length = 5_000;
-  if (length <= 20) return Array.from({ length }, () => makeValue(element, name, mood, making, depth + 1) ?? null);
+  if (length <= 20) return Array.from({ length }, () => makeValue(element, mood, making, depth + 1) ?? null);
   // Long lists repeat a few values with small differences, so that building them is cheap.
-  const some = Array.from({ length: 5 }, () => makeValue(element, name, 'valid', making, depth + 1) ?? null);
+  const some = Array.from({ length: 5 }, () => makeValue(element, 'valid', making, depth + 1) ?? null);
   return Array.from({ length }, (_, index) => {
     const one = some[index % some.length];
     return typeof one === 'string' ? `${one}${index}` : typeof one === 'number' ? one + index : one;
@@ -161,7 +167,7 @@ function objectOf(definition: Definition, mood: Mood, making: Making, depth: num
     const isOptional = type === 'optional' || type === 'default';
     if (isOptional && random.chance(0.5)) return [];
     if (mood === 'hostile' && random.chance(0.1)) return [];
-    const value = makeValue(schema, key, mood, making, depth + 1);
+    const value = makeValue({ schema, name: key }, mood, making, depth + 1);
     return value === undefined ? [] : [[key, value] as const];
   });
   const extra = mood === 'hostile' && random.chance(0.3) ? [[hostileText(random).slice(0, 50), 1] as const] : [];
@@ -172,9 +178,9 @@ function recordOf({ keyType, valueType }: Definition, name: string, mood: Mood, 
   const count = making.random.below(4);
   return Object.fromEntries(
     Array.from({ length: count }, () => {
-      const key = makeValue(keyType, name, mood, making, 1);
+      const key = makeValue({ schema: keyType, name }, mood, making, 1);
       const text = typeof key === 'string' ? key : (JSON.stringify(key) ?? '');
-      return [text.slice(0, 200), makeValue(valueType, name, mood, making, 1) ?? null];
+      return [text.slice(0, 200), makeValue({ schema: valueType, name }, mood, making, 1) ?? null];
     }),
   );
 }

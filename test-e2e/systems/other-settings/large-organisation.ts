@@ -7,7 +7,12 @@ type Who = Credentials & { user_id: number };
 
 /** A new connection each time, which reaches any gateway. */
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
-  const { status, body } = await request(system.url, who, method, path, form, { connection: 'close' });
+  const { status, body } = await request(
+    system.url,
+    { ...who, headers: { connection: 'close' } },
+    `${method} ${path}`,
+    form,
+  );
   expect([status, body.msg]).toEqual([200, '']);
   return body;
 }

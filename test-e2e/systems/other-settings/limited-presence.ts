@@ -5,7 +5,7 @@ import { system } from './system.ts';
 
 type Name = keyof System['people'];
 async function ok(who: Name, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
-  const { status, body } = await request(system.url, system.people[who], method, path, form);
+  const { status, body } = await request(system.url, system.people[who], `${method} ${path}`, form);
   if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
   return body;
 }
@@ -86,9 +86,9 @@ describe('presence where guests are limited', () => {
     }
 
     expect((await ok('guest', 'GET', `/users/${member.user_id}/presence`)).presence.website.status).toBe('active');
-    const ofNobody = await request(system.url, guest, 'GET', '/users/999999/presence');
+    const ofNobody = await request(system.url, guest, 'GET /users/999999/presence');
     for (const who of [member2.user_id, member2.email]) {
-      const { status, body } = await request(system.url, guest, 'GET', `/users/${who}/presence`);
+      const { status, body } = await request(system.url, guest, `GET /users/${who}/presence`);
       expect([status, body]).toEqual([400, ofNobody.body]);
     }
     expect((await ok('member', 'GET', `/users/${member2.user_id}/presence`)).presence.website.status).toBe('active');

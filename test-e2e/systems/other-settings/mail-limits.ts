@@ -35,7 +35,7 @@ const post = async (path: string, network: string, fields: Record<string, string
   return { status: response.status, text: (await response.text()).replace(/name="idempotency_key"[^>]*/g, '') };
 };
 const owner = async (method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> => {
-  const { status, body } = await request(system.url, system.people.owner, method, path, form);
+  const { status, body } = await request(system.url, system.people.owner, `${method} ${path}`, form);
   expect([status, body.msg]).toEqual([200, '']);
   return body;
 };

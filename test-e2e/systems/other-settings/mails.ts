@@ -8,12 +8,12 @@ const password = 'a rather good password';
 let count = 0;
 
 async function ok(who: Credentials, method: string, path: string, form: Record<string, unknown> = {}): Promise<Answer> {
-  const { status, body } = await request(system.url, who, method, path, form);
+  const { status, body } = await request(system.url, who, `${method} ${path}`, form);
   expect([status, body.msg]).toEqual([200, '']);
   return body;
 }
 const logIn = (username: string, secret = password) =>
-  request(system.url, nobody, 'POST', '/fetch_api_key', { username, password: secret });
+  request(system.url, nobody, 'POST /fetch_api_key', { username, password: secret });
 
 /** An account that is an hour old. */
 async function person(): Promise<Credentials & { user_id: number }> {
@@ -99,15 +99,21 @@ test('under an Idempotency-Key joining by a link makes one account, and gives it
   const key = invite_link.split('/').at(-2);
   const form = { key, email: 'joining@natter.example', full_name: 'Joining One', password };
   const header = { 'idempotency-key': 'join once' };
-  const join = () => request(system.url, nobody, 'POST', '/join', form, header);
+  const join = () => request(system.url, { ...nobody, headers: header }, 'POST /join', form);
   const [first, second] = await Promise.all([join(), join()]);
   expect([first.status, second.body]).toEqual([200, first.body]);
   expect((await join()).body).toEqual(first.body);
   await ok({ email: form.email, api_key: first.body.api_key }, 'GET', '/users/me');
   // The key without the password does not log in.
-  const guessed = await request(system.url, nobody, 'POST', '/join', { ...form, password: 'guessed it' }, header);
+  const guessed = await request(system.url, { ...nobody, headers: header }, 'POST /join', {
+    ...form,
+    password: 'guessed it',
+  });
   expect(guessed.body.api_key).not.toBe(first.body.api_key);
-  const other = await request(system.url, nobody, 'POST', '/join', { ...form, full_name: 'Other' }, header);
+  const other = await request(system.url, { ...nobody, headers: header }, 'POST /join', {
+    ...form,
+    full_name: 'Other',
+  });
   expect([other.status, other.body.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
   const page = await open(invite_link);
   const fields = { ...page.fields, email: 'paged@natter.example', full_name: 'Paged One', password };
@@ -186,7 +192,7 @@ test('a forgotten password is set anew by a link that works once; nobody learns 
   expect((await logIn(who.email)).body.code).toBe('AUTHENTICATION_FAILED');
   expect((await logIn(who.email, next)).status).toBe(200);
   // Earlier keys of the account are revoked.
-  expect((await request(system.url, who, 'GET', '/users/me')).status).toBe(401);
+  expect((await request(system.url, who, 'GET /users/me')).status).toBe(401);
   expect((await open(mail.link)).status).toBe(404);
   expect((await open(form.action, { password: 'yet another password' })).status).toBe(404);
   expect(mails.received.filter(({ to }) => to.includes('unknown@natter.example'))).toEqual([]);
@@ -312,7 +318,7 @@ test('an address is told of each of its changes, and a change that it would not 
   const who = await person();
   const away = `away${count}@natter.example`;
   const move = (new_email: string) =>
-    request(system.url, system.people.owner, 'PATCH', `/users/${who.user_id}`, { new_email });
+    request(system.url, system.people.owner, `PATCH /users/${who.user_id}`, { new_email });
   const statuses: number[] = [];
   for (let round = 0; round < 11; round++) {
     statuses.push((await move(away)).status);

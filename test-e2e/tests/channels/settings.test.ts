@@ -39,35 +39,41 @@ describe('PATCH /streams/{id}', () => {
     [
       'description',
       { description: 'new\n*text*' },
-      'description',
-      'new *text*',
+      { property: 'description', value: 'new *text*' },
       { rendered_description: '<p>new <em>text</em></p>' },
     ],
-    ['message_retention_days', { message_retention_days: 7 }, 'message_retention_days', 7, {}],
-    ['message_retention_days', { message_retention_days: 'unlimited' }, 'message_retention_days', -1, {}],
-    ['topics_policy', { topics_policy: 'disable_empty_topic' }, 'topics_policy', 'disable_empty_topic', {}],
+    ['message_retention_days', { message_retention_days: 7 }, { property: 'message_retention_days', value: 7 }, {}],
+    [
+      'message_retention_days',
+      { message_retention_days: 'unlimited' },
+      { property: 'message_retention_days', value: -1 },
+      {},
+    ],
+    [
+      'topics_policy',
+      { topics_policy: 'disable_empty_topic' },
+      { property: 'topics_policy', value: 'disable_empty_topic' },
+      {},
+    ],
     [
       'is_private',
       { is_private: true },
-      'invite_only',
-      true,
+      { property: 'invite_only', value: true },
       { history_public_to_subscribers: false, is_web_public: false },
     ],
     [
       'is_private with its past shared',
       { is_private: true, history_public_to_subscribers: true },
-      'invite_only',
-      true,
+      { property: 'invite_only', value: true },
       { history_public_to_subscribers: true, is_web_public: false },
     ],
     [
       'is_web_public',
       { is_web_public: true },
-      'invite_only',
-      false,
+      { property: 'invite_only', value: false },
       { history_public_to_subscribers: true, is_web_public: true },
     ],
-  ])('%s is told as it is stored, and read so: %j', async (_, form, property, value, extra) => {
+  ])('%s is told as it is stored, and read so: %j', async (_, form, { property, value }, extra) => {
     const id = await channel(realm.owner, [realm.owner, realm.member]);
     const name = await nameOf(realm.owner, id);
     const { told, read } = await change(id, form);

@@ -40,7 +40,10 @@ test('a file that arrives in parts of any size is one attachment, told to its ow
   const sizes = [1, 99_999, chunk, 7, 50_000];
   let offset = 0;
   for (const size of sizes) {
-    const { status, headers, body } = await append(owner, path, offset, bytes.subarray(offset, offset + size));
+    const { status, headers, body } = await append(owner, path, {
+      offset,
+      bytes: bytes.subarray(offset, offset + size),
+    });
     offset += size;
     expect([status, body, headers['upload-offset']]).toEqual([204, '', String(offset)]);
     expect(headers['tus-resumable']).toBe('1.0.0');
@@ -57,7 +60,7 @@ test('a file that arrives in parts of any size is one attachment, told to its ow
     metadata,
     expect.stringContaining('no-store'),
   ]);
-  const last = await append(owner, path, offset, bytes.subarray(offset));
+  const last = await append(owner, path, { offset, bytes: bytes.subarray(offset) });
   expect(last.status).toBe(200);
   expect(last.body).toMatchObject({ result: 'success', msg: '', filename: 'Große Datei.png' });
   expect(last.body.url).toMatch(/^\/user_uploads\/\d+\/[0-9a-f]{2}\/[\w-]{20,}\/Große-Datei\.png$/);
@@ -74,7 +77,7 @@ test('a file that arrives in parts of any size is one attachment, told to its ow
   expect(await filesOf(owner)).toEqual([attachment]);
   expect((await download(owner, last.body.url)).equals(bytes)).toBe(true);
   // A client that lost the last answer asks again.
-  const again = await append(owner, path, bytes.length, Buffer.alloc(0));
+  const again = await append(owner, path, { offset: bytes.length, bytes: Buffer.alloc(0) });
   expect([again.status, again.body.url]).toEqual([200, last.body.url]);
   expect((await owner.ok('GET', path)).url).toBe(last.body.url);
   expect(await filesOf(owner)).toHaveLength(1);
@@ -94,19 +97,16 @@ test('the support for the protocol is told before anything is uploaded', async (
 test('an upload can be created with its data, and an empty one is complete at once', async () => {
   const bytes = randomBytes(1_000);
   const named = { 'upload-metadata': metadataOf({ filename: 'now.bin' }) };
-  const made = await tus(
-    who,
-    'POST',
-    '/api/v1/tus',
-    { 'upload-length': '1000', 'content-type': fileType, ...named },
-    bytes,
-  );
+  const made = await tus(who, 'POST', '/api/v1/tus', {
+    headers: { 'upload-length': '1000', 'content-type': fileType, ...named },
+    body: bytes,
+  });
   expect([made.status, made.headers['upload-offset'], made.body.filename]).toEqual([201, '1000', 'now.bin']);
   expect((await download(who, made.body.url)).equals(bytes)).toBe(true);
   const part = { 'upload-length': '3000', 'content-type': fileType };
-  const begun = await tus(who, 'POST', '/api/v1/tus', part, bytes);
+  const begun = await tus(who, 'POST', '/api/v1/tus', { headers: part, body: bytes });
   expect([begun.status, begun.headers['upload-offset'], begun.body.url]).toEqual([201, '1000', undefined]);
-  const empty = await tus(who, 'POST', '/api/v1/tus', { 'upload-length': '0' });
+  const empty = await tus(who, 'POST', '/api/v1/tus', { headers: { 'upload-length': '0' } });
   expect([empty.status, empty.body.filename]).toEqual([201, 'uploaded-file']);
   expect((await download(who, empty.body.url)).length).toBe(0);
 });
@@ -116,13 +116,13 @@ test('a creation with data that is repeated under its key continues the same upl
   const bytes = randomBytes(3_000);
   const post = (key: string, part: Buffer) => {
     const headers = { 'upload-length': '3000', 'content-type': fileType, 'idempotency-key': key };
-    return tus(owner, 'POST', '/api/v1/tus', headers, part);
+    return tus(owner, 'POST', '/api/v1/tus', { headers, body: part });
   };
   const first = await post('parts', bytes.subarray(0, 1_000));
   const again = await post('parts', bytes.subarray(0, 1_000));
   const { location } = first.headers;
   expect([again.status, again.headers.location, again.headers['upload-offset']]).toEqual([201, location, '1000']);
-  const done = await append(owner, String(location), 1_000, bytes.subarray(1_000));
+  const done = await append(owner, String(location), { offset: 1_000, bytes: bytes.subarray(1_000) });
   expect((await download(owner, done.body.url)).equals(bytes)).toBe(true);
   const whole = await post('whole', bytes);
   const repeated = await post('whole', bytes);
@@ -137,7 +137,7 @@ test('what arrived before a connection broke is kept, and the upload continues a
   await vi.waitFor(async () => expect(await offsetOf(who, path)).toBeGreaterThanOrEqual(chunk), patient);
   cut();
   await vi.waitFor(async () => expect(await offsetOf(who, path)).toBe(chunk + 20_000), patient);
-  const { status, body } = await append(who, path, chunk + 20_000, bytes.subarray(chunk + 20_000));
+  const { status, body } = await append(who, path, { offset: chunk + 20_000, bytes: bytes.subarray(chunk + 20_000) });
   expect(status).toBe(200);
   expect((await download(who, body.url)).equals(bytes)).toBe(true);
 });
@@ -145,10 +145,10 @@ test('what arrived before a connection broke is kept, and the upload continues a
 test('of requests that continue an upload at the same moment, one succeeds', async () => {
   const bytes = randomBytes(10_000);
   const path = await create(who, 20_000);
-  const answers = await Promise.all(Array.from({ length: 8 }, () => append(who, path, 0, bytes)));
+  const answers = await Promise.all(Array.from({ length: 8 }, () => append(who, path, { offset: 0, bytes })));
   expect(answers.map(({ status }) => status).sort()).toEqual([204, 409, 409, 409, 409, 409, 409, 409]);
   expect(await offsetOf(who, path)).toBe(10_000);
-  const { status, body } = await append(who, path, 10_000, bytes);
+  const { status, body } = await append(who, path, { offset: 10_000, bytes });
   expect(status).toBe(200);
   expect((await download(who, body.url)).equals(Buffer.concat([bytes, bytes]))).toBe(true);
   expect((await filesOf(who)).filter(({ size }) => size === 20_000)).toHaveLength(1);
@@ -160,10 +160,10 @@ test('only its owner sees, continues or ends an upload', async () => {
   for (const stranger of [realm.owner, realm.member2, other.owner])
     for (const method of ['HEAD', 'GET', 'PATCH', 'DELETE']) {
       const headers = { 'upload-offset': '0', 'content-type': fileType };
-      expect([method, (await tus(stranger, method, path, method === 'PATCH' ? headers : {}, '')).status]).toEqual([
+      expect([
         method,
-        404,
-      ]);
+        (await tus(stranger, method, path, { headers: method === 'PATCH' ? headers : {} })).status,
+      ]).toEqual([method, 404]);
     }
   expect((await tus(realm.spectator, 'HEAD', path)).status).toBe(401);
   expect(await offsetOf(who, path)).toBe(0);
@@ -176,19 +176,19 @@ test('an upload that is ended or has expired does not exist, and its data is del
   const chunksOf = (key: string): Promise<number> => countOf('messaging.file_chunk', `key = '${key}'`);
   const ended = await create(owner, 10 * mib);
   const endedKey = await keyOf(ended);
-  expect((await append(owner, ended, 0, randomBytes(1_000))).status).toBe(204);
+  expect((await append(owner, ended, { offset: 0, bytes: randomBytes(1_000) })).status).toBe(204);
   expect(await chunksOf(endedKey)).toBe(1);
   const answer = await tus(owner, 'DELETE', ended);
   expect([answer.status, answer.body, answer.headers['tus-resumable']]).toEqual([204, '', '1.0.0']);
   expect((await tus(owner, 'HEAD', ended)).status).toBe(404);
-  expect((await append(owner, ended, 1_000, randomBytes(10))).status).toBe(404);
+  expect((await append(owner, ended, { offset: 1_000, bytes: randomBytes(10) })).status).toBe(404);
   expect(await chunksOf(endedKey)).toBe(0);
   const late = await create(owner, 10 * mib);
   const lateKey = await keyOf(late);
-  expect((await append(owner, late, 0, randomBytes(1_000))).status).toBe(204);
+  expect((await append(owner, late, { offset: 0, bytes: randomBytes(1_000) })).status).toBe(204);
   await expire(late);
   for (const method of ['HEAD', 'DELETE']) expect((await tus(owner, method, late)).status).toBe(404);
-  expect((await append(owner, late, 1_000, randomBytes(10))).status).toBe(404);
+  expect((await append(owner, late, { offset: 1_000, bytes: randomBytes(10) })).status).toBe(404);
   // The next creation makes the server look for expired uploads; their data is deleted in the background.
   await vi.waitFor(async () => {
     await tus(owner, 'DELETE', await create(owner, 1));
@@ -200,7 +200,7 @@ test('a creation does not wait for the data of expired uploads', async () => {
   const { owner } = await openRealm();
   const late = await create(owner, 10 * mib);
   const key = await keyOf(late);
-  await append(owner, late, 0, randomBytes(1_000));
+  await append(owner, late, { offset: 0, bytes: randomBytes(1_000) });
   await expire(late);
   await connected(async (client) => {
     await client.query('BEGIN');
@@ -212,7 +212,10 @@ test('a creation does not wait for the data of expired uploads', async () => {
 });
 
 test('the end of a complete upload keeps its file', async () => {
-  const made = await tus(who, 'POST', '/api/v1/tus', { 'upload-length': '4', 'content-type': fileType }, 'kept');
+  const made = await tus(who, 'POST', '/api/v1/tus', {
+    headers: { 'upload-length': '4', 'content-type': fileType },
+    body: 'kept',
+  });
   const path = String(made.headers.location);
   expect((await tus(who, 'DELETE', path)).status).toBe(204);
   expect((await download(who, made.body.url)).toString()).toBe('kept');
@@ -222,7 +225,7 @@ test('the size of an upload counts against the quota from its creation until it 
   const { owner, member } = await openRealm();
   const first = await create(owner, 20 * mib);
   await create(member, 15 * mib);
-  const full = await tus(owner, 'POST', '/api/v1/tus', { 'upload-length': String(10 * mib) });
+  const full = await tus(owner, 'POST', '/api/v1/tus', { headers: { 'upload-length': String(10 * mib) } });
   expect([full.status, full.body.code, full.body.msg]).toEqual([
     413,
     'REQUEST_TOO_LARGE',
@@ -239,7 +242,7 @@ test('the size of an upload counts against the quota from its creation until it 
 
 test('a file above the limit is refused when its upload is created', async () => {
   for (const size of [25 * mib + 1, Number.MAX_SAFE_INTEGER]) {
-    const { status, body } = await tus(who, 'POST', '/api/v1/tus', { 'upload-length': String(size) });
+    const { status, body } = await tus(who, 'POST', '/api/v1/tus', { headers: { 'upload-length': String(size) } });
     const msg = 'Uploaded file is larger than the allowed limit of 25 MiB';
     expect([status, body.code, body.msg, body.message]).toEqual([413, 'REQUEST_TOO_LARGE', msg, msg]);
   }
@@ -247,10 +250,10 @@ test('a file above the limit is refused when its upload is created', async () =>
 
 test('a wrong length, offset, type, version or metadata is refused, and the upload stays as it was', async () => {
   const bad = async (headers: Record<string, string>) =>
-    (await tus(who, 'POST', '/api/v1/tus', { 'upload-length': '10', ...headers })).status;
+    (await tus(who, 'POST', '/api/v1/tus', { headers: { 'upload-length': '10', ...headers } })).status;
   for (const length of ['-1', '-0.5', '1.5', 'ten', '0x10', '', ' ', '9007199254740993', '1e400', 'null', '[1]', '"5"'])
     expect([length, await bad({ 'upload-length': length })]).toEqual([length, 400]);
-  expect((await tus(who, 'POST', '/api/v1/tus', { 'upload-defer-length': '1' })).status).toBe(411);
+  expect((await tus(who, 'POST', '/api/v1/tus', { headers: { 'upload-defer-length': '1' } })).status).toBe(411);
   expect((await tus(who, 'POST', '/api/v1/tus')).status).toBe(411);
   for (const metadata of ['filename !!!', 'filename YQ==,filename Yg==', 'filename a', ',', 'filename gICA', 'ä YQ=='])
     expect([metadata, await bad({ 'upload-metadata': metadata })]).toEqual([metadata, 400]);
@@ -260,23 +263,30 @@ test('a wrong length, offset, type, version or metadata is refused, and the uplo
   const path = await create(who, 10);
   const five = randomBytes(5);
   for (const offset of ['1', '5', '10', '9007199254740991'])
-    expect([offset, (await append(who, path, 0, five, { 'upload-offset': offset })).status]).toEqual([offset, 409]);
+    expect([offset, (await append(who, path, { offset: 0, bytes: five }, { 'upload-offset': offset })).status]).toEqual(
+      [offset, 409],
+    );
   for (const offset of ['-1', 'zero', '', '0.5', '1e400'])
-    expect([offset, (await append(who, path, 0, five, { 'upload-offset': offset })).status]).toEqual([offset, 400]);
+    expect([offset, (await append(who, path, { offset: 0, bytes: five }, { 'upload-offset': offset })).status]).toEqual(
+      [offset, 400],
+    );
   for (const type of [
     'application/octet-stream',
     'application/x-www-form-urlencoded',
     'text/plain',
     'application/json',
   ])
-    expect([type, (await append(who, path, 0, five, { 'content-type': type })).status]).toEqual([type, 415]);
-  const version = await append(who, path, 0, five, { 'tus-resumable': '2.0.0' });
+    expect([type, (await append(who, path, { offset: 0, bytes: five }, { 'content-type': type })).status]).toEqual([
+      type,
+      415,
+    ]);
+  const version = await append(who, path, { offset: 0, bytes: five }, { 'tus-resumable': '2.0.0' });
   expect([version.status, version.headers['tus-version']]).toEqual([412, '1.0.0']);
   for (const headers of [{}, { 'transfer-encoding': 'chunked' }])
-    expect((await append(who, path, 0, randomBytes(11), headers)).status).toBe(413);
-  expect((await append(who, path, 0, Buffer.alloc(27 * mib))).status).toBe(413);
+    expect((await append(who, path, { offset: 0, bytes: randomBytes(11) }, headers)).status).toBe(413);
+  expect((await append(who, path, { offset: 0, bytes: Buffer.alloc(27 * mib) })).status).toBe(413);
   expect(await offsetOf(who, path)).toBe(0);
-  expect((await append(who, path, 0, five)).status).toBe(204);
+  expect((await append(who, path, { offset: 0, bytes: five })).status).toBe(204);
 });
 
 test('odd names of files become plain ones', async () => {
@@ -288,7 +298,7 @@ test('odd names of files become plain ones', async () => {
     ['x'.repeat(300), 'x'.repeat(255)],
   ] as const) {
     const headers = { 'upload-length': '1', 'content-type': fileType, 'upload-metadata': metadataOf({ filename }) };
-    const { status, body } = await tus(who, 'POST', '/api/v1/tus', headers, 'x');
+    const { status, body } = await tus(who, 'POST', '/api/v1/tus', { headers, body: 'x' });
     expect([status, body.filename]).toEqual([201, stored]);
     expect(body.url).toMatch(/^\/user_uploads\/\d+\/[0-9a-f]{2}\/[\w-]+\/[^/]+$/);
     expect((await download(who, body.url)).toString()).toBe('x');
@@ -298,10 +308,10 @@ test('odd names of files become plain ones', async () => {
 test('PATCH and DELETE can be sent as POST with the name of the method in a header', async () => {
   const path = await create(who, 4);
   const headers = { 'content-type': fileType, 'upload-offset': '0', 'x-http-method-override': 'PATCH' };
-  const { status, body } = await tus(who, 'POST', path, headers, 'data');
+  const { status, body } = await tus(who, 'POST', path, { headers, body: 'data' });
   expect([status, typeof body.url]).toEqual([200, 'string']);
-  expect((await tus(who, 'POST', path, { 'x-http-method-override': 'DELETE' })).status).toBe(204);
-  expect((await tus(who, 'POST', path, { 'x-http-method-override': 'GET' })).status).toBe(405);
+  expect((await tus(who, 'POST', path, { headers: { 'x-http-method-override': 'DELETE' } })).status).toBe(204);
+  expect((await tus(who, 'POST', path, { headers: { 'x-http-method-override': 'GET' } })).status).toBe(405);
 });
 
 test('a browser with a session uploads below /json, with its CSRF token', async () => {

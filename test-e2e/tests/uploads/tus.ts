@@ -19,8 +19,7 @@ export const tus = (
   client: Client,
   method: string,
   path: string,
-  headers: Headers = {},
-  body: Uint8Array | string = '',
+  { headers = {}, body = '' }: { headers?: Headers; body?: Uint8Array | string } = {},
 ): Promise<Answer> =>
   exchange(`${client.url}${path}`, method, body, {
     host: client.host,
@@ -30,13 +29,22 @@ export const tus = (
   });
 
 export async function create(client: Client, size: number, headers: Headers = {}): Promise<string> {
-  const answer = await tus(client, 'POST', '/api/v1/tus/', { 'upload-length': String(size), ...headers });
+  const answer = await tus(client, 'POST', '/api/v1/tus/', { headers: { 'upload-length': String(size), ...headers } });
   if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
   return String(answer.headers.location);
 }
 
-export const append = (client: Client, path: string, offset: number, bytes: Uint8Array, headers: Headers = {}) =>
-  tus(client, 'PATCH', path, { 'upload-offset': String(offset), 'content-type': fileType, ...headers }, bytes);
+/** Sends a part of the file; `headers` replace those of the protocol. */
+export const append = (
+  client: Client,
+  path: string,
+  { offset, bytes }: { offset: number; bytes: Uint8Array },
+  headers: Headers = {},
+) =>
+  tus(client, 'PATCH', path, {
+    headers: { 'upload-offset': String(offset), 'content-type': fileType, ...headers },
+    body: bytes,
+  });
 
 export const offsetOf = async (client: Client, path: string): Promise<number> =>
   Number((await tus(client, 'HEAD', path)).headers['upload-offset']);
