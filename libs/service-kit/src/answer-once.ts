@@ -20,8 +20,8 @@ export const isCallKey = sql.fragment`key LIKE 'call:%'`;
 
 /**
  * The key under which the answer of a write is stored. A client's request is identified by the client's key, or by
- * `queue_id` and `local_id` of a send. Any other call is identified by its call id, which the caller on the bus
- * repeats.
+ * `queue_id`, `local_id` and content of a send: clients that do not know of repeated requests may use a local id again
+ * for another message. Any other call is identified by its call id, which the caller on the bus repeats.
  */
 export function claimOf(
   operation: Operation,
@@ -36,8 +36,10 @@ export function claimOf(
   const request = (): string => fingerprint(`${operation.name} ${JSON.stringify(withoutFileKey(operation, given))}`);
   if (typeof named === 'string') return { userId, namedBy: 'key', key: `key:${named}`, fingerprint: request() };
   const local = operation.retriedBy?.map((name) => given[name]);
-  if (local?.every((value) => value !== undefined))
-    return { userId, namedBy: 'local', key: `local:${local.join(':')}`, fingerprint: request() };
+  if (local?.every((value) => value !== undefined)) {
+    const content = request();
+    return { userId, namedBy: 'local', key: `local:${local.join(':')}:${content}`, fingerprint: content };
+  }
   return call && { userId, namedBy: 'call', key: `call:${call.id}`, fingerprint: '' };
 }
 

@@ -217,6 +217,30 @@ test('a queue is told the local id of what its client sent', async () => {
   expect(event.local_message_id).toBe('17.5');
 });
 
+test('a local id that is used again names the same message only if the request is the same', async () => {
+  const queue = await realm.member.queue({ event_types: ['message'] });
+  const send = async (form: Json): Promise<number> => {
+    const message = {
+      type: 'channel',
+      to: 'talk',
+      topic: 'local ids',
+      queue_id: queue.id,
+      local_id: '100.01',
+      ...form,
+    };
+    return (await realm.member.ok('POST', '/messages', message)).id;
+  };
+  const first = await send({ content: 'one' });
+  expect(await send({ content: 'one' })).toBe(first);
+  const others = [await send({ content: 'two' }), await send({ content: 'one', topic: 'elsewhere' })];
+  const events = await queue.settle();
+  expect(events.map(({ message, local_message_id }) => [message.id, message.content, local_message_id])).toEqual([
+    [first, 'one', '100.01'],
+    [others[0], 'two', '100.01'],
+    [others[1], 'one', '100.01'],
+  ]);
+});
+
 test('emoticons become emoji for who wants that', async () => {
   const { member2 } = realm;
   const say = async (): Promise<string> => {

@@ -89,7 +89,7 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
    * for every write of users that needs an actor, and for operations that answer with secrets.
    */
   checksCredential: boolean;
-  /** Parameters that together identify a request: repeating them without a key repeats the request. */
+  /** Parameters that name a request of a client: the same request with the same values is answered once, without a key. */
   retriedBy?: readonly string[] | undefined;
   /**
    * When this service's projections are brought up to date with the commits: before the handler runs, or, on hot paths,
