@@ -13,7 +13,7 @@ export const limits = {
   welcomeTextLength: 8_000,
   passwordMinLength: 6,
   passwordMaxLength: 100,
-  /** Maximum number of keys of a user: creating another one revokes the oldest. */
+  /** Maximum number of keys of a user: creating another one revokes the oldest of the client with the most keys. */
   apiKeysPerUser: 50,
   /** Beside the API keys; a further login ends the oldest. */
   sessionsPerUser: 20,
