@@ -157,6 +157,10 @@ describe('a message', () => {
     const named = await realm.member.ok('GET', '/messages', { message_ids: [id] });
     const empty = await realm.member.ok('GET', '/messages', { message_ids: [id], allow_empty_topic_name: true });
     expect([named.messages[0].subject, empty.messages[0].subject]).toEqual(['general chat', '']);
+    await say(realm.owner, 'topicless', '', 'a chat about quokkas');
+    const found = async (form: Json) =>
+      (await read(realm.member, { narrow: [['search', 'quokkas chat']], ...form })).messages[0].match_subject;
+    expect([await found({}), await found({ allow_empty_topic_name: true })]).toEqual(['general chat', '']);
   });
 });
 

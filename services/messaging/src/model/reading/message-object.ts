@@ -132,7 +132,9 @@ export async function objectsOf(
   { rows, ...beside }: MessageParts,
   shown: ShownAs,
 ): Promise<MessageObject[]> {
-  const matches = await matchesOf(executor, realmId, rows, shown.search);
+  const topicOf = ({ topic, channel_id }: Pick<FullRow, 'topic' | 'channel_id'>): string =>
+    topic === '' && channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : topic;
+  const matches = await matchesOf(executor, realmId, rows, shown.search, topicOf);
   const unknown = shown.unknown ?? new Map<number, UnknownUser>();
   const people = new Map(
     beside.people.map((person) => [
@@ -171,8 +173,7 @@ export async function objectsOf(
       sender_email: sender?.email ?? '',
       sender_full_name: sender?.full_name ?? '',
       sender_realm_str: '',
-      subject:
-        row.topic === '' && row.channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : row.topic,
+      subject: topicOf(row),
       timestamp: Math.floor(row.sent),
       topic_links: links.get(row.topic) ?? [],
       ...recipientOf(row, names, people),
@@ -215,18 +216,21 @@ function flagsOf(row: Omit<FullRow, 'id'>): string[] {
   ];
 }
 
-/** For the messages of a search: their texts with what it found marked. */
+/** For the messages of a search: their texts with what it found marked. The name of the empty topic is not searched. */
 async function matchesOf(
   executor: Executor,
   realmId: number,
   rows: readonly FullRow[],
   search: Search | undefined,
+  topicOf: (row: FullRow) => string,
 ): Promise<(row: FullRow) => { match_content?: string; match_subject?: string }> {
   if (!search) return () => ({});
-  const subjectOf = ({ topic }: FullRow): string => escaped(topic);
-  const texts = rows.flatMap((row) => [row.searched ?? '', subjectOf(row)]);
+  const texts = rows.flatMap((row) => [row.searched ?? '', escaped(row.topic)]);
   const highlight = await highlightFor(executor, realmId, search, texts);
-  return (row) => ({ match_content: highlight(row.searched ?? ''), match_subject: highlight(subjectOf(row)) });
+  return (row) => ({
+    match_content: highlight(row.searched ?? ''),
+    match_subject: row.topic === '' ? escaped(topicOf(row)) : highlight(escaped(row.topic)),
+  });
 }
 
 export const escaped = (text: string): string =>
