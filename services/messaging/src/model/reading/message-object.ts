@@ -132,9 +132,7 @@ export async function objectsOf(
   { rows, ...beside }: MessageParts,
   shown: ShownAs,
 ): Promise<MessageObject[]> {
-  const topicOf = ({ topic, channel_id }: Pick<FullRow, 'topic' | 'channel_id'>): string =>
-    topic === '' && channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : topic;
-  const matches = await matchesOf(executor, realmId, rows, shown.search, topicOf);
+  const matches = await matchesOf(executor, realmId, rows, shown);
   const unknown = shown.unknown ?? new Map<number, UnknownUser>();
   const people = new Map(
     beside.people.map((person) => [
@@ -173,7 +171,7 @@ export async function objectsOf(
       sender_email: sender?.email ?? '',
       sender_full_name: sender?.full_name ?? '',
       sender_realm_str: '',
-      subject: topicOf(row),
+      subject: topicOf(row, shown),
       timestamp: Math.floor(row.sent),
       topic_links: links.get(row.topic) ?? [],
       ...recipientOf(row, names, people),
@@ -216,20 +214,24 @@ function flagsOf(row: Omit<FullRow, 'id'>): string[] {
   ];
 }
 
+/** The topic that a client gets, which may not know the empty one. */
+const topicOf = ({ topic, channel_id }: Pick<FullRow, 'topic' | 'channel_id'>, shown: ShownAs): string =>
+  topic === '' && channel_id !== null && !shown.allowEmptyTopic ? emptyTopicDisplayName : topic;
+
 /** For the messages of a search: their texts with what it found marked. The name of the empty topic is not searched. */
 async function matchesOf(
   executor: Executor,
   realmId: number,
   rows: readonly FullRow[],
-  search: Search | undefined,
-  topicOf: (row: FullRow) => string,
+  shown: ShownAs,
 ): Promise<(row: FullRow) => { match_content?: string; match_subject?: string }> {
+  const { search } = shown;
   if (!search) return () => ({});
   const texts = rows.flatMap((row) => [row.searched ?? '', escaped(row.topic)]);
   const highlight = await highlightFor(executor, realmId, search, texts);
   return (row) => ({
     match_content: highlight(row.searched ?? ''),
-    match_subject: row.topic === '' ? escaped(topicOf(row)) : highlight(escaped(row.topic)),
+    match_subject: row.topic === '' ? escaped(topicOf(row, shown)) : highlight(escaped(row.topic)),
   });
 }
 
