@@ -48,7 +48,8 @@ export async function channelsAppear(
     ? revealed.filter(({ channel }) => ids <= maxIdsTold || channel.subscriber_count < smallChannel)
     : [];
   const systemGroups = systemGroupsOf(directory);
-  for (const group of grouped(revealed, ({ channel, to }) => `${channel.is_archived} ${to.join()}`))
+  const keyOf = keysOfReceivers();
+  for (const group of grouped(revealed, keyOf))
     work.emit({
       type: 'stream',
       op: 'create',
@@ -62,15 +63,31 @@ export async function channelsAppear(
     work,
     told.map(({ channel }) => channel.id),
   );
-  for (const { channel, to: receivers } of told) {
-    const userIds = [...(subscribers.get(channel.id) ?? [])].filter((id) => directory.isActive(id));
-    if (userIds.length > 0) work.emit(peersChanged('peer_add', [channel], userIds, receivers));
+  const withPeers = told.map((one) => {
+    const userIds = [...(subscribers.get(one.channel.id) ?? [])].filter((id) => directory.isActive(id));
+    return { ...one, userIds };
+  });
+  for (const group of grouped(withPeers, (one) => `${keyOf(one)} ${one.userIds.join()}`)) {
+    const [first] = group;
+    if (!first || first.userIds.length === 0) continue;
+    const of = group.map(({ channel }) => channel);
+    work.emit(peersChanged('peer_add', of, first.userIds, first.to));
   }
+}
+
+/** Equal for channels that one event can announce. The text of each list of receivers is made once. */
+function keysOfReceivers(): (revealed: Revealed) => string {
+  const texts = new Map<readonly number[], string>();
+  return ({ channel, to: receivers }) => {
+    const text = texts.get(receivers) ?? receivers.join();
+    texts.set(receivers, text);
+    return `${channel.is_archived} ${text}`;
+  };
 }
 
 /** Emits the deletion of channels that users can no longer see. */
 export function channelsVanish(work: Work, hidden: readonly Revealed[]): void {
-  for (const group of grouped(hidden, ({ channel, to }) => `${channel.is_archived} ${to.join()}`))
+  for (const group of grouped(hidden, keysOfReceivers()))
     work.emit({
       ...channelsGone(
         group.map(({ channel }) => channel.id),

@@ -1,12 +1,12 @@
 import type { LogEvent, NamesOf, UserGroup } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { minus } from './audience.ts';
 import type { Directory, Group } from './directory/directory.ts';
+import type { UserSet } from './directory/user-set.ts';
 
 export type GroupEvent = LogEvent<NamesOf<'user_group'>>;
 
 /** New and former effective members, by group. */
-export type GroupChange = ReadonlyMap<number, { gained: readonly number[]; lost: readonly number[] }>;
+export type GroupChange = ReadonlyMap<number, { gained: UserSet; lost: UserSet }>;
 
 /** Applies an event of a group to the tables and the directory; undefined if it affects no group's members. */
 export async function applyGroupEvent(
@@ -26,7 +26,8 @@ export async function applyGroupEvent(
       const userIds = event.body.user_ids;
       await writeMembers(work, group.id, userIds, true);
       const gained = directory.addMembers(group, userIds);
-      return new Map([...gained].map(([id, members]) => [id, { gained: members, lost: [] }]));
+      const lost = directory.usersOf();
+      return new Map([...gained].map(([id, members]) => [id, { gained: members, lost }]));
     }
     case 'remove_members':
       return changing(directory, group.id, async () => {
@@ -90,12 +91,12 @@ async function changing(directory: Directory, groupId: number, change: () => Pro
   const before = new Map(directory.withSupergroups(groupId).map((id) => [id, directory.membersOf(id)]));
   await change();
   directory.groupsChanged();
-  const nobody: ReadonlySet<number> = new Set();
+  const nobody = directory.usersOf();
   const touched = new Set([...before.keys(), ...directory.withSupergroups(groupId)]);
   return new Map(
     [...touched].map((id) => {
       const [was, is] = [before.get(id) ?? nobody, directory.membersOf(id)];
-      return [id, { gained: minus(is, was), lost: minus(was, is) }];
+      return [id, { gained: is.copy().deleteAll(was), lost: was.copy().deleteAll(is) }];
     }),
   );
 }

@@ -1,12 +1,13 @@
-import { channelPermissions, type GroupSetting, roles } from '@natter/contracts';
+import { channelPermissions, roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { groupsNamed, type Holder, hasMetadataAccess, revealingPermissions } from '@natter/permissions';
 import { z } from 'zod';
 import { minus } from './audience.ts';
 import { channelsAppear, channelsVanish, type Revealed } from './channel-events.ts';
-import { channelColumns, channelRow } from './channel-row.ts';
+import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
 import { tellDefaultsTo } from './default-events.ts';
 import type { Directory } from './directory/directory.ts';
+import type { UserSet } from './directory/user-set.ts';
 import type { GroupChange } from './group-events.ts';
 
 const seenRow = channelRow.extend({ is_subscribed: z.boolean() });
@@ -39,10 +40,16 @@ export async function tellChangeOfPerson(work: Work, directory: Directory, forme
 
 const isNonGuest = (role: number | undefined): boolean => role !== undefined && role !== roles.guest;
 
-/** Emits private channels that appear to or disappear for users because of a change of groups. */
+/**
+ * Emits private channels that appear to or disappear for users because of a change of groups. Many channels and users
+ * can be affected at once, so users are compared as sets, and equal lists of users are one object.
+ */
 export async function tellChangeOfGroups(work: Work, directory: Directory, change: GroupChange): Promise<void> {
-  const affected = new Set([...change.values()].flatMap(({ gained, lost }) => [...gained, ...lost]));
-  if (affected.size === 0) return;
+  const changed = directory.usersOf();
+  for (const { gained, lost } of change.values()) changed.addAll(gained).addAll(lost);
+  // Administrators see every channel.
+  const affected = [...changed].filter((id) => (directory.people.get(id)?.role ?? 0) > roles.administrator);
+  if (affected.length === 0) return;
   const channels = await work.any(sql.type(channelRow)`
     SELECT ${channelColumns} FROM channels.channel c WHERE c.realm_id = ${work.realmId} AND c.is_private ORDER BY c.id`);
   const named = channels.filter(({ permissions }) =>
@@ -50,23 +57,23 @@ export async function tellChangeOfGroups(work: Work, directory: Directory, chang
   );
   if (named.length === 0) return;
   const subscribed = await subscribedAmong(work, named, affected);
+  const lists = new Map<string, number[]>();
+  const listOf = (users: UserSet): number[] => {
+    const list = lists.get(users.key) ?? [...users];
+    lists.set(users.key, list);
+    return list;
+  };
+  const all = directory.usersOf(affected);
+  const seersBefore = seersThrough(directory, affected, membersBefore(directory, change));
+  const seersNow = seersThrough(directory, affected, (id) => directory.membersOf(id));
   const revealed: Revealed[] = [];
   const hidden: Revealed[] = [];
   for (const channel of named) {
-    const gained: number[] = [];
-    const lost: number[] = [];
-    for (const userId of affected) {
-      const role = directory.people.get(userId)?.role;
-      // Users who see the channel for another reason, or can't see it through a group, are not affected.
-      if (role === undefined || role <= roles.administrator || subscribed.get(channel.id)?.has(userId)) continue;
-      const values = revealingPermissions
-        .filter((name) => role !== roles.guest || channelPermissions[name].allow_everyone_group)
-        .map((name) => channel.permissions[name]);
-      const was = values.some((value) => wasIn(value, userId, directory, change));
-      const is = values.some((value) => isIn(value, userId, directory));
-      if (is && !was) gained.push(userId);
-      if (was && !is) lost.push(userId);
-    }
+    // Subscribers see the channel anyway.
+    const others = all.copy().deleteAll(directory.usersOf(subscribed.get(channel.id)));
+    const [was, is] = [seersBefore(channel), seersNow(channel)];
+    const gained = listOf(is.copy().deleteAll(was).keepAll(others));
+    const lost = listOf(was.deleteAll(is).keepAll(others));
     if (gained.length > 0) revealed.push({ channel, to: gained });
     if (lost.length > 0) hidden.push({ channel, to: lost });
   }
@@ -74,24 +81,39 @@ export async function tellChangeOfGroups(work: Work, directory: Directory, chang
   channelsVanish(work, hidden);
 }
 
-const isNamed = (value: GroupSetting, userId: number): boolean =>
-  typeof value !== 'number' && value.direct_members.includes(userId);
+type MembersOf = (groupId: number) => UserSet;
 
-const isIn = (value: GroupSetting, userId: number, directory: Directory): boolean =>
-  isNamed(value, userId) || groupsNamed(value).some((id) => directory.membersOf(id).has(userId));
-
-const wasIn = (value: GroupSetting, userId: number, directory: Directory, change: GroupChange): boolean =>
-  isNamed(value, userId) ||
-  groupsNamed(value).some((id) => {
+function membersBefore(directory: Directory, change: GroupChange): MembersOf {
+  const known = new Map<number, UserSet>();
+  return (id) => {
     const changed = change.get(id);
-    if (changed?.gained.includes(userId)) return false;
-    return changed?.lost.includes(userId) || directory.membersOf(id).has(userId);
-  });
+    if (!changed) return directory.membersOf(id);
+    const before = known.get(id) ?? directory.membersOf(id).copy().addAll(changed.lost).deleteAll(changed.gained);
+    known.set(id, before);
+    return before;
+  };
+}
+
+/** The users who see a channel because of its permissions. Only the affected guests are told from other users. */
+function seersThrough(directory: Directory, affected: readonly number[], membersOf: MembersOf) {
+  const guests = directory.usersOf(affected.filter((id) => directory.people.get(id)?.role === roles.guest));
+  return ({ permissions }: Pick<ChannelRow, 'permissions'>): UserSet => {
+    const seers = directory.usersOf();
+    for (const name of revealingPermissions) {
+      const value = permissions[name];
+      const holders = directory.usersOf(typeof value === 'number' ? [] : value.direct_members);
+      for (const id of groupsNamed(value)) holders.addAll(membersOf(id));
+      if (!channelPermissions[name].allow_everyone_group) holders.deleteAll(guests);
+      seers.addAll(holders);
+    }
+    return seers;
+  };
+}
 
 async function subscribedAmong(
   work: Work,
   channels: readonly { id: number }[],
-  userIds: ReadonlySet<number>,
+  userIds: readonly number[],
 ): Promise<Map<number, Set<number>>> {
   const rows = await work.any(sql.type(z.object({ channel_id: z.number(), user_id: z.number() }))`
     SELECT channel_id, user_id FROM channels.subscription WHERE is_active

@@ -1,5 +1,6 @@
 import { type GroupSetting, roles, type SystemGroupName, systemGroupNames } from '@natter/contracts';
 import type { Holder } from '@natter/permissions';
+import { Numbers, UserSet } from './user-set.ts';
 
 export const notificationSettings = [
   'desktop_notifications',
@@ -40,8 +41,11 @@ export class Directory {
   stamp: string;
   readonly people = new Map<number, Person>();
   readonly groups = new Map<number, Group>();
-  private closures = new Map<number, ReadonlySet<number>>();
+  private readonly numbers = new Numbers();
+  private closures = new Map<number, UserSet>();
   private holders = new Map<number, Holder>();
+  /** The groups that contain a group directly. */
+  private parents: Map<number, number[]> | undefined;
   private byEmail: Map<string, Person> | undefined;
 
   constructor(stamp: string) {
@@ -52,6 +56,11 @@ export class Directory {
   groupsChanged(): void {
     this.closures = new Map();
     this.holders = new Map();
+    this.parents = undefined;
+  }
+
+  usersOf(userIds: Iterable<number> = []): UserSet {
+    return new UserSet(this.numbers, userIds);
   }
 
   setPerson(person: Person): void {
@@ -62,20 +71,31 @@ export class Directory {
 
   /** The group and all groups that contain it. */
   withSupergroups(groupId: number): number[] {
-    const reached = [groupId];
-    for (const id of reached)
-      for (const group of this.groups.values())
-        if (group.subgroups.has(id) && !reached.includes(group.id)) reached.push(group.id);
-    return reached;
+    // A set is iterated over items that are added meanwhile.
+    const reached = new Set([groupId]);
+    for (const id of reached) for (const parent of this.parentsOf(id)) reached.add(parent);
+    return [...reached];
+  }
+
+  private parentsOf(groupId: number): readonly number[] {
+    if (!this.parents) {
+      this.parents = new Map();
+      for (const { id, subgroups } of this.groups.values())
+        for (const subgroup of subgroups) {
+          const known = this.parents.get(subgroup);
+          if (known) known.push(id);
+          else this.parents.set(subgroup, [id]);
+        }
+    }
+    return this.parents.get(groupId) ?? [];
   }
 
   /**
    * Adds direct members, and returns the new effective members of the group and of those that contain it. The cost
    * depends on the added users only.
    */
-  addMembers(group: Group, userIds: readonly number[]): Map<number, number[]> {
-    const gained = new Map<number, number[]>();
-    const closures = this.withSupergroups(group.id).map((id) => [id, this.membersOf(id) as Set<number>] as const);
+  addMembers(group: Group, userIds: readonly number[]): Map<number, UserSet> {
+    const closures = this.withSupergroups(group.id).map((id) => [id, this.membersOf(id)] as const);
     for (const userId of userIds) {
       group.members.add(userId);
       this.holders.delete(userId);
@@ -83,21 +103,16 @@ export class Directory {
     // A deactivated group passes no members on; then the groups above it are recomputed.
     if ([...closures].some(([id]) => !this.groups.get(id)?.isActive)) {
       this.groupsChanged();
-      for (const [id, before] of closures)
-        gained.set(
-          id,
-          [...this.membersOf(id)].filter((member) => !before.has(member)),
-        );
-      return gained;
+      return new Map(closures.map(([id, before]) => [id, this.membersOf(id).copy().deleteAll(before)]));
     }
-    for (const [id, closure] of closures) {
-      gained.set(
-        id,
-        userIds.filter((userId) => !closure.has(userId)),
-      );
-      for (const userId of userIds) closure.add(userId);
-    }
-    return gained;
+    const added = this.usersOf(userIds);
+    return new Map(
+      closures.map(([id, closure]) => {
+        const gained = added.copy().deleteAll(closure);
+        closure.addAll(added);
+        return [id, gained];
+      }),
+    );
   }
 
   isActive(userId: number): boolean {
@@ -118,20 +133,31 @@ export class Directory {
   }
 
   /** All members of a group, directly and through subgroups. A deactivated group has none. */
-  membersOf(groupId: number): ReadonlySet<number> {
-    const known = this.closures.get(groupId);
-    if (known) return known;
-    const members = new Set<number>();
-    const seen = new Set<number>();
-    const visit = (id: number): void => {
+  membersOf(groupId: number): UserSet {
+    // Not recursive: groups can contain each other in a chain of any length.
+    const pending = [groupId];
+    const opened = new Set<number>();
+    for (let id = pending.at(-1); id !== undefined; id = pending.at(-1)) {
       const group = this.groups.get(id);
-      if (!group?.isActive || seen.has(id)) return;
-      seen.add(id);
-      for (const member of group.members) members.add(member);
-      for (const subgroup of group.subgroups) visit(subgroup);
-    };
-    visit(groupId);
-    this.closures.set(groupId, members);
+      if (group?.isActive && !this.closures.has(id) && !opened.has(id)) {
+        opened.add(id);
+        for (const subgroup of group.subgroups) if (!this.closures.has(subgroup)) pending.push(subgroup);
+        continue;
+      }
+      pending.pop();
+      if (!this.closures.has(id)) this.closures.set(id, this.closureOf(group));
+    }
+    return this.closures.get(groupId) ?? this.usersOf();
+  }
+
+  /** The closures of its subgroups are known. */
+  private closureOf(group: Group | undefined): UserSet {
+    if (!group?.isActive) return this.usersOf();
+    const members = this.usersOf(group.members);
+    for (const subgroup of group.subgroups) {
+      const inner = this.closures.get(subgroup);
+      if (inner) members.addAll(inner);
+    }
     return members;
   }
 
@@ -141,17 +167,25 @@ export class Directory {
     if (known) return known;
     const person = this.people.get(userId);
     if (!person) return undefined;
-    const groupIds = [...this.groups.keys()].filter((id) => this.membersOf(id).has(userId));
-    const holder = { userId, role: person.role, groupIds };
+    const holder = { userId, role: person.role, groupIds: this.groupsOf(userId) };
     this.holders.set(userId, holder);
     return holder;
   }
 
+  /** From below: the members of groups without this user are not needed. */
+  private groupsOf(userId: number): number[] {
+    const reached = new Set<number>();
+    for (const group of this.groups.values()) if (group.isActive && group.members.has(userId)) reached.add(group.id);
+    for (const id of reached)
+      for (const parent of this.parentsOf(id)) if (this.groups.get(parent)?.isActive) reached.add(parent);
+    return [...reached];
+  }
+
   /** All users in a group-setting value. */
-  holdersOf(value: GroupSetting): Set<number> {
-    if (typeof value === 'number') return new Set(this.membersOf(value));
-    const held = new Set(value.direct_members);
-    for (const group of value.direct_subgroups) for (const member of this.membersOf(group)) held.add(member);
+  holdersOf(value: GroupSetting): UserSet {
+    if (typeof value === 'number') return this.membersOf(value);
+    const held = this.usersOf(value.direct_members);
+    for (const group of value.direct_subgroups) held.addAll(this.membersOf(group));
     return held;
   }
 

@@ -1,0 +1,33 @@
+import { openRealm } from '@natter/testkit';
+import { expect, test } from 'vitest';
+
+test('channels with the same subscribers appear to new members of a group in one event of each kind', async () => {
+  const realm = await openRealm();
+  const { owner } = realm;
+  const [first, second] = [await realm.person(), await realm.person()];
+  const { group_id } = await owner.ok('POST', '/user_groups/create', { name: 'team', description: '', members: [] });
+  const channels: number[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const form = { name, invite_only: true, subscribers: [owner.user_id], can_subscribe_group: group_id };
+    channels.push((await owner.ok('POST', '/channels/create', form)).id);
+  }
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'three' }],
+    principals: [second.user_id],
+  });
+  const queues = await Promise.all(
+    [first, second].map((who) => who.queue({ event_types: ['stream', 'subscription', 'message'] })),
+  );
+  await owner.ok('POST', `/user_groups/${group_id}/members`, { add: [first.user_id, second.user_id] });
+  const seen = await Promise.all(queues.map((queue) => queue.settle()));
+  const idsOf = (index: number, op: string): number[][] =>
+    (seen[index] ?? [])
+      .filter((event) => event.op === op)
+      .map((event) => event.stream_ids ?? event.streams.map(({ stream_id }: { stream_id: number }) => stream_id));
+  const [one, two, three] = channels;
+  // The channel of which the second user knew has other receivers and other subscribers.
+  expect(idsOf(0, 'create')).toEqual([[one, two], [three]]);
+  expect(idsOf(0, 'peer_add')).toEqual([[one, two], [three]]);
+  expect(idsOf(1, 'create')).toEqual([[one, two]]);
+  expect(idsOf(1, 'peer_add')).toEqual([[one, two]]);
+});
