@@ -120,3 +120,12 @@ test('a scheduled poll is a poll when it is sent', async () => {
   const { message } = await queue.next((event) => event.type === 'message', 120_000);
   expect(JSON.parse(message.submessages[0].content).extra_data.question).toBe('Later?');
 });
+
+test('a widget and its data may be named like properties of every object', async () => {
+  const id = await send('no widget yet');
+  expect((await add(realm.member, id, { widget_type: 'constructor' })).status).toBe(200);
+  expect((await add(realm.member2, id, { type: 'assign' })).status).toBe(200);
+  const poll = await send('/poll Lunch?');
+  const { status, body } = await add(realm.member2, poll, { type: 'constructor' });
+  expect([status, body.msg]).toEqual([400, 'Unknown type for poll data: constructor']);
+});

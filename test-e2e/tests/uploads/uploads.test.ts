@@ -286,3 +286,10 @@ test('files of other realms are not there', async () => {
   expect(await statusFor(other.owner, url)).toBe(404);
   expect((await other.owner.get(`/${url}`.replace('//', '/'))).status).toBe(404);
 });
+
+test('a file may have an extension that is the name of a property of every object', async () => {
+  const { status, body } = await upload(realm.member, { name: 'notes.constructor', bytes: Buffer.from('x') });
+  expect(status).toBe(200);
+  const { headers } = await bytesOf(realm.member, body.url);
+  expect(headers['content-type']).toBe('application/octet-stream');
+});

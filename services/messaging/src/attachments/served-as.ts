@@ -21,28 +21,29 @@ const shown = new Set([
   'text/plain',
 ]);
 
-const byExtension: Record<string, string> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  avif: 'image/avif',
-  bmp: 'image/bmp',
-  mp4: 'video/mp4',
-  webm: 'video/webm',
-  mov: 'video/quicktime',
-  mp3: 'audio/mpeg',
-  m4a: 'audio/mp4',
-  ogg: 'audio/ogg',
-  wav: 'audio/wav',
-  flac: 'audio/flac',
-  pdf: 'application/pdf',
-  txt: 'text/plain',
-  log: 'text/plain',
-  md: 'text/plain',
-  zip: 'application/zip',
-};
+/** Not an object: an extension may be the name of a property that every object has. */
+const byExtension = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+  ['avif', 'image/avif'],
+  ['bmp', 'image/bmp'],
+  ['mp4', 'video/mp4'],
+  ['webm', 'video/webm'],
+  ['mov', 'video/quicktime'],
+  ['mp3', 'audio/mpeg'],
+  ['m4a', 'audio/mp4'],
+  ['ogg', 'audio/ogg'],
+  ['wav', 'audio/wav'],
+  ['flac', 'audio/flac'],
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['log', 'text/plain'],
+  ['md', 'text/plain'],
+  ['zip', 'application/zip'],
+]);
 
 const plainType = /^[a-z]+\/[a-z0-9][a-z0-9.+-]{0,80}$/;
 
@@ -55,7 +56,9 @@ const saysNothing = new Set(['application/octet-stream', 'text/plain']);
 export function typeOf(given: string, name: string): string {
   const stated = given.split(';')[0]?.trim().toLowerCase() ?? '';
   const isTelling = plainType.test(stated) && !saysNothing.has(stated);
-  return isTelling ? stated : (byExtension[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream');
+  return isTelling
+    ? stated
+    : (byExtension.get(name.split('.').at(-1)?.toLowerCase() ?? '') ?? 'application/octet-stream');
 }
 
 /** How a file is served: types that could run scripts are downloaded with a harmless type, never displayed. */

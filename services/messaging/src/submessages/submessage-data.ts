@@ -13,22 +13,26 @@ const todo = {
   strike: z.object({ key: text }),
   new_task_list_title: z.object({ title: text }),
 };
-const kinds: Record<string, Record<string, z.ZodType>> = { poll, todo };
+/** Not an object: a type from a request may be the name of a property that every object has. */
+const kinds = new Map<string, Map<string, z.ZodType>>([
+  ['poll', new Map(Object.entries(poll))],
+  ['todo', new Map(Object.entries(todo))],
+]);
 /** Changes reserved to the author of the widget. */
-const ofAuthor: Record<string, string> = {
-  question: "You can't edit a question unless you are the author.",
-  new_task_list_title: "You can't edit the task list title unless you are the author.",
-};
+const ofAuthor = new Map([
+  ['question', "You can't edit a question unless you are the author."],
+  ['new_task_list_title', "You can't edit the task list title unless you are the author."],
+]);
 
 /** Refuses invalid data for polls and task lists. The content of other widgets is not checked. */
 export function requireSubmessageData(widgetType: string | undefined, data: unknown, isAuthor: boolean): void {
-  const known = kinds[widgetType ?? ''];
+  const known = kinds.get(widgetType ?? '');
   if (!known) return;
   const type = z.looseObject({ type: z.string() }).safeParse(data);
   if (!type.success) throw badRequest('type key is missing from submessage data');
-  const schema = Object.hasOwn(known, type.data.type) ? known[type.data.type] : undefined;
+  const schema = known.get(type.data.type);
   if (!schema) throw badRequest(`Unknown type for ${widgetType} data: ${type.data.type}`);
-  const refusal = ofAuthor[type.data.type];
+  const refusal = ofAuthor.get(type.data.type);
   if (refusal !== undefined && !isAuthor) throw badRequest(refusal);
   const parsed = schema.safeParse(data);
   if (!parsed.success) throw badRequest(`Invalid ${widgetType} data: ${parsed.error.issues[0]?.path.join('.') ?? ''}`);
