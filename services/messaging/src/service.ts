@@ -94,7 +94,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
     ...flagHandlers(owner, reading),
     ...draftHandlers(owner, reach),
     ...scheduledMessageHandlers(owner, decideSend, hint),
-    ...reminderHandlers(owner, { authors, decideSend, reach: messages, hint }),
+    ...reminderHandlers(owner, { authors, decideSend, reach: messages, policies, sight, hint }),
     ...reactionHandlers(owner, messages, { policies, sight }),
     ...submessageHandlers(owner, messages),
     ...reportHandlers(owner, { messages, policies, hint }),

@@ -1,10 +1,10 @@
-import { badRequest, limits, missing, scheduledMessageOperations } from '@natter/contracts';
+import { badRequest, limits, missing, scheduledMessageOperations, unknownUser } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
+import { type Handlers, handle, handleWrite, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
 import type { Authors } from '../model/authors.ts';
 import { destinationOf } from '../model/destination-of.ts';
 import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
-import { placeLink } from '../model/names-in-notices.ts';
+import { placeLink, strong } from '../model/names-in-notices.ts';
 import { botOf } from '../model/notice.ts';
 import { quoteBlock, withoutLinks } from '../model/quote-block.ts';
 import {
@@ -23,6 +23,8 @@ interface Sources {
   authors: Authors;
   decideSend: DecideSend;
   reach: MessageReach;
+  policies: RealmPolicies;
+  sight: Sight;
   hint: (dueSeconds: number) => void;
 }
 
@@ -43,13 +45,19 @@ export function reminderHandlers({ database }: Owner, sources: Sources): Handler
       const botId = await botOf(database, actor.realmId, 'Notification Bot');
       if (botId === undefined) throw new Error('The realm has no notification bot yet');
       const bot = await sources.authors.get(meta, botId, context.attempt > 0);
-      const content = contentOf(message, note);
+      const policy = await sources.policies.get(meta, false);
+      const isHidden = (await sources.sight.hiddenFrom(actor, meta, policy)).has(message.sender_id);
+      const sender = isHidden
+        ? strong(unknownUser(message.sender_id, policy.host).full_name)
+        : `@_**${message.sender_name}|${message.sender_id}**`;
+      const content = contentOf(message, sender, note);
       const sendable: Sendable = {
         type: 'direct',
         to: [actor.userId],
         topic: undefined,
         content,
         read_by_sender: false,
+        seenBy: actor,
       };
       const destination = destinationOf(await sources.decideSend(bot, meta, sendable, context.attempt > 0));
       const answer = await context.write(async (work) => {
@@ -76,13 +84,13 @@ export function reminderHandlers({ database }: Owner, sources: Sources): Handler
   ];
 }
 
-function contentOf(message: ReadableMessage, note: string): string {
+function contentOf(message: ReadableMessage, sender: string, note: string): string {
   const about =
     message.channel === undefined
       ? `[a direct message](#narrow/dm/${(message.recipient_ids ?? []).join(',')}-dm/near/${message.id})`
       : placeLink(message.channel.name, message.topic, message.id);
   const noted = note === '' ? '' : ` Note:\n\n> ${withoutLinks(note).replaceAll('\n', '\n> ')}`;
-  const quoted = `@_**${message.sender_name}|${message.sender_id}** said:\n${quoteBlock(message.content)}`;
+  const quoted = `${sender} said:\n${quoteBlock(message.content)}`;
   const whole = `You requested a reminder for ${about}.${noted}\n\n${quoted}`;
   return [...whole].length <= limits.messageLength ? whole : `You requested a reminder for ${about}.${noted}`;
 }

@@ -99,7 +99,8 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     if (isTooLate(row)) return new ChatError('BAD_REQUEST', 'Message could not be sent at the scheduled time.');
     try {
       const author = await delivery.authors.get(meta, row.sender_id, fresh);
-      return await decideSend(author, meta, toSend(row), fresh);
+      const seenBy = row.kind === 'reminder' ? await delivery.authors.get(meta, row.user_id, fresh) : undefined;
+      return await decideSend(author, meta, { ...toSend(row), ...(seenBy ? { seenBy } : {}) }, fresh);
     } catch (error) {
       if (error instanceof ChatError && error.status < 500) return error;
       throw error;

@@ -12,6 +12,7 @@ export interface Sendable {
   read_by_sender: boolean | undefined;
   isResolution?: boolean;
   readBy?: number;
+  seenBy?: Actor;
 }
 
 /** Decides a send exactly like `POST /messages`, with the same refusals. `fresh`: without possibly outdated copies. */

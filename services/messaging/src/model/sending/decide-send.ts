@@ -53,14 +53,15 @@ export async function decideSend(
   const conversation = conversationOf(destination);
   const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });
   const isNew = facts.is_new_conversation;
-  const hidden = await sight.hiddenFrom(actor, meta, policy);
+  const reader = params.seenBy ?? actor;
+  const hidden = await sight.hiddenFrom(reader, meta, policy);
   const sender = { actor, policy, facts, hidden };
   if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
   if (destination.kind === 'direct') {
     if (isNew) requireKnown(destination.people, hidden, params.to);
     await requireDirectAllowed(database, sender, destination.people);
   }
-  const { context, groups, botIds } = await referredBy(database, sender, content);
+  const { context, groups, botIds } = await referredBy(database, { ...sender, actor: reader }, content);
   const topic = destination.kind === 'channel' ? destination.topic : '';
   const rendered = await renderer.render(actor, content, context, topic);
   const mentioned = await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination);

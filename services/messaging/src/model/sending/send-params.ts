@@ -5,6 +5,8 @@ export type Params = ParamsOf<typeof messagingOperations.sendMessage> & {
   isResolution?: boolean;
   /** The user whose action a bot's notice reports. */
   readBy?: number;
+  /** For a bot's message to one user, with text of users: it resolves only the names that this user may see. */
+  seenBy?: Actor;
 };
 
 /** A message that an actor asks to send. */

@@ -30,7 +30,7 @@ export interface Sender {
   policy: RealmPolicy;
   /** In a mirrored message those of the author whom it names. */
   facts: SenderFacts;
-  /** Users whom the actor may not see. */
+  /** Users whom the reader of a reminder, or else the actor, may not see. */
   hidden: ReadonlySet<number>;
 }
 

@@ -1,0 +1,55 @@
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+import { beforeDue, soon } from './soon.ts';
+
+let realm: Realm;
+let stranger: Client;
+let name: string;
+beforeAll(async () => {
+  realm = await openRealm();
+  const { user_groups } = await realm.owner.ok('GET', '/user_groups');
+  const { id } = user_groups.find((group: Json) => group.name === 'role:members');
+  await realm.owner.ok('PATCH', '/realm', { can_access_all_users_group: { new: id } });
+  stranger = await realm.person();
+  name = (await realm.owner.ok('GET', `/users/${stranger.user_id}`)).user.full_name;
+});
+
+test('a reminder resolves no mention of a user whom its guest does not know', async () => {
+  const guest = await realm.person({ role: 'guest' });
+  const queue = await guest.queue({ event_types: ['message'] });
+  const mentions = `@**|${stranger.user_id}** @**${name}**`;
+  const own = await guest.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content: mentions });
+  await queue.next(({ message }) => message.id === own.id);
+  await beforeDue((at) =>
+    guest.ok('POST', '/reminders', { message_id: own.id, note: mentions, scheduled_delivery_timestamp: at }),
+  );
+  const { message } = await queue.next(() => true);
+  expect(message.sender_full_name).toBe('Notification Bot');
+  expect(message.content).not.toContain(`data-user-id="${stranger.user_id}"`);
+  await guest.ok('POST', '/reminders', {
+    message_id: own.id,
+    note: `@**|${stranger.user_id}**`,
+    scheduled_delivery_timestamp: soon(600),
+  });
+  const { reminders } = await guest.ok('GET', '/reminders');
+  const [{ rendered_content }] = reminders;
+  expect(rendered_content).not.toContain(`data-user-id="${stranger.user_id}"`);
+  expect(rendered_content.split(name)).toHaveLength(2);
+});
+
+test('a reminder of a message does not name a sender whom its guest no longer knows', async () => {
+  const guest = await realm.person({ role: 'guest' });
+  await realm.owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'corridor' }],
+    principals: [guest.user_id, stranger.user_id],
+  });
+  const form = { type: 'channel', to: 'corridor', topic: 'greetings', content: 'see you' };
+  const { id } = await stranger.ok('POST', '/messages', form);
+  await stranger.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['corridor'] });
+  const shown = async (): Promise<string> => (await guest.ok('GET', `/messages/${id}`)).message.sender_full_name;
+  await expect.poll(shown, { timeout: 60_000 }).toBe('Unknown user');
+  await guest.ok('POST', '/reminders', { message_id: id, scheduled_delivery_timestamp: soon(600) });
+  const { reminders } = await guest.ok('GET', '/reminders');
+  expect(reminders[0].content).toContain('**Unknown user** said:');
+  expect(JSON.stringify(reminders)).not.toContain(name);
+});
