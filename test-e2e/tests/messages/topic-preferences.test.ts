@@ -1,4 +1,4 @@
-import { type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -245,4 +245,32 @@ test('mutes in a private channel that one left are listed without its new name',
     principals: [member.user_id],
   });
   await expect.poll(async () => (await listed()).map(([name]) => name)).toEqual(['merger', 'kept']);
+});
+
+test('a moved topic tells clients of mutes alone only those who muted it', async () => {
+  const { owner } = realm;
+  const [follower, muter] = [await realm.person(), await realm.person()];
+  const principals = [owner.user_id, follower.user_id, muter.user_id];
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'prefs' }], principals });
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: 'prefs', topic: 'old name', content: 'x' });
+  const prefer = (who: Client, topic: string, visibility_policy: number) =>
+    who.ok('POST', '/user_topics', { stream_id: channel, topic, visibility_policy });
+  await prefer(follower, 'old name', 3);
+  await prefer(muter, 'old name', 1);
+  const lists = await Promise.all(
+    [follower, muter].map((who) => who.queue({ event_types: ['muted_topics'], fetch_event_types: [] })),
+  );
+  const all = await follower.queue({ event_types: ['user_topic'], fetch_event_types: [] });
+  await owner.ok('PATCH', `/messages/${id}`, { topic: 'new name', propagate_mode: 'change_all' });
+  await all.next(({ topic_name }) => topic_name === 'new name');
+  expect(all.seen.map((event) => [event.topic_name, event.visibility_policy])).toEqual([
+    ['old name', 0],
+    ['new name', 3],
+  ]);
+  const mutesOf = async (index: number): Promise<Json[]> =>
+    (await lists[index]?.next(() => true))?.muted_topics.map(([, topic]: Json) => topic);
+  expect(await mutesOf(1)).toEqual(['new name']);
+  await prefer(follower, 'another', 1);
+  expect(await mutesOf(0)).toEqual(['another']);
+  expect(lists[0]?.seen).toHaveLength(1);
 });

@@ -94,21 +94,63 @@ interface Target extends Place {
   readersAmong: (userIds: readonly number[]) => Promise<ReadonlySet<number>>;
 }
 
-/** Preferences are moved with a whole topic. If the target topic exists, the more visible preference wins. */
+/**
+ * Preferences are moved with a whole topic. If the target topic exists, the more visible preference wins.
+ * Thousands of users can follow a topic, so the number of statements depends on the users who muted it alone.
+ */
 export async function moveTopicPreferences(work: Work, from: Place, to: Target): Promise<void> {
   if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
   const [here, there] = [await held(work, from), await held(work, to)];
   const readers = await to.readersAmong([...here.keys()]);
+  const stored: TopicPreference[] = [];
+  const muting: number[] = [];
+  const updatedSeconds = nowSeconds();
+  const tell = (preference: TopicPreference): void => {
+    for (const event of userTopicEvents(preference)) work.emit(event);
+  };
   for (const userId of [...new Set([...here.keys(), ...there.keys()])].sort((a, b) => a - b)) {
     const [own, other] = [here.get(userId), there.get(userId)];
     const [policy, before] = [own?.policy ?? visibility.inherit, other?.policy ?? visibility.inherit];
-    if (own) await writeTopic(work, userId, { ...from, topic: own.topic }, visibility.inherit);
+    if (own) tell({ ...from, userId, topic: own.topic, policy: visibility.inherit, updatedSeconds });
     const after = to.exists ? merged(policy, before) : Math.max(policy, before);
     // A preference moves only if its user may read the target.
     const isChanged = after !== before && (!own || readers.has(userId));
-    if (isChanged) await writeTopic(work, userId, { ...to, topic: other?.topic ?? to.topic }, after);
-    if (own || isChanged) await emitMutedTopics(work, userId);
+    if (isChanged) {
+      const preference = {
+        userId,
+        channelId: to.channelId,
+        topic: other?.topic ?? to.topic,
+        policy: after,
+        updatedSeconds,
+      };
+      tell(preference);
+      stored.push(preference);
+    }
+    if ([policy, ...(isChanged ? [before, after] : [])].includes(visibility.muted)) muting.push(userId);
   }
+  const isKept = ({ policy }: TopicPreference): boolean => policy !== visibility.inherit;
+  await removePreferences(work, from, [...here.keys()]);
+  const removed = stored.filter((one) => !isKept(one)).map(({ userId }) => userId);
+  await removePreferences(work, to, removed);
+  await storePreferences(work, stored.filter(isKept));
+  for (const userId of muting) await emitMutedTopics(work, userId);
+}
+
+async function removePreferences(work: Work, { channelId, topic }: Place, userIds: readonly number[]): Promise<void> {
+  if (userIds.length === 0) return;
+  await work.run(sql.unsafe`
+    DELETE FROM messaging.user_topic
+    WHERE realm_id = ${work.realmId} AND channel_id = ${channelId} AND topic_key = lower(${topic}) AND user_id = ANY(${sql.array([...userIds], 'int4')})`);
+}
+
+async function storePreferences(work: Work, preferences: readonly TopicPreference[]): Promise<void> {
+  if (preferences.length === 0) return;
+  const rows = preferences.map((one) => [one.userId, one.channelId, one.topic, one.policy, one.updatedSeconds]);
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
+    SELECT ${work.realmId}, p.user_id, p.channel_id, p.topic, lower(p.topic), p.policy, to_timestamp(p.updated)
+    FROM ${sql.unnest(rows, ['int4', 'int4', 'text', 'int4', 'float8'])} AS p (user_id, channel_id, topic, policy, updated)
+    ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`);
 }
 
 async function held(work: Work, { channelId, topic }: Place): Promise<Map<number, z.infer<typeof heldRow>>> {
