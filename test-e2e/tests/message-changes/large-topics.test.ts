@@ -107,3 +107,24 @@ test('a request that announces more than 25,000 events is refused and commits no
   const seen = queue.seen.map(({ message_id }) => message_id);
   expect(seen).toEqual([id, ...Array.from({ length: 24_900 }, (_, n) => 3 * firstCopy + n)]);
 });
+
+test('a large topic of a protected history moves, however many users were subscribed to its channel', async () => {
+  const [from, to] = [await protectedChannel('before'), await protectedChannel('after')];
+  const form = { type: 'channel', to: from, topic: 'protected', content: 'x' };
+  const { id } = await realm.owner.ok('POST', '/messages', form);
+  const ofMessage = `realm_id = ${realm.id} AND id = ${id}`;
+  await copyRow({ table: 'messaging.message', where: ofMessage }, 19_999, { id: `${4 * firstCopy - 1} + n` });
+  const ofPeriod = `realm_id = ${realm.id} AND user_id = ${realm.member.user_id} AND channel_id = ${from}`;
+  const periods = { table: 'messaging.subscription_period', where: ofPeriod };
+  await copyRow(periods, 20_000, { user_id: `${firstCopy} + n` });
+  const queue = await realm.member.queue({ event_types: ['update_message'] });
+  const moved = await realm.owner.patch(`/messages/${id}`, { stream_id: to, propagate_mode: 'change_all' });
+  expect(moved.status).toBe(200);
+  expect((await queue.next(() => true)).message_ids).toHaveLength(20_000);
+});
+
+async function protectedChannel(name: string): Promise<number> {
+  const subscribers = [realm.owner.user_id, realm.member.user_id];
+  const isProtected = { invite_only: true, history_public_to_subscribers: false };
+  return (await realm.owner.ok('POST', '/channels/create', { name, subscribers, ...isProtected })).id;
+}

@@ -5,7 +5,7 @@ import { channelBasis } from './channel-reach.ts';
 import { groupBasis } from './group-basis.ts';
 import type { ReadableMessage } from './message-reach.ts';
 import { guestsAmong } from './standing.ts';
-import { hasProtectedHistory, whoSees } from './subscription-periods.ts';
+import { hasProtectedHistory, holdsAny, whoSees } from './subscription-periods.ts';
 
 /**
  * The receivers of changes to a message and to others changed with it: its participants, or the subscribers of its
@@ -18,8 +18,7 @@ export async function audienceOf(
 ): Promise<Audience> {
   if (!channel) return { users: idSet(recipient_ids ?? []) };
   if (!hasProtectedHistory(channel)) return { users: await withHolders(work, channel, messageIds) };
-  const present = await whoSees(work, work.realmId, messageIds);
-  return { users: idSet(present.filter((id) => hasId(channel.subscribers, id))) };
+  return { users: idSet(await whoSees(work, work.realmId, messageIds, idsOf(channel.subscribers))) };
 }
 
 /**
@@ -32,12 +31,14 @@ async function withHolders(work: Work, channel: PostingRules, messageIds: readon
   if (channel.is_private) return channel.subscribers;
   const ids = sql.array([...messageIds], 'int8');
   const rows = await work.any(sql.type(z.object({ user_id: z.number() }))`
+    WITH s AS (
+      SELECT m.sent_channel_id AS channel_id, array_agg(m.id ORDER BY m.id) AS numbers
+      FROM messaging.message m JOIN messaging.arrival a ON a.realm_id = m.realm_id AND a.message_id = m.id
+      WHERE m.realm_id = ${realmId} AND m.id = ANY(${ids}) GROUP BY 1)
     SELECT user_id FROM messaging.flag WHERE realm_id = ${realmId} AND message_id = ANY(${ids})
     UNION
-    SELECT p.user_id FROM messaging.message m JOIN messaging.arrival a ON a.realm_id = m.realm_id AND a.message_id = m.id
-    JOIN messaging.subscription_period p ON p.realm_id = m.realm_id AND p.channel_id = m.sent_channel_id
-      AND p.from_id < m.id AND (p.to_id IS NULL OR p.to_id > m.id)
-    WHERE m.realm_id = ${realmId} AND m.id = ANY(${ids})`);
+    SELECT p.user_id FROM s JOIN messaging.subscription_period p ON p.realm_id = ${realmId} AND p.channel_id = s.channel_id
+    WHERE ${holdsAny}`);
   const others = rows.map((row) => row.user_id).filter((id) => !hasId(channel.subscribers, id));
   if (others.length === 0) return channel.subscribers;
   if (channel.is_web_public) return idSet([...idsOf(channel.subscribers), ...others]);

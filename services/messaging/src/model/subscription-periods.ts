@@ -20,15 +20,29 @@ export const isSeenBy = (userId: number) => sql.fragment`(${wasReceived(userId)}
 export const isOpenTo = (userId: number, channel: Pick<PostingRules, 'is_private' | 'history_public'>) =>
   hasProtectedHistory(channel) ? isSeenBy(userId) : sql.fragment`true`;
 
-/** All users for whom this holds for any of the messages. */
-export async function whoSees(executor: Executor, realmId: number, messageIds: readonly number[]): Promise<number[]> {
+/**
+ * Over a period `p` and `s.numbers`, ascending numbers of the log: whether one of them lies in the period. It is found
+ * by binary search, because thousands of messages and of periods would be too many pairs to compare.
+ */
+export const holdsAny = sql.fragment`width_bucket(p.from_id, s.numbers) <
+  CASE WHEN p.to_id IS NULL THEN cardinality(s.numbers) ELSE width_bucket(p.to_id - 1, s.numbers) END`;
+
+/** The users among these for whom this holds for any of the messages. */
+export async function whoSees(
+  executor: Executor,
+  realmId: number,
+  messageIds: readonly number[],
+  userIds: readonly number[],
+): Promise<number[]> {
   const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
-    SELECT DISTINCT p.user_id FROM messaging.message m
-    LEFT JOIN messaging.arrival ar ON ar.realm_id = m.realm_id AND ar.message_id = m.id
-    JOIN messaging.subscription_period p ON p.realm_id = m.realm_id AND (
-      (p.channel_id = m.sent_channel_id AND p.from_id < m.id AND (p.to_id IS NULL OR p.to_id > m.id))
-      OR (p.channel_id = m.channel_id AND p.from_id < ar.number AND (p.to_id IS NULL OR p.to_id > ar.number)))
-    WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')})`);
+    WITH m AS (SELECT * FROM messaging.message WHERE realm_id = ${realmId} AND id = ANY(${sql.array([...messageIds], 'int8')})),
+      s (channel_id, numbers) AS (
+        SELECT m.sent_channel_id, array_agg(m.id ORDER BY m.id) FROM m GROUP BY 1
+        UNION ALL SELECT m.channel_id, array_agg(ar.number ORDER BY ar.number) FROM m
+          JOIN messaging.arrival ar ON ar.realm_id = ${realmId} AND ar.message_id = m.id GROUP BY 1)
+    SELECT DISTINCT p.user_id FROM s JOIN messaging.subscription_period p
+      ON p.realm_id = ${realmId} AND p.channel_id = s.channel_id AND p.user_id = ANY(${sql.array([...userIds], 'int4')})
+    WHERE ${holdsAny}`);
   return rows.map((row) => row.user_id);
 }
 

@@ -4,7 +4,6 @@ import {
   ChatError,
   emptyTopicDisplayName,
   type Form,
-  hasId,
   type IdSet,
   idSet,
   idsOf,
@@ -166,7 +165,7 @@ async function subscribersWhoSee(
   realmId: number,
 ): Promise<number[]> {
   if (!hasProtectedHistory(channel)) return idsOf(channel.subscribers);
-  return (await whoSees(database, realmId, [messageId])).filter((id) => hasId(channel.subscribers, id));
+  return whoSees(database, realmId, [messageId], idsOf(channel.subscribers));
 }
 
 function topicOf(given: string): string {
