@@ -56,8 +56,9 @@ export function createAuthenticator(
   const changes = new Map<number, number>();
   const forget = (realmId: number, changed: readonly number[] | 'all'): void => {
     changes.set(realmId, (changes.get(realmId) ?? 0) + 1);
+    const users = changed === 'all' ? undefined : new Set(changed);
     for (const [key, { actor }] of cache)
-      if (actor.realmId === realmId && (changed === 'all' || changed.includes(actor.userId))) cache.delete(key);
+      if (actor.realmId === realmId && (users?.has(actor.userId) ?? true)) cache.delete(key);
   };
 
   const inTurn = <R>({ meta, response }: ShownBy, work: () => Promise<R>): Promise<R> =>

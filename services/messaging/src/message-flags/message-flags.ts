@@ -147,8 +147,9 @@ async function change(
         AND sp.channel_id = m.channel_id AND sp.to_id IS NULL)) AS is_subscribed
     FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`);
   const isUnreading = flag === 'read' && op === 'remove';
-  const skipped = isUnreading ? rows.filter((row) => !row.is_subscribed) : [];
-  const changed = rows.filter((row) => row.has !== (op === 'add') && !skipped.includes(row)).map((row) => row.id);
+  const isSkipped = (row: (typeof rows)[number]): boolean => isUnreading && !row.is_subscribed;
+  const skipped = rows.filter(isSkipped);
+  const changed = rows.filter((row) => row.has !== (op === 'add') && !isSkipped(row)).map((row) => row.id);
   const skippedChannels = [
     ...new Set(skipped.flatMap((row) => (row.channel_id === null ? [] : [row.channel_id]))),
   ].sort((a, b) => a - b);

@@ -45,12 +45,13 @@ export async function applyFact(work: Work, event: LogEvent, isTold: boolean): P
     return gain(work, { all: fact.userIds, newcomers: fact.userIds }, () => insertContacts(work, fact.userIds), isTold);
   for (const channelId of fact.channelIds) {
     const before = await subscribersOf(work, channelId);
+    const subscribed = new Set(before);
     if (fact.op === 'add') {
-      const added = fact.userIds.filter((id) => !before.includes(id));
+      const added = fact.userIds.filter((id) => !subscribed.has(id));
       const all = [...before, ...added];
       await gain(work, { all, newcomers: added }, () => insertSubscribers(work, channelId, added), isTold);
     } else {
-      const gone = fact.userIds.filter((id) => before.includes(id));
+      const gone = fact.userIds.filter((id) => subscribed.has(id));
       await work.run(
         sql.unsafe`DELETE FROM users.shared_channel WHERE channel_id = ${channelId} AND user_id = ANY(${sql.array(gone, 'int4')})`,
       );
@@ -74,7 +75,8 @@ async function gain(
 /** Pairs of users who may not see each other, where at least one is in `some`. */
 async function between(work: Work, all: readonly number[], some: readonly number[]): Promise<Map<number, number[]>> {
   if (some.length === 0) return new Map();
-  const others = all.filter((id) => !some.includes(id));
+  const these = new Set(some);
+  const others = all.filter((id) => !these.has(id));
   const ofSome = await hiddenPeople(work, work.realmId, { guests: some, people: all });
   const ofOthers = await hiddenPeople(work, work.realmId, { guests: others, people: some });
   return new Map([...ofSome, ...ofOthers]);

@@ -42,12 +42,13 @@ async function emitLimited(work: Work, events: readonly LogEvent[], people: read
   const { host, everybody } = await work.one(sql.type(realmRow)`
     SELECT host, (SELECT json_agg(id) FROM users.account WHERE realm_id = ${work.realmId} AND NOT is_system_bot) AS everybody
     FROM users.realm WHERE id = ${work.realmId}`);
-  const without = (guests: readonly number[]): Audience =>
-    guests.length === 0 ? 'realm' : { users: idSet(everybody.filter((id) => !guests.includes(id))) };
+  const without = (guests: ReadonlySet<number>): Audience =>
+    guests.size === 0 ? 'realm' : { users: idSet(everybody.filter((id) => !guests.has(id))) };
+  const hiddenSets = [...hidden].map(([guest, list]) => ({ guest, list: new Set(list) }));
   for (const event of events) {
     const told = peopleOf(event);
-    const limited = [...hidden]
-      .map(([guest, list]) => ({ guest, hides: new Set(told.filter((id) => list.includes(id))) }))
+    const limited = hiddenSets
+      .map(({ guest, list }) => ({ guest, hides: new Set(told.filter((id) => list.has(id))) }))
       .filter(({ hides }) => hides.size > 0);
     if (limited.length === 0) {
       work.emit(event);
@@ -57,8 +58,8 @@ async function emitLimited(work: Work, events: readonly LogEvent[], people: read
       work.emit({ ...event, variants: [...(event.variants ?? []), ...limited.map((one) => groupFor(event, one))] });
       continue;
     }
-    const blind = limited.filter(({ hides }) => hides.size === told.length).map(({ guest }) => guest);
-    const partly = limited.filter(({ guest }) => !blind.includes(guest));
+    const blind = new Set(limited.filter(({ hides }) => hides.size === told.length).map(({ guest }) => guest));
+    const partly = limited.filter(({ guest }) => !blind.has(guest));
     const audience = without(blind);
     if (isOfMembers(event))
       work.emit({
@@ -70,7 +71,7 @@ async function emitLimited(work: Work, events: readonly LogEvent[], people: read
       work.emit({ ...event, audience });
     const [newcomer] = told;
     if (event.type === 'realm_user' && event.op === 'add' && newcomer !== undefined)
-      work.emit(stubEvent(newcomer, host, blind));
+      work.emit(stubEvent(newcomer, host, [...blind]));
   }
 }
 

@@ -54,14 +54,17 @@ export async function tellLost(work: Work, lost: Sight): Promise<void> {
 /** Lists of group members contain visible users only. */
 async function tellMembers(work: Work, sight: Sight, op: 'add_members' | 'remove_members'): Promise<void> {
   const groups = await readGroups(work, work.realmId);
-  for (const { guests, people } of byPeople(sight))
-    for (const group of groups) {
-      const user_ids = people.filter((id) => group.members.includes(id));
+  const seen = [...byPeople(sight)];
+  for (const group of groups) {
+    const members = new Set(group.members);
+    for (const { guests, people } of seen) {
+      const user_ids = people.filter((id) => members.has(id));
       if (user_ids.length === 0) continue;
       const event = forGuests(guests, `user_group/${op}`, { group_id: group.id, user_ids });
       const forms = [{ capability: 'include_deactivated_groups', is: false, patch: null }];
       work.emit(group.is_deactivated ? { ...event, forms } : event);
     }
+  }
 }
 
 const forGuests = <N extends NameForUsers>(guests: readonly number[], name: N, body: BodyOf<N>): LogEvent<N> => ({

@@ -64,7 +64,8 @@ async function addMembers(work: Work, group: GroupRow, holder: Holder, ids: read
   if (!isJoining && !mayInGroup(group, 'can_add_members_group', holder) && !(await mayManage(work, group, holder)))
     throw badRequest('Insufficient permission');
   const users = await checkedUsers(work, ids);
-  const already = users.find((id) => group.members.includes(id));
+  const members = new Set(group.members);
+  const already = users.find((id) => members.has(id));
   if (already !== undefined) throw badRequest(`User ${already} is already a member of this group`);
   await insertMembers(work, group.id, users);
   bumpMembers(work, users);
@@ -82,7 +83,8 @@ async function removeMembers(work: Work, group: GroupRow, holder: Holder, ids: r
   const isLeaving = ids.every((id) => id === holder.userId) && mayInGroup(group, 'can_leave_group', holder);
   if (!isLeaving && !mayInGroup(group, 'can_remove_members_group', holder) && !(await mayManage(work, group, holder)))
     throw badRequest('Insufficient permission');
-  const missing = ids.find((id) => !group.members.includes(id));
+  const members = new Set(group.members);
+  const missing = ids.find((id) => !members.has(id));
   if (missing !== undefined) throw badRequest(`There is no user '${missing}' in this user group`);
   const users = [...new Set(ids)].sort((a, b) => a - b);
   await work.run(

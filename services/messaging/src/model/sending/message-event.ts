@@ -57,7 +57,8 @@ function flagsOf(
   { author, destination, facts, mentioned, unreadFor, called }: Parts,
   { isReadBySender, mentionedIds, alerted }: { isReadBySender: boolean; mentionedIds: number[]; alerted: number[] },
 ): { flag: string; users: IdSet }[] {
-  const readAtOnce = unreadFor ? idsOf(destination.audience).filter((id) => !unreadFor.includes(id)) : [];
+  const unread = new Set(unreadFor);
+  const readAtOnce = unreadFor ? idsOf(destination.audience).filter((id) => !unread.has(id)) : [];
   const read = [
     ...facts.muted_by.filter((id) => hasId(destination.audience, id)),
     ...(isReadBySender ? [author.userId] : []),
