@@ -20,8 +20,8 @@ export const isCallKey = sql.fragment`key LIKE 'call:%'`;
 
 /**
  * The key under which the answer of a write is stored. A client's request is identified by the client's key, or by
- * `queue_id`, `local_id` and content of a send: clients that do not know of repeated requests may use a local id again
- * for another message. Any other call is identified by its call id, which the caller on the bus repeats.
+ * `queue_id` and `local_id` of a send. Any other call is identified by its call id, which the caller on the bus
+ * repeats.
  */
 export function claimOf(
   operation: Operation,
@@ -36,11 +36,19 @@ export function claimOf(
   const request = (): string => fingerprint(`${operation.name} ${JSON.stringify(withoutFileKey(operation, given))}`);
   if (typeof named === 'string') return { userId, namedBy: 'key', key: `key:${named}`, fingerprint: request() };
   const local = operation.retriedBy?.map((name) => given[name]);
-  if (local?.every((value) => value !== undefined)) {
-    const content = request();
-    return { userId, namedBy: 'local', key: `local:${local.join(':')}:${content}`, fingerprint: content };
-  }
+  if (local?.every((value) => value !== undefined))
+    return { userId, namedBy: 'local', key: `local:${local.join(':')}`, fingerprint: request() };
   return call && { userId, namedBy: 'call', key: `call:${call.id}`, fingerprint: '' };
+}
+
+/**
+ * The key of a request whose local id named another request before: clients that do not know of repeated requests may
+ * use a local id again. The first request keeps the plain key, as in earlier releases.
+ */
+export function claimBesideOther(claim: Claim, error: unknown): Claim | undefined {
+  const isReused = error instanceof ChatError && error.code === 'IDEMPOTENCY_KEY_REUSED';
+  const isPlain = claim.namedBy === 'local' && !claim.key.endsWith(`:${claim.fingerprint}`);
+  return isReused && isPlain ? { ...claim, key: `${claim.key}:${claim.fingerprint}` } : undefined;
 }
 
 /** Operations whose answers are stored. */

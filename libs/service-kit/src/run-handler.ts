@@ -1,6 +1,6 @@
 import type { Operation } from '@natter/contracts';
 import { type Answers, type Owner, ownerWithoutAccount, withOwner } from '@natter/database';
-import { answerOnce, type BusCall, claimOf, type Fingerprint } from './answer-once.ts';
+import { answerOnce, type BusCall, claimBesideOther, claimOf, type Fingerprint } from './answer-once.ts';
 import type { Handlers } from './handlers.ts';
 import type { Recovery } from './recovery.ts';
 import { type Freshness, runOnCurrentVersions, type Serving } from './retry-on-changed-versions.ts';
@@ -31,16 +31,23 @@ export async function runHandler(
   serving: Omit<Serving, 'claim'>,
 ): Promise<unknown> {
   const { operation, answerOf = (stored: unknown) => stored } = handler;
-  const claim = kept && claimOf(operation, envelope, call, kept.fingerprint);
+  let claim = kept && claimOf(operation, envelope, call, kept.fingerprint);
   const owner = ownerOf(operation, envelope);
   const outcome = operation.isReadOnly || operation.isIdempotent || claim ? 'known' : 'unknown';
   const run = () => withOwner(owner, () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim }));
-  const attempt = (before: number): Promise<unknown> => {
+  const attempt = async (before: number): Promise<unknown> => {
     if (operation.isReadOnly || !kept || !claim) return run();
     const isRepeated = () => before > 0 || isRetry();
     const { checksPassword } = operation;
     const once = { realmId: envelope.meta.realmId, claim, answers: kept.answers, isRetry: isRepeated, checksPassword };
-    return answerOnce(once, operation.name, run);
+    try {
+      return await answerOnce(once, operation.name, run);
+    } catch (error) {
+      const other = claimBesideOther(claim, error);
+      if (!other) throw error;
+      claim = other;
+      return answerOnce({ ...once, claim }, operation.name, run);
+    }
   };
   return answerOf(await recovery.run(attempt, { owner, outcome }));
 }
