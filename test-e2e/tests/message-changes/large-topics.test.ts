@@ -109,22 +109,22 @@ test('a request that announces more than 25,000 events is refused and commits no
 });
 
 test('a large topic of a protected history moves, however many users were subscribed to its channel', async () => {
+  // A realm of its own, because the owner of the other one has used up the allowance of moves.
+  const { id: realmId, owner, member } = await openRealm();
+  const protectedChannel = async (name: string): Promise<number> => {
+    const subscribers = [owner.user_id, member.user_id];
+    const isProtected = { invite_only: true, history_public_to_subscribers: false };
+    return (await owner.ok('POST', '/channels/create', { name, subscribers, ...isProtected })).id;
+  };
   const [from, to] = [await protectedChannel('before'), await protectedChannel('after')];
-  const form = { type: 'channel', to: from, topic: 'protected', content: 'x' };
-  const { id } = await realm.owner.ok('POST', '/messages', form);
-  const ofMessage = `realm_id = ${realm.id} AND id = ${id}`;
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: from, topic: 'protected', content: 'x' });
+  const ofMessage = `realm_id = ${realmId} AND id = ${id}`;
   await copyRow({ table: 'messaging.message', where: ofMessage }, 19_999, { id: `${4 * firstCopy - 1} + n` });
-  const ofPeriod = `realm_id = ${realm.id} AND user_id = ${realm.member.user_id} AND channel_id = ${from}`;
+  const ofPeriod = `realm_id = ${realmId} AND user_id = ${member.user_id} AND channel_id = ${from}`;
   const periods = { table: 'messaging.subscription_period', where: ofPeriod };
   await copyRow(periods, 20_000, { user_id: `${firstCopy} + n` });
-  const queue = await realm.member.queue({ event_types: ['update_message'] });
-  const moved = await realm.owner.patch(`/messages/${id}`, { stream_id: to, propagate_mode: 'change_all' });
+  const queue = await member.queue({ event_types: ['update_message'] });
+  const moved = await owner.patch(`/messages/${id}`, { stream_id: to, propagate_mode: 'change_all' });
   expect(moved.status).toBe(200);
   expect((await queue.next(() => true)).message_ids).toHaveLength(20_000);
 });
-
-async function protectedChannel(name: string): Promise<number> {
-  const subscribers = [realm.owner.user_id, realm.member.user_id];
-  const isProtected = { invite_only: true, history_public_to_subscribers: false };
-  return (await realm.owner.ok('POST', '/channels/create', { name, subscribers, ...isProtected })).id;
-}
