@@ -1,7 +1,7 @@
 import { badRequest, ChatError } from '@natter/contracts';
 import type { Answer, Answers, Claim } from '@natter/database';
 import { expect, test } from 'vitest';
-import { answerOnce } from './answer-once.ts';
+import { answerOnce, claimBesideOther } from './answer-once.ts';
 
 const claim = (): Claim => ({ userId: 1, namedBy: 'call', key: 'call:1', fingerprint: '' });
 
@@ -45,4 +45,14 @@ test('a refusal of a call that was sent again stands when nobody did it', async 
   const once = { realmId: 1, claim: claim(), answers: sharedAnswers(), isRetry: () => true };
   const refused = answerOnce(once, 'update-message', () => Promise.reject(badRequest('Nothing to change')));
   await expect(refused).rejects.toEqual(new ChatError('BAD_REQUEST', 'Nothing to change'));
+});
+
+test('only a local id that named another request gets a second key, and only once', () => {
+  const reused = new ChatError('IDEMPOTENCY_KEY_REUSED', 'used for another request');
+  const local: Claim = { userId: 1, namedBy: 'local', key: 'local:1:2:17.5', fingerprint: 'f' };
+  const other = claimBesideOther(local, reused);
+  expect(other).toEqual({ ...local, key: 'local:1:2:17.5:f' });
+  expect(other && claimBesideOther(other, reused)).toBeUndefined();
+  expect(claimBesideOther(local, badRequest('Invalid channel'))).toBeUndefined();
+  expect(claimBesideOther({ ...local, namedBy: 'key', key: 'key:a' }, reused)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { emptyTopicDisplayName, idSet, type LogEvent } from '@natter/contracts';
 
-/** What a user chose for a topic; `policy` is one of `visibility`. */
+/** A user's preference for a topic; `policy` is one of `visibility`. */
 export interface TopicPreference {
   userId: number;
   channelId: number;

@@ -134,6 +134,8 @@ export class Directory {
 
   /** All members of a group, directly and through subgroups. A deactivated group has none. */
   membersOf(groupId: number): UserSet {
+    const known = this.closures.get(groupId);
+    if (known) return known;
     // Not recursive: groups can contain each other in a chain of any length.
     const pending = [groupId];
     const opened = new Set<number>();

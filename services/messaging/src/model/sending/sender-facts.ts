@@ -24,7 +24,7 @@ const factsRow = situationRow.extend({
 });
 export type SenderFacts = z.infer<typeof factsRow>;
 
-/** What a decision about a message knows of its sender. */
+/** The facts about its sender that a decision about a message uses. */
 export interface Sender {
   actor: Actor;
   policy: RealmPolicy;
