@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 test('a reminder resolves no mention of a user whom its guest does not know', async () => {
   const guest = await realm.person({ role: 'guest' });
-  const queue = await guest.queue({ event_types: ['message'] });
+  const queue = await guest.queue({ event_types: ['message'], apply_markdown: true });
   const mentions = `@**|${stranger.user_id}** @**${name}**`;
   const own = await guest.ok('POST', '/messages', { type: 'direct', to: [guest.user_id], content: mentions });
   await queue.next(({ message }) => message.id === own.id);
@@ -35,6 +35,26 @@ test('a reminder resolves no mention of a user whom its guest does not know', as
   const [{ rendered_content }] = reminders;
   expect(rendered_content).not.toContain(`data-user-id="${stranger.user_id}"`);
   expect(rendered_content.split(name)).toHaveLength(2);
+});
+
+test('a member who became a guest gets reminders as a guest sees them', async () => {
+  const person = await realm.person();
+  const queue = await person.queue({ event_types: ['message'], apply_markdown: true });
+  const mention = `@**|${stranger.user_id}**`;
+  const own = await person.ok('POST', '/messages', { type: 'direct', to: [person.user_id], content: 'later' });
+  await queue.next(({ message }) => message.id === own.id);
+  const remind = async (): Promise<Json> => {
+    await beforeDue((at) =>
+      person.ok('POST', '/reminders', { message_id: own.id, note: mention, scheduled_delivery_timestamp: at }),
+    );
+    return (await queue.next(({ message }) => message.sender_full_name === 'Notification Bot')).message;
+  };
+  const shown = `data-user-id="${stranger.user_id}"`;
+  expect((await remind()).content).toContain(shown);
+  await realm.owner.ok('PATCH', `/users/${person.user_id}`, { role: 600 });
+  const role = async (): Promise<number> => (await person.ok('GET', '/users/me')).role;
+  await expect.poll(role, { timeout: 60_000 }).toBe(600);
+  expect((await remind()).content).not.toContain(shown);
 });
 
 test('a reminder of a message does not name a sender whom its guest no longer knows', async () => {

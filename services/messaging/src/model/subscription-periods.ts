@@ -35,7 +35,7 @@ export async function whoSees(
   userIds: readonly number[],
 ): Promise<number[]> {
   const rows = await executor.any(sql.type(z.object({ user_id: z.number() }))`
-    WITH m AS (SELECT * FROM messaging.message WHERE realm_id = ${realmId} AND id = ANY(${sql.array([...messageIds], 'int8')})),
+    WITH m AS (SELECT id, sent_channel_id, channel_id FROM messaging.message WHERE realm_id = ${realmId} AND id = ANY(${sql.array([...messageIds], 'int8')})),
       s (channel_id, numbers) AS (
         SELECT m.sent_channel_id, array_agg(m.id ORDER BY m.id) FROM m GROUP BY 1
         UNION ALL SELECT m.channel_id, array_agg(ar.number ORDER BY ar.number) FROM m

@@ -52,13 +52,13 @@ export async function decideSend(
   const groupVersions = usesGroups ? await groupBasis(database, actor.realmId) : {};
   const conversation = conversationOf(destination);
   const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });
-  const isNew = facts.is_new_conversation;
   const reader = params.seenBy ?? actor;
+  const people = { ...actor.basis, ...reader.basis, ...mirrored.basis };
   const hidden = await sight.hiddenFrom(reader, meta, policy);
   const sender = { actor, policy, facts, hidden };
   if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
   if (destination.kind === 'direct') {
-    if (isNew) requireKnown(destination.people, hidden, params.to);
+    if (facts.is_new_conversation) requireKnown(destination.people, hidden, params.to);
     await requireDirectAllowed(database, sender, destination.people);
   }
   const { context, groups, botIds } = await referredBy(database, { ...sender, actor: reader }, content);
@@ -66,8 +66,8 @@ export async function decideSend(
   const rendered = await renderer.render(actor, content, context, topic);
   const mentioned = await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination);
   const { userIds } = rendered.mentions;
-  const mentionedBots = userIds.filter((id) => botIds.has(id));
-  const called = await calledBots(database, actor.realmId, destination, mentionedBots);
+  const bots = userIds.filter((id) => botIds.has(id));
+  const called = await calledBots(database, actor.realmId, destination, bots);
   const preferences = await topicPreferencesAfter(database, sender, destination, userIds);
   const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
   const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
@@ -89,12 +89,12 @@ export async function decideSend(
     called,
   });
   return {
-    basis: { ...actor.basis, ...mirrored.basis, ...realmBasis(policy), ...destination.basis, ...groupVersions },
+    basis: { ...people, ...realmBasis(policy), ...destination.basis, ...groupVersions },
     events: [
       message.event,
       ...references.events,
       ...preferences.events,
-      ...(destination.kind === 'direct' ? acquainted(policy, destination.people, isNew) : []),
+      ...(destination.kind === 'direct' ? acquainted(policy, destination.people, facts.is_new_conversation) : []),
     ],
     numbered: (fromEnd) => [
       ...message.rows(fromEnd),
