@@ -77,6 +77,11 @@ test('messages older than the realm or their channel keeps them go, with events'
   await age(sql.fragment`channel_id = ${short}`, 3);
   await age(sql.fragment`channel_id = ${endless}`, 30);
   await age(sql.fragment`channel_id IS NULL`, 6);
+  // A message that cannot be deleted, because no service knows its channel, is the first that retention finds.
+  await database.run(sql.unsafe`
+    INSERT INTO messaging.message (realm_id, id, sender_id, channel_id, sent_channel_id, topic, content, rendered_content, client, sent_at)
+    SELECT realm_id, 1, sender_id, 0, 0, topic, content, rendered_content, client, now() - interval '30 days'
+    FROM messaging.message WHERE id = ${gone}`);
   await database.close();
   const deletions: Record<string, unknown>[] = [];
   let last = queue.last_event_id;

@@ -50,7 +50,11 @@ export async function applyRetention(retention: Retention): Promise<void> {
         WHERE m.realm_id = d.realm_id AND m.channel_id IS NULL ORDER BY m.id LIMIT 1) o
     )
     SELECT realm_id, channel_id, extract(epoch FROM clock_timestamp() - sent_at)::float8 AS age FROM oldest`);
-  for (const place of oldest) if (place.age > daySeconds) await clearPlace(retention, place);
+  const failures: unknown[] = [];
+  // One that cannot be cleared keeps no other one waiting.
+  for (const place of oldest)
+    if (place.age > daySeconds) await clearPlace(retention, place).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function clearPlace(
