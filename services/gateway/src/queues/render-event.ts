@@ -40,9 +40,15 @@ export function renderFor(queue: QueueRecord, entry: LogEntry): string | undefin
     const shared = sharedEvent(queue, event);
     return shared === undefined ? undefined : `${shared}${id}`;
   }
-  if (!passesNarrow(queue, event.body.message, flagsOf(event, queue.user_id))) return undefined;
+  if (!passesNarrow(queue, messageShownTo(queue, event), flagsOf(event, queue.user_id))) return undefined;
   const shared = sharedMessage(queue, entry, event);
   return shared === undefined ? undefined : `${shared}${ownPart(queue, event)}${id}`;
+}
+
+/** With the address of its sender as this user sees it: otherwise a narrow would tell whether a guessed one is right. */
+function messageShownTo(queue: QueueRecord, { body: { message }, message: rest }: Message): LoggedMessage {
+  const unknown = rest?.unknownSender;
+  return unknown && hasId(unknown.to, queue.user_id) ? { ...message, ...senderOf(unknown.shown) } : message;
 }
 
 /** Types of events that are recorded only if Redis refuses them. */
