@@ -38,6 +38,18 @@ export async function requireRoom<T extends Total>(
   if (after.bytes > maxBytes) throw badRequest(`Too much text in ${what} (limit: ${maxBytes / 1024} KiB)`);
 }
 
+/** Characters of permissions that name few users; a value may name thousands. */
+const usualPermissions = 1_500;
+
+/**
+ * The text of a row's `permissions` beyond the usual size. Not measured for a unit that stores usual ones, because that
+ * takes longer than counting the rows.
+ */
+export const bytesOfPermissions = (stored: object): Fragment =>
+  JSON.stringify(stored).length <= usualPermissions
+    ? sql.fragment`0`
+    : sql.fragment`greatest(octet_length(permissions::text) - ${usualPermissions}, 0)`;
+
 const names = new Map<Total, TotalName>(Object.entries(totals).map(([name, total]) => [total, name as TotalName]));
 const nameOf = (total: Total): TotalName => {
   const name = names.get(total);

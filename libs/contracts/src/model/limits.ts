@@ -25,7 +25,8 @@ export const limits = {
 /**
  * How much one user, one realm or one message may accumulate: far above what real organizations have. `requireRoom` in
  * `libs/database` enforces each in the transaction that adds to it, and answers "Too many <what> (limit: <limit>)". For
- * long items, `bytes` limits their total text, because clients receive the whole collection at once.
+ * long items, `bytes` limits their total text, because clients receive the whole collection at once; for channels and
+ * groups it limits what their permissions name.
  */
 export const totals = {
   // Per user.
@@ -45,10 +46,10 @@ export const totals = {
   uploads: { what: 'uploaded files', limit: 50_000 },
   // Per realm.
   channelFolders: { what: 'channel folders', limit: 1_000 },
-  channels: { what: 'channels', limit: 50_000 },
+  channels: { what: 'channels', limit: 50_000, bytes: 4 * mebibyte },
   defaultChannelGroups: { what: 'groups of default channels', limit: 200 },
   emoji: { what: 'custom emoji', limit: 10_000 },
-  groups: { what: 'user groups', limit: 10_000 },
+  groups: { what: 'user groups', limit: 10_000, bytes: 4 * mebibyte },
   invitations: { what: 'open invitations', limit: 20_000 },
   linkifiers: { what: 'linkifiers', limit: 200 },
   playgrounds: { what: 'playgrounds', limit: 200 },
@@ -72,6 +73,8 @@ export const perRequest = {
   subscriptions: 100_000,
   /** Channels that one request creates. */
   newChannels: 200,
+  /** Characters in the permissions of all channels that one request creates, as JSON. */
+  newPermissions: mebibyte,
   invitations: 200,
   /** Terms of a narrow. */
   narrowTerms: 100,

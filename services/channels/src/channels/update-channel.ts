@@ -17,6 +17,7 @@ import { formsOf } from '../model/channel-events.ts';
 import { streamPostPolicy } from '../model/channel-object.ts';
 import { channelPermissionNames, checkedPermissions, updatedValue } from '../model/channel-permissions.ts';
 import type { ChannelRow } from '../model/channel-row.ts';
+import { requireRoomForChannels } from '../model/create-channels.ts';
 import { type Decision, deciding, hasRealmPermission, type Service } from '../model/deciding.ts';
 import { tellDefaultChannels, tellDefaultGroups } from '../model/default-events.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
@@ -68,6 +69,8 @@ async function change(
   const after = await changed(decision, { channel, subscribers }, params, isOnlyEmpty);
   if (JSON.stringify(after) === JSON.stringify(before)) return;
   await store(work.realmId, decision, after);
+  if (JSON.stringify(after.permissions) !== JSON.stringify(before.permissions))
+    await requireRoomForChannels(work, after.permissions);
   work.bump(`channel:${channel.id}`);
   const knowNow = knowersOf(after, directory, subscribers);
   const knewAllAlong = to([...knowNow].filter((id) => knewBefore.has(id)));

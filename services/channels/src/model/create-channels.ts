@@ -7,7 +7,7 @@ import {
   perRequest,
   totals,
 } from '@natter/contracts';
-import { requireRoom, sql, sqlState } from '@natter/database';
+import { bytesOfPermissions, requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
 import { knowersOf, to } from './audience.ts';
 import { toChannel } from './channel-object.ts';
@@ -63,6 +63,8 @@ export async function createChannels(
   );
   if (wanted.length > perRequest.newChannels)
     throw badRequest(`You can create at most ${perRequest.newChannels} channels at once.`);
+  if (JSON.stringify(permissions).length * wanted.length > perRequest.newPermissions)
+    throw badRequest('The permissions of the channels name too many users. Create fewer channels at once.');
   const created = await work
     .any(sql.type(channelRow)`
       INSERT INTO channels.channel AS c (realm_id, name, description, rendered_description, creator_id, is_private, is_web_public,
@@ -77,9 +79,18 @@ export async function createChannels(
         throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
       throw error;
     });
-  await requireRoom(work, totals.channels, sql.fragment`channels.channel WHERE realm_id = ${work.realmId}`);
+  await requireRoomForChannels(work, permissions);
   return created;
 }
+
+/** Call it after channels were added with these permissions, or one got them. */
+export const requireRoomForChannels = (work: Work, permissions: object): Promise<void> =>
+  requireRoom(
+    work,
+    totals.channels,
+    sql.fragment`channels.channel WHERE realm_id = ${work.realmId}`,
+    bytesOfPermissions(permissions),
+  );
 
 function checkMayCreate(decision: Decision, configuration: Configuration): void {
   const { invite_only, is_web_public, is_default_stream, topics_policy = 'inherit' } = configuration;

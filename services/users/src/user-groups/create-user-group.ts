@@ -5,9 +5,8 @@ import {
   groupPermissions,
   type ParamsOf,
   type SystemGroupName,
-  totals,
 } from '@natter/contracts';
-import { requireRoom, sql, sqlState, type Work } from '@natter/database';
+import { sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { requireGroup } from '../model/access-group.ts';
@@ -17,6 +16,7 @@ import { checkedUsers, insertMembers } from '../model/group-members.ts';
 import { bumpMembers } from '../model/membership.ts';
 import { checkedSetting } from '../model/nameable.ts';
 import { type Realm, readRealm } from '../model/read-realm.ts';
+import { requireRoomForGroups } from '../model/room-for-groups.ts';
 import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
 import { insertSubgroups } from './subgroups.ts';
 
@@ -40,7 +40,7 @@ export function createGroupHandlers(): Handlers {
             if (sqlState(error) === '23505') throw nameTaken(name);
             throw error;
           });
-        await requireRoom(work, totals.groups, sql.fragment`users.user_group WHERE realm_id = ${work.realmId}`);
+        await requireRoomForGroups(work, permissions);
         await insertMembers(work, id, members);
         await insertSubgroups(work, id, params.subgroups);
         bumpMembers(work, members);

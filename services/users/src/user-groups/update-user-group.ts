@@ -17,6 +17,7 @@ import { emitGroup, emitReactivated } from '../model/group-events.ts';
 import { type GroupRow, permissionOf } from '../model/group-row.ts';
 import { holderOf } from '../model/holder.ts';
 import { checkedSetting } from '../model/nameable.ts';
+import { requireRoomForGroups } from '../model/room-for-groups.ts';
 import { endGroup, usesElsewhere } from './deactivate-user-group.ts';
 import { checkedGroupDescription, checkedGroupName, nameTaken } from './group-name.ts';
 
@@ -75,6 +76,7 @@ async function changeGroup(
       if (sqlState(error) === '23505') throw nameTaken(params.name ?? '');
       throw error;
     });
+  if (Object.keys(permissions).length > 0) await requireRoomForGroups(work, { ...group.permissions, ...permissions });
   const body = { group_id: group.id, data: { ...data, ...permissions } };
   emitGroup(work, group, { type: 'user_group', op: 'update', body, audience: 'realm' });
   work.bump('group-contents');

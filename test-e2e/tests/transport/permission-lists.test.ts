@@ -1,0 +1,63 @@
+import { type Answer, copyRow, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+/** Every client of a realm receives the permissions of all its channels and groups. */
+let realm: Realm;
+let everybody: number[];
+beforeAll(async () => {
+  realm = await openRealm();
+  const people = [];
+  for (let round = 0; round < 34; round++)
+    people.push(...(await Promise.all(Array.from({ length: 5 }, () => realm.person()))));
+  everybody = people.map(({ user_id }) => user_id);
+}, 300_000);
+
+const ofChannels = [
+  ...['can_add_subscribers_group', 'can_administer_channel_group', 'can_delete_any_message_group'],
+  ...['can_delete_own_message_group', 'can_move_messages_out_of_channel_group', 'can_resolve_topics_group'],
+  ...['can_move_messages_within_channel_group', 'can_remove_subscribers_group', 'can_send_message_group'],
+  ...['can_subscribe_group', 'can_create_topic_group'],
+];
+const ofGroups = [
+  ...['can_add_members_group', 'can_join_group', 'can_leave_group', 'can_manage_group'],
+  ...['can_mention_group', 'can_remove_members_group'],
+];
+const namedBy = (names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, { direct_members: everybody, direct_subgroups: [] }]));
+const refusalOf = ({ status, body }: Answer) => [status, body.msg];
+
+test('the permissions of channels that one request creates, and of all channels, name a limited number of users', async () => {
+  const create = (names: string[]) =>
+    realm.owner.post('/users/me/subscriptions', {
+      subscriptions: names.map((name) => ({ name })),
+      ...namedBy(ofChannels),
+    });
+  expect(refusalOf(await create(Array.from({ length: 200 }, (_, index) => `at once ${index}`)))).toEqual([
+    400,
+    'The permissions of the channels name too many users. Create fewer channels at once.',
+  ]);
+  expect((await create(['first'])).status).toBe(200);
+  const where = `realm_id = ${realm.id} AND name = 'first'`;
+  await copyRow({ table: 'channels.channel', where }, 2_000, { name: "'copy ' || n" });
+  const full = [400, 'Too much text in channels (limit: 4096 KiB)'];
+  expect(refusalOf(await create(['second']))).toEqual(full);
+  const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'first' });
+  const fewer = { new: { direct_members: everybody.slice(1), direct_subgroups: [] } };
+  const changed = await realm.owner.patch(`/streams/${stream_id}`, { can_send_message_group: fewer });
+  expect(refusalOf(changed)).toEqual(full);
+  // What names few users has room.
+  await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'usual' }] });
+});
+
+test('the permissions of all groups name a limited number of users', async () => {
+  const add = (name: string) =>
+    realm.owner.post('/user_groups/create', { name, description: '', members: [], ...namedBy(ofGroups) });
+  const { status, body } = await add('first');
+  expect(status).toBe(200);
+  const where = `realm_id = ${realm.id} AND name = 'first'`;
+  await copyRow({ table: 'users.user_group', where }, 8_000, { name: "'copy ' || n" });
+  const full = [400, 'Too much text in user groups (limit: 4096 KiB)'];
+  expect(refusalOf(await add('second'))).toEqual(full);
+  const fewer = { new: { direct_members: everybody.slice(1), direct_subgroups: [] } };
+  expect(refusalOf(await realm.owner.patch(`/user_groups/${body.group_id}`, { can_join_group: fewer }))).toEqual(full);
+});
