@@ -1,10 +1,13 @@
-import { type Database, sql } from '@natter/database';
+import { type Database, type Executor, sql } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
 import type { Bus, Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { forget } from './record-cache.ts';
 
 const countRow = z.object({ count: z.number() });
+type Fragment = ReturnType<typeof sql.fragment>;
+
+const idRow = z.object({ queue_id: z.string() });
 const endedRow = z.object({ realm_id: z.number(), queue_id: z.string() });
 /**
  * A longer time without a mark is an outage. Gateways confirm their service every second. An outage that is shorter
@@ -21,16 +24,46 @@ export const lives = sql.fragment`expires_at > (
   FROM event_queue.alive, make_interval(secs => ${outageSeconds}) grace)`;
 
 /**
+ * Locks queues in the order of their ids. Statements that lock several take them in this order, because after an outage all
+ * queues are extended while their clients poll: in different orders the statements would deadlock.
+ */
+const heldQueues = (tables: Fragment, condition: Fragment) => sql.fragment`
+  SELECT queue.queue_id FROM ${tables} WHERE ${condition} ORDER BY queue.queue_id FOR UPDATE OF queue`;
+
+const queueTable = sql.fragment`event_queue.queue`;
+
+/**
  * Records that clients can poll: a gateway confirmed it over NATS and this process, and Postgres writes it. While one
  * of them was away no client could poll, so queues that were alive at the last mark are extended by that time.
  */
 export async function markService(database: Database): Promise<void> {
+  const all = sql.fragment`${queueTable}, marked, make_interval(secs => ${outageSeconds}) grace`;
   await database.run(sql.unsafe`
     WITH before AS (SELECT at FROM event_queue.alive WHERE at < now() - interval '500 milliseconds' FOR UPDATE),
-      marked AS (UPDATE event_queue.alive SET at = now() FROM before RETURNING before.at)
-    UPDATE event_queue.queue SET expires_at = expires_at + (now() - marked.at)
-    FROM marked, make_interval(secs => ${outageSeconds}) grace
-    WHERE marked.at < now() - grace AND expires_at > marked.at - grace`);
+      marked AS (UPDATE event_queue.alive SET at = now() FROM before RETURNING before.at),
+      held AS (${heldQueues(all, sql.fragment`marked.at < now() - grace AND expires_at > marked.at - grace`)})
+    UPDATE event_queue.queue q SET expires_at = q.expires_at + (now() - marked.at) FROM marked, held
+    WHERE q.queue_id = held.queue_id`);
+}
+
+/** Extends the life of queues that are polled; returns those that are alive. */
+export async function touchQueues(database: Database, realmId: number, ids: readonly string[]): Promise<string[]> {
+  const asked = sql.fragment`realm_id = ${realmId} AND queue_id = ANY(${sql.array(ids, 'text')}) AND ${lives}`;
+  // Gateways extend a queue when a quarter of its time has passed, so a quarter is added.
+  const alive = await database.any(sql.type(idRow)`
+    WITH held AS (${heldQueues(queueTable, asked)})
+    UPDATE event_queue.queue q SET expires_at = now() + q.idle_timeout * 1.25 FROM held
+    WHERE q.queue_id = held.queue_id RETURNING q.queue_id`);
+  return alive.map(({ queue_id }) => queue_id);
+}
+
+/** Deletes the queues of a realm for which a condition holds; returns their ids. */
+export async function endQueues(executor: Executor, realmId: number, condition: Fragment): Promise<string[]> {
+  const mine = sql.fragment`realm_id = ${realmId} AND ${condition}`;
+  const ended = await executor.any(sql.type(idRow)`
+    WITH held AS (${heldQueues(queueTable, mine)})
+    DELETE FROM event_queue.queue q USING held WHERE q.queue_id = held.queue_id RETURNING q.queue_id`);
+  return ended.map(({ queue_id }) => queue_id);
 }
 
 /** Deletes queues that were not polled within their idle time, except during an outage. */

@@ -3,11 +3,10 @@ import { sql, together } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
 import { type Bus, type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { lives, markService } from './expiry.ts';
+import { endQueues, lives, markService, touchQueues } from './expiry.ts';
 import { forget, remember } from './record-cache.ts';
 
 const recordRow = z.object({ record: queueRecordSchema });
-const idRow = z.object({ queue_id: z.string() });
 
 export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
   // After a restart of gateways, or without Redis, all clients poll at once.
@@ -46,11 +45,7 @@ export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
     }),
 
     handle(eventQueueOperations.touchQueues, async ({ meta }, { queue_ids }) => {
-      // Gateways extend a queue when a quarter of its time has passed, so a quarter is added.
-      const alive = await database.any(sql.type(idRow)`
-        UPDATE event_queue.queue SET expires_at = now() + idle_timeout * 1.25
-        WHERE realm_id = ${meta.realmId} AND queue_id = ANY(${sql.array(queue_ids, 'text')}) AND ${lives} RETURNING queue_id`);
-      const living = new Set(alive.map((row) => row.queue_id));
+      const living = new Set(await touchQueues(database, meta.realmId, queue_ids));
       return { gone: queue_ids.filter((id) => !living.has(id)) };
     }),
 
@@ -68,17 +63,15 @@ export function endQueuesOfDeactivated({ consume, redis }: Owner, bus: Bus): voi
     on: {
       'realm_user/update': async (work, { body: { person } }) => {
         if (person.is_active !== false) return;
-        const ended = await work.any(sql.type(idRow)`
-          DELETE FROM event_queue.queue WHERE realm_id = ${work.realmId} AND user_id = ${person.user_id} RETURNING queue_id`);
+        const ended = await endQueues(work, work.realmId, sql.fragment`user_id = ${person.user_id}`);
         // Announced before the commit, and before Redis, which may be slow. If the commit fails, the poll of a living
         // queue merely ends early.
-        for (const { queue_id } of ended)
+        for (const queueId of ended)
           bus.publish(
             queueSubject(work.realmId),
-            JSON.stringify({ queueId: queue_id, generation: Number.MAX_SAFE_INTEGER }),
+            JSON.stringify({ queueId, generation: Number.MAX_SAFE_INTEGER }),
           );
-        const ids = ended.map(({ queue_id }) => queue_id);
-        await forget(redis, work.realmId, ids);
+        await forget(redis, work.realmId, ended);
       },
     },
   });

@@ -10,7 +10,7 @@ import {
 } from '@natter/event-log';
 import type { CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
-import { expireQueues } from './expiry.ts';
+import { endQueues, expireQueues } from './expiry.ts';
 import { readLogKeys } from './read-log.ts';
 import { forget } from './record-cache.ts';
 import { createSweepMetrics } from './sweep-metrics.ts';
@@ -211,10 +211,8 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
       { realm: realmId, beyond, epoch },
       'the record is behind the log: a new epoch begins, queues of the old one end',
     );
-    const ended = await database.any(sql.type(z.object({ queue_id: z.string() }))`
-      DELETE FROM event_queue.queue WHERE realm_id = ${realmId} AND epoch < ${epoch} RETURNING queue_id`);
+    const ids = await endQueues(database, realmId, sql.fragment`epoch < ${epoch}`);
     await redis.redis.del(streamKey(realmId), metaKey(realmId));
-    const ids = ended.map((row) => row.queue_id);
     for (let at = 0; at < ids.length; at += keysAtATime) await forget(redis, realmId, ids.slice(at, at + keysAtATime));
     bus.publish(queueSubject(realmId), JSON.stringify({ epoch }));
   }

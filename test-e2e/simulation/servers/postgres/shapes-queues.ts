@@ -20,6 +20,7 @@ const queueOf = (tx: Transaction, id: unknown): QueueRow | undefined =>
   tx.get(table, String(id)) as unknown as QueueRow | undefined;
 const queues = (tx: Transaction): [string, QueueRow][] =>
   [...tx.rows(table)].map(([id, row]) => [id, row as unknown as QueueRow]);
+const byId = ([a]: [string, QueueRow], [b]: [string, QueueRow]): number => (a < b ? -1 : 1);
 const aliveAt = (tx: Transaction): number => (tx.get(aliveTable, '')?.at as number | undefined) ?? 0;
 
 /** The condition `lives` of event-queue. */
@@ -49,9 +50,9 @@ async function insert({ tx, values, server }: Call) {
 
 async function touch(call: Call) {
   const { tx, values, server } = call;
-  const [factor, realm, ids, outageSeconds] = values;
+  const [realm, ids, outageSeconds, factor] = values;
   const touched: { queue_id: string }[] = [];
-  for (const id of listOf<string>(ids)) {
+  for (const id of listOf<string>(ids).sort()) {
     await tx.lock(`${table} ${id}`);
     const queue = queueOf(tx, id);
     if (!queue || queue.realmId !== Number(realm) || !lives(call, queue, outageSeconds)) continue;
@@ -72,9 +73,10 @@ async function mark({ tx, values, server }: Call) {
   const graceMs = Number(values[1]) * 1_000;
   if (before >= server.now() - graceMs) return changed(0);
   let count = 0;
-  for (const [id, queue] of queues(tx)) {
-    if (queue.expiresAt <= before - graceMs) continue;
+  for (const [id] of queues(tx).sort(byId)) {
     await tx.lock(`${table} ${id}`);
+    const queue = queueOf(tx, id);
+    if (!queue || queue.expiresAt <= before - graceMs) continue;
     tx.put(table, id, { ...queue, expiresAt: queue.expiresAt + server.now() - before });
     count++;
   }
@@ -83,7 +85,8 @@ async function mark({ tx, values, server }: Call) {
 
 async function remove(tx: Transaction, isRemoved: (queue: QueueRow, id: string) => boolean) {
   const removed: { realm_id: number; queue_id: string }[] = [];
-  for (const [id] of queues(tx).filter(([id, queue]) => isRemoved(queue, id))) {
+  const found = queues(tx).filter(([id, queue]) => isRemoved(queue, id));
+  for (const [id] of found.sort(byId)) {
     await tx.lock(`${table} ${id}`);
     const queue = queueOf(tx, id);
     if (!queue || !isRemoved(queue, id)) continue;
@@ -95,7 +98,7 @@ async function remove(tx: Transaction, isRemoved: (queue: QueueRow, id: string) 
 
 export const queueShapes: Shape[] = [
   [/^INSERT INTO event_queue\.queue/, insert],
-  [/^UPDATE event_queue\.queue SET expires_at = now\(\)/, touch],
+  [/^WITH held AS \(SELECT queue\.queue_id FROM event_queue\.queue WHERE realm_id = \? AND queue_id = ANY/, touch],
   [/^WITH before AS \(SELECT at FROM event_queue\.alive WHERE at < now\(\) - interval \? FOR UPDATE\)/, mark],
   [
     /^SELECT q\.record FROM unnest\(/,
@@ -133,12 +136,12 @@ export const queueShapes: Shape[] = [
     },
   ],
   [
-    /^DELETE FROM event_queue\.queue WHERE realm_id = \? AND epoch < \?/,
+    /^WITH held AS \(SELECT queue\.queue_id FROM event_queue\.queue WHERE realm_id = \? AND epoch < \?/,
     ({ tx, values: [realm, epoch] }) =>
       remove(tx, (queue) => queue.realmId === Number(realm) && queue.epoch < Number(epoch)),
   ],
   [
-    /^DELETE FROM event_queue\.queue WHERE realm_id = \? AND user_id = \?/,
+    /^WITH held AS \(SELECT queue\.queue_id FROM event_queue\.queue WHERE realm_id = \? AND user_id = \?/,
     ({ tx, values: [realm, user] }) =>
       remove(tx, (queue) => queue.realmId === Number(realm) && queue.userId === Number(user)),
   ],

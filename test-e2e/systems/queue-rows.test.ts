@@ -1,0 +1,60 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, type Database, migrate, serviceUrl } from '@natter/database';
+import { bringServers, type Servers } from '@natter/local';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { markService, touchQueues } from '../../services/event-queue/src/expiry.ts';
+
+const realmId = 7;
+/** In the order in which they expire, which is not that in which they were inserted. */
+const [first, middle, last] = ['a', 'b', 'c'];
+
+let servers: Servers;
+let database: Database;
+let admin: pg.Client;
+beforeAll(async () => {
+  servers = await bringServers({ dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')) });
+  await migrate(servers.postgresUrl, 'secret', () => undefined);
+  const url = serviceUrl(servers.postgresUrl, 'event_queue', 'secret');
+  database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
+  admin = new pg.Client({ connectionString: servers.postgresUrl });
+  await admin.connect();
+});
+afterAll(async () => {
+  await database?.close();
+  await admin?.end();
+  await servers?.stop();
+});
+
+const insert = (ids: string, expiredSeconds: number) =>
+  admin.query(`
+    INSERT INTO event_queue.queue (queue_id, realm_id, user_id, epoch, record, idle_timeout, expires_at)
+    SELECT id, ${realmId}, 1, 1, '{}', '10 minutes', now() - interval '${expiredSeconds} seconds' FROM ${ids} id`);
+
+const untilWaiting = (count: number) =>
+  expect
+    .poll(async () => (await admin.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rowCount)
+    .toBe(count);
+
+test('queues that are polled while all are extended after an outage are extended by both', async () => {
+  await insert(`unnest(ARRAY['${last}'])`, 10);
+  await insert(`unnest(ARRAY['${middle}'])`, 20);
+  await insert(`unnest(ARRAY['${first}'])`, 30);
+  await insert(`generate_series(1, 5000)`, 5);
+  await admin.query(`ANALYZE event_queue.queue; UPDATE event_queue.alive SET at = now() - interval '1 minute'`);
+  const other = new pg.Client({ connectionString: servers.postgresUrl });
+  await other.connect();
+  await other.query(`BEGIN; SELECT FROM event_queue.queue WHERE queue_id = '${middle}' FOR UPDATE`);
+  const marked = markService(database);
+  await untilWaiting(1);
+  const touched = touchQueues(database, realmId, [first, last]);
+  await untilWaiting(2);
+  await other.query('COMMIT');
+  await other.end();
+  await marked;
+  expect((await touched).sort()).toEqual([first, last]);
+  const { rows } = await admin.query('SELECT FROM event_queue.queue WHERE expires_at < now()');
+  expect(rows).toEqual([]);
+});
