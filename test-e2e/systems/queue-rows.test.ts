@@ -2,10 +2,12 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase, type Database, migrate, serviceUrl } from '@natter/database';
+import type { LogRedis } from '@natter/event-log';
 import { bringServers, type Servers } from '@natter/local';
+import type { Bus } from '@natter/service-kit';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { markService, touchQueues } from '../../services/event-queue/src/expiry.ts';
+import { expireSome, markService, touchQueues } from '../../services/event-queue/src/expiry.ts';
 
 const realmId = 7;
 /** In the order in which they expire, which is not that in which they were inserted. */
@@ -57,4 +59,27 @@ test('queues that are polled while all are extended after an outage are extended
   expect((await touched).sort()).toEqual([first, last]);
   const { rows } = await admin.query('SELECT FROM event_queue.queue WHERE expires_at < now()');
   expect(rows).toEqual([]);
+});
+
+test('many queues that expire at once wait for a slow Redis a few times, not once each', async () => {
+  await admin.query('DELETE FROM event_queue.queue; UPDATE event_queue.alive SET at = now()');
+  await insert(`generate_series(1, 2500)`, 60);
+  // Answers all commands that it has received so far, and then reads again.
+  let rounds = 0;
+  const waiting: (() => void)[] = [];
+  const answer = (): void => {
+    rounds++;
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+  const set = () =>
+    new Promise<void>((resolve) => {
+      if (waiting.length === 0) setImmediate(answer);
+      waiting.push(resolve);
+    });
+  const redis = { redis: { set } } as unknown as LogRedis;
+  const gone = new Set<string>();
+  const bus = { publish: (_: string, text: string) => gone.add(JSON.parse(text).queueId) } as unknown as Bus;
+  while ((await expireSome({ database, redis }, bus)) > 0);
+  expect(gone.size).toBe(2500);
+  expect(rounds).toBeLessThan(10);
 });

@@ -1,8 +1,9 @@
 import { type Database, type Executor, sql } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
-import type { Bus, Owner } from '@natter/service-kit';
+import type { Bus, CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
 import { forget } from './record-cache.ts';
+import type { SweepMetrics } from './sweep-metrics.ts';
 
 const countRow = z.object({ count: z.number() });
 type Fragment = ReturnType<typeof sql.fragment>;
@@ -66,18 +67,71 @@ export async function endQueues(executor: Executor, realmId: number, condition: 
   return ended.map(({ queue_id }) => queue_id);
 }
 
-/** Deletes queues that were not polled within their idle time, except during an outage. */
-export async function expireQueues({ database, redis }: Owner, bus: Bus): Promise<{ ended: number; alive: number }> {
+const batchSize = 1_000;
+const everyMs = 2_000;
+
+/**
+ * Deletes queues that were not polled within their idle time, except during an outage. Many may expire at once, so they end
+ * in batches, and apart from the sweep, which repairs what clients wait for.
+ */
+export function startExpiry(
+  owner: Owner,
+  { log, bus }: Pick<Process<CommonConfig>, 'log' | 'bus'>,
+  measured: SweepMetrics,
+): { stop(): Promise<void> } {
+  let isStopped = false;
+  let wake: () => void = () => undefined;
+  const loop = (async () => {
+    while (!isStopped) {
+      try {
+        for (let ended = batchSize; ended === batchSize && !isStopped; ) {
+          ended = await expireSome(owner, bus);
+          measured.expired(ended);
+        }
+        const { count } = await owner.database.one(
+          sql.type(countRow)`SELECT count(*) FROM event_queue.queue WHERE expires_at > now()`,
+        );
+        measured.alive(count);
+      } catch (error) {
+        log.debug({ err: error }, 'expiry of queues failed');
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, isStopped ? 0 : everyMs * (0.8 + Math.random() * 0.4));
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  })();
+  return {
+    stop: async () => {
+      isStopped = true;
+      wake();
+      await loop;
+    },
+  };
+}
+
+/** Returns how many queues ended. */
+export async function expireSome({ database, redis }: Pick<Owner, 'database' | 'redis'>, bus: Bus): Promise<number> {
   const ended = await database.any(sql.type(endedRow)`
-    DELETE FROM event_queue.queue WHERE expires_at < now() - interval '10 seconds'
-      AND EXISTS (SELECT FROM event_queue.alive WHERE at >= now() - make_interval(secs => ${outageSeconds}))
-    RETURNING realm_id, queue_id`);
-  for (const { realm_id, queue_id } of ended) {
-    await forget(redis, realm_id, [queue_id]);
-    bus.publish(queueSubject(realm_id), JSON.stringify({ queueId: queue_id, gone: true }));
-  }
-  const { count } = await database.one(
-    sql.type(countRow)`SELECT count(*) FROM event_queue.queue WHERE expires_at > now()`,
+    WITH due AS (
+      SELECT queue_id FROM event_queue.queue WHERE expires_at < now() - interval '10 seconds'
+        AND EXISTS (SELECT FROM event_queue.alive WHERE at >= now() - make_interval(secs => ${outageSeconds}))
+      ORDER BY expires_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)
+    DELETE FROM event_queue.queue q USING due WHERE q.queue_id = due.queue_id RETURNING q.realm_id, q.queue_id`);
+  const byRealm = Map.groupBy(ended, ({ realm_id }) => realm_id);
+  await Promise.all(
+    [...byRealm].map(([realmId, queues]) =>
+      forget(
+        redis,
+        realmId,
+        queues.map(({ queue_id }) => queue_id),
+      ),
+    ),
   );
-  return { ended: ended.length, alive: count };
+  for (const { realm_id, queue_id } of ended)
+    bus.publish(queueSubject(realm_id), JSON.stringify({ queueId: queue_id, gone: true }));
+  return ended.length;
 }

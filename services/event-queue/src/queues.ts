@@ -67,10 +67,7 @@ export function endQueuesOfDeactivated({ consume, redis }: Owner, bus: Bus): voi
         // Announced before the commit, and before Redis, which may be slow. If the commit fails, the poll of a living
         // queue merely ends early.
         for (const queueId of ended)
-          bus.publish(
-            queueSubject(work.realmId),
-            JSON.stringify({ queueId, generation: Number.MAX_SAFE_INTEGER }),
-          );
+          bus.publish(queueSubject(work.realmId), JSON.stringify({ queueId, generation: Number.MAX_SAFE_INTEGER }));
         await forget(redis, work.realmId, ended);
       },
     },

@@ -1,11 +1,13 @@
 import { commonConfig, type Owner, openOwner, type Process, type Running } from '@natter/service-kit';
 import { z } from 'zod';
+import { startExpiry } from './expiry.ts';
 import { getLogKeysHandlers } from './get-log-keys.ts';
 import { endQueuesOfDeactivated, queueHandlers } from './queues.ts';
 import { readLogHandlers } from './read-log.ts';
 import { registerHandlers } from './register.ts';
 import { startRetention } from './retention.ts';
 import { startSweep } from './sweep.ts';
+import { createSweepMetrics } from './sweep-metrics.ts';
 
 export const eventQueueConfig = commonConfig.extend({
   NATTER_QUEUES_PER_USER: z.coerce
@@ -30,7 +32,9 @@ export const startEventQueue = (process: Process<Config>): Promise<Running> =>
   serveEventQueue(process, openOwner(process, 'event_queue'));
 
 export async function serveEventQueue(process: Process<Config>, owner: Owner): Promise<Running> {
-  const sweep = startSweep(owner, process);
+  const measured = createSweepMetrics(process.metrics);
+  const sweep = startSweep(owner, process, measured);
+  const expiry = startExpiry(owner, process, measured);
   const retention = startRetention(owner.database, { ...process, hours: process.config.NATTER_LOG_RETENTION_HOURS });
   endQueuesOfDeactivated(owner, process.bus);
   await process.bus.serve('event-queue', '1.0.0', [
@@ -44,7 +48,7 @@ export async function serveEventQueue(process: Process<Config>, owner: Owner): P
   ]);
   return {
     stop: async () => {
-      await Promise.all([sweep.stop(), retention.stop()]);
+      await Promise.all([sweep.stop(), expiry.stop(), retention.stop()]);
       await owner.close();
     },
   };

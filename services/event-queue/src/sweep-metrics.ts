@@ -4,7 +4,8 @@ export interface SweepMetrics {
   swept(): void;
   /** Committed events that were missing in Redis at the time of the sweep, over all checked realms. */
   behind(events: number): void;
-  queues(alive: number, expired: number): void;
+  alive(queues: number): void;
+  expired(queues: number): void;
   epochBegan(): void;
 }
 
@@ -27,10 +28,8 @@ export function createSweepMetrics({ registry }: Metrics): SweepMetrics {
   return {
     swept: () => last.setToCurrentTime(),
     behind: (events) => lag.set(events),
-    queues: (living, ended) => {
-      alive.set(living);
-      expired.inc(ended);
-    },
+    alive: (queues) => alive.set(queues),
+    expired: (queues) => expired.inc(queues),
     epochBegan: () => epochs.inc(),
   };
 }

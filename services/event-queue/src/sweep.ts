@@ -10,10 +10,10 @@ import {
 } from '@natter/event-log';
 import type { CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
-import { endQueues, expireQueues } from './expiry.ts';
+import { endQueues } from './expiry.ts';
 import { readLogKeys } from './read-log.ts';
 import { forget } from './record-cache.ts';
-import { createSweepMetrics } from './sweep-metrics.ts';
+import type { SweepMetrics } from './sweep-metrics.ts';
 
 const sweepMs = 250;
 const keysAtATime = 1_000;
@@ -28,9 +28,12 @@ const settledRow = positionRow.extend({ dropped: z.number() });
  * after a reconnect, so are all realms with a stream. If a stream is ahead of the record or has another history, and
  * its end is signed by its owner, Postgres lost its tail: a new epoch begins.
  */
-export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonConfig>): { stop(): Promise<void> } {
+export function startSweep(
+  owner: Owner,
+  { log, bus }: Process<CommonConfig>,
+  measured: SweepMetrics,
+): { stop(): Promise<void> } {
   const { database, redis, appender } = owner;
-  const measured = createSweepMetrics(metrics);
   let stopped = false;
   let round = 0;
   let sweepAll = true;
@@ -57,10 +60,7 @@ export function startSweep(owner: Owner, { log, bus, metrics }: Process<CommonCo
           await sweep();
           measured.swept();
         }
-        if (round++ % 8 === 0) {
-          const { ended, alive } = await expireQueues(owner, bus);
-          measured.queues(alive, ended);
-        }
+        round++;
       } catch (error) {
         log.debug({ err: error }, 'sweep failed');
       }

@@ -129,7 +129,7 @@ export const queueShapes: Shape[] = [
     ({ tx, server }) => rowsOf({ count: queues(tx).filter(([, { expiresAt }]) => expiresAt > server.now()).length }),
   ],
   [
-    /^DELETE FROM event_queue\.queue WHERE expires_at < now\(\)/,
+    /^WITH due AS \(SELECT queue_id FROM event_queue\.queue WHERE expires_at < now\(\)/,
     ({ tx, values, server }) => {
       const isOutage = aliveAt(tx) < server.now() - Number(values[1]) * 1_000;
       return remove(tx, ({ expiresAt }) => !isOutage && expiresAt < server.now() - 10_000);
