@@ -53,7 +53,7 @@ export function createConsumerPosition(
   const unstored = new Map<number, number>();
   /** Realms where this consumer has a position. */
   const begun = new Set<number>();
-  let storedAt = Date.now();
+  let storedAt = performance.now();
 
   function sawNothing(realmId: number, number: number): void {
     if (number <= (looked.get(realmId) ?? 0)) return;
@@ -116,8 +116,8 @@ export function createConsumerPosition(
     },
     storeOccasionally: async () => {
       const all = [...unstored];
-      if (Date.now() - storedAt <= storeEveryMs) return;
-      storedAt = Date.now();
+      if (performance.now() - storedAt <= storeEveryMs) return;
+      storedAt = performance.now();
       if (all.length === 0) return;
       // A row that another process has locked is stored next time.
       await database.run(sql.unsafe`

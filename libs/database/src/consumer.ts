@@ -76,7 +76,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const parked = createParkedEvents(database, unitOfWork, { schema, name, types });
   /** Realms whose events wait for a predecessor. */
   const waiting = new Map<number, { nextMs: number; timer?: NodeJS.Timeout }>();
-  const clocks = { polledAt: 0, reappliedAt: Date.now() };
+  const clocks = { polledAt: Number.NEGATIVE_INFINITY, reappliedAt: performance.now() };
 
   const loop = (async () => {
     while (!hints.isStopped) {
@@ -115,8 +115,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   /** Handles the events of hinted realms, and polls. */
   async function round(realms: Set<number>): Promise<void> {
     // Polls even under continuous hints, because a lost hint is not repeated.
-    if (realms.size === 0 || Date.now() - clocks.polledAt > pollMs) {
-      clocks.polledAt = Date.now();
+    if (realms.size === 0 || performance.now() - clocks.polledAt > pollMs) {
+      clocks.polledAt = performance.now();
       for (const realmId of await position.realmsBehind()) realms.add(realmId);
     }
     for (const realmId of realms) while (!hints.isStopped && failing.mayTry(realmId) && (await consumeSome(realmId)));
@@ -136,8 +136,8 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   }
 
   async function reapplyOccasionally(): Promise<void> {
-    if (Date.now() - clocks.reappliedAt <= reapplyEveryMs) return;
-    clocks.reappliedAt = Date.now();
+    if (performance.now() - clocks.reappliedAt <= reapplyEveryMs) return;
+    clocks.reappliedAt = performance.now();
     await parked.reapply(async (work, { number, event }) => {
       await handle(work, event, number);
       await options.finish?.(work);

@@ -52,12 +52,12 @@ async function retry<T>(
   again: (error: unknown) => boolean,
   run: () => Promise<T>,
 ): Promise<T> {
-  const deadline = Date.now() + seconds * 1_000;
+  const deadline = performance.now() + seconds * 1_000;
   for (let last = ''; ; ) {
     try {
       return await run();
     } catch (error) {
-      if (Date.now() + restMs > deadline || !again(error)) throw error;
+      if (performance.now() + restMs > deadline || !again(error)) throw error;
       const text = error instanceof AggregateError ? error.errors.join('; ') : String((error as Error).message);
       if (text !== last) log(`waiting: ${text}`);
       last = text;

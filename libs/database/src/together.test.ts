@@ -50,8 +50,7 @@ describe('look-ups of a kind', () => {
     const first = ask(1);
     await vi.waitFor(() => expect(batches).toEqual([[1]]), 60_000);
     const late = ask(2).catch((error: unknown) => error);
-    const later = Date.now() + 11_000;
-    const clock = vi.spyOn(Date, 'now').mockReturnValue(later);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 11_000);
     const recent = ask(3);
     await next();
     await first;
@@ -60,6 +59,20 @@ describe('look-ups of a kind', () => {
     await next();
     expect(await recent).toBe(30);
     expect(batches).toEqual([[1], [3]]);
+  });
+
+  test('that wait while the wall clock is set forward are made', async () => {
+    const { ask, batches, next } = held();
+    const first = ask(1);
+    await vi.waitFor(() => expect(batches).toEqual([[1]]), 60_000);
+    const waiting = ask(2);
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    await next();
+    await first;
+    await vi.waitFor(() => expect(batches).toEqual([[1], [2]]), 60_000);
+    clock.mockRestore();
+    await next();
+    expect(await waiting).toBe(20);
   });
 
   test('that are stuck hold up neither later ones nor those who give up', async () => {

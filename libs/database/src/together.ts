@@ -33,7 +33,7 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
 
   const start = (): void => {
     isScheduled = false;
-    const oldest = Date.now() - maxWaitMs;
+    const oldest = performance.now() - maxWaitMs;
     while (waiting[0] && waiting[0].at < oldest) waiting.shift()?.reject(unavailable(new Error('waited too long')));
     while (waiting.length > 0 && mayStart()) {
       underWay++;
@@ -76,7 +76,7 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
     untilDeadline(
       new Promise<A>((resolve, reject) => {
         if (waiting.length >= maxWaiting) return reject(unavailable(new Error('too many wait')));
-        waiting.push({ asked, at: Date.now(), patience: currentDeadline()?.patience, resolve, reject });
+        waiting.push({ asked, at: performance.now(), patience: currentDeadline()?.patience, resolve, reject });
         schedule();
       }),
     );

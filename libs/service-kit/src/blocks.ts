@@ -26,7 +26,7 @@ export interface Blocks {
   offerBytes(bytes: Uint8Array, headers: MsgHdrs): { payload: Uint8Array; end: () => void };
   /** The pieces of a message; blocks of a result are not fetched. */
   read(message: Msg, end: number): Promise<Piece[]>;
-  /** The bytes of all pieces. Rejects if they are not complete by `end` (milliseconds since 1970). */
+  /** The bytes of all pieces. Rejects if they are not complete by `end` (in terms of `performance.now()`). */
   fetch(pieces: readonly Piece[], end: number): Promise<Uint8Array[]>;
   /** Resolves when the last offer has probably been fetched. */
   settled(): Promise<void>;
@@ -58,7 +58,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
     sizeCalculation: ({ bytes }) => bytes.length,
   });
   const kept = new LRUCache<string, Uint8Array>({ maxSize: keptBytes, sizeCalculation: ({ length }) => length });
-  let lastOffer = 0;
+  let lastOffer = Number.NEGATIVE_INFINITY;
   connection.subscribe(subject, {
     callback: (error, request) => {
       if (error) return;
@@ -72,7 +72,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
 
   function put(name: string, bytes: Uint8Array, isKept: boolean): Listed {
     offered.set(name, { bytes, isKept });
-    lastOffer = Date.now();
+    lastOffer = performance.now();
     return { subject, name, isKept };
   }
 
@@ -92,7 +92,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
   async function ask({ subject, name, isKept }: Exclude<Listed, string>, end: number): Promise<Uint8Array> {
     const known = isKept ? kept.get(name) : undefined;
     if (known) return known;
-    const timeout = Math.max(end - Date.now(), 1);
+    const timeout = Math.max(end - performance.now(), 1);
     const { data } = await connection.request(subject, name, { timeout }).catch((error: unknown) => {
       throw unavailable(error);
     });
@@ -140,7 +140,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
       subscription.closed.then(() => clearTimeout(timer));
       headers.set(partsHeader, String(Math.ceil(bytes.length / limits.busBlockBytes)));
       headers.set(partsSubjectHeader, subject);
-      lastOffer = Date.now();
+      lastOffer = performance.now();
       return { payload: part(0), end: () => subscription.unsubscribe() };
     },
 
@@ -166,7 +166,7 @@ export function createBlocks(connection: NatsConnection, user: string): Blocks {
 
     settled: () =>
       new Promise((resolve) => {
-        setTimeout(resolve, Math.max(lastOffer + settleMs - Date.now(), 0));
+        setTimeout(resolve, Math.max(lastOffer + settleMs - performance.now(), 0));
       }),
   };
 }

@@ -94,7 +94,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
 
     callBytes(operation, params, options) {
       return withDeadline(options.timeoutMs ?? operation.deadlineMs, async (deadline) => {
-        const end = Date.now() + deadline.remainingMs();
+        const end = performance.now() + deadline.remainingMs();
         const call = { id: nuid.next(), attempt: 0 };
         const pieces = await send(operation, params, options, { call, deadline });
         try {
@@ -115,7 +115,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     },
 
     servicesLag() {
-      const now = Date.now();
+      const now = performance.now();
       return worstOf([...lags.values()].filter(({ at }) => now - at < 1_000));
     },
   };
@@ -127,7 +127,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
     if (!lag) return;
     const last = lags.get(service) ?? lag;
     const mean = (before: number, now: number): number => before * 0.7 + now * 0.3;
-    lags.set(service, { ms: mean(last.ms, lag.ms), longMs: mean(last.longMs, lag.longMs), at: Date.now() });
+    lags.set(service, { ms: mean(last.ms, lag.ms), longMs: mean(last.longMs, lag.longMs), at: performance.now() });
   }
 
   function send<O extends Operation>(
@@ -224,7 +224,7 @@ export function createBusClient(nats: NatsConnection, blocks: Blocks, lost: Lost
       const reply = await untilDeadline(watched ? Promise.race([replying, watched.lost]) : replying, deadline);
       noteLag(operation.service, reply);
       addCost(Number(reply.headers?.get(costHeader) || 0));
-      return await readReply(reply, Date.now() + deadline.remainingMs());
+      return await readReply(reply, performance.now() + deadline.remainingMs());
     } finally {
       watched?.done();
       stop();

@@ -6,7 +6,7 @@ import { type LagMeter, lagText } from './lag.ts';
 import { costHeader, errorHeader, knownHeader, lagHeader } from './wire.ts';
 
 interface Replies {
-  /** `end`: when the caller gives up, in milliseconds since 1970. */
+  /** `end`: when the caller gives up, in terms of `performance.now()`. */
   respond(message: Msg, pieces: readonly Piece[], given: { end: number; spentMs: () => number }): Promise<void>;
   refuse(message: Msg, error: ChatError, spentMs: () => number): void;
 }

@@ -240,7 +240,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
     // Created lazily: most requests never log.
     let requestLog = (): Logger => log;
     try {
-      const end = Date.now() + deadline.remainingMs();
+      const end = performance.now() + deadline.remainingMs();
       const envelope = decodeJson(await blocks.fetch(await blocks.read(message, end), end)) as Envelope;
       checkCaller(message, operation, envelope);
       requestLog = () =>

@@ -80,15 +80,15 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
     }
     const { number: target, behind } = await firstLook({ realmId });
     const late = all.filter(({ name }) => behind.includes(name));
-    const end = Date.now() + waitMs;
+    const end = performance.now() + waitMs;
     // Events applied by this process are known here; those applied by another process are only visible in the table.
-    for (let nextLook = Date.now() + lookAgainMs; ; ) {
+    for (let nextLook = performance.now() + lookAgainMs; ; ) {
       const isComplete = late.every((consumer) => consumer.through(realmId) >= target);
-      if (isComplete || Date.now() > end) return { isStale, realmVersion, isComplete };
+      if (isComplete || performance.now() > end) return { isStale, realmVersion, isComplete };
       await new Promise((resolve) => setTimeout(resolve, stepMs));
-      if (Date.now() < nextLook) continue;
+      if (performance.now() < nextLook) continue;
       await look(realmId, target);
-      nextLook = Date.now() + lookAgainMs;
+      nextLook = performance.now() + lookAgainMs;
     }
   };
 }

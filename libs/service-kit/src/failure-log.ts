@@ -37,12 +37,12 @@ function onceASecond(): (kind: string) => number | undefined {
   const said = new Map<string, { at: number; unsaid: number }>();
   return (kind) => {
     const last = said.get(kind);
-    if (last && Date.now() - last.at < 1_000) {
+    if (last && performance.now() - last.at < 1_000) {
       last.unsaid++;
       return undefined;
     }
     if (said.size > 1_000) said.clear();
-    said.set(kind, { at: Date.now(), unsaid: 0 });
+    said.set(kind, { at: performance.now(), unsaid: 0 });
     return last?.unsaid ?? 0;
   };
 }

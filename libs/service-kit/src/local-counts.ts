@@ -8,7 +8,7 @@ export interface LocalCounts {
   drop(key: string): void;
 }
 
-export function createLocalCounts(most = 20_000, now: () => number = Date.now): LocalCounts {
+export function createLocalCounts(most = 20_000, now: () => number = () => performance.now()): LocalCounts {
   const counts = new Map<string, { count: number; until: number }>();
   const live = (key: string) => {
     const found = counts.get(key);

@@ -8,7 +8,7 @@ export interface RequestRate {
 }
 
 /** A rate that the process computes, so that it does not depend on the times at which it is read. */
-export function createRequestRate(now: () => number = Date.now): RequestRate {
+export function createRequestRate(now: () => number = () => performance.now()): RequestRate {
   const startedAt = now();
   const counts = new Map<number, number>();
   const slotOf = (at: number): number => Math.floor(at / slotMs);

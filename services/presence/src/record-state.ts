@@ -69,12 +69,12 @@ export function withFallback(hot: HotState, record: HotState, onFailure: (error:
   let missed = new Map<string, Missed>();
 
   function failed(error: unknown): void {
-    pausedUntil = Date.now() + pauseMs;
+    pausedUntil = performance.now() + pauseMs;
     onFailure(error);
   }
 
   async function attempt<R>(work: (state: HotState) => Promise<R>): Promise<R> {
-    if (Date.now() >= pausedUntil)
+    if (performance.now() >= pausedUntil)
       try {
         await repeatMissed();
         return await work(hot);

@@ -43,9 +43,9 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
 
   const largeAt = new Map<number, number>();
   async function isLarge(realmId: number): Promise<boolean> {
-    if (Date.now() - (largeAt.get(realmId) ?? 0) < largeMs) return true;
+    if (performance.now() - (largeAt.get(realmId) ?? Number.NEGATIVE_INFINITY) < largeMs) return true;
     const is = await isLargerThan(database, realmId, maxPeopleForEvents);
-    if (is) largeAt.set(realmId, Date.now());
+    if (is) largeAt.set(realmId, performance.now());
     return is;
   }
 

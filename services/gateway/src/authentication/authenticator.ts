@@ -71,7 +71,10 @@ export function createAuthenticator(
     try {
       const { actor, validMs } = await (cache.has(cacheKey) ? ask() : inTurn(by, ask));
       const isUsable = isTold && before === (changes.get(realmId) ?? 0);
-      cache.set(cacheKey, { actor, until: isUsable ? Date.now() + Math.min(keepMs, validMs) : 0 });
+      cache.set(cacheKey, {
+        actor,
+        until: isUsable ? performance.now() + Math.min(keepMs, validMs) : Number.NEGATIVE_INFINITY,
+      });
       return actor;
     } catch (error) {
       if (!isOutage(error)) cache.delete(cacheKey);
@@ -84,11 +87,11 @@ export function createAuthenticator(
       const { meta } = by;
       const asked = lookUpOf(bus, credential, meta);
       const cached = cache.get(asked.cacheKey);
-      if (cached && cached.until > Date.now() && isCurrent(meta.realmId, meta)) return cached.actor;
+      if (cached && cached.until > performance.now() && isCurrent(meta.realmId, meta)) return cached.actor;
       try {
         return await lookUp(asked, by);
       } catch (error) {
-        if (isOutage(error) && isPoll && cached && cached.until + bridgeMs > Date.now()) return cached.actor;
+        if (isOutage(error) && isPoll && cached && cached.until + bridgeMs > performance.now()) return cached.actor;
         throw error;
       }
     },

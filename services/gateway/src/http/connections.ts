@@ -65,7 +65,7 @@ export function guardConnections(
       return;
     }
     byNetwork.set(network, count);
-    connections.set(socket, { responses: new Set(), body: undefined, answer: { bytes: 0, at: Date.now() } });
+    connections.set(socket, { responses: new Set(), body: undefined, answer: { bytes: 0, at: performance.now() } });
     socket.once('close', () => {
       connections.delete(socket);
       const left = (byNetwork.get(network) ?? 1) - 1;
@@ -85,7 +85,7 @@ export function guardConnections(
   timer.unref();
 
   function sweep(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const [duplex, connection] of connections) {
       const socket = duplex as Socket;
       if (isAnswerStalled(socket, connection, now)) cut(socket);
@@ -144,7 +144,7 @@ export function guardConnections(
       const connection = connections.get(request.socket);
       const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
       if (!connection || (encoding === undefined && Number(length ?? 0) === 0)) return;
-      const now = Date.now();
+      const now = performance.now();
       const bytes = request.socket.bytesRead;
       connection.body = { request, startBytes: bytes, startedAt: now, bytes, at: now };
       if (expecting.has(request)) response.writeContinue();

@@ -12,10 +12,10 @@ const askAgainMs = 5_000;
  */
 export function createLogVerifier(bus: Bus, logger: Logger): Verifier {
   let keys = new Map<string, KeyObject>();
-  let askedAt = 0;
+  let askedAt = Number.NEGATIVE_INFINITY;
   const ask = (): void => {
-    if (Date.now() - askedAt < askAgainMs) return;
-    askedAt = Date.now();
+    if (performance.now() - askedAt < askAgainMs) return;
+    askedAt = performance.now();
     const meta = { requestId: randomUUID(), realmId: 0, client: 'gateway', realmUrl: '' };
     bus.call(eventQueueOperations.getLogKeys, {}, { meta }).then(
       (told) => {

@@ -15,7 +15,7 @@ export interface RealmTail {
   after(position: Position): LogEntry[] | undefined;
   /** Called after every growth, until the returned function is called. */
   onGrowth(listener: () => void): () => void;
-  /** When this tail last knew that it had read to the end; UNIX milliseconds. */
+  /** When this tail last knew that it had read to the end, in terms of `performance.now()`. */
   readonly currentAt: number;
   readonly epoch: number;
   /** Size of the entries in memory, as JSON. */
@@ -74,7 +74,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
   let position: Position = { number: clock.clock, n: 0 };
   let floor: Position = position;
   let epoch = clock.epoch;
-  let currentAt = Date.now();
+  let currentAt = performance.now();
   isStarted = true;
   // In a NATS cluster a subscription takes a moment to spread: read once more shortly after.
   setTimeout(() => void catchUp(), 250);
@@ -213,7 +213,7 @@ export async function startTail(options: TailOptions): Promise<RealmTail> {
     /** The end of the log at a time near the beginning of this reading. */
     let goal: { number: number; askedAt: number } | undefined;
     for (let round = 0; round < 1_000 && !isStopped; round++) {
-      const askedAt = Date.now();
+      const askedAt = performance.now();
       const from = isAfter(through, position) ? through : position;
       const read = await readStream(log, verifier, realmId, from).catch(() => undefined);
       through = read?.through ?? position;

@@ -45,7 +45,7 @@ export function createRealmTails(options: {
 
   function stopIdle(): void {
     for (const [realmId, { tail, usedAt }] of tails)
-      if (tail && !tail.hasListeners && Date.now() - usedAt > idleMs) {
+      if (tail && !tail.hasListeners && performance.now() - usedAt > idleMs) {
         tail.stop();
         tails.delete(realmId);
       }
@@ -55,7 +55,7 @@ export function createRealmTails(options: {
     const { realmId } = meta;
     const known = tails.get(realmId);
     if (known) {
-      known.usedAt = Date.now();
+      known.usedAt = performance.now();
       return known.starting;
     }
     const starting = startTail({
@@ -66,7 +66,10 @@ export function createRealmTails(options: {
       onSkip: () => onSkip(realmId),
       onBytes: keepToBudget,
     });
-    const made: { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number } = { starting, usedAt: Date.now() };
+    const made: { starting: Promise<RealmTail>; tail?: RealmTail; usedAt: number } = {
+      starting,
+      usedAt: performance.now(),
+    };
     tails.set(realmId, made);
     starting.then(
       (tail) => {
@@ -82,7 +85,7 @@ export function createRealmTails(options: {
     isCurrent(realmId, meta) {
       get(meta).catch(() => undefined);
       const tail = tails.get(realmId)?.tail;
-      return tail !== undefined && Date.now() - tail.currentAt < currentMs;
+      return tail !== undefined && performance.now() - tail.currentAt < currentMs;
     },
     get bytes() {
       return total();

@@ -157,13 +157,13 @@ export function createPolls(options: {
     if (!isOlder) held.set(queueId, me);
     const stopListening = hangup.onOver(() => me.end('replaced'));
     if (hangup.isOver) me.end('replaced');
-    const until = Date.now() + 45_000 + Math.random() * 10_000;
+    const until = performance.now() + 45_000 + Math.random() * 10_000;
     try {
       for (;;) {
         const events = await scan.next(isHeld);
         if (events.length > 0 || arrival.revokedAt !== undefined) return answer(events);
         if (dontBlock || ended !== undefined || isStopping) return answer([]);
-        const left = until - Date.now();
+        const left = until - performance.now();
         isHeld = true;
         if (left <= 0) return answer([JSON.stringify({ type: 'heartbeat', id: scan.lastId })]);
         await new Promise<void>((resolve) => {
@@ -196,9 +196,9 @@ export function createPolls(options: {
       setTimeout(() => {
         isStopping = true;
       }, drainMs);
-      const end = Date.now() + drainMs * 10;
+      const end = performance.now() + drainMs * 10;
       for (const one of held.values()) setTimeout(() => one.end('replaced'), Math.random() * drainMs);
-      while (held.size > 0 && Date.now() < end) {
+      while (held.size > 0 && performance.now() < end) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         if (isStopping) for (const one of held.values()) one.end('replaced');
       }

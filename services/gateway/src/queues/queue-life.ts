@@ -19,6 +19,7 @@ interface Batch {
 
 /** Postgres alone decides on expiry. Queues of a realm that are due together are extended in one statement. */
 export function createQueueLife(bus: Bus, maxQueues: number): QueueLife {
+  /** When a queue was extended, by the monotonic clock: a wall clock that is set back would let polled queues expire. */
   const extended = new LRUCache<string, number>({ max: maxQueues });
   const batches = new Map<number, Batch>();
 
@@ -54,13 +55,13 @@ export function createQueueLife(bus: Bus, maxQueues: number): QueueLife {
     });
 
   const dueIn = (queue: QueueRecord): number =>
-    (extended.get(queue.queue_id) ?? 0) + queue.idle_timeout_seconds * 250 - Date.now();
+    (extended.get(queue.queue_id) ?? Number.NEGATIVE_INFINITY) + queue.idle_timeout_seconds * 250 - performance.now();
 
   return {
     dueIn,
     async keep(queue, meta) {
       if (dueIn(queue) > 0) return;
-      const at = Date.now();
+      const at = performance.now();
       if (!(await isAlive(queue, meta))) throw badQueue(queue.queue_id);
       extended.set(queue.queue_id, at);
     },

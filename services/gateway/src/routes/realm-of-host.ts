@@ -34,7 +34,7 @@ interface Entry {
 export function createRealmFinder(
   bus: Bus,
   missRate: Rate,
-  now: () => number = Date.now,
+  now: () => number = () => performance.now(),
 ): (host: string, meta: RequestMeta) => Promise<FoundRealm> {
   const misses = createLocalCounts();
   let second = { number: 0, unknown: 0 };

@@ -36,7 +36,7 @@ export function deleteTopicHandlers({ database }: Owner, sources: Sources): Hand
         };
         return context.write(remove, { isPart });
       };
-      for (const end = Date.now() + longestMs; Date.now() < end; ) {
+      for (const end = performance.now() + longestMs; performance.now() < end; ) {
         const { left } = await database.one(sql.type(z.object({ left: z.number() }))`
           SELECT count(*) AS left FROM (SELECT FROM messaging.message m WHERE ${deletable} LIMIT ${batchSize}) found`);
         // The last batch stores the answer. A repeated request continues with the remaining messages.

@@ -26,8 +26,8 @@ export async function groupBasis(
     sql.type(versionRow)`SELECT key, version FROM log.versions(${realmId}, ${sql.array(keys, 'text')})`,
   );
   const { number } = await executor.one(sql.type(positionRow)`SELECT number FROM log.position(${realmId})`);
-  for (const end = Date.now() + waitMs; await isBehind(executor, realmId, number); await pause(4))
-    if (Date.now() > end) throw new BasisChanged('groups', 'row');
+  for (const end = performance.now() + waitMs; await isBehind(executor, realmId, number); await pause(4))
+    if (performance.now() > end) throw new BasisChanged('groups', 'row');
   return Object.fromEntries(versions.map(({ key, version }) => [key, version]));
 }
 

@@ -11,8 +11,8 @@ const longestWaitMs = 500;
 export function catchUpWithNotices(owner: Owner, hint: (dueSeconds: number) => void): Owner['catchUp'] {
   return async (realmId, basis) => {
     const caughtUp = await owner.catchUp(realmId, basis);
-    for (const end = Date.now() + longestWaitMs; await isSpeaking(owner.database, realmId); ) {
-      if (Date.now() > end) break;
+    for (const end = performance.now() + longestWaitMs; await isSpeaking(owner.database, realmId); ) {
+      if (performance.now() > end) break;
       hint(Date.now() / 1000);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }

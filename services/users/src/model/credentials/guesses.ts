@@ -64,13 +64,13 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
     const turn = `guess-turn:${from}`;
     return inLane(`${realmId}:${from}`, async (hasNext) => {
       while ((await attempts.add(realmId, turn, longestTurnSeconds)) > 1) await pause(askAgainMs);
-      const beganAt = Date.now();
+      const beganAt = performance.now();
       try {
         return await work();
       } finally {
         // Other processes asked for the turn: the next attempt in this process begins after theirs.
         // After its time the turn is over, or belongs to another process.
-        const isOurs = Date.now() - beganAt < longestTurnSeconds * 1_000;
+        const isOurs = performance.now() - beganAt < longestTurnSeconds * 1_000;
         const isWanted = isOurs && hasNext() && (await attempts.add(realmId, turn, longestTurnSeconds)) > 2;
         if (isOurs) await attempts.drop(realmId, turn);
         if (isWanted) await sleep(2 * askAgainMs);

@@ -1,0 +1,36 @@
+import type { QueueRecord, RequestMeta } from '@natter/contracts';
+import type { Bus } from '@natter/service-kit';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createQueueLife } from './queue-life.ts';
+
+afterEach(() => void vi.restoreAllMocks());
+
+const queue = { queue_id: 'q', realm_id: 1, idle_timeout_seconds: 600 } as QueueRecord;
+const meta: RequestMeta = { requestId: '', realmId: 1, client: '' };
+
+test.each([-7_200_000, 7_200_000])(
+  'a polled queue is extended in time if the wall clock moves by %i ms',
+  async (ms) => {
+    let extensions = 0;
+    const bus = {
+      call: async () => {
+        extensions++;
+        return { gone: [] };
+      },
+    } as unknown as Bus;
+    const life = createQueueLife(bus, 10);
+    await life.keep(queue, meta);
+    expect([extensions, life.dueIn(queue) > 0]).toEqual([1, true]);
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms);
+    expect(life.dueIn(queue)).toBeGreaterThan(0);
+    // More than a quarter of its time.
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 151_000);
+    expect(life.dueIn(queue)).toBeLessThanOrEqual(0);
+    await life.keep(queue, meta);
+    expect(extensions).toBe(2);
+  },
+);
+
+test('a queue that this process does not know is extended at once, also in its first minutes', () => {
+  expect(createQueueLife({} as Bus, 10).dueIn(queue)).toBeLessThanOrEqual(0);
+});
