@@ -27,6 +27,7 @@ export * from './owner-metrics.ts';
 export * from './page-of-bytes.ts';
 export * from './realm-policy.ts';
 export * from './redis-users.ts';
+export * from './repeat.ts';
 export * from './run-service.ts';
 export * from './sight.ts';
 export { inSpan, spanOfDelivery } from './tracing.ts';

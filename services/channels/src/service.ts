@@ -54,7 +54,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
   };
   peopleConsumer(owner, service.directories);
   messagesConsumer(service);
-  const dailyCount = startDailyCount(service, process.log);
+  const stopDailyCount = startDailyCount(service, process.log);
   await process.bus.serve('channels', '1.0.0', [
     ...subscribeHandlers(service),
     ...createChannelHandlers(service),
@@ -77,7 +77,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
   ]);
   return {
     stop: async () => {
-      dailyCount.stop();
+      await stopDailyCount();
       await owner.close();
     },
   };

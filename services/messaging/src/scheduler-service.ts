@@ -1,4 +1,4 @@
-import { sql } from '@natter/database';
+import { type Database, inBatches, sql } from '@natter/database';
 import {
   commonConfig,
   createRealmPolicies,
@@ -7,6 +7,7 @@ import {
   openOwner,
   type Process,
   type Running,
+  repeat,
 } from '@natter/service-kit';
 import { z } from 'zod';
 import { createAuthors } from './model/authors.ts';
@@ -35,6 +36,7 @@ export const schedulerConfig = commonConfig.extend({
 type SchedulerConfig = z.output<typeof schedulerConfig>;
 
 const hourMs = 3_600_000;
+const sentAtOnce = 5_000;
 
 /** The timed work of messaging: sends scheduled messages, deletes expired data, and indexes messages again. */
 export async function startScheduler(process: Process<SchedulerConfig>): Promise<Running> {
@@ -74,23 +76,23 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   });
   const stopListening = onSchedulerHint(bus, loop.hint);
   await bus.announce('scheduler', '1.0.0');
-  const sweep = setInterval(() => {
-    owner.database
-      .run(
-        sql.unsafe`DELETE FROM messaging.scheduled_message WHERE state = 'sent' AND sent_at < now() - interval '7 days'`,
-      )
-      .catch((error: unknown) => log.warn({ err: error }, 'sweep failed'));
-  }, hourMs);
+  const stopSweep = repeat(
+    { everyMs: hourMs, onError: (error) => log.warn({ err: error }, 'deleting sent messages failed') },
+    () => forgetSent(owner.database),
+  );
   const retention = { ...owner, channels, policies };
-  const stopRetention = repeat(config.NATTER_RETENTION_INTERVAL_SECONDS * 1000, () =>
-    applyRetention(retention).catch((error: unknown) => log.warn({ err: error }, 'retention could not be applied')),
+  const onRetentionError = (error: unknown, place?: object): void =>
+    log.warn({ err: error, ...place }, 'retention could not be applied');
+  const stopRetention = repeat(
+    { everyMs: config.NATTER_RETENTION_INTERVAL_SECONDS * 1_000, onError: onRetentionError },
+    (isStopped) => applyRetention(retention, isStopped, onRetentionError),
   );
   const stopIndexing = startIndexing(owner.database, (error) =>
     log.warn({ err: error }, 'messages could not be indexed again'),
   );
   return {
     stop: async () => {
-      clearInterval(sweep);
+      await stopSweep();
       await stopIndexing();
       await stopRetention();
       stopListening();
@@ -100,19 +102,11 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   };
 }
 
-/** Runs `work` repeatedly with a pause after each run; the returned function stops it after the current run. */
-function repeat(pauseMs: number, work: () => Promise<void>): () => Promise<void> {
-  let isStopped = false;
-  let running: Promise<void> = Promise.resolve();
-  let timer = setTimeout(run, pauseMs);
-  function run(): void {
-    running = work().then(() => {
-      if (!isStopped) timer = setTimeout(run, pauseMs * (0.9 + Math.random() * 0.2));
-    });
-  }
-  return async () => {
-    isStopped = true;
-    clearTimeout(timer);
-    await running;
-  };
-}
+/** Deletes rows of messages that were sent a week ago. */
+const forgetSent = (database: Database): Promise<void> =>
+  inBatches(sentAtOnce, () =>
+    database.run(sql.unsafe`
+      DELETE FROM messaging.scheduled_message WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM messaging.scheduled_message WHERE state = 'sent' AND sent_at < now() - interval '7 days'
+        LIMIT ${sentAtOnce} FOR UPDATE SKIP LOCKED))`),
+  );

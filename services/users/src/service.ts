@@ -113,7 +113,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const stopJobs = startJobs(owner, seal, process);
   return {
     stop: async () => {
-      stopJobs();
+      await stopJobs();
       await mailer.close();
       await owner.close();
     },
@@ -176,21 +176,18 @@ const sectionsOf = (seal: KeySeal, config: UsersConfig) => [
 ];
 
 /** Starts the work that no request asks for; returns how to stop it. */
-function startJobs(owner: Owner, seal: KeySeal, { bus, log }: Process<UsersConfig>): () => void {
-  const stopFullMembers = startFullMembers(owner, (error) =>
-    log.warn({ err: error }, 'search for new full members failed'),
+function startJobs(owner: Owner, seal: KeySeal, { bus, log }: Process<UsersConfig>): () => Promise<void> {
+  const stopFullMembers = startFullMembers(owner, (error, realm) =>
+    log.warn({ err: error, realm }, 'search for new full members failed'),
   );
-  const stopBotRanks = startBotRanks(owner, seal, (error) =>
-    log.warn({ err: error }, 'lowering bots to the role of their owners failed'),
+  const stopBotRanks = startBotRanks(owner, seal, (error, realm) =>
+    log.warn({ err: error, realm }, 'lowering bots to the role of their owners failed'),
   );
   const stopReseal = startReseal(owner, seal, log);
-  const stopLimits = startLimits(owner, bus, (error) =>
-    log.warn({ err: error }, 'limiting the guests of a realm failed; it will be retried'),
+  const stopLimits = startLimits(owner, bus, (error, realm) =>
+    log.warn({ err: error, realm }, 'limiting the guests of a realm failed; it will be retried'),
   );
-  return () => {
-    stopFullMembers();
-    stopLimits();
-    stopBotRanks();
-    stopReseal();
+  return async () => {
+    await Promise.all([stopFullMembers(), stopLimits(), stopBotRanks(), stopReseal()]);
   };
 }

@@ -1,5 +1,5 @@
 import { sql, type Work } from '@natter/database';
-import type { Process } from '@natter/service-kit';
+import { forEachApart, type Process, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import { knowersOf } from '../model/audience.ts';
 import { channelUpdated, subscribersOf } from '../model/channel-events.ts';
@@ -9,6 +9,7 @@ import { holdDirectory } from '../model/directory/read-directory.ts';
 import { trafficDays, weeklyTraffic } from './weekly-traffic.ts';
 
 const everyMs = 6 * 3_600_000;
+const firstMs = 60_000;
 /** A channel without messages for this long is hidden as inactive. */
 const quietDays = 180;
 
@@ -16,25 +17,21 @@ const quietDays = 180;
  * Updates figures that change with time alone: weekly traffic, and channels that became inactive. Safe to run in every
  * process.
  */
-export function startDailyCount(service: Service, log: Process<never>['log']): { stop(): void } {
+export function startDailyCount(service: Service, log: Process<never>['log']): () => Promise<void> {
   const { owner } = service;
-  const run = async (): Promise<void> => {
+  const onError = (error: unknown, realm?: number): void => log.warn({ err: error, realm }, 'daily count failed');
+  return repeat({ everyMs, firstMs: firstMs * (1 + Math.random()), onError }, async (isStopped) => {
     const realms = await owner.database.any(
       sql.type(z.object({ realm_id: z.number() }))`SELECT realm_id FROM log.realms(NULL)`,
     );
-    for (const { realm_id } of realms) await owner.background(realm_id, (work) => countRealm(service, work));
-  };
-  const attempt = (): void => void run().catch((error: unknown) => log.warn({ err: error }, 'daily count failed'));
-  const first = setTimeout(attempt, 60_000 * (1 + Math.random()));
-  const timer = setInterval(attempt, everyMs * (0.9 + Math.random() * 0.2));
-  first.unref();
-  timer.unref();
-  return {
-    stop: () => {
-      clearTimeout(first);
-      clearInterval(timer);
-    },
-  };
+    const apart = {
+      isStopped,
+      onError: (error: unknown, { realm_id }: { realm_id: number }) => onError(error, realm_id),
+    };
+    await forEachApart(realms, apart, ({ realm_id }) =>
+      owner.background(realm_id, (work) => countRealm(service, work)),
+    );
+  });
 }
 
 const countedRow = channelRow.extend({ messages: z.number(), age_days: z.number(), is_quiet: z.boolean() });

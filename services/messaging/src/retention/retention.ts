@@ -1,6 +1,6 @@
 import type { RequestMeta } from '@natter/contracts';
 import { BasisChanged, type Database, sql } from '@natter/database';
-import { type Background, type RealmPolicies, realmBasis } from '@natter/service-kit';
+import { type Background, forEachApart, type RealmPolicies, realmBasis } from '@natter/service-kit';
 import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
 import type { ChannelCache } from '../model/channel-cache.ts';
@@ -19,13 +19,18 @@ const batchSize = 200;
 
 /** The oldest message of each channel, and of direct messages (null). */
 const oldestRow = z.object({ realm_id: z.number(), channel_id: z.number().nullable(), age: z.number() });
+type Place = z.infer<typeof oldestRow>;
 const messageRow = z.object({ id: z.number(), topic: z.string(), recipient_ids: z.array(z.number()).nullable() });
 
 /**
  * Deletes messages older than the retention of their realm or channel, in batches, each with its events. An index
  * look-up per channel finds the candidates, however many messages there are.
  */
-export async function applyRetention(retention: Retention): Promise<void> {
+export async function applyRetention(
+  retention: Retention,
+  isStopped: () => boolean,
+  onError: (error: unknown, place: Place) => void,
+): Promise<void> {
   const oldest = await retention.database.any(sql.type(oldestRow)`
     WITH RECURSIVE place (realm_id, channel_id) AS (
       (SELECT realm_id, channel_id FROM messaging.message WHERE channel_id IS NOT NULL ORDER BY realm_id, channel_id LIMIT 1)
@@ -50,17 +55,11 @@ export async function applyRetention(retention: Retention): Promise<void> {
         WHERE m.realm_id = d.realm_id AND m.channel_id IS NULL ORDER BY m.id LIMIT 1) o
     )
     SELECT realm_id, channel_id, extract(epoch FROM clock_timestamp() - sent_at)::float8 AS age FROM oldest`);
-  const failures: unknown[] = [];
-  // One that cannot be cleared keeps no other one waiting.
-  for (const place of oldest)
-    if (place.age > daySeconds) await clearPlace(retention, place).catch((error: unknown) => failures.push(error));
-  if (failures.length > 0) throw failures[0];
+  const old = oldest.filter(({ age }) => age > daySeconds);
+  await forEachApart(old, { isStopped, onError }, (place) => clearPlace(retention, place));
 }
 
-async function clearPlace(
-  { background, channels, policies }: Retention,
-  place: z.infer<typeof oldestRow>,
-): Promise<void> {
+async function clearPlace({ background, channels, policies }: Retention, place: Place): Promise<void> {
   const { realm_id: realmId, channel_id: channelId } = place;
   const meta: RequestMeta = { requestId: 'retention', realmId, client: 'Internal' };
   const policy = await policies.get(meta, true);

@@ -1,5 +1,5 @@
 import { sql } from '@natter/database';
-import type { Logger, Owner } from '@natter/service-kit';
+import { type Logger, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { storedKey } from '../model/invitation-key.ts';
@@ -14,7 +14,7 @@ const sealedRow = z.object({ id: z.number(), sealed_key: z.string() });
  * text, and reseals values sealed with the previous secret. Runs at the start, and repeatedly, because earlier
  * processes may still run side by side.
  */
-export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal, log: Logger): () => void {
+export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal, log: Logger): () => Promise<void> {
   const hashPlainKeys = async (): Promise<number> => {
     for (let count = 0; ; ) {
       const rows = await database.any(sql.type(keyRow)`
@@ -58,9 +58,7 @@ export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal
     );
   };
   const onError = (error: unknown): void => log.warn({ err: error }, 'converting stored keys failed');
-  void look().catch(onError);
-  const timer = setInterval(() => void look().catch(onError), everyMs);
-  return () => clearInterval(timer);
+  return repeat({ everyMs, firstMs: 0, onError }, look);
 }
 
 const renewable = (rows: readonly z.infer<typeof sealedRow>[], seal: KeySeal) =>

@@ -1,6 +1,6 @@
 import { roles } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import type { Owner } from '@natter/service-kit';
+import { forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import { bumpMembers, emitMembers } from './membership.ts';
 
@@ -49,16 +49,18 @@ export async function recomputeFullMembers(work: Work): Promise<void> {
 const everyMs = 60_000;
 
 /** Users become full members by time alone, so realms are checked every minute. */
-export function startFullMembers({ database, background }: Owner, onError: (error: unknown) => void): () => void {
-  const look = async (): Promise<void> => {
+export function startFullMembers(
+  { database, background }: Pick<Owner, 'database' | 'background'>,
+  onError: (error: unknown, realmId?: number) => void,
+): () => Promise<void> {
+  return repeat({ everyMs, onError }, async (isStopped) => {
     const realms = await database.any(sql.type(idRow)`
       SELECT r.id FROM users.realm r WHERE (r.settings->>'waiting_period_threshold')::int > 0 AND EXISTS (
         SELECT FROM users.account a JOIN users.user_group g ON g.realm_id = r.id AND g.name = 'role:fullmembers'
         WHERE a.realm_id = r.id AND a.role = ${roles.member} AND NOT a.is_system_bot
           AND a.joined_at <= now() - make_interval(days => (r.settings->>'waiting_period_threshold')::int)
           AND NOT EXISTS (SELECT FROM users.group_member m WHERE m.group_id = g.id AND m.user_id = a.id))`);
-    for (const { id } of realms) await background(id, recomputeFullMembers);
-  };
-  const timer = setInterval(() => void look().catch(onError), everyMs);
-  return () => clearInterval(timer);
+    const apart = { isStopped, onError: (error: unknown, { id }: { id: number }) => onError(error, id) };
+    await forEachApart(realms, apart, ({ id }) => background(id, recomputeFullMembers));
+  });
 }

@@ -1,6 +1,6 @@
 import { idsOf, type LogEvent, type RequestMeta, sightOperations } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import type { Bus, Owner } from '@natter/service-kit';
+import { type Bus, forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
 import {
   acquaintanceTypes,
@@ -79,29 +79,19 @@ async function holdConsumer(work: Work): Promise<number> {
 const pendingRow = z.object({ id: z.number() });
 
 /** A configured limit that could not begin because a service was unavailable begins later. */
-export function startLimits(owner: Owner, bus: Bus, onError: (error: unknown) => void): () => void {
-  const look = async (): Promise<void> => {
+export function startLimits(
+  owner: Owner,
+  bus: Bus,
+  onError: (error: unknown, realmId?: number) => void,
+): () => Promise<void> {
+  return repeat({ everyMs: lookEveryMs, onError }, async (isStopped) => {
     const pending = await owner.database.any(sql.type(pendingRow)`
       SELECT r.id FROM users.realm r
       JOIN users.user_group g ON g.realm_id = r.id AND g.is_system AND g.name = 'role:everyone'
       WHERE NOT r.limits_guests AND r.permissions -> 'can_access_all_users_group' <> to_jsonb(g.id)`);
-    for (const { id } of pending)
-      await beginLimit(owner, bus, {
-        requestId: 'limit-guests',
-        realmId: id,
-        client: 'natter',
-      });
-  };
-  let isLooking = false;
-  const lookAlone = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
-    await look()
-      .catch(onError)
-      .finally(() => {
-        isLooking = false;
-      });
-  };
-  const timer = setInterval(() => void lookAlone(), lookEveryMs);
-  return () => clearInterval(timer);
+    const apart = { isStopped, onError: (error: unknown, { id }: { id: number }) => onError(error, id) };
+    await forEachApart(pending, apart, ({ id }) =>
+      beginLimit(owner, bus, { requestId: 'limit-guests', realmId: id, client: 'natter' }),
+    );
+  });
 }

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { applyRetention, type Retention } from './retention.ts';
+
+test('messages of a realm are deleted although those of another realm cannot be', async () => {
+  const places = [1, 2].map((realm_id) => ({ realm_id, channel_id: null, age: 1e9 }));
+  const cleared: number[] = [];
+  const retention = {
+    database: { any: async () => places },
+    policies: {
+      get: async ({ realmId }: { realmId: number }) => {
+        if (realmId === 1) throw new Error('always');
+        return { settings: { message_retention_days: 1 }, version: 1 };
+      },
+    },
+    background: async (realmId: number) => {
+      cleared.push(realmId);
+      return 0;
+    },
+  } as unknown as Retention;
+  const failed: number[] = [];
+  await applyRetention(
+    retention,
+    () => false,
+    (_, { realm_id }) => failed.push(realm_id),
+  );
+  expect([failed, cleared]).toEqual([[1], [2]]);
+});
