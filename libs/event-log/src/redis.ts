@@ -39,13 +39,19 @@ export interface LogRedis {
 
 const commandTimeoutMs = 1_500;
 const pingMs = 1_000;
+/** Minimum time between two connections that are left because their server is a replica. */
+const replicaMs = 5_000;
 
 /**
  * After a command timed out, commands fail at once until a ping is answered: a hanging Redis must not delay every
  * request by the time-out. Callers continue without Redis.
+ *
+ * A connection to a server that became a replica is left: after a failover the address may belong to another server, while
+ * the old one stays connected and refuses all writes.
  */
 class PausingRedis extends Redis {
   #isPaused = false;
+  #staysUntil = 0;
 
   override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
     // The handshake of a new connection is never rejected.
@@ -58,10 +64,18 @@ class PausingRedis extends Redis {
         this.#isPaused = false;
       },
       (error: unknown) => {
-        if (error instanceof Error && error.message === 'Command timed out') this.#isPaused = true;
+        if (!(error instanceof Error)) return;
+        if (error.message === 'Command timed out') this.#isPaused = true;
+        else if (error.message.startsWith('READONLY')) this.#leaveReplica();
       },
     );
     return super.sendCommand(command, stream);
+  }
+
+  #leaveReplica(): void {
+    if (this.status !== 'ready' || performance.now() < this.#staysUntil) return;
+    this.#staysUntil = performance.now() + replicaMs * (0.8 + Math.random() * 0.4);
+    this.disconnect(true);
   }
 }
 
