@@ -75,7 +75,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
       }
       return (await commit(realmId, ready)) ? 'sent' : 'taken';
     } catch (error) {
-      if (error instanceof ChatError) throw error;
+      if (error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE') throw error;
       if (!(error instanceof BasisChanged)) delivery.onError(error, { realmId, rows: rows.length });
       return 'split';
     }

@@ -1,0 +1,54 @@
+import { ChatError } from '@natter/contracts';
+import type { Work } from '@natter/database';
+import { expect, test } from 'vitest';
+import { createDelivery, type Delivery } from './deliver.ts';
+
+const rowOf = (id: number, content: string) => ({
+  id,
+  revision: 1,
+  kind: 'notice',
+  content,
+  client: 'test',
+  channel_id: 1,
+  due: 0,
+  late: 0,
+});
+
+/** A delivery of these messages, whose decisions fail with an error if they contain `bad`, and what it sends. */
+function delivering(contents: readonly string[], error: Error) {
+  const sent: string[] = [];
+  const work = {
+    realmId: 1,
+    any: async () => contents.map((_, index) => ({ id: index + 1, revision: 1 })),
+    one: async () => ({ is_mine: true, now: 0 }),
+    restOn: () => undefined,
+    numbered: () => undefined,
+    emit: ({ body }: { body: { content: string } }) => sent.push(body.content),
+  } as unknown as Work;
+  const delivery = {
+    database: { any: async () => contents.map((content, index) => rowOf(index + 1, content)) },
+    background: (_: number, handler: (work: Work) => Promise<unknown>) => handler(work),
+    authors: { get: async () => ({}) },
+    deciding:
+      () =>
+      async (_: unknown, __: unknown, { content }: { content: string }) => {
+        if (content === 'bad') throw error;
+        return { basis: {}, events: [{ type: 'message', body: { content } }], numbered: () => [] };
+      },
+    onSent: () => undefined,
+    onError: () => undefined,
+  } as unknown as Delivery;
+  return { sent, deliver: createDelivery(delivery) };
+}
+
+test('a message that cannot be decided because of an error keeps none of its realm waiting', async () => {
+  const { sent, deliver } = delivering(['bad', 'good'], new ChatError('INTERNAL_ERROR', 'Internal server error'));
+  await deliver(1);
+  expect(sent).toEqual(['good']);
+});
+
+test('while a service is away, messages are not tried one by one', async () => {
+  const { sent, deliver } = delivering(['bad', 'good'], new ChatError('SERVICE_UNAVAILABLE', 'away'));
+  await expect(deliver(1)).rejects.toThrow('away');
+  expect(sent).toEqual([]);
+});
