@@ -36,13 +36,19 @@ const backgroundMs = 30_000;
 const cancelGraceMs = 500;
 const rollbackMs = 2_000;
 const tooManyConnections = '53300';
+const readOnly = '25006';
+/** A connection of this age is closed if its server is read-only. */
+const readOnlyAgeMs = 1_000;
+/** In terms of `performance.now()`. */
+const firstUsedAt = new WeakMap<pg.PoolClient, number>();
 /** Time for a connection whose work has waited long enough already. */
 const shortestAttemptMs = 1_000;
 
 /**
  * Runs `work` on a connection of the pool until the deadline. Then the running statement is cancelled in Postgres and
  * no other one is sent. A transaction that `work` leaves open is rolled back on every path. A connection that failed,
- * was cancelled or could not be rolled back is not reused.
+ * was cancelled or could not be rolled back is not reused. Neither is one to a read-only server: it may have been opened to
+ * a standby in a failover, while new ones reach the primary.
  */
 export function connectWithin<R>(source: Source, work: (connection: Connection) => Promise<R>): Promise<R> {
   const deadline = currentDeadline();
@@ -123,6 +129,9 @@ function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cance
   let isCancelled = false;
   /** A text of several statements failed: the driver does not know yet whether a transaction is open. */
   let isUnknown = false;
+  let isReadOnly = false;
+  const usedSince = firstUsedAt.get(client) ?? performance.now();
+  firstUsedAt.set(client, usedSince);
   let closing: NodeJS.Timeout | undefined;
   const fail = (error: unknown): void => {
     failure ??= error;
@@ -147,6 +156,7 @@ function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cance
       return result;
     } catch (error) {
       if (typeof statement === 'string') isUnknown = true;
+      if (sqlState(error) === readOnly) isReadOnly = performance.now() - usedSince >= readOnlyAgeMs;
       throw error;
     } finally {
       active--;
@@ -181,7 +191,7 @@ function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cance
       client.off('error', fail);
       const isClean = client.getTransactionStatus() === 'I' && active === 0;
       // A late cancellation would hit the next statement.
-      client.release(failure !== undefined || isCancelled || !isClean);
+      client.release(failure !== undefined || isCancelled || isReadOnly || !isClean);
     },
   };
 }
