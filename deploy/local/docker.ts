@@ -63,9 +63,9 @@ export async function startDocker(context: ServerContext, recipe: ContainerRecip
     },
     start: async () => {
       await run('docker', ['start', container]);
-      const deadline = Date.now() + 60_000;
+      const deadline = performance.now() + 60_000;
       while (!(await recipe.answers().catch(() => false))) {
-        if (Date.now() > deadline) throw new Error(`${container} does not answer`);
+        if (performance.now() > deadline) throw new Error(`${container} does not answer`);
         await sleep(50);
       }
     },

@@ -65,11 +65,11 @@ async function startServer(recipe: Recipe): Promise<ServerProcess> {
     const started = await spawnUntilItAnswers(recipe, () => isWanted);
     child = started;
     server.pid = started.pid;
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     void exitOf(started, { isAwaited: false }).then(async () => {
       await settled();
       if (!isWanted || starting || child !== started) return;
-      if (Date.now() - startedAt > STEADY_MS) delayMs = FIRST_DELAY_MS;
+      if (performance.now() - startedAt > STEADY_MS) delayMs = FIRST_DELAY_MS;
       beginStart(bringBack(started));
     });
   }
@@ -157,9 +157,9 @@ export async function sweepLeftover(home: string, stopSignal: NodeJS.Signals): P
   if (parentOf(pid) === startedBy) throw new Error(`${home} is in use by process ${startedBy}`);
   signalWithChildren(pid, 'SIGCONT');
   signalProcess(pid, stopSignal);
-  const deadline = Date.now() + STOPS_WITHIN_MS;
+  const deadline = performance.now() + STOPS_WITHIN_MS;
   while (isLeftover(pid, home)) {
-    if (Date.now() > deadline) signalWithChildren(pid, 'SIGKILL');
+    if (performance.now() > deadline) signalWithChildren(pid, 'SIGKILL');
     await sleep(20);
   }
 }
@@ -169,14 +169,14 @@ export function isLeftover(pid: number, home: string): boolean {
 }
 
 async function spawnUntilItAnswers(recipe: Recipe, isWanted: () => boolean): Promise<ChildProcess> {
-  const deadline = Date.now() + STARTS_WITHIN_MS;
+  const deadline = performance.now() + STARTS_WITHIN_MS;
   for (;;) {
     const child = spawnDetached(recipe);
     if (child.pid !== undefined) await writeFile(pidFileOf(recipe.home), `${child.pid} ${process.pid}`);
     if (await answersBeforeExit(recipe, child, () => (isWanted() ? deadline : 0))) return child;
     if (!isWanted()) throw new Error(`${recipe.name} is not wanted any more`);
     // After a SIGKILL the dying process can hold the port or the shared memory for a moment.
-    if (Date.now() > deadline - STARTS_WITHIN_MS + 30_000) throw new Error(failureOf(recipe, child));
+    if (performance.now() > deadline - STARTS_WITHIN_MS + 30_000) throw new Error(failureOf(recipe, child));
     await sleep(200);
   }
 }
@@ -185,7 +185,7 @@ async function answersBeforeExit(recipe: Recipe, child: ChildProcess, deadline: 
   for (;;) {
     if (hasExited(child)) return false;
     if (await recipe.answers().catch(() => false)) return !hasExited(child);
-    if (Date.now() > deadline()) {
+    if (performance.now() > deadline()) {
       if (child.pid !== undefined) signalWithChildren(child.pid, 'SIGKILL');
       await exitOf(child);
       return false;
