@@ -1,4 +1,4 @@
-import { type Database, type Executor, sql } from '@natter/database';
+import { type Database, type Executor, sql, untilDeadline, withoutDeadline } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
 import type { Bus, CommonConfig, Owner, Process } from '@natter/service-kit';
 import { z } from 'zod';
@@ -28,23 +28,54 @@ export const lives = sql.fragment`expires_at > (
  * Locks queues in the order of their ids. Statements that lock several take them in this order, because after an outage all
  * queues are extended while their clients poll: in different orders the statements would deadlock.
  */
-const heldQueues = (tables: Fragment, condition: Fragment) => sql.fragment`
-  SELECT queue.queue_id FROM ${tables} WHERE ${condition} ORDER BY queue.queue_id FOR UPDATE OF queue`;
+const heldQueues = (condition: Fragment, limit = sql.fragment``) => sql.fragment`
+  SELECT queue.queue_id FROM event_queue.queue WHERE ${condition} ORDER BY queue.queue_id ${limit} FOR UPDATE OF queue`;
 
-const queueTable = sql.fragment`event_queue.queue`;
+const outageRow = z.object({ at: z.string() });
+const extendedRow = z.object({ count: z.number(), last: z.string().nullable() });
+const extendedAtOnce = 1_000;
+/** The end of the outage that this process is recording. */
+const extending = new WeakMap<Database, Promise<void>>();
 
 /**
  * Records that clients can poll: a gateway confirmed it over NATS and this process, and Postgres writes it. While one
- * of them was away no client could poll, so queues that were alive at the last mark are extended by that time.
+ * of them was away no client could poll, so queues that were alive at the last mark are extended by that time before the
+ * mark advances.
  */
 export async function markService(database: Database): Promise<void> {
-  const all = sql.fragment`${queueTable}, marked, make_interval(secs => ${outageSeconds}) grace`;
-  await database.run(sql.unsafe`
-    WITH before AS (SELECT at FROM event_queue.alive WHERE at < now() - interval '500 milliseconds' FOR UPDATE),
-      marked AS (UPDATE event_queue.alive SET at = now() FROM before RETURNING before.at),
-      held AS (${heldQueues(all, sql.fragment`marked.at < now() - grace AND expires_at > marked.at - grace`)})
-    UPDATE event_queue.queue q SET expires_at = q.expires_at + (now() - marked.at) FROM marked, held
-    WHERE q.queue_id = held.queue_id`);
+  const [outage] = await database.any(sql.type(outageRow)`
+    WITH marked AS (
+      UPDATE event_queue.alive SET at = now()
+      WHERE at < now() - interval '500 milliseconds' AND at >= now() - make_interval(secs => ${outageSeconds}))
+    SELECT at::text AS at FROM event_queue.alive WHERE at < now() - make_interval(secs => ${outageSeconds})`);
+  if (!outage) return;
+  // With many queues it takes longer than a confirmation may: the next one waits for the rest.
+  const running =
+    extending.get(database) ??
+    withoutDeadline(() => endOutage(database, outage.at)).finally(() => extending.delete(database));
+  extending.set(database, running);
+  await untilDeadline(running);
+}
+
+/**
+ * In batches, so that polls wait for no more than one. Several processes may do it, and one that is killed leaves it to another:
+ * then a queue is extended twice, but never beyond the life of one that is polled now.
+ */
+async function endOutage(database: Database, at: string): Promise<void> {
+  const since = sql.fragment`${at}::timestamptz`;
+  for (let last: string | null = ''; last !== null; ) {
+    const isNext = sql.fragment`queue.queue_id > ${last} AND expires_at > ${since} - make_interval(secs => ${outageSeconds})
+      AND EXISTS (SELECT FROM event_queue.alive WHERE at = ${since})`;
+    const extended: z.output<typeof extendedRow> = await database.one(sql.type(extendedRow)`
+      WITH held AS (${heldQueues(isNext, sql.fragment`LIMIT ${extendedAtOnce}`)}),
+        extended AS (
+          UPDATE event_queue.queue q
+          SET expires_at = greatest(q.expires_at, least(q.expires_at + (now() - ${since}), now() + q.idle_timeout * 1.25))
+          FROM held WHERE q.queue_id = held.queue_id RETURNING q.queue_id)
+      SELECT count(*) AS count, max(queue_id) AS last FROM extended`);
+    last = extended.count === extendedAtOnce ? extended.last : null;
+  }
+  await database.run(sql.unsafe`UPDATE event_queue.alive SET at = now() WHERE at = ${since}`);
 }
 
 /** Extends the life of queues that are polled; returns those that are alive. */
@@ -52,7 +83,7 @@ export async function touchQueues(database: Database, realmId: number, ids: read
   const asked = sql.fragment`realm_id = ${realmId} AND queue_id = ANY(${sql.array(ids, 'text')}) AND ${lives}`;
   // Gateways extend a queue when a quarter of its time has passed, so a quarter is added.
   const alive = await database.any(sql.type(idRow)`
-    WITH held AS (${heldQueues(queueTable, asked)})
+    WITH held AS (${heldQueues(asked)})
     UPDATE event_queue.queue q SET expires_at = now() + q.idle_timeout * 1.25 FROM held
     WHERE q.queue_id = held.queue_id RETURNING q.queue_id`);
   return alive.map(({ queue_id }) => queue_id);
@@ -62,7 +93,7 @@ export async function touchQueues(database: Database, realmId: number, ids: read
 export async function endQueues(executor: Executor, realmId: number, condition: Fragment): Promise<string[]> {
   const mine = sql.fragment`realm_id = ${realmId} AND ${condition}`;
   const ended = await executor.any(sql.type(idRow)`
-    WITH held AS (${heldQueues(queueTable, mine)})
+    WITH held AS (${heldQueues(mine)})
     DELETE FROM event_queue.queue q USING held WHERE q.queue_id = held.queue_id RETURNING q.queue_id`);
   return ended.map(({ queue_id }) => queue_id);
 }

@@ -62,25 +62,43 @@ async function touch(call: Call) {
   return rowsOf(...touched);
 }
 
-/** Advances the mark that clients can poll, and the expiry of queues after an outage. */
+/** Advances the mark that clients can poll; returns it where it stood still in an outage. */
 async function mark({ tx, values, server }: Call) {
-  const isDue = () => aliveAt(tx) < server.now() - 500;
-  if (!isDue()) return changed(0);
-  await tx.lock(`${aliveTable} `);
-  if (!isDue()) return changed(0);
-  const before = aliveAt(tx);
-  tx.put(aliveTable, '', { at: server.now() });
   const graceMs = Number(values[1]) * 1_000;
-  if (before >= server.now() - graceMs) return changed(0);
-  let count = 0;
-  for (const [id] of queues(tx).sort(byId)) {
+  const isDue = () => aliveAt(tx) < server.now() - 500 && aliveAt(tx) >= server.now() - graceMs;
+  const before = aliveAt(tx);
+  if (isDue()) {
+    await tx.lock(`${aliveTable} `);
+    if (isDue()) tx.put(aliveTable, '', { at: Math.floor(server.now()) });
+  }
+  return before < server.now() - graceMs ? rowsOf({ at: new Date(before).toISOString() }) : rowsOf();
+}
+
+/** Extends a batch of queues after an outage. */
+async function extend({ tx, values, server }: Call) {
+  const [after, at, outageSeconds, , limit, , factor] = values;
+  const since = Date.parse(String(at));
+  const isNext = (queue: QueueRow): boolean => queue.expiresAt > since - Number(outageSeconds) * 1_000;
+  const found = queues(tx).filter(([id, queue]) => id > String(after) && isNext(queue) && aliveAt(tx) === since);
+  const ids: string[] = [];
+  for (const [id] of found.sort(byId)) {
+    if (ids.length === Number(limit)) break;
     await tx.lock(`${table} ${id}`);
     const queue = queueOf(tx, id);
-    if (!queue || queue.expiresAt <= before - graceMs) continue;
-    tx.put(table, id, { ...queue, expiresAt: queue.expiresAt + server.now() - before });
-    count++;
+    if (!queue || !isNext(queue)) continue;
+    const longest = Math.min(queue.expiresAt + server.now() - since, server.now() + queue.idleMs * Number(factor));
+    tx.put(table, id, { ...queue, expiresAt: Math.max(queue.expiresAt, longest) });
+    ids.push(id);
   }
-  return changed(count);
+  return rowsOf({ count: ids.length, last: ids.at(-1) ?? null });
+}
+
+async function endOutage({ tx, values, server }: Call) {
+  const isSame = () => aliveAt(tx) === Date.parse(String(values[0]));
+  if (isSame()) await tx.lock(`${aliveTable} `);
+  if (!isSame()) return changed(0);
+  tx.put(aliveTable, '', { at: Math.floor(server.now()) });
+  return changed(1);
 }
 
 async function remove(tx: Transaction, isRemoved: (queue: QueueRow, id: string) => boolean) {
@@ -99,7 +117,9 @@ async function remove(tx: Transaction, isRemoved: (queue: QueueRow, id: string) 
 export const queueShapes: Shape[] = [
   [/^INSERT INTO event_queue\.queue/, insert],
   [/^WITH held AS \(SELECT queue\.queue_id FROM event_queue\.queue WHERE realm_id = \? AND queue_id = ANY/, touch],
-  [/^WITH before AS \(SELECT at FROM event_queue\.alive WHERE at < now\(\) - interval \? FOR UPDATE\)/, mark],
+  [/^WITH marked AS \(UPDATE event_queue\.alive SET at = now\(\)/, mark],
+  [/^WITH held AS \(SELECT queue\.queue_id FROM event_queue\.queue WHERE queue\.queue_id > \?/, extend],
+  [/^UPDATE event_queue\.alive SET at = now\(\) WHERE at = /, endOutage],
   [
     /^SELECT q\.record FROM unnest\(/,
     (call) => {
