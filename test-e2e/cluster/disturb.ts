@@ -16,28 +16,82 @@ export const nodesOf = (component: string): string[] => podsOf(component).map(({
 
 /** Moves all pods of a component to a node, one after another. */
 export async function place(component: string, node: string): Promise<void> {
+  while (await move(component, (from) => from !== node, [node]));
+}
+
+/**
+ * Distributes the services so that each has a pod on `node` or elsewhere that survives its loss, and that one gateway is
+ * on it.
+ */
+export async function expose(node: string): Promise<void> {
   const others = schedulableNodes().filter((name) => name !== node);
-  for (const other of others) kubectl(['cordon', other]);
+  for (const service of services)
+    if (nodesOf(service).every((name) => name === node)) await move(service, () => true, others);
+  if (!nodesOf('gateway').includes(node)) await move('gateway', () => true, [node]);
+}
+
+/** Replaces one pod of a component, if any is on such a node, by one on the given nodes. Returns whether it did. */
+async function move(component: string, isFrom: (node: string) => boolean, nodes: string[]): Promise<boolean> {
+  const pods = podsOf(component);
+  const moved = pods.find(({ spec }) => isFrom(spec.nodeName ?? ''));
+  if (!moved) return false;
+  const closed = schedulableNodes().filter((name) => !nodes.includes(name));
+  for (const name of closed) kubectl(['cordon', name]);
   try {
-    const pods = podsOf(component);
-    for (const { metadata, spec } of pods) {
-      if (spec.nodeName === node) continue;
-      kubectl(['delete', 'pod', metadata.name, '--wait=false']);
-      await untilReady(component, pods.length);
-    }
+    kubectl(['delete', 'pod', moved.metadata.name, '--wait=false']);
+    await untilReady(component, pods.length);
   } finally {
-    for (const other of others) kubectl(['uncordon', other]);
+    for (const name of closed) kubectl(['uncordon', name]);
   }
+  return true;
 }
 
 /** Deletes one pod of each service, and waits until each is replaced. */
-export async function deletePodOfEach(args: string[]): Promise<void> {
-  for (const service of services) {
+export async function deletePodOfEach(of: string[], args: string[] = []): Promise<void> {
+  for (const service of of) {
     const [pod, ...rest] = podsOf(service) as [Pod, ...Pod[]];
     kubectl(['delete', 'pod', pod.metadata.name, '--wait=false', ...args]);
     await untilReady(service, rest.length + 1);
   }
 }
+
+/**
+ * Ends the process of one pod of a service without any of its own code. No signal from inside ends the first process of
+ * a container, so it is told to over its debugger, which listens inside the container alone.
+ */
+const crash = `
+  process.kill(1, 'SIGUSR1');
+  const targets = async () => {
+    for (;;) {
+      const answer = await fetch('http://127.0.0.1:9229/json').catch(() => undefined);
+      if (answer) return answer.json();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  const [{ webSocketDebuggerUrl }] = await targets();
+  const socket = new WebSocket(webSocketDebuggerUrl);
+  const expression = 'setTimeout(() => process.reallyExit(137), 100)';
+  socket.onopen = () => socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
+  // The end waits until no debugger is connected.
+  socket.onmessage = () => socket.close();`;
+
+/** Crashes one process of each service, and waits until its container runs again. */
+export async function crashOneOfEach(of: string[]): Promise<void> {
+  for (const service of of) {
+    const [pod, ...rest] = podsOf(service) as [Pod, ...Pod[]];
+    const { name } = pod.metadata;
+    const before = restartsOf(pod);
+    const node = ['/usr/local/bin/node', '--input-type=module', '-e', crash];
+    // The end of the container ends the command too.
+    kubectl(['exec', name, '-c', service, '--', ...node], { mayFail: true });
+    const isRestarted = (): boolean =>
+      podsOf(service).some((one) => one.metadata.name === name && restartsOf(one) > before);
+    await until(`a restart of ${name}`, 60, isRestarted);
+    await untilReady(service, rest.length + 1);
+  }
+}
+
+const restartsOf = ({ status }: Pod): number => status.containerStatuses?.[0]?.restartCount ?? 0;
 
 /** Deletes the pod of a server of evaluation mode, and waits for the next one. */
 export async function deleteServer(server: string): Promise<number> {

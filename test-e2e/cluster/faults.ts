@@ -1,22 +1,25 @@
 /**
- * A load that goes on through an upgrade from the previous release, a rollback, deleted and killed pods, and a drained
- * node: none of its requests may fail. Deleted servers and a lost node may cost requests, which are counted.
+ * A load that goes on through an upgrade from the previous release, a rollback, deleted pods, crashed services and a
+ * drained node: none of its requests may fail. Crashed gateways, deleted servers and a lost node may cost requests,
+ * which are counted.
  */
-import { deletePodOfEach, deleteServer, drain, lose, nodesOf, place, schedulableNodes } from './disturb.ts';
-import { helm, step, until, untilReady, watch } from './kubernetes.ts';
 import {
-  type Counters,
-  checkNone,
-  counters,
-  createUser,
-  reportFailures,
-  startLoad,
-  stopLoad,
-  untilDelivered,
-} from './load.ts';
-import { current, ensureRealm, previous, serverPods, services, testValues, upgrade } from './release.ts';
+  crashOneOfEach,
+  deletePodOfEach,
+  deleteServer,
+  drain,
+  expose,
+  lose,
+  nodesOf,
+  place,
+  schedulableNodes,
+} from './disturb.ts';
+import { helm, step, until, untilReady, watch } from './kubernetes.ts';
+import { type Counters, checkNone, counters, reportFailures, startLoad, stopLoad, untilDelivered } from './load.ts';
+import { current, ensureRealm, isHealthy, previous, serverPods, services, testValues, upgrade } from './release.ts';
 
 const leastRequests = 10_000;
+const behindGateways = services.filter((service) => service !== 'gateway');
 
 export async function faults(): Promise<void> {
   step(`the previous release, ${previous.image}`);
@@ -25,15 +28,17 @@ export async function faults(): Promise<void> {
   const [node = '', other] = schedulableNodes();
   // The load and the servers stay on one node, so that drained and lost nodes hold services alone.
   for (const server of ['postgres', 'redis', 'nats']) await place(server, node);
-  startLoad({ pods: 2, node, user: createUser() });
+  await until('the doctor finds nothing', 180, isHealthy);
+  startLoad({ pods: 2, node });
   try {
     await untilDelivered(50);
     const before = counters();
     await upgrades(before);
     await losePods(before);
-    if (other !== undefined) await loseNodes(before, other);
+    if (other !== undefined) await drainNode(before, other);
     await until(`${leastRequests} requests`, 900, () => counters().requests - before.requests >= leastRequests);
     checkNone('all of this', before);
+    await loseGateways();
     await loseServers();
     if (other !== undefined) await loseNode(other);
   } finally {
@@ -58,17 +63,22 @@ async function upgrades(before: Counters): Promise<void> {
 }
 
 const isService = (line: string): boolean => services.some((service) => line.startsWith(`natter-${service} `));
+/** Kubernetes forgets the pod at once, and newer versions give it hardly any time to end. */
+const forced = ['--grace-period=0', '--force'];
 
 async function losePods(before: Counters): Promise<void> {
   step('one pod of each service is deleted');
-  await deletePodOfEach([]);
+  await deletePodOfEach(services);
   checkNone('deleted pods', before);
-  step('one pod of each service is killed');
-  await deletePodOfEach(['--grace-period=0', '--force']);
-  checkNone('killed pods', before);
+  step('one pod of each service behind the gateways is deleted by force');
+  await deletePodOfEach(behindGateways, forced);
+  checkNone('pods deleted by force', before);
+  step('one process of each service behind the gateways crashes');
+  await crashOneOfEach(behindGateways);
+  checkNone('crashed processes', before);
 }
 
-async function loseNodes(before: Counters, node: string): Promise<void> {
+async function drainNode(before: Counters, node: string): Promise<void> {
   step(`${node}, which has both gateways, is drained`);
   await place('gateway', node);
   if (nodesOf('gateway').some((name) => name !== node)) throw new Error(`not all gateways are on ${node}`);
@@ -76,24 +86,47 @@ async function loseNodes(before: Counters, node: string): Promise<void> {
   checkNone('drained node', before);
 }
 
+/** Runs a fault that may cost requests, which are counted until everything works again. */
+async function count(what: string, fault: () => Promise<string>): Promise<void> {
+  step(what);
+  const [before, since] = [counters(), new Date().toISOString()];
+  const seen = await fault();
+  await untilDelivered(50);
+  await reportFailures(`${what}${seen}`, since, before);
+}
+
+async function loseGateways(): Promise<void> {
+  await count('a gateway is deleted by force', async () => {
+    await deletePodOfEach(['gateway'], forced);
+    return '';
+  });
+  await count('a gateway crashes', async () => {
+    await crashOneOfEach(['gateway']);
+    return '';
+  });
+}
+
 async function loseServers(): Promise<void> {
-  for (const server of ['redis', 'nats', 'postgres']) {
-    step(`the pod of ${server} is deleted`);
-    const [before, since] = [counters(), new Date().toISOString()];
-    const duration = await deleteServer(server);
-    await untilReady(server, 1);
-    await untilDelivered(50);
-    reportFailures(`deleted ${server} (another pod after ${duration} s)`, since, before);
-  }
+  for (const server of ['redis', 'nats', 'postgres'])
+    await count(`the pod of ${server} is deleted`, async () => {
+      const duration = await deleteServer(server);
+      await untilReady(server, 1);
+      return ` (another pod after ${duration} s)`;
+    });
 }
 
 async function loseNode(node: string): Promise<void> {
   const command = process.env.NATTER_LOSE_NODE;
   if (command === undefined) return step('no node is lost: NATTER_LOSE_NODE names no command');
-  step(`${node} is lost with one gateway at least`);
-  await place('gateway', node);
-  const [before, since] = [counters(), new Date().toISOString()];
-  const noticed = await lose(node, command);
-  await untilDelivered(50);
-  reportFailures(`lost node (Kubernetes noticed after ${noticed} s)`, since, before);
+  await expose(node);
+  const onNode = services.filter((service) => nodesOf(service).includes(node));
+  await count(`${node} is lost with one pod each of ${onNode.join(', ')}`, async () => {
+    const noticed = await lose(node, command);
+    return ` (Kubernetes noticed after ${noticed} s)`;
+  });
+  // Kubernetes gives a lost node five minutes.
+  await count(`pods of ${node} are replaced`, async () => {
+    for (const service of onNode) await untilReady(service, 2, 600);
+    return '';
+  });
 }

@@ -48,7 +48,11 @@ export const json = <T>(args: string[]): T => JSON.parse(kubectl([...args, '-o',
 export interface Pod {
   metadata: { name: string; uid: string; deletionTimestamp?: string };
   spec: { nodeName?: string };
-  status: { phase: string; conditions?: { type: string; status: string }[] };
+  status: {
+    phase: string;
+    conditions?: { type: string; status: string }[];
+    containerStatuses?: { restartCount: number }[];
+  };
 }
 
 const componentIs = (component: string, release = 'natter'): string =>
@@ -98,9 +102,13 @@ export function watch(args: string[]): { stop(): string[] } {
   const child: ChildProcess = spawn('kubectl', ['-n', namespace, ...args, '--watch'], {
     stdio: ['ignore', file, 'ignore'],
   });
+  const end = (): void => void child.kill();
+  // A part that fails does not stop its watch.
+  process.once('exit', end);
   return {
     stop: () => {
-      child.kill();
+      process.off('exit', end);
+      end();
       closeSync(file);
       const lines = readFileSync(path, 'utf8').split('\n');
       rmSync(directory, { recursive: true });

@@ -123,7 +123,7 @@ setInterval(() => {
 // Polls that are only held: no event of these queues ever comes.
 for (let index = 0; index < Number(LOAD_POLLS); index += 1) {
   // The registers of one user at the same time are limited.
-  await pause(500);
+  await pause(1_000);
   repeat(100, async () => {
     const queue = await request('POST', '/register', { event_types: '["realm"]' });
     let cursor = queue?.last_event_id;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { User } from './client.ts';
 import { kubectl, namesOf, until } from './kubernetes.ts';
-import { current, host, natter } from './release.ts';
+import { containerSecurity, current, host, natter, podSecurity } from './release.ts';
 
 export interface Counters {
   requests: number;
@@ -30,45 +30,58 @@ export function createUser(): User {
   return { email, key: /api_key: (\w+)/.exec(made)?.[1] ?? '' };
 }
 
-/** Settings are those of load.mjs. */
+/** Starts pods, each with a user of its own. Settings are those of load.mjs. */
 export function startLoad(
-  { pods, node, user }: { pods: number; node?: string | undefined; user: User },
+  { pods, node }: { pods: number; node?: string | undefined },
   settings: Record<string, string> = {},
 ): void {
   kubectl(['delete', 'configmap', 'load', '--ignore-not-found']);
   kubectl(['create', 'configmap', 'load', `--from-file=${join(import.meta.dirname, 'load.mjs')}`]);
   // By address: a cluster's own DNS is not what is measured.
   const address = kubectl(['get', 'service', 'natter-gateway', '-o', 'jsonpath={.spec.clusterIP}']);
-  const env = Object.entries({
-    LOAD_URL: `http://${address}`,
-    LOAD_EMAIL: user.email,
-    LOAD_KEY: user.key,
-    ...settings,
-  }).map(([name, value]) => ({ name, value }));
-  const container = {
+  const containerOf = ({ email, key }: User): object => ({
     name: 'load',
     image: current.image,
     command: ['/usr/local/bin/node', '/load/load.mjs'],
-    env,
+    env: Object.entries({
+      LOAD_URL: `http://${address}`,
+      LOAD_EMAIL: email,
+      LOAD_KEY: key,
+      ...settings,
+    }).map(([name, value]) => ({ name, value })),
     resources: { requests: { cpu: '10m', memory: '64Mi' } },
+    securityContext: containerSecurity,
     volumeMounts: [{ name: 'load', mountPath: '/load' }],
-  };
-  const spec = {
-    restartPolicy: 'Never',
-    ...(node === undefined ? {} : { nodeSelector: { 'kubernetes.io/hostname': node } }),
-    containers: [container],
-    volumes: [{ name: 'load', configMap: { name: 'load' } }],
-  };
+  });
   const base = namesOf('pods', label).length;
   for (let index = 0; index < pods; index += 1) {
+    const spec = {
+      restartPolicy: 'Never',
+      securityContext: podSecurity,
+      ...(node === undefined ? {} : { nodeSelector: { 'kubernetes.io/hostname': node } }),
+      containers: [containerOf(createUser())],
+      volumes: [{ name: 'load', configMap: { name: 'load' } }],
+    };
     const metadata = { name: `load-${base + index}`, labels: { 'natter-test': 'load' } };
     kubectl(['apply', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec }) });
   }
 }
 
+const deleteNow = ['--grace-period=0', '--force', '--ignore-not-found'];
+
 export function stopLoad(): void {
-  kubectl(['delete', 'pods', '-l', label, '--grace-period=0', '--force', '--ignore-not-found'], { mayFail: true });
+  kubectl(['delete', 'pods', '-l', label, ...deleteNow], { mayFail: true });
+  seenOf.clear();
 }
+
+/** Ends every pod of the load but the first. */
+export function stopAllButFirst(): void {
+  const others = namesOf('pods', label).filter((name) => name !== 'load-0');
+  kubectl(['delete', 'pods', ...others, ...deleteNow]);
+}
+
+/** The last counters of each pod, for the case that its log cannot be read. */
+const seenOf = new Map<string, Counters>();
 
 const linesOf = (pod: string, args: string[] = []): Line[] =>
   kubectl(['logs', pod, ...args], { mayFail: true })
@@ -92,7 +105,8 @@ export function counters(): Counters {
       .map(({ counters: seen }) => seen)
       .filter((seen) => seen !== undefined)
       .at(-1);
-    for (const name of Object.keys(sum) as (keyof Counters)[]) sum[name] += last?.[name] ?? 0;
+    if (last) seenOf.set(pod, last);
+    for (const name of Object.keys(sum) as (keyof Counters)[]) sum[name] += seenOf.get(pod)?.[name] ?? 0;
   }
   return sum;
 }
@@ -123,8 +137,12 @@ export function checkNone(when: string, since: Counters): void {
   throw new Error(`${when}: ${JSON.stringify(now)}\n${text}`);
 }
 
-/** Reports the failures of a fault that may cost requests: their number, and the time from the first to the last. */
-export function reportFailures(what: string, since: string, before: Counters): void {
+/**
+ * Reports the failures of a fault that may cost requests: their number, and the time from the first to the last. Polls
+ * on a lost connection end only with their deadline, so what they bring is waited for.
+ */
+export async function reportFailures(what: string, since: string, before: Counters): Promise<void> {
+  await until(`${what}: all deliveries`, 240, () => counters().undelivered <= before.undelivered);
   const now = counters();
   const seen = failures().filter(({ at, failure }) => failure !== undefined && at >= since);
   const [first, last] = [seen[0], seen.at(-1)];
@@ -134,6 +152,6 @@ export function reportFailures(what: string, since: string, before: Counters): v
   const kinds = new Map<string, number>();
   for (const { failure = '' } of seen) kinds.set(failure, (kinds.get(failure) ?? 0) + 1);
   for (const [failure, count] of kinds) console.log(`  ${count} × ${failure}`);
-  for (const name of ['doubled', 'reordered', 'queuesLost', 'undelivered'] as const)
+  for (const name of ['doubled', 'reordered', 'queuesLost'] as const)
     if (now[name] !== before[name]) throw new Error(`${what}: ${name} ${now[name] - before[name]}`);
 }

@@ -82,6 +82,14 @@ export function ensureRealm(): void {
   natter('realm', 'create', '--host', host, '--name', 'E2E', '--owner-email', `owner@${host}`, '--default');
 }
 
+/** The restricted pod security standard, which a namespace of the run may enforce. */
+export const podSecurity = { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } };
+export const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+
 /** Runs the natter command of the running release in a pod, with the credentials of the operator. */
 export function natter(...args: string[]): string {
   const image = kubectl([
@@ -96,7 +104,8 @@ export function natter(...args: string[]): string {
     (label) => `app.kubernetes.io/${label}`,
   );
   const envFrom = [{ secretRef: { name: 'natter-operator-credentials' } }];
-  const spec = { containers: [{ name, image, args, envFrom }] };
+  const container = { name, image, args, envFrom, securityContext: containerSecurity };
+  const spec = { securityContext: podSecurity, containers: [container] };
   const pod = [`--image=${image}`, '--restart=Never', `--labels=${labels.join(',')}`];
   kubectl(['run', name, ...pod, `--overrides=${JSON.stringify({ spec })}`]);
   try {
@@ -106,6 +115,14 @@ export function natter(...args: string[]): string {
     throw new Error(`${error instanceof Error ? error.message : error}\n${kubectl(['logs', name], { mayFail: true })}`);
   } finally {
     kubectl(['delete', 'pod', name, '--wait=false'], { mayFail: true });
+  }
+}
+
+export function isHealthy(): boolean {
+  try {
+    return !natter('doctor').includes('FAIL');
+  } catch {
+    return false;
   }
 }
 
