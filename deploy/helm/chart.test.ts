@@ -30,7 +30,7 @@ const everything = {
   image: { pullSecrets: ['registry'] },
   tracing: { endpoint: 'http://otel:4318' },
   autoscaling: { customMetrics: true },
-  backup: { enabled: true },
+  backup: { enabled: true, copy: { image: 'rclone:1' } },
   doctor: { enabled: true },
   networkPolicy: {
     apiFrom: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
@@ -58,7 +58,7 @@ describe.skipIf(helm === undefined)(
     });
 
     test('a restore begins a new epoch before any service can log in, and only in the Job of the migrations', () => {
-      const backup = { enabled: true, restore: 'natter-20261122T031700Z.dump' };
+      const backup = { enabled: true, copy: { image: '' }, restore: 'natter-20261122T031700Z.dump' };
       const objects = render({ values: { ...evaluation, backup } });
       const [job] = of(objects, 'Job') as [KubernetesObject];
       const { initContainers, containers, volumes } = podOf(job);
@@ -73,6 +73,24 @@ describe.skipIf(helm === undefined)(
       const [plain] = of(render({ values: evaluation }), 'Job') as [KubernetesObject];
       expect(podOf(plain).initContainers).toBeUndefined();
       expect(podOf(plain).containers[0].args).not.toContain('--set-passwords');
+    });
+
+    test('a copy of a backup runs after the dump, cannot change it, and alone opens the way to its place', () => {
+      const copy = { image: 'rclone:1', args: ['copy', '/backup', 'store:natter'], existingSecret: 'store' };
+      const objects = render({ values: { backup: { enabled: true, copy } } });
+      const { initContainers, containers } = podOf(named(objects, 'CronJob', 'natter-backup'));
+      expect(initContainers.map(({ name }: { name: string }) => name)).toEqual(['backup']);
+      expect(containers).toMatchObject([
+        { name: 'copy', image: copy.image, args: copy.args, envFrom: [{ secretRef: { name: 'store' } }] },
+      ]);
+      expect(containers[0].volumeMounts).toContainEqual({ name: 'backup', mountPath: '/backup', readOnly: true });
+      const portsOf = (all: KubernetesObject[], name: string): number[] =>
+        named(all, 'NetworkPolicy', name).spec.egress.flatMap(({ ports }: { ports: { port: number }[] }) =>
+          ports.map(({ port }) => port),
+        );
+      expect(portsOf(objects, 'natter-operator')).toContain(443);
+      expect(portsOf(objects, 'natter-users')).not.toContain(443);
+      expect(portsOf(render({ values: { backup: { enabled: true } } }), 'natter-operator')).not.toContain(443);
     });
 
     test('takes its image by digest where one is given', () => {

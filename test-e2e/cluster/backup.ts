@@ -10,14 +10,20 @@ import { current, ensureRealm, natter, testValues, upgrade } from './release.ts'
 export async function backup(): Promise<void> {
   const { NATTER_POSTGRES_IMAGE } = process.env;
   const image = NATTER_POSTGRES_IMAGE ? { image: NATTER_POSTGRES_IMAGE } : {};
-  const values = { ...testValues(current), backup: { enabled: true, ...image }, doctor: { enabled: true } };
+  // Reads what is on the claim as a program that copies it would.
+  const program = "const fs = require('node:fs'); console.log('to copy:', fs.readdirSync('/backup').join(' '))";
+  const copy = { image: current.image, command: ['/usr/local/bin/node', '-e', program] };
+  const values = { ...testValues(current), backup: { enabled: true, copy, ...image }, doctor: { enabled: true } };
   upgrade(current, values);
   ensureRealm();
   const user = createUser();
   const old = request(user, 'POST', '/register', { event_types: '["message"]' }).queue_id ?? '';
   send(user, 'before the backup');
   step('the jobs of the CronJobs');
-  for (const name of ['doctor', 'backup']) console.log(runJob(name));
+  console.log(runJob('doctor'));
+  const copied = runJob('backup');
+  console.log(copied);
+  if (!/\.dump/.test(copied) || !/\.roles\.sql/.test(copied)) throw new Error('the copy of the backup has no dump');
   const last = send(user, 'after the backup');
   step('everything is lost but the claim of the backups');
   helm(['uninstall', 'natter']);
@@ -47,7 +53,7 @@ function runJob(name: string): string {
   kubectl(['apply', '-f', '-'], { input: JSON.stringify(object) });
   try {
     kubectl(['wait', `job/${job}`, '--for=condition=Complete', '--timeout=180s']);
-    return kubectl(['logs', `job/${job}`]);
+    return kubectl(['logs', `job/${job}`, '--all-containers']);
   } catch (error) {
     const logs = kubectl(['logs', `job/${job}`], { mayFail: true });
     throw new Error(`${error instanceof Error ? error.message : error}\n${logs}`);

@@ -15,6 +15,37 @@ ls -1 natter-*.dump | head -n -{{ .Values.backup.keep }} | while read -r old; do
 echo "$name.dump: $(wc -c < "$name.dump") bytes; $(ls -1 natter-*.dump | wc -l) dumps"
 {{- end -}}
 
+{{- /* Runs after the dump. The image may have no shell. */ -}}
+{{- define "natter.copyContainer" -}}
+{{- $copy := .Values.backup.copy -}}
+- name: copy
+  image: {{ $copy.image }}
+  {{- with $copy.command }}
+  command: {{ . | toJson }}
+  {{- end }}
+  {{- with $copy.args }}
+  args: {{ . | toJson }}
+  {{- end }}
+  workingDir: /backup
+  env:
+    - { name: HOME, value: /tmp }
+    {{- range $key, $value := $copy.env }}
+    - name: {{ $key }}
+      value: {{ include "natter.settingValue" $value | quote }}
+    {{- end }}
+  {{- with $copy.existingSecret }}
+  envFrom:
+    - secretRef: { name: {{ . }} }
+  {{- end }}
+  securityContext:
+    {{- include "natter.containerSecurity" . | nindent 4 }}
+  resources:
+    {{- toYaml .Values.backup.resources | nindent 4 }}
+  volumeMounts:
+    - { name: backup, mountPath: /backup, readOnly: true }
+    - { name: tmp, mountPath: /tmp }
+{{- end -}}
+
 {{- /* The comment is written first, so that a second attempt knows what is in the database. */ -}}
 {{- define "natter.restoreScript" -}}
 {{- $latest := eq .Values.backup.restore "latest" -}}

@@ -213,6 +213,12 @@
 {{- if and .Values.backup.restore (not .Values.migrations.enabled) }}
 - backup.restore needs migrations.enabled: their Job restores
 {{- end -}}
+{{- if and .Values.backup.copy.image (not .Values.backup.enabled) }}
+- backup.copy needs backup.enabled: it runs after the dump
+{{- end -}}
+{{- if hasKey .Values.backup.copy.env "HOME" }}
+- backup.copy.env: HOME is set by the chart
+{{- end -}}
 {{- include "natter.checkResources" (dict "path" "backup.resources" "resources" .Values.backup.resources) -}}
 {{- if and .Values.serviceAccount.create (eq .Values.serviceAccount.name "default") }}
 - serviceAccount.name: every namespace has a ServiceAccount "default"; set serviceAccount.create to false to use it
