@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -76,6 +78,25 @@ async function redisKeysOf(realmId: number): Promise<string[]> {
   redis.disconnect();
   return found;
 }
+
+test('a command connects again when its first connection to Postgres is cut', async () => {
+  const postgres = new URL(system.servers.postgresUrl);
+  const [port, host] = [Number(postgres.port), postgres.hostname];
+  let count = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    if (count++ === 0) return void socket.destroy();
+    const upstream = connect(port, host);
+    upstream.on('error', () => socket.destroy());
+    socket.pipe(upstream).pipe(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  postgres.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listed = await runNatter({ ...settings, NATTER_POSTGRES_ADMIN_URL: String(postgres) }, ['realm', 'list']);
+  server.close();
+  expect(listed).toEqual(await natter('realm', 'list'));
+  expect([listed.code, count]).toEqual([0, 2]);
+});
 
 describe('natter realm create', () => {
   test('makes a realm, its owner and default channels, into which new users come', async () => {

@@ -1,14 +1,33 @@
 import pg from 'pg';
 import { adminUrl } from './migrate.ts';
 
+/** How long Postgres may be unreachable at first: network policies of Kubernetes do not know a new pod at once. */
+const unreachableMs = 10_000;
+const retryMs = 500;
+
 /** Runs `work` with a connection to Postgres as the owner of the database. */
 export async function withPostgres<R>(work: (client: pg.Client) => Promise<R>): Promise<R> {
-  const client = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 10_000 });
-  await client.connect();
+  const client = await connected();
   try {
     return await work(client);
   } finally {
     await client.end();
+  }
+}
+
+async function connected(): Promise<pg.Client> {
+  const until = Date.now() + unreachableMs;
+  for (;;) {
+    const client = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 10_000 });
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      // What Postgres itself answers is final.
+      if (error instanceof pg.DatabaseError || Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
   }
 }
 
