@@ -163,6 +163,8 @@ describe.skipIf(helm === undefined)(
           const drain =
             Number(container.env.find((entry: { name: string }) => entry.name === 'NATTER_DRAIN_MS').value) / 1000;
           expect(slept).toBeGreaterThan(0);
+          // A client with an idle connection gets the time to use it and learn that it ends.
+          expect(drain).toBeGreaterThanOrEqual(service === 'gateway' ? 10 : 1);
           expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(slept + drain + 25);
           expect(deployment.spec.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
           expect(container.args).toEqual([service]);
