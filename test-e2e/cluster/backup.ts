@@ -5,7 +5,7 @@
 import { messagesOf, request, send } from './client.ts';
 import { helm, json, kubectl, step } from './kubernetes.ts';
 import { createUser } from './load.ts';
-import { current, ensureRealm, natter, testValues, upgrade } from './release.ts';
+import { current, ensureRealm, isHealthy, testValues, upgrade } from './release.ts';
 
 export async function backup(): Promise<void> {
   const { NATTER_POSTGRES_IMAGE } = process.env;
@@ -41,7 +41,7 @@ export async function backup(): Promise<void> {
   step('an upgrade with the same values restores nothing again');
   upgrade(current, restoring);
   if (!messagesOf(user).includes('after the restore')) throw new Error('an upgrade restored again');
-  if (natter('doctor').includes('FAIL')) throw new Error('the doctor has a finding after the restore');
+  if (!isHealthy()) throw new Error('the doctor has a finding after the restore');
 }
 
 /** Runs the Job of a CronJob now, and returns what it printed. */

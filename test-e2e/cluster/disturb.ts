@@ -96,7 +96,7 @@ const restartsOf = ({ status }: Pod): number => status.containerStatuses?.[0]?.r
 /** Deletes the pod of a server of evaluation mode, and waits for the next one. */
 export async function deleteServer(server: string): Promise<number> {
   const before = podsOf(server)[0]?.metadata.uid;
-  kubectl(['delete', 'pod', '-l', `app.kubernetes.io/component=${server}`]);
+  kubectl(['delete', 'pod', '-l', `app.kubernetes.io/component=${server}`, '--wait=false']);
   return until(`another ${server}`, 300, () => podsOf(server).some(({ metadata }) => metadata.uid !== before));
 }
 

@@ -100,6 +100,8 @@ async function repeat(everyMs, step) {
   }
 }
 
+// The address of this pod may have been another pod's, whose network policies end a little later.
+while (!(await fetch(`${LOAD_URL}/api/v1/server_settings`).catch(() => undefined))?.ok) await pause(500);
 for (let index = 0; index < Number(LOAD_LANES); index += 1) {
   const name = `load-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
   const lane = { name, waiting: new Map(), seen: new Set(), highest: 0, isFollowing: false };

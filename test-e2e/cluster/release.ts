@@ -120,7 +120,7 @@ export function natter(...args: string[]): string {
 
 export function isHealthy(): boolean {
   try {
-    return !natter('doctor').includes('FAIL');
+    return !natter('doctor', '--wait', '30').includes('FAIL');
   } catch {
     return false;
   }
