@@ -19,15 +19,13 @@ export async function place(component: string, node: string): Promise<void> {
   while (await move(component, (from) => from !== node, [node]));
 }
 
-/**
- * Distributes the services so that each has a pod on `node` or elsewhere that survives its loss, and that one gateway is
- * on it.
- */
+/** Distributes the services so that each has a pod on this node, and one elsewhere. */
 export async function expose(node: string): Promise<void> {
   const others = schedulableNodes().filter((name) => name !== node);
-  for (const service of services)
+  for (const service of services) {
     if (nodesOf(service).every((name) => name === node)) await move(service, () => true, others);
-  if (!nodesOf('gateway').includes(node)) await move('gateway', () => true, [node]);
+    if (!nodesOf(service).includes(node)) await move(service, () => true, [node]);
+  }
 }
 
 /** Replaces one pod of a component, if any is on such a node, by one on the given nodes. Returns whether it did. */

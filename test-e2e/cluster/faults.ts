@@ -1,22 +1,22 @@
 /**
  * A load that goes on through an upgrade from the previous release, a rollback, deleted pods, crashed services and a
- * drained node: none of its requests may fail. Crashed gateways, deleted servers and a lost node may cost requests,
- * which are counted.
+ * drained node: none of its requests may fail. Crashed gateways and deleted servers may cost requests, which are
+ * counted.
  */
-import {
-  crashOneOfEach,
-  deletePodOfEach,
-  deleteServer,
-  drain,
-  expose,
-  lose,
-  nodesOf,
-  place,
-  schedulableNodes,
-} from './disturb.ts';
+import { crashOneOfEach, deletePodOfEach, deleteServer, drain, nodesOf, place, schedulableNodes } from './disturb.ts';
 import { helm, step, until, untilReady, watch } from './kubernetes.ts';
-import { type Counters, checkNone, counters, reportFailures, startLoad, stopLoad, untilDelivered } from './load.ts';
-import { current, ensureRealm, isHealthy, previous, serverPods, services, testValues, upgrade } from './release.ts';
+import { type Counters, checkNone, counters, countFailures, startLoad, stopLoad, untilDelivered } from './load.ts';
+import {
+  current,
+  ensureRealm,
+  isHealthy,
+  previous,
+  serverPods,
+  servers,
+  services,
+  testValues,
+  upgrade,
+} from './release.ts';
 
 const leastRequests = 10_000;
 const behindGateways = services.filter((service) => service !== 'gateway');
@@ -26,8 +26,8 @@ export async function faults(): Promise<void> {
   upgrade(previous, testValues(previous));
   ensureRealm();
   const [node = '', other] = schedulableNodes();
-  // The load and the servers stay on one node, so that drained and lost nodes hold services alone.
-  for (const server of ['postgres', 'redis', 'nats']) await place(server, node);
+  // The load and the servers stay on one node, so that the drained node holds services alone.
+  for (const server of servers) await place(server, node);
   await until('the doctor finds nothing', 180, isHealthy);
   startLoad({ pods: 2, node });
   try {
@@ -40,7 +40,6 @@ export async function faults(): Promise<void> {
     checkNone('all of this', before);
     await loseGateways();
     await loseServers();
-    if (other !== undefined) await loseNode(other);
   } finally {
     stopLoad();
   }
@@ -86,21 +85,12 @@ async function drainNode(before: Counters, node: string): Promise<void> {
   checkNone('drained node', before);
 }
 
-/** Runs a fault that may cost requests, which are counted until everything works again. */
-async function count(what: string, fault: () => Promise<string>): Promise<void> {
-  step(what);
-  const [before, since] = [counters(), new Date().toISOString()];
-  const seen = await fault();
-  await untilDelivered(50);
-  await reportFailures(`${what}${seen}`, since, before);
-}
-
 async function loseGateways(): Promise<void> {
-  await count('a gateway is deleted by force', async () => {
+  await countFailures('a gateway is deleted by force', async () => {
     await deletePodOfEach(['gateway'], forced);
     return '';
   });
-  await count('a gateway crashes', async () => {
+  await countFailures('a gateway crashes', async () => {
     await crashOneOfEach(['gateway']);
     return '';
   });
@@ -108,25 +98,9 @@ async function loseGateways(): Promise<void> {
 
 async function loseServers(): Promise<void> {
   for (const server of ['redis', 'nats', 'postgres'])
-    await count(`the pod of ${server} is deleted`, async () => {
+    await countFailures(`the pod of ${server} is deleted`, async () => {
       const duration = await deleteServer(server);
       await untilReady(server, 1);
       return ` (another pod after ${duration} s)`;
     });
-}
-
-async function loseNode(node: string): Promise<void> {
-  const command = process.env.NATTER_LOSE_NODE;
-  if (command === undefined) return step('no node is lost: NATTER_LOSE_NODE names no command');
-  await expose(node);
-  const onNode = services.filter((service) => nodesOf(service).includes(node));
-  await count(`${node} is lost with one pod each of ${onNode.join(', ')}`, async () => {
-    const noticed = await lose(node, command);
-    return ` (Kubernetes noticed after ${noticed} s)`;
-  });
-  // Kubernetes gives a lost node five minutes.
-  await count(`pods of ${node} are replaced`, async () => {
-    for (const service of onNode) await untilReady(service, 2, 600);
-    return '';
-  });
 }

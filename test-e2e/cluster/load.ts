@@ -1,7 +1,7 @@
 /** Starts the pods of load.mjs on one node, and reads their counters. */
 import { join } from 'node:path';
 import type { User } from './client.ts';
-import { kubectl, namesOf, until } from './kubernetes.ts';
+import { kubectl, namesOf, step, until } from './kubernetes.ts';
 import { containerSecurity, current, host, natter, podSecurity } from './release.ts';
 
 export interface Counters {
@@ -141,7 +141,7 @@ export function checkNone(when: string, since: Counters): void {
  * Reports the failures of a fault that may cost requests: their number, and the time from the first to the last. Polls
  * on a lost connection end only with their deadline, so what they bring is waited for.
  */
-export async function reportFailures(what: string, since: string, before: Counters): Promise<void> {
+async function reportFailures(what: string, since: string, before: Counters): Promise<void> {
   await until(`${what}: all deliveries`, 240, () => counters().undelivered <= before.undelivered);
   const now = counters();
   const seen = failures().filter(({ at, failure }) => failure !== undefined && at >= since);
@@ -154,4 +154,13 @@ export async function reportFailures(what: string, since: string, before: Counte
   for (const [failure, count] of kinds) console.log(`  ${count} × ${failure}`);
   for (const name of ['doubled', 'reordered', 'queuesLost'] as const)
     if (now[name] !== before[name]) throw new Error(`${what}: ${name} ${now[name] - before[name]}`);
+}
+
+/** Runs a fault that may cost requests, which are counted until everything works again. */
+export async function countFailures(what: string, fault: () => Promise<string>): Promise<void> {
+  step(what);
+  const [before, since] = [counters(), new Date().toISOString()];
+  const seen = await fault();
+  await untilDelivered(50);
+  await reportFailures(`${what}${seen}`, since, before);
 }

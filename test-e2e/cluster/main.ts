@@ -1,6 +1,6 @@
 /**
  * The chart on the cluster that KUBECONFIG names: an installation by the notes, a load through upgrades, rollbacks and
- * faults, scaling by metrics, and a backup. `npm run test:cluster -- [notes] [faults] [scale] [backup]` runs these
+ * faults, scaling by metrics, and a backup. `npm run test:cluster -- [notes] [faults] [scale] [backup] [lost-node]` runs these
  * parts, or all of them.
  *
  * NATTER_IMAGE names an image that the cluster can pull; NATTER_PREVIOUS_IMAGE and NATTER_PREVIOUS_CHART the release to
@@ -12,11 +12,12 @@ import { helm as packagedHelm } from '@natter/helm';
 import { backup } from './backup.ts';
 import { faults } from './faults.ts';
 import { helm, kubectl, namespace, run, step } from './kubernetes.ts';
+import { lostNode } from './lost-node.ts';
 import { notes } from './notes.ts';
 import { isInstalled } from './release.ts';
 import { scale } from './scale.ts';
 
-const parts = { notes, faults, scale, backup };
+const parts = { notes, faults, scale, backup, 'lost-node': lostNode };
 const isKept = process.env.NATTER_NAMESPACE !== undefined;
 const chosen = process.argv.slice(2);
 

@@ -19,7 +19,7 @@ export const previous: Version = {
 };
 
 export const services = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
-const servers = ['postgres', 'redis', 'nats'];
+export const servers = ['postgres', 'redis', 'nats'];
 
 type Values = Record<string, unknown>;
 
