@@ -13,6 +13,7 @@ export {
 export { type Appender, appenders } from './events/declare.ts';
 export * from './events/durable-consumers.ts';
 export * from './events/event.ts';
+export { exampleOfEvent } from './events/event-example.ts';
 export * from './events/index.ts';
 export type { LoggedMessage, UnreadDetails } from './events/messages.ts';
 export { type RealmData, type RealmProperty, type RealmValue, realmChange } from './events/organization.ts';
@@ -44,5 +45,6 @@ export * from './operations/index.ts';
 export * from './vocabulary/channel-permissions.ts';
 export { capabilityNames } from './vocabulary/events.ts';
 export { exampleOf } from './vocabulary/examples.ts';
-export { describeFields, meaningOf, vocabularies } from './vocabulary/index.ts';
+export { describeFields, isDeprecated, meaningOf, vocabularies } from './vocabulary/index.ts';
+export { exampleOfSchema } from './vocabulary/schema-examples.ts';
 export * from './vocabulary/user-setting-params.ts';

@@ -7,7 +7,7 @@ test('the API describes itself: as data and as a page', async () => {
   expect(document.body.openapi).toBe('3.1.0');
   expect(Object.keys(document.body.paths)).toEqual(expect.arrayContaining(['/messages', '/register', '/events']));
   const events = await spectator.get('//asyncapi.json');
-  expect(events.body.asyncapi).toBe('3.0.0');
+  expect(events.body.asyncapi).toBe('3.1.0');
   expect(Object.keys(events.body.components.messages)).toEqual(
     expect.arrayContaining(['message', 'heartbeat', 'subscription.peer_add', 'realm_user.update', 'presence']),
   );

@@ -1,7 +1,7 @@
 import type { Operation } from '../model/operation.ts';
 
 /** An example of each parameter that an example request needs, by its name. */
-const values: Readonly<Record<string, unknown>> = {
+export const requestValues: Readonly<Record<string, unknown>> = {
   access: 'b7f3a1c09d5e',
   alert_words: ['deploy', 'outage'],
   allow_subdomains: true,
@@ -171,5 +171,5 @@ export function exampleOf({ name, params, http, page }: Operation): Readonly<Rec
       (required || path.includes(`{${key}}`)) &&
       !(key in own),
   );
-  return { ...Object.fromEntries(needed.map(([key]) => [key, values[key]])), ...own };
+  return { ...Object.fromEntries(needed.map(([key]) => [key, requestValues[key]])), ...own };
 }

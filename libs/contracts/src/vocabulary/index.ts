@@ -24,17 +24,22 @@ export const meaningOf = (name: string): string | undefined => meanings.get(name
 
 interface Schema {
   description?: unknown;
+  deprecated?: boolean;
   properties?: Record<string, unknown>;
   [keyword: string]: unknown;
 }
 
-/** Describes the fields of a JSON Schema that have no description of their own, at every depth. */
+/** Whether a description says that new clients should not use what it describes. */
+export const isDeprecated = (text: unknown): boolean => typeof text === 'string' && /\bdeprecated\b/i.test(text);
+
+/** Describes the fields of a JSON Schema that have no description of their own, at every depth, and marks deprecated ones. */
 export function describeFields(schema: unknown): void {
   if (typeof schema !== 'object' || schema === null) return;
   const { properties = {}, items, additionalProperties, ...rest } = schema as Schema;
   for (const [name, field] of Object.entries(properties as Record<string, Schema>)) {
     const meaning = field.description ?? meaningOf(name);
     if (meaning !== undefined) field.description = meaning;
+    if (isDeprecated(meaning)) field.deprecated = true;
     describeFields(field);
   }
   for (const one of [items, additionalProperties]) describeFields(one);

@@ -1,54 +1,62 @@
-import { type ErrorCode, errorStatus, type Operation } from '@natter/contracts';
+import { type ErrorCode, errorStatus, exampleOfSchema, type Operation } from '@natter/contracts';
 import { resultSchema } from './open-api-schema.ts';
 
 type Json = Record<string, unknown>;
 
-const json = (schema: Json): Json => ({ 'application/json': { schema } });
+const json = (schema: Json, example?: Json): Json => ({
+  'application/json': { schema, ...(example ? { example } : {}) },
+});
 const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
 
+interface Shared {
+  status: number;
+  codes: readonly ErrorCode[];
+  description: string;
+  retryAfter?: true;
+}
+
 /** Responses that any operation may give beside its own errors, by name, with their status. */
-const shared: Record<string, { status: number; codes: readonly ErrorCode[]; description: string; retryAfter?: true }> =
-  {
-    Unauthorized: {
-      status: 401,
-      codes: ['UNAUTHORIZED', 'INVALID_API_KEY', 'USER_DEACTIVATED', 'REALM_DEACTIVATED'],
-      description: 'The credentials are missing or wrong, or the account or the organization is deactivated.',
-    },
-    Forbidden: {
-      status: 403,
-      codes: ['CSRF_FAILED'],
-      description:
-        'A request with a session comes from another site, or does not repeat the token of the cookie `csrftoken`.',
-    },
-    NotFound: {
-      status: 404,
-      codes: ['BAD_REQUEST', 'NOT_FOUND', 'NONEXISTENT_SUBDOMAIN'],
-      description: 'The object, the path or the organization does not exist, or the caller may not see it.',
-    },
-    TooLarge: {
-      status: 413,
-      codes: ['REQUEST_TOO_LARGE'],
-      description: 'The request is larger than the server accepts.',
-    },
-    KeyReused: {
-      status: 422,
-      codes: ['IDEMPOTENCY_KEY_REUSED'],
-      description: 'The Idempotency-Key was used for another request.',
-    },
-    RateLimited: {
-      status: 429,
-      codes: ['RATE_LIMIT_HIT'],
-      description: 'The caller has to wait. The field and the header `retry-after` tell for how many seconds.',
-      retryAfter: true,
-    },
-    InternalError: { status: 500, codes: ['INTERNAL_ERROR'], description: 'The server failed.' },
-    Unavailable: {
-      status: 503,
-      codes: ['SERVICE_UNAVAILABLE'],
-      description: 'The server is busy or a part of it is away. Send the request again after `retry-after` seconds.',
-      retryAfter: true,
-    },
-  };
+const shared: Record<string, Shared> = {
+  Unauthorized: {
+    status: 401,
+    codes: ['UNAUTHORIZED', 'INVALID_API_KEY', 'USER_DEACTIVATED', 'REALM_DEACTIVATED'],
+    description: 'The credentials are missing or wrong, or the account or the organization is deactivated.',
+  },
+  Forbidden: {
+    status: 403,
+    codes: ['CSRF_FAILED'],
+    description:
+      'A request with a session comes from another site, or does not repeat the token of the cookie `csrftoken`.',
+  },
+  NotFound: {
+    status: 404,
+    codes: ['BAD_REQUEST', 'NOT_FOUND', 'NONEXISTENT_SUBDOMAIN'],
+    description: 'The object, the path or the organization does not exist, or the caller may not see it.',
+  },
+  TooLarge: {
+    status: 413,
+    codes: ['REQUEST_TOO_LARGE'],
+    description: 'The request is larger than the server accepts.',
+  },
+  KeyReused: {
+    status: 422,
+    codes: ['IDEMPOTENCY_KEY_REUSED'],
+    description: 'The Idempotency-Key was used for another request.',
+  },
+  RateLimited: {
+    status: 429,
+    codes: ['RATE_LIMIT_HIT'],
+    description: 'The caller has to wait. The field and the header `retry-after` tell for how many seconds.',
+    retryAfter: true,
+  },
+  InternalError: { status: 500, codes: ['INTERNAL_ERROR'], description: 'The server failed.' },
+  Unavailable: {
+    status: 503,
+    codes: ['SERVICE_UNAVAILABLE'],
+    description: 'The server is busy or a part of it is away. Send the request again after `retry-after` seconds.',
+    retryAfter: true,
+  },
+};
 
 export function responseComponents(): Json {
   return {
@@ -68,18 +76,24 @@ export function responseComponents(): Json {
         additionalProperties: true,
       },
     },
-    responses: Object.fromEntries(
-      Object.entries(shared).map(([name, { codes, description, retryAfter }]) => [
-        name,
-        {
-          description: `${description} ${codeList(codes)}`,
-          content: json(ref('schemas', 'Error')),
-          ...(retryAfter ? { headers: { 'Retry-After': ref('headers', 'RetryAfter') } } : {}),
-        },
-      ]),
-    ),
+    responses: Object.fromEntries(Object.entries(shared).map(([name, one]) => [name, sharedResponse(one)])),
   };
 }
+
+function sharedResponse({ codes, description, retryAfter }: Shared): Json {
+  return {
+    description: `${description} ${codeList(codes)}`,
+    content: json(ref('schemas', 'Error'), exampleOfError(codes, retryAfter)),
+    ...(retryAfter ? { headers: { 'Retry-After': ref('headers', 'RetryAfter') } } : {}),
+  };
+}
+
+const exampleOfError = ([code]: readonly ErrorCode[], retryAfter?: true): Json => ({
+  result: 'error',
+  msg: 'The reason, for people',
+  code,
+  ...(retryAfter ? { 'retry-after': 2 } : {}),
+});
 
 const codeList = (codes: readonly string[]): string => `Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`;
 
@@ -156,7 +170,8 @@ function successResponse(result: Operation['result']): Json {
           required: [...new Set([...required, ...((own.required as string[] | undefined) ?? [])])],
         }
       : { allOf: [{ type: 'object', properties: envelope, required }, own] };
-  return { description: 'Success.', content: json(schema) };
+  const example = { result: 'success', msg: '', ...(exampleOfSchema(own) as Json) };
+  return { description: 'Success.', content: json(schema, example) };
 }
 
 /** One response for each status; codes with the same status share it. */
@@ -185,23 +200,28 @@ export function errorResponses(operation: Operation): Json {
     const codes = [...new Set([...among, ...[...own].filter((code) => errorStatus[code] === status)])];
     responses.set(status, {
       description: codeList(codes),
-      content: json({
-        allOf: [
-          ref('schemas', 'Error'),
-          { type: 'object', properties: { code: { enum: codes, description: 'The reason, for programs.' } } },
-        ],
-      }),
+      content: json(
+        {
+          allOf: [
+            ref('schemas', 'Error'),
+            { type: 'object', properties: { code: { enum: codes, description: 'The reason, for programs.' } } },
+          ],
+        },
+        exampleOfError(codes),
+      ),
     });
   }
   if (page)
     for (const status of [400, 404, ...(operation.session === 'begins' ? [401] : [])])
-      responses.set(status, withTexts(responses.get(status) ?? {}));
+      responses.set(status, withTexts(status, responses.get(status) ?? {}));
   return Object.fromEntries([...responses].sort(([a], [b]) => a - b));
 }
 
-function withTexts(response: Json): Json {
-  const content = (response.content ?? json(ref('schemas', 'Error'))) as Json;
-  return { description: response.description ?? shared.NotFound?.description, content: { ...content, ...texts } };
+/** A reference cannot be extended, so the shared response is repeated. */
+function withTexts(status: number, response: Json): Json {
+  const name = nameOf(status);
+  const { content, ...rest } = response.content || !name || !shared[name] ? response : sharedResponse(shared[name]);
+  return { ...rest, content: { ...(content as Json), ...texts } };
 }
 
 const nameOf = (status: number): string | undefined =>

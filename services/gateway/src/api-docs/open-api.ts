@@ -1,6 +1,7 @@
 import {
   exampleOf,
   featureLevel,
+  isDeprecated,
   meaningOf,
   type Operation,
   operations,
@@ -94,6 +95,7 @@ function itemOf(operation: Operation, path: string): Json {
     operationId: name,
     summary: summary.replace(/\.$/, ''),
     description: descriptionOf(operation),
+    ...(isDeprecated(summary) ? { deprecated: true } : {}),
     tags: tags.filter((tag) => tag.operations.has(operation)).map((tag) => tag.name),
     security: securityOf(operation),
     'x-callers': callersOf(operation),
@@ -139,6 +141,7 @@ function parameterOf(operation: Operation, key: string, param: Param, path: stri
     in: inPath ? 'path' : param.header !== undefined ? 'header' : 'query',
     required: inPath || param.required,
     description: describeParameter(param, description),
+    ...(isDeprecated(description) ? { deprecated: true } : {}),
     ...(isText ? { schema, ...example } : { content: { [jsonType]: { schema, ...example } } }),
   };
 }
@@ -169,6 +172,7 @@ function bodyOf(operation: Operation): Json {
           ...(hasFile && key in values ? { examples: [values[key]] } : {}),
           ...schema,
           description: describeParameter(param, description),
+          ...(isDeprecated(description) ? { deprecated: true } : {}),
         };
     if (!isBinary && isJson(param, schema)) encoding[key] = { contentType: jsonType };
   }

@@ -1,0 +1,2 @@
+declare const ruleset: { extends: unknown[]; rules: Record<string, unknown> };
+export default ruleset;
