@@ -1,12 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@natter/client';
-import { findChromium } from '@natter/local/chromium';
 import { type System, type SystemOptions, startSystem } from '@natter/local/system';
 import { buildWebClient } from '@natter/web/build';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openBrowser } from './browsers.ts';
 
 export type PersonName = 'owner' | 'member' | 'member2';
 
@@ -32,7 +31,7 @@ export const withoutLimits = { NATTER_RATE_LIMIT: '1000000', NATTER_RATE_LIMIT_R
 
 export async function openWeb(options: Partial<Pick<SystemOptions, 'env' | 'log'>> = {}): Promise<Web> {
   const { env = {}, log = () => undefined } = options;
-  const [executablePath] = await Promise.all([findChromium(), buildWebClient()]);
+  await buildWebClient();
   const dataDir = await mkdtemp(join(tmpdir(), 'natter-web-'));
   const system = await startSystem({ dataDir, env: { ...process.env, ...env }, log });
   const close = async (browser?: Browser): Promise<void> => {
@@ -45,14 +44,7 @@ export async function openWeb(options: Partial<Pick<SystemOptions, 'env' | 'log'
     return createClient({ url: system.url, email, apiKey: api_key });
   };
   try {
-    const browser = await chromium.launch({
-      executablePath,
-      timeout: 120_000,
-      args: [
-        ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-        ...['--disable-component-update', '--disable-sync'],
-      ],
-    });
+    const browser = await openBrowser();
     return {
       system,
       general: (await clientOf('member').getStreamId({ stream: 'general' })).stream_id,
@@ -88,21 +80,6 @@ async function logIn(
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.locator('main.conversation').waitFor();
   return { page, faults };
-}
-
-interface Finding {
-  id: string;
-  impact: string;
-  nodes: { html: string }[];
-}
-
-/** The serious and critical findings of axe. Code of the page is given as text: this program knows no documents. */
-export async function findingsOf(page: Page): Promise<unknown[]> {
-  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
-  const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()');
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
 }
 
 /** A message of the server, not the echo of one on its way. */

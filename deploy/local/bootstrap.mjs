@@ -1,7 +1,7 @@
 /**
  * Runs before anything is installed, on Node 20 or newer: installs the pinned pnpm, the packages and Node 24, then runs
  * the requested command. `node deploy/local/bootstrap.mjs
- * <start|dev|test|chaos|queues|bench|simulate|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|screenshots|docs|ts|lint|typecheck|install>
+ * <start|dev|test|chaos|queues|bench|simulate|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|screenshots|docs|docs-site|ts|lint|typecheck|install>
  * [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -42,6 +42,7 @@ const tasks = {
   simulate: () => node(['--max-semi-space-size=64', 'test-e2e/simulation/main.ts', ...args]),
   'fuzz-pure': () => node(['test-e2e/fuzz/pure/main.ts', ...args]),
   docs: () => node(['deploy/local/settings-page.ts', ...args]),
+  'docs-site': () => node(['services/gateway/src/docs-site/build.ts', ...args]),
   // Scripts of this repository need Node 24.
   ts: () => node(args),
   lint,

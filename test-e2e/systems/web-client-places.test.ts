@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
+import { findingsOf } from '../browsers.ts';
+import { message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
 
 /** The web client in Chromium keeps the reader's place in a long conversation, and leads to every other place. */
 

@@ -1,7 +1,8 @@
 import { createClient } from '@natter/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, openWeb, type Visit, type Web } from '../web-visit.ts';
+import { findingsOf } from '../browsers.ts';
+import { openWeb, type Visit, type Web } from '../web-visit.ts';
 
 /** Settings, channels and the organization with the web client, in Chromium. */
 

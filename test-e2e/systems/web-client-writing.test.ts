@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, message, openWeb, type PersonName, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+import { findingsOf } from '../browsers.ts';
+import { message, openWeb, type PersonName, type Visit, type Web, withoutLimits } from '../web-visit.ts';
 
 /** Writing with the web client: completion, files, previews, drafts and later times, in Chromium. */
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, message, openWeb, type PersonName, type Visit, type Web } from '../web-visit.ts';
+import { findingsOf } from '../browsers.ts';
+import { message, openWeb, type PersonName, type Visit, type Web } from '../web-visit.ts';
 
 /** The web client in Chromium, at a system with two gateways. */
 

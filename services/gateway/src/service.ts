@@ -5,6 +5,7 @@ import { type Process, type Running, spanOfDelivery, watchRedis } from '@natter/
 import { serveDocuments } from './api-docs/documents.ts';
 import { createAuthenticator } from './authentication/authenticator.ts';
 import { createCallers, ratesOf } from './authentication/caller.ts';
+import { serveDocsSite } from './docs-site/serve-docs-site.ts';
 import { createAnswerBudget } from './http/answer-budget.ts';
 import { createBodyBudget } from './http/body-budget.ts';
 import { createBodyTurns } from './http/body-turns.ts';
@@ -120,6 +121,10 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     maxUploadBytes,
   };
   serveDocuments(server.app);
+  serveDocsSite(server.app, {
+    assets: fileURLToPath(new URL('../docs-assets/', import.meta.url)),
+    guides: fileURLToPath(new URL('../guides/', import.meta.url)),
+  });
   const webClient = createWebClient(fileURLToPath(new URL('../dist/', import.meta.url)));
   server.app.route({
     method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],

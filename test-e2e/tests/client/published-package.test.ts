@@ -20,7 +20,6 @@ const execute = (program: string, args: string[], options: { cwd?: string; env?:
     throw new Error(`${error.message}\n${error.stdout}`);
   });
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const example = /```(?:js|ts)\n([\s\S]*?)```/;
 let directory: string;
 let consumer: string;
 let archive: string;
@@ -82,11 +81,7 @@ test('it is loaded by import and by require', async () => {
 });
 
 test('TypeScript knows its operations, and refuses what the API does not have', async () => {
-  await mkdir(join(consumer, 'node_modules', '@types'), { recursive: true });
-  await symlink(join(root, 'node_modules', '@types', 'node'), join(consumer, 'node_modules', '@types', 'node'));
-  const readmes = [join(consumer, 'node_modules', '@natter-chat', 'client', 'README.md'), join(root, 'README.md')];
-  for (const [index, readme] of readmes.entries())
-    await writeFile(join(consumer, `example${index}.ts`), example.exec(await readFile(readme, 'utf8'))?.[1] ?? '');
+  await withNodeTypes();
   await writeFile(
     join(consumer, 'typed.ts'),
     `import { createClient, follow, type Client } from '@natter-chat/client';
@@ -114,17 +109,59 @@ await client.sendMessage({ type: 'pigeon', to: 'general', topic: 'a', content: '
 console.log(id, messages);
 `,
   );
-  for (const module of ['nodenext', 'bundler'])
-    await execute(
-      join(root, 'node_modules', '.bin', 'tsc'),
-      [
-        ...['--outDir', 'js', '--strict', '--target', 'es2022', '--lib', 'es2023', '--types', 'node'],
-        ...['--moduleResolution', module, '--module', module === 'bundler' ? 'esnext' : 'nodenext'],
-        ...['typed.ts', 'example0.ts', 'example1.ts'],
-      ],
-      { cwd: consumer },
-    );
+  for (const module of ['nodenext', 'bundler'] as const) await compile(module, ['typed.ts']);
 });
+
+test('every TypeScript example of the README and of the documentation compiles', async () => {
+  await withNodeTypes();
+  const readmes = [join(consumer, 'node_modules', '@natter-chat', 'client', 'README.md'), join(root, 'README.md')];
+  for (const [index, readme] of readmes.entries()) {
+    const examples = [...(await readFile(readme, 'utf8')).matchAll(/```(?:js|ts)\n([\s\S]*?)```/g)];
+    expect([readme, examples.length]).toEqual([readme, 1]);
+    await writeFile(join(consumer, `example${index}.ts`), examples[0]?.[1] ?? '');
+  }
+  const samples = await samplesOfDocs();
+  expect(samples.length).toBeGreaterThan(150);
+  const names = samples.map((_, i) => `sample${i}.ts`);
+  for (const [i, sample] of samples.entries()) await writeFile(join(consumer, names[i] ?? ''), sample);
+  for (const module of ['nodenext', 'bundler'] as const)
+    await compile(module, ['example0.ts', 'example1.ts', ...names]);
+});
+
+async function withNodeTypes(): Promise<void> {
+  const types = join(consumer, 'node_modules', '@types');
+  if (existsSync(types)) return;
+  await mkdir(types, { recursive: true });
+  await symlink(join(root, 'node_modules', '@types', 'node'), join(types, 'node'));
+}
+
+const compile = (module: 'nodenext' | 'bundler', names: string[]) =>
+  execute(
+    join(root, 'node_modules', '.bin', 'tsc'),
+    [
+      ...['--outDir', 'js', '--strict', '--target', 'es2022', '--lib', 'es2023', '--types', 'node'],
+      ...['--moduleResolution', module, '--module', module === 'bundler' ? 'esnext' : 'nodenext', ...names],
+    ],
+    { cwd: consumer },
+  );
+
+/** The TypeScript samples of `/docs`: every page that the first one names is read. */
+async function samplesOfDocs(): Promise<string[]> {
+  const { spectator } = await openRealm();
+  const start: string = (await spectator.get('//docs')).body;
+  const pages = new Set([...start.matchAll(/href="\/docs\/([\w-]+)"/g)].map(([, name = '']) => name));
+  const samples: string[] = [];
+  for (const name of pages) {
+    const page: string = (await spectator.get(`//docs/${name}`)).body;
+    const found = page.matchAll(/data-language="TypeScript">.*?<pre[^>]*><code>(.*?)<\/code>/gs);
+    for (const [, code = ''] of found) samples.push(decoded(code));
+  }
+  return samples;
+}
+
+const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&' };
+const decoded = (html: string): string =>
+  html.replace(/&(lt|gt|quot|amp);/g, (_, name: string) => entities[name] ?? '');
 
 /** The oldest supported Node version, if one is installed. */
 const paths = ['/usr/bin/node', '/usr/local/bin/node'].filter(existsSync);

@@ -13,6 +13,11 @@ test('the API describes itself: as data and as a page', async () => {
   );
   const page = await spectator.get('//docs');
   expect(page.headers['content-type']).toMatch(/^text\/html/);
-  expect(page.body).toContain('<b>POST</b> /messages');
-  expect(page.body).not.toContain('<script');
+  expect(page.body).toContain('<a href="/docs/messages">Messages</a>');
+  const messages = await spectator.get('//docs/messages');
+  expect(messages.body).toContain('<b>POST</b> <code>/api/v1/messages</code>');
+  for (const { headers } of [page, messages])
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+  for (const path of ['//docs/index', '//docs/no-such-page', '//docs/..%2fservice.ts'])
+    expect([path, (await spectator.get(path)).status]).toEqual([path, 404]);
 });

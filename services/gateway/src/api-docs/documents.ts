@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { noScripts } from '../http/send-page.ts';
 import { asyncApi } from './async-api.ts';
-import { docsPage } from './docs-page.ts';
 import { openApi } from './open-api.ts';
 import { serverEmojiImage } from './server-emoji-image.ts';
 
@@ -12,7 +11,6 @@ export function serveDocuments(app: FastifyInstance): void {
   const documents = [
     ['/openapi.json', 'application/json; charset=utf-8', JSON.stringify(openApi())],
     ['/asyncapi.json', 'application/json; charset=utf-8', JSON.stringify(asyncApi())],
-    ['/docs', 'text/html; charset=utf-8', docsPage()],
     // The gateway accepts requests; probes of dependencies are not public.
     ['/health', 'application/json; charset=utf-8', success],
     // No client is too old.

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { headerOf } from './headers.ts';
+import { acceptsBrotli } from './headers.ts';
 
 interface File {
   type: string;
@@ -58,12 +58,6 @@ export function createWebClient(folder: string): WebClient {
 
 /** Programs that accept anything get the errors of the API. */
 const acceptsPages = ({ headers }: FastifyRequest): boolean => (headers.accept ?? '').includes('text/html');
-
-/** `br;q=0` refuses it. */
-const acceptsBrotli = (request: FastifyRequest): boolean =>
-  (headerOf(request, 'accept-encoding') ?? '')
-    .split(',')
-    .some((coding) => /^\s*br\s*(?:;|$)/i.test(coding) && !/;\s*q=0(?:\.0*)?\s*$/i.test(coding));
 
 function send(request: FastifyRequest, reply: FastifyReply, file: File): FastifyReply {
   const isBrotli = acceptsBrotli(request) && file.brotli.length > 0;

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { operations, publicEvents } from '@natter/contracts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { partOfEvent } from './pages.ts';
+import { samplesOf } from './samples.ts';
+
+const run = promisify(execFile);
+let folder: string;
+const files = new Map<string, string>();
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'natter-docs-'));
+  await run(process.execPath, [join(import.meta.dirname, 'build.ts'), folder]);
+  for (const name of await readdir(folder)) files.set(name, await readFile(join(folder, name), 'utf8'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const pages = (): [string, string][] => [...files].filter(([name]) => name.endsWith('.html'));
+const idsOf = (text: string): string[] => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
+
+/** Whether an address of the site leads to a file and, where it names one, to a part of it. */
+function leads(address: string, from: string): boolean {
+  const [name = '', part] = address.split('#');
+  const text = files.get(name === '' ? from : name);
+  return text !== undefined && (part === undefined || idsOf(text).includes(part));
+}
+
+test('the static site has a page for each guide and topic, and every link in it leads somewhere', () => {
+  for (const name of ['index', 'first-bot', 'following', 'messages', 'people', 'events', 'event-types'])
+    expect([...files.keys()]).toContain(`${name}.html`);
+  for (const [name, text] of pages()) {
+    const ids = idsOf(text);
+    expect([name, ids.filter((id, i) => ids.indexOf(id) !== i)]).toEqual([name, []]);
+    const links = [...text.matchAll(/ (?:href|src|data-search)="([^"]+)"/g)].map(([, address = '']) => address);
+    const own = links.filter((address) => !/^https:\/\/(?:github\.com\/natter-chat|www\.)/.test(address));
+    expect([name, own.filter((address) => !leads(address, name))]).toEqual([name, []]);
+    expect(text).not.toMatch(/<script>|<style|style="| on\w+="/);
+  }
+});
+
+test('every operation and every event has a part of a page, and is found by the search', () => {
+  const found = new Set(
+    (JSON.parse(files.get('search.json') ?? '[]') as string[][]).map(([, , address = '']) => address),
+  );
+  expect([...found].filter((address) => !leads(address, ''))).toEqual([]);
+  const parts = new Set([...found].map((address) => address.split('#')[1]));
+  for (const { name, http, isAlias } of operations) if (http && !isAlias) expect(parts).toContain(name);
+  for (const name of publicEvents.keys()) expect(found).toContain(`event-types.html#${partOfEvent(name)}`);
+});
+
+test('files of a static site do not offer to send requests', () => {
+  for (const [, text] of pages()) expect(text).toMatch(/<body data-search="search.json">/);
+});
+
+test('samples send the same request in three languages', () => {
+  const operation = operations.find(({ name }) => name === 'update-message-flags');
+  if (!operation) throw new Error('no such operation');
+  const [curl, typescript, python] = samplesOf(operation).map(({ code }) => code);
+  expect(curl).toBe(`curl -X POST https://chat.example.com/api/v1/messages/flags \\
+  -u ada@example.com:API_KEY \\
+  --data-urlencode 'op=add' \\
+  --data-urlencode 'flag=starred' \\
+  --data-urlencode 'messages=[4096]'`);
+  expect(typescript).toContain("await client.updateFlags({ op: 'add', flag: 'starred', messages: [4096] });");
+  expect(python).toContain('"messages": json.dumps([4096]),');
+  const upload = operations.find(({ name }) => name === 'append-resumable-upload');
+  expect(upload && samplesOf(upload).map(({ code }) => code)).toEqual([
+    expect.stringMatching(/-X PATCH .*\/tus\/\S+ \\\n {2}-u .*-H 'Upload-Offset: 0' .*--data-binary @picture\.png$/s),
+    expect.stringMatching(/headers=\{.*"Upload-Offset": "0",.*data=open\("picture\.png", "rb"\),/s),
+  ]);
+});
