@@ -11,9 +11,10 @@ import { findPrometheus } from './prometheus-binaries.ts';
 interface Rule {
   alert: string;
   labels: Record<string, string>;
-  annotations: { summary: string; runbook: string };
+  annotations: { summary: string; runbook_url: string };
 }
 const rulesFile = join(import.meta.dirname, '..', 'helm', 'natter', 'files', 'rules.yaml');
+const runbooks = 'https://github.com/natter-chat/natter/blob/main/docs/operating/runbooks/';
 const root = join(import.meta.dirname, '..', '..');
 const rules = (parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
   (group) => group.rules,
@@ -33,6 +34,27 @@ const healthy: Record<string, string> = {
   'natter_delivery_seconds_bucket{service="gateway",kind="durable",le="+Inf"}': '0+100x120',
   'natter_http_request_seconds_count{service="gateway",operation="send-message",status="200"}': '0+1000x120',
   'natter_http_request_seconds_count{service="gateway",operation="send-message",status="503"}': '0+1x120',
+  'natter_http_request_seconds_bucket{service="gateway",operation="send-message",status="200",le="1"}': '0+1000x120',
+  'natter_http_request_seconds_bucket{service="gateway",operation="send-message",status="200",le="5"}': '0+1000x120',
+  'natter_http_request_seconds_bucket{service="gateway",operation="send-message",status="200",le="+Inf"}': '0+1000x120',
+  // Polls are held.
+  'natter_http_request_seconds_bucket{service="gateway",operation="get-events",status="200",le="30"}': '0x120',
+  'natter_http_request_seconds_bucket{service="gateway",operation="get-events",status="200",le="60"}': '0+1000x120',
+  'natter_http_request_seconds_bucket{service="gateway",operation="get-events",status="200",le="+Inf"}': '0+1000x120',
+  'natter_mails_total{service="users",outcome="failed"}': '0x120',
+  'natter_mails_total{service="users",outcome="off"}': '0+1x120',
+  'redis_memory_used_bytes{instance="r"}': '500x120',
+  'redis_memory_max_bytes{instance="r"}': '1000x120',
+  // Without a limit.
+  'redis_memory_used_bytes{instance="s"}': '500x120',
+  'redis_memory_max_bytes{instance="s"}': '0x120',
+  'kubelet_volume_stats_available_bytes{persistentvolumeclaim="data"}': '600x120',
+  'kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="data"}': '1000x120',
+  // Of another system.
+  'kubelet_volume_stats_available_bytes{namespace="other",persistentvolumeclaim="data"}': '1x120',
+  'kubelet_volume_stats_capacity_bytes{namespace="other",persistentvolumeclaim="data"}': '1000x120',
+  'node_filesystem_avail_bytes{job="natter-machine",instance="m",fstype="ext4",mountpoint="/"}': '600x120',
+  'node_filesystem_size_bytes{job="natter-machine",instance="m",fstype="ext4",mountpoint="/"}': '1000x120',
   'natter_log_lag_events{service="event-queue",instance="a"}': '0 3 0 0 9 0x115',
   'natter_sweep_last_success_timestamp_seconds{service="event-queue",instance="a"}': '0+15x120',
   'natter_log_held_back{service="event-queue",instance="a"}': '0x120',
@@ -70,6 +92,23 @@ const causes: Record<string, { series: Record<string, string | undefined>; label
     series: {
       'natter_http_request_seconds_count{service="gateway",operation="send-message",status="503"}': '0+30x120',
     },
+  },
+  NatterRequestsSlow: {
+    series: {
+      'natter_http_request_seconds_bucket{service="gateway",operation="send-message",status="200",le="1"}': '0+900x120',
+    },
+  },
+  NatterMailNotSent: { series: { 'natter_mails_total{service="users",outcome="failed"}': '0x100 1x20' } },
+  NatterRedisFull: { series: { 'redis_memory_used_bytes{instance="r"}': '500x40 900x80' } },
+  NatterVolumeFull: {
+    series: { 'kubelet_volume_stats_available_bytes{persistentvolumeclaim="data"}': '600x40 100x80' },
+    labels: { persistentvolumeclaim: 'data' },
+  },
+  NatterDiskFull: {
+    series: {
+      'node_filesystem_avail_bytes{job="natter-machine",instance="m",fstype="ext4",mountpoint="/"}': '600x40 100x80',
+    },
+    labels: { instance: 'm', mountpoint: '/' },
   },
   NatterUnhandledError: {
     series: { 'natter_unhandled_errors_total{service="users",kind="rejection"}': '0x100 1x20' },
@@ -162,6 +201,15 @@ function promtoolTest(
   return spawnSync(promtool ?? '', ['test', 'rules', file], { encoding: 'utf8' });
 }
 
+/** Two installations that one Prometheus watches. The disks of a machine are in no namespace. */
+const inNamespace = (name: string, series: Record<string, string | undefined>) =>
+  Object.fromEntries(
+    Object.entries(series).flatMap(([key, values]) => {
+      if (key.includes('namespace=')) return [];
+      return [[key.startsWith('node_') ? key : key.replace('{', `{namespace="${name}",`), values]];
+    }),
+  );
+
 describe.skipIf(promtool === undefined)(
   promtool ? 'the alert rules' : 'the alert rules: SKIPPED: there is no promtool',
   () => {
@@ -171,22 +219,33 @@ describe.skipIf(promtool === undefined)(
     });
 
     test.each(rules.map((rule) => [rule.alert, rule] as const))(
-      '%s fires when its cause is there, and no other',
+      '%s fires when its cause is there, for its namespace, and no other',
       (name, rule) => {
         const cause = causes[name];
         if (!cause) throw new Error(`no test causes ${name}`);
-        const result = promtoolTest(name, { ...healthy, ...cause.series }, [{ rule, labels: cause.labels ?? {} }]);
+        const series = { ...inNamespace('a', healthy), ...inNamespace('b', { ...healthy, ...cause.series }) };
+        const labels = { ...cause.labels, ...(name === 'NatterDiskFull' ? {} : { namespace: 'b' }) };
+        const result = promtoolTest(name, series, [{ rule, labels }]);
         expect([result.status, result.status === 0 ? '' : result.stdout + result.stderr]).toEqual([0, '']);
       },
     );
+
+    test.each(['NatterErrors', 'NatterRedisFull', 'NatterServiceMissing'])('%s fires without namespaces', (name) => {
+      const [cause, rule] = [causes[name], rules.find(({ alert }) => alert === name)];
+      if (!cause || !rule) throw new Error(`no test causes ${name}`);
+      const result = promtoolTest(`alone-${name}`, { ...healthy, ...cause.series }, [
+        { rule, labels: cause.labels ?? {} },
+      ]);
+      expect([result.status, result.status === 0 ? '' : result.stdout + result.stderr]).toEqual([0, '']);
+    });
   },
 );
 
 describe('the monitoring', () => {
   test('has a runbook for each alert, and none for others', () => {
     for (const { alert, annotations } of rules) {
-      expect(annotations.runbook).toBe(`docs/operating/runbooks/${alert}.md`);
-      const page = join(root, annotations.runbook);
+      const page = join(root, 'docs', 'operating', 'runbooks', `${alert}.md`);
+      expect(annotations.runbook_url).toBe(`${runbooks}${alert}.md`);
       expect(existsSync(page), page).toBe(true);
       expect(readFileSync(page, 'utf8')).toContain(`# ${alert}`);
     }

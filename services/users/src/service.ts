@@ -31,6 +31,7 @@ import { startFullMembers } from './model/full-members.ts';
 import { mailInvitation } from './model/invitation-mail.ts';
 import { startLimits } from './model/limit-guests.ts';
 import { limitingSight } from './model/limited-events.ts';
+import { countMailOutcomes } from './model/mail/mail-metrics.ts';
 import { createMailer, type Mailer } from './model/mail/mailer.ts';
 import { permitsOf } from './model/permits.ts';
 import { mutedUserHandlers, mutedUsersSnapshot } from './muted-users/muted-users.ts';
@@ -70,7 +71,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   bus.usePermits(permitsOf(owner.database));
   acquaintanceConsumer(owner);
   defaultChannelNamesConsumer(owner);
-  const mailer = mailerOf(config, log);
+  const mailer = mailerOf(process);
   const attempts = createAttempts(owner.redis);
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
   const sendInvitation = mailInvitation(mailer);
@@ -144,7 +145,7 @@ const credentialHandlers = (owner: Owner, tools: CredentialTools): Handlers => {
   ];
 };
 
-const mailerOf = (config: UsersConfig, log: Logger): Mailer =>
+const mailerOf = ({ config, log, metrics }: Process<UsersConfig>): Mailer =>
   createMailer({
     url: config.NATTER_SMTP_URL,
     from: config.NATTER_MAIL_FROM,
@@ -154,6 +155,7 @@ const mailerOf = (config: UsersConfig, log: Logger): Mailer =>
       realm: config.NATTER_MAILS_PER_REALM,
     },
     log,
+    onOutcome: countMailOutcomes(metrics),
   });
 
 /** The sections of a register that this service answers. */

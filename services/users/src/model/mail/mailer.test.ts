@@ -30,8 +30,10 @@ test('a mail reaches the server in the language of who gets it, and its subject 
   });
   const { port } = server.server.address() as AddressInfo;
   const url = `smtp://127.0.0.1:${port}`;
+  const outcomes: string[] = [];
   const mailer = createMailer({
     url,
+    onOutcome: (outcome) => outcomes.push(outcome),
     limits: { person: 1, address: 1, realm: 1 },
     from: 'Natter <noreply@natter.example>',
     log: createLogger('test', 'fatal'),
@@ -46,10 +48,37 @@ test('a mail reaches the server in the language of who gets it, and its subject 
   for (const to of await mailer.count(nothingCounted, mailing)) mailer.send(to, forgottenPasswordMail('de', values));
   await mailer.close();
   await new Promise<void>((resolve) => server.close(() => resolve()));
+  expect(outcomes).toEqual(['sent']);
   expect(received).toHaveLength(1);
   expect(received[0]?.to).toEqual(['ann@natter.example']);
   const [head] = received[0]?.text.split('\r\n\r\n') ?? [];
   expect(head).toMatch(/^Subject: =\?UTF-8\?Q\?Ein_neues_Passwort/m);
   expect(head).not.toMatch(/^Bcc:/m);
   expect(received[0]?.text).toContain('https://natter.example/x');
+});
+
+test('mails that no server takes are counted', async () => {
+  const send = async (url: string | undefined): Promise<string[]> => {
+    const outcomes: string[] = [];
+    const mailer = createMailer({
+      url,
+      onOutcome: (outcome) => outcomes.push(outcome),
+      limits: { person: 1, address: 1, realm: 1 },
+      from: 'Natter <noreply@natter.example>',
+      log: createLogger('test', 'fatal'),
+    });
+    const mailing = {
+      realmId: 1,
+      kind: 'password',
+      by: { network: '192.0.2.1' },
+      addresses: ['ann@natter.example'],
+    } as const;
+    const values = { realm: 'Us', link: 'https://natter.example/x' };
+    for (const to of await mailer.count(nothingCounted, mailing)) mailer.send(to, forgottenPasswordMail('en', values));
+    await mailer.close();
+    return outcomes;
+  };
+  // Nothing listens at port 1.
+  expect(await send('smtp://127.0.0.1:1')).toEqual(['failed']);
+  expect(await send(undefined)).toEqual(['off']);
 });

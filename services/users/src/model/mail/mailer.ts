@@ -30,6 +30,9 @@ interface Notice extends Pick<Mailing, 'realmId' | 'kind' | 'by'> {
   mail: Mail;
 }
 
+/** `off`: no mail server is configured. `limited`: a daily limit was reached, so a notice was left out. */
+export type MailOutcome = 'sent' | 'failed' | 'off' | 'limited';
+
 /**
  * Without the URL of a mail server nothing is sent. Mails contain secrets, so they are not logged: if `npm start`
  * started this process, the terminal shows them.
@@ -39,25 +42,34 @@ export function createMailer(options: {
   from: string;
   limits: DailyLimits;
   log: Logger;
+  /** Called once for each mail. */
+  onOutcome: (outcome: MailOutcome) => void;
 }): Mailer {
-  const { url, from, log, limits } = options;
+  const { url, from, log, limits, onOutcome } = options;
   const count: Mailer['count'] = (executor, mailing) => countMails(executor, limits, mailing);
   const notices = new Set<Promise<void>>();
   const notifyBy = (send: Mailer['send']): Mailer['notify'] => {
     const notify = async (executor: Executor, { to, mail, ...mailing }: Notice): Promise<void> => {
       const counted = await mayNotify(executor, limits, { ...mailing, addresses: [to] });
       if (counted) send(counted, mail);
-      else log.info({ kind: mailing.kind, realm: mailing.realmId }, 'mail not sent: a daily limit is reached');
+      else {
+        onOutcome('limited');
+        log.info({ kind: mailing.kind, realm: mailing.realmId }, 'mail not sent: a daily limit is reached');
+      }
     };
     return (executor, notice) => {
       const done: Promise<void> = notify(executor, notice)
-        .catch((error: unknown) => log.warn({ err: error, kind: notice.kind }, 'mail not sent'))
+        .catch((error: unknown) => {
+          onOutcome('failed');
+          log.warn({ err: error, kind: notice.kind }, 'mail not sent');
+        })
         .finally(() => notices.delete(done));
       notices.add(done);
     };
   };
   if (!url) {
     const show: Mailer['send'] = (to, mail) => {
+      onOutcome('off');
       if (process.connected) process.send?.({ mail: { to: String(to), ...mail } });
       else log.warn({ subject: mail.subject }, 'mail not sent: no mail server is configured (NATTER_SMTP_URL)');
     };
@@ -81,8 +93,14 @@ export function createMailer(options: {
     const sent: Promise<void> = transport
       .sendMail({ from, to: String(to), subject, text })
       .then(
-        () => log.debug({ subject }, 'mail sent'),
-        (error: unknown) => log.warn({ err: error, subject }, 'mail not sent'),
+        () => {
+          onOutcome('sent');
+          log.debug({ subject }, 'mail sent');
+        },
+        (error: unknown) => {
+          onOutcome('failed');
+          log.warn({ err: error, subject }, 'mail not sent');
+        },
       )
       .finally(() => sending.delete(sent));
     sending.add(sent);

@@ -1,0 +1,16 @@
+import { Counter, type Metrics } from '@natter/service-kit';
+import type { MailOutcome } from './mailer.ts';
+
+const outcomes: readonly MailOutcome[] = ['sent', 'failed', 'off', 'limited'];
+
+export function countMailOutcomes({ registry }: Metrics): (outcome: MailOutcome) => void {
+  const mails = new Counter({
+    name: 'natter_mails_total',
+    help: 'Mails by outcome: sent, failed, off (no mail server is configured) or limited (a daily limit was reached)',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  // An increase from nothing to 1 would not be seen.
+  for (const outcome of outcomes) mails.inc({ outcome }, 0);
+  return (outcome) => mails.inc({ outcome });
+}
