@@ -11,6 +11,9 @@ export const knownUnpinned: Readonly<Record<string, string>> = {
   'redis:7': noRegistry,
   'nats:2': noRegistry,
   'prom/prometheus:latest': noRegistry,
+  'prom/node-exporter:latest': noRegistry,
+  'grafana/grafana:latest': noRegistry,
+  'caddy:2': noRegistry,
   'ghcr.io/natter-chat/natter': 'installations name the digest of their release with image.digest',
   'natter:local': 'built on the same machine from this tree',
 };

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -12,8 +12,16 @@ interface Service {
   environment?: Record<string, string | null>;
   env_file?: string[];
   read_only?: boolean;
+  profiles?: string[];
+  ports?: string[];
+  volumes?: string[];
 }
-const { services } = parse(readFileSync(file, 'utf8'), { merge: true }) as { services: Record<string, Service> };
+const project = parse(readFileSync(file, 'utf8'), { merge: true }) as {
+  name: string;
+  services: Record<string, Service>;
+  volumes: Record<string, unknown>;
+};
+const { services } = project;
 const ours = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
 
 /** Settings provided by compose.yaml itself, by the secrets of prepare.ts, or by the image. */
@@ -53,6 +61,23 @@ test('each service has credentials of its own, in a file', () => {
         expect(value, `${name} ${variable}`).toMatch(/^(\$\{.*\}|http:\/\/gateway:9991)$/);
 });
 
+test('the project has a name of its own, and files and volumes that its services mount exist', () => {
+  expect(project.name).toBe('natter');
+  for (const [name, { volumes = [] }] of Object.entries(services))
+    for (const [source = ''] of volumes.map((one) => one.split(':')))
+      if (source.startsWith('.') && !source.startsWith('./secrets/'))
+        expect([name, source, existsSync(join(import.meta.dirname, source))]).toEqual([name, source, true]);
+      else if (/^\w/.test(source))
+        expect([name, Object.keys(project.volumes)]).toEqual([name, expect.arrayContaining([source])]);
+});
+
+test('only the proxy listens to other machines', () => {
+  for (const [name, { ports = [], profiles = [] }] of Object.entries(services)) {
+    if (name === 'caddy') expect(profiles).toEqual(['tls']);
+    else for (const port of ports) expect([name, port]).toEqual([name, expect.stringMatching(/127\.0\.0\.1:/)]);
+  }
+});
+
 const command = [['docker', 'compose'], ['docker-compose']].find(
   ([program = '', ...rest]) => spawnSync(program, [...rest, 'version']).status === 0,
 );
@@ -63,7 +88,8 @@ describe.skipIf(!command)(command ? 'compose itself' : 'compose itself: SKIPPED:
   test('accepts the file, and hands a setting on', () => {
     cpSync(file, join(directory, 'compose.yaml'));
     mkdirSync(join(directory, 'secrets'));
-    for (const name of [...ours, 'operator', 'postgres']) writeFileSync(join(directory, 'secrets', `${name}.env`), '');
+    for (const name of [...ours, 'operator', 'postgres', 'grafana'])
+      writeFileSync(join(directory, 'secrets', `${name}.env`), '');
     const [program = '', ...rest] = command ?? [];
     const { status, stdout, stderr } = spawnSync(program, [...rest, '-f', join(directory, 'compose.yaml'), 'config'], {
       encoding: 'utf8',

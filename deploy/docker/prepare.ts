@@ -3,7 +3,7 @@
  * NATTER_BASE_IMAGE selects the base image. `npm run ts deploy/docker/prepare.ts`
  */
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle, dist } from './bundle.ts';
@@ -23,6 +23,7 @@ mkdirSync(secrets, { recursive: true, mode: 0o700 });
 if (!existsSync(secretFile)) writeFileSync(secretFile, randomBytes(32).toString('hex'), { mode: 0o600 });
 const secret = readFileSync(secretFile, 'utf8');
 const postgresPassword = secret.slice(0, 32);
+const grafanaPassword = createHmac('sha256', secret).update('grafana').digest('base64url').slice(0, 24);
 const urls = [
   ...['--postgres', `postgres://natter:${postgresPassword}@postgres:5432/natter`],
   ...['--redis', 'redis://redis:6379', '--nats', 'nats://nats:4222'],
@@ -34,6 +35,7 @@ write(
   'postgres.env',
   `POSTGRES_USER=natter\nPOSTGRES_DB=natter\nPOSTGRES_PASSWORD=${postgresPassword}\nPGDATA=/var/lib/postgresql/data/natter\n`,
 );
+write('grafana.env', `GF_SECURITY_ADMIN_PASSWORD=${grafanaPassword}\n`);
 for (const service of ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue', 'operator'])
   write(`${service}.env`, credentials('--format', 'env', '--service', service, ...urls));
 console.log(`${image} and ${secrets} are ready`);
