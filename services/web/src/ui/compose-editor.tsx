@@ -6,7 +6,7 @@ import { Preview } from './compose-preview.tsx';
 import { Toolbar } from './compose-toolbar.tsx';
 import { UploadList, useUploads } from './compose-uploads.tsx';
 import { warningsOf } from './compose-warnings.ts';
-import { insertText } from './insert-text.ts';
+import { insertText, insertWord } from './insert-text.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
 import { comboboxProps, SuggestionList } from './suggestion-list.tsx';
@@ -44,6 +44,11 @@ export function Editor({ draftKey, place, target = place, label, onSend, problem
   const schedule = (): void => {
     if (!isBlocked && target) openDialog({ name: 'schedule', place: target, text, onDone: () => setText('') });
   };
+  const insertEmoji = (written: string): void => {
+    setPreview(false);
+    // The dialog gives the focus back to the button before the text takes it.
+    setTimeout(() => box.current && insertWord(box.current, written));
+  };
   const onDrop = (event: DragEvent): void => {
     if (event.dataTransfer.files.length === 0) return;
     event.preventDefault();
@@ -69,6 +74,9 @@ export function Editor({ draftKey, place, target = place, label, onSend, problem
         isBlocked={isBlocked}
         onPreview={() => setPreview(!isPreview)}
         onFiles={uploads.add}
+        onEmoji={() =>
+          openDialog({ name: 'emoji', title: 'Add an emoji', onChoose: (_emoji, written) => insertEmoji(written) })
+        }
         onSchedule={target ? schedule : undefined}
       />
     </form>

@@ -5,16 +5,18 @@ interface ToolbarProps {
   isBlocked: boolean;
   onPreview: () => void;
   onFiles: (files: readonly File[]) => void;
+  onEmoji: () => void;
   onSchedule: (() => void) | undefined;
 }
 
 const icons = {
   attach: 'M16 7.5 9.2 14.3a2 2 0 0 0 2.8 2.8l7.3-7.3a4 4 0 0 0-5.6-5.6L6 11.9a6 6 0 0 0 8.5 8.5l5.5-5.5',
+  emoji: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM8.5 14.5a4 4 0 0 0 7 0M9 9.5h.01M15 9.5h.01',
   preview: 'M2 12s3.5-6.5 10-6.5S22 12 22 12s-3.5 6.5-10 6.5S2 12 2 12zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6z',
   clock: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zm0-14v5l3.5 2',
 };
 
-export function Toolbar({ isPreview, isBlocked, onPreview, onFiles, onSchedule }: ToolbarProps) {
+export function Toolbar({ isPreview, isBlocked, onPreview, onFiles, onEmoji, onSchedule }: ToolbarProps) {
   const files = useRef<HTMLInputElement>(null);
   return (
     <div className="compose-tools">
@@ -30,6 +32,9 @@ export function Toolbar({ isPreview, isBlocked, onPreview, onFiles, onSchedule }
       />
       <Tool name="Attach files" onClick={() => files.current?.click()}>
         <Icon path={icons.attach} />
+      </Tool>
+      <Tool name="Emoji" onClick={onEmoji}>
+        <Icon path={icons.emoji} />
       </Tool>
       <Tool name="Preview" isPressed={isPreview} onClick={onPreview}>
         <Icon path={icons.preview} />

@@ -27,7 +27,7 @@ export function Dialogs() {
       {dialog.name === 'organization' && <Organization />}
       {dialog.name === 'palette' && <Palette />}
       {dialog.name === 'shortcuts' && <Shortcuts />}
-      {dialog.name === 'emoji' && <EmojiPicker messageId={dialog.messageId} />}
+      {dialog.name === 'emoji' && <EmojiPicker title={dialog.title} onChoose={dialog.onChoose} />}
       {dialog.name === 'delete' && <Delete messageId={dialog.messageId} />}
       {dialog.name === 'remind' && <Remind messageId={dialog.messageId} />}
       {dialog.name === 'schedule' && (

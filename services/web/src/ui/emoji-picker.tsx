@@ -5,7 +5,7 @@ import { type Choice, Chooser } from './chooser.tsx';
 import { Dialog } from './dialog.tsx';
 import { EmojiGlyph, emojiTitle } from './emoji.tsx';
 import { closeDialog } from './open-dialog.ts';
-import { useSelected, useSession } from './session-context.tsx';
+import { useSelected } from './session-context.tsx';
 
 const maxShown = 240;
 const columns = 8;
@@ -17,7 +17,11 @@ const often = [
 interface Named extends Emoji {
   names: readonly string[];
 }
-type EmojiChoice = Choice & { emoji: Emoji };
+interface EmojiPickerProps {
+  title: string;
+  onChoose: (chosen: Emoji, written: string) => void;
+}
+type EmojiChoice = Choice & { emoji: Named };
 
 let table: Promise<Named[]> | undefined;
 
@@ -62,8 +66,14 @@ function useEmoji(): { emoji: readonly Named[]; problem: string | undefined } {
   return { emoji, problem };
 }
 
-export default function EmojiPicker({ messageId }: { messageId: number }) {
-  const session = useSession();
+/** A text names an emoji of the organization before the character of the same name. */
+function writtenAs({ emoji_name, reaction_type, names }: Named, ownNames: ReadonlySet<string>): string {
+  const name = reaction_type === 'unicode_emoji' ? names.find((one) => !ownNames.has(one)) : emoji_name;
+  return `:${name ?? emoji_name}:`;
+}
+
+export default function EmojiPicker({ title, onChoose }: EmojiPickerProps) {
+  const ownEmoji = useSelected(({ model }) => model.marks.emoji);
   const { emoji, problem } = useEmoji();
   const choicesFor = (text: string): EmojiChoice[] => {
     const wanted = text.trim().toLowerCase().replaceAll(' ', '_').replaceAll(':', '');
@@ -80,12 +90,11 @@ export default function EmojiPicker({ messageId }: { messageId: number }) {
       }));
   };
   const choose = ({ emoji: chosen }: EmojiChoice): void => {
-    const message = session.state.messages.get(messageId);
-    if (message) void session.actions.toggleReaction(message, chosen, session.state.model.ownId);
     closeDialog();
+    onChoose(chosen, writtenAs(chosen, new Set([...ownEmoji.values()].map(({ name }) => name))));
   };
   return (
-    <Dialog title="React with an emoji">
+    <Dialog title={title}>
       {problem !== undefined && <p role="alert">{problem}</p>}
       <Chooser
         label="Find an emoji"

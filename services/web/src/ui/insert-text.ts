@@ -7,3 +7,12 @@ export function insertText(box: HTMLTextAreaElement, text: string, start: number
   box.setRangeText(text, start, end, 'end');
   box.dispatchEvent(new InputEvent('input', { bubbles: true }));
 }
+
+/** Writes a word at the cursor of a text box, apart from the words around it, and leaves the cursor behind it. */
+export function insertWord(box: HTMLTextAreaElement, word: string): void {
+  const { selectionStart: start, selectionEnd: end, value } = box;
+  box.focus();
+  const before = start > 0 && !/\s/.test(value.charAt(start - 1)) ? ' ' : '';
+  const after = /\s/.test(value.charAt(end)) ? '' : ' ';
+  insertText(box, `${before}${word}${after}`, start, end);
+}

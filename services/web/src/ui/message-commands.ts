@@ -4,6 +4,7 @@ import { keyOf, type Message, type Place, placeOf } from '../state/place.ts';
 import { composeIn, focusCompose } from './compose-text.ts';
 import { linkTo, permalink } from './links.ts';
 import { personName } from './names.ts';
+import { openDialog } from './open-dialog.ts';
 
 type Navigate = ReturnType<typeof useNavigate>;
 
@@ -34,6 +35,19 @@ export async function quote(session: Session, navigate: Navigate, message: Messa
   const shown = isShown(session, place);
   composeIn(keyOf(place), text, shown);
   if (!shown) void navigate(linkTo(place));
+}
+
+/** Asks for an emoji, and adds it to the message or takes it back. */
+export function react(session: Session, messageId: number): void {
+  openDialog({
+    name: 'emoji',
+    title: 'React with an emoji',
+    onChoose: (emoji) => {
+      const { messages, model } = session.state;
+      const message = messages.get(messageId);
+      if (message) void session.actions.toggleReaction(message, emoji, model.ownId);
+    },
+  });
 }
 
 /** Pages that came by HTTP from another machine have no clipboard of their own. */

@@ -5,7 +5,7 @@ import { type Message, placeOf } from '../state/place.ts';
 import { mayDelete, mayEdit } from '../state/rules.ts';
 import { thumbsUp } from './emoji.tsx';
 import { permalink } from './links.ts';
-import { copy, markUnreadFrom, quote, reply } from './message-commands.ts';
+import { copy, markUnreadFrom, quote, react, reply } from './message-commands.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
@@ -39,7 +39,7 @@ export function Toolbar({ message, isReachable, onEdit }: ToolbarProps) {
         type="button"
         tabIndex={tabIndex}
         title="React with another emoji"
-        onClick={() => openDialog({ name: 'emoji', messageId: message.id })}
+        onClick={() => react(session, message.id)}
       >
         <span aria-hidden="true">☺</span>
         <span className="hidden">React with another emoji</span>

@@ -1,10 +1,12 @@
 import { type KeyboardEvent, useSyncExternalStore } from 'react';
-import type { Place } from '../state/place.ts';
+import type { Emoji, Place } from '../state/place.ts';
 
 export type Dialog =
   | { name: 'new' | 'drafts' | 'channels' | 'settings' | 'organization' | 'palette' | 'shortcuts' }
   | { name: 'schedule'; place: Place; text: string; onDone: () => void }
-  | { name: 'remind' | 'emoji' | 'delete'; messageId: number };
+  /** `written` is how the emoji is named in a text. */
+  | { name: 'emoji'; title: string; onChoose: (chosen: Emoji, written: string) => void }
+  | { name: 'remind' | 'delete'; messageId: number };
 
 let current: Dialog | undefined;
 const listeners = new Set<() => void>();

@@ -8,7 +8,7 @@ import { focusCompose } from './compose-text.ts';
 import { currentList, edit, type Reading } from './editing.ts';
 import { thumbsUp } from './emoji.tsx';
 import { linkTo } from './links.ts';
-import { markUnreadFrom, quote, reply } from './message-commands.ts';
+import { markUnreadFrom, quote, react, reply } from './message-commands.ts';
 import { isDialogOpen, openDialog } from './open-dialog.ts';
 import { useSession } from './session-context.tsx';
 
@@ -68,7 +68,7 @@ const messages: Record<string, ActOn> = {
     if (mayEdit(session.state.model, message, Date.now())) edit(message.id);
   },
   '+': ({ session }, message) => void session.actions.toggleReaction(message, thumbsUp, session.state.model.ownId),
-  ':': (_context, message) => openDialog({ name: 'emoji', messageId: message.id }),
+  ':': ({ session }, message) => react(session, message.id),
   s: ({ session }, message) => void session.actions.toggleStar(message),
   U: ({ session }, message) => void markUnreadFrom(session, message),
 };

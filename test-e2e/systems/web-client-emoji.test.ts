@@ -1,0 +1,72 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findingsOf, message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
+
+/** The emoji picker of the web client, in Chromium. */
+
+let web: Web;
+beforeAll(async () => {
+  web = await openWeb({ env: withoutLimits });
+});
+afterAll(() => web?.close());
+
+const picker = (page: Page) => page.getByRole('dialog', { name: 'Add an emoji' });
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+test('an emoji is chosen by keyboard, and stands at the cursor apart from the words around it', async () => {
+  const { page, faults } = await web.visit('member', `/channel/${web.general}/topic/emoji`);
+  const box = page.locator('#compose');
+  await box.fill('Well done!');
+  for (let step = 0; step < ' done!'.length; step++) await box.press('ArrowLeft');
+  const button = page.getByRole('button', { name: 'Emoji', exact: true });
+  await button.focus();
+  await button.press('Enter');
+  await picker(page).getByRole('combobox', { name: 'Find an emoji' }).fill('tad');
+  await picker(page).getByRole('option', { name: 'tada' }).first().waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect([colorScheme, await findingsOf(page)]).toEqual([colorScheme, []]);
+  }
+  await page.keyboard.press('Enter');
+  await expect.poll(() => box.inputValue()).toBe('Well :tada: done!');
+  await page.keyboard.type('!');
+  await expect.poll(() => box.inputValue()).toBe('Well :tada:! done!');
+  await button.click();
+  await picker(page).waitFor();
+  await page.keyboard.press('Escape');
+  await picker(page).waitFor({ state: 'detached' });
+  await expect.poll(() => page.evaluate('document.activeElement?.title')).toBe('Emoji');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('an emoji of the organization is offered, and hides the character of its name from texts', async () => {
+  const file = new File([picture], 'tada.png', { type: 'image/png' });
+  await web.clientOf('owner').uploadCustomEmoji({ emoji_name: 'tada', filename: file });
+  const { page, faults } = await web.visit('member', `/channel/${web.general}/topic/emoji`, {
+    viewport: { width: 360, height: 640 },
+  });
+  const choose = async (nth: number): Promise<void> => {
+    await page.getByRole('button', { name: 'Emoji', exact: true }).click();
+    await picker(page).getByRole('combobox').fill('tada');
+    await picker(page).getByRole('option').nth(nth).click();
+    await picker(page).waitFor({ state: 'detached' });
+  };
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByRole('region', { name: 'Preview' }).waitFor();
+  await choose(0);
+  const box = page.locator('#compose');
+  await expect.poll(() => box.inputValue()).toBe(':tada: ');
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  await box.press('End');
+  await page.keyboard.type('and this');
+  await box.press('Enter');
+  await message(page, 'and this').locator('img.emoji[alt=":tada:"]').waitFor();
+  await choose(1);
+  expect(await box.inputValue()).not.toContain(':tada:');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
