@@ -1,3 +1,4 @@
+import { firstLoadBytes } from '@natter/web/build';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
@@ -25,6 +26,11 @@ const say = async (page: Page, text: string): Promise<void> => {
   await page.locator('#compose').fill(text);
   await page.locator('#compose').press('Enter');
 };
+
+test('the scripts of the first page are at most 200 KB', () => {
+  expect(firstLoadBytes()).toBeGreaterThan(0);
+  expect(firstLoadBytes()).toBeLessThan(200_000);
+});
 
 test('two people who log in see the messages of each other', async () => {
   const path = `/channel/${web.general}/topic/welcome`;

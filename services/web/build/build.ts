@@ -3,7 +3,7 @@
  * content in the name, and a Brotli copy of each. `npm run ts services/web/build/build.ts`
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { contractModule } from '@natter/client/contract-module';
@@ -46,6 +46,12 @@ export async function buildWebClient(): Promise<boolean> {
   return true;
 }
 
+/** Bytes of the scripts, compressed, that a browser loads before it shows the first page. */
+export function firstLoadBytes(): number {
+  const scripts = readFileSync(join(target, 'index.html'), 'utf8').match(/assets\/[^"]+\.js/g) ?? [];
+  return scripts.reduce((bytes, script) => bytes + statSync(join(target, `${script}.br`)).size, 0);
+}
+
 /** Pages need the routes of operations and the encodings of parameters, not the schemas. */
 const contractAsData: Plugin = {
   name: 'contract as data',
@@ -80,5 +86,7 @@ const filesBelow = (folder: string): string[] =>
 
 if (process.argv[1] === import.meta.filename) {
   const isNew = await buildWebClient();
-  console.log(`${target} ${isNew ? 'is built' : 'is up to date'}`);
+  console.log(
+    `${target} ${isNew ? 'is built' : 'is up to date'}; scripts of the first load: ${firstLoadBytes()} bytes`,
+  );
 }
