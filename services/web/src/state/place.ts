@@ -15,6 +15,7 @@ export type Message = WithoutReactions<EventMessage> & {
   flags: readonly string[];
   reactions: readonly Reaction[];
   last_edit_timestamp?: number;
+  last_moved_timestamp?: number;
 };
 
 /** A condition of a search, as the API expresses it. */

@@ -10,6 +10,8 @@ export interface Rules {
   /** Seconds after sending; null for any time. */
   editSeconds: number | null;
   deleteSeconds: number | null;
+  /** The changes of messages that everybody may see. */
+  history: 'all' | 'moves' | 'none';
 }
 
 interface RawRules {
@@ -18,6 +20,7 @@ interface RawRules {
   realm_allow_message_editing: boolean;
   realm_message_content_edit_limit_seconds: number | null;
   realm_message_content_delete_limit_seconds: number | null;
+  realm_message_edit_history_visibility_policy: Rules['history'];
 }
 
 export function rulesOf(answer: object): Rules {
@@ -28,6 +31,7 @@ export function rulesOf(answer: object): Rules {
     mayEdit: raw.realm_allow_message_editing,
     editSeconds: raw.realm_message_content_edit_limit_seconds,
     deleteSeconds: raw.realm_message_content_delete_limit_seconds,
+    history: raw.realm_message_edit_history_visibility_policy,
   };
 }
 
@@ -35,6 +39,7 @@ interface Changed {
   allow_message_editing?: boolean;
   message_content_edit_limit_seconds?: number | null;
   message_content_delete_limit_seconds?: number | null;
+  message_edit_history_visibility_policy?: Rules['history'];
 }
 
 export function applyToRules(rules: Rules, event: ChatEvent, ownId: number): Rules {
@@ -53,6 +58,7 @@ export function applyToRules(rules: Rules, event: ChatEvent, ownId: number): Rul
       message_content_edit_limit_seconds === undefined ? rules.editSeconds : message_content_edit_limit_seconds,
     deleteSeconds:
       message_content_delete_limit_seconds === undefined ? rules.deleteSeconds : message_content_delete_limit_seconds,
+    history: changed.message_edit_history_visibility_policy ?? rules.history,
   };
 }
 
@@ -69,3 +75,12 @@ export const mayEdit = ({ ownId, rules }: Reader, message: Message, now: number)
 
 export const mayDelete = ({ ownId, rules }: Reader, message: Message, now: number): boolean =>
   rules.isAdministrator || (message.sender_id === ownId && isWithin(message, rules.deleteSeconds, now));
+
+/** Whether a message has earlier versions that the reader may see. */
+export const hasHistory = ({ rules }: Pick<Reader, 'rules'>, message: Message): boolean => {
+  if (rules.history === 'none') return false;
+  const isEdited = rules.history === 'all' && isSet(message.last_edit_timestamp);
+  return isEdited || isSet(message.last_moved_timestamp);
+};
+
+const isSet = (time: number | null | undefined): boolean => time !== undefined && time !== null;

@@ -143,6 +143,7 @@ function flagged(shown: Shown, event: Extract<ChatEvent, { type: 'update_message
 
 function updated(shown: Shown, event: Extract<ChatEvent, { type: 'update_message' }>, reader: Reader): Shown {
   const { rendered_content, subject, new_stream_id, stream_name, edit_timestamp, rendering_only } = event;
+  const moved = isResolved(event) ? {} : { last_moved_timestamp: edit_timestamp };
   let next = shown;
   if (rendered_content !== undefined) {
     const edited = rendering_only ? {} : { last_edit_timestamp: edit_timestamp };
@@ -157,6 +158,7 @@ function updated(shown: Shown, event: Extract<ChatEvent, { type: 'update_message
     message.type === 'stream'
       ? {
           ...message,
+          ...moved,
           subject: subject ?? message.subject,
           stream_id: new_stream_id ?? message.stream_id,
           display_recipient: new_stream_id === undefined ? (stream_name ?? message.display_recipient) : '',
@@ -169,6 +171,14 @@ function updated(shown: Shown, event: Extract<ChatEvent, { type: 'update_message
     target !== undefined && holds(narrow, { place: target, isMuted: reader.isMuted(target), flags: [] });
   return arranged(next, event.message_ids, reader, mayLack);
 }
+
+/** Whether a topic was only marked as resolved, or no longer is: this does not count as a move. */
+const isResolved = ({
+  orig_subject,
+  subject,
+  new_stream_id,
+}: Extract<ChatEvent, { type: 'update_message' }>): boolean =>
+  new_stream_id === undefined && subject?.replace(/^✔ /, '') === orig_subject?.replace(/^✔ /, '');
 
 /** The words that a search found may be gone from an edited message. */
 function withoutMatches(shown: Shown, id: number): Shown {

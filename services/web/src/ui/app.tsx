@@ -17,6 +17,7 @@ import { Conversation } from './conversation.tsx';
 import { Dialogs } from './dialogs.tsx';
 import { idsOf, linkTo, targetOfLink, topicOf } from './links.ts';
 import { Notice } from './notice.tsx';
+import { openPicture } from './pictures.ts';
 import { SessionContext, useSelected } from './session-context.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { Sidebar } from './sidebar.tsx';
@@ -48,10 +49,11 @@ function Frame() {
   /** Messages contain links to conversations, which are pages of this client. */
   const follow = (event: MouseEvent): void => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
-    const target = link && targetOfLink(link.getAttribute('href') ?? '');
-    if (!target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const target = targetOfLink(link.getAttribute('href') ?? '');
+    if (!target && !openPicture(link)) return;
     event.preventDefault();
-    void navigate(linkTo(target.narrow, target.near));
+    if (target) void navigate(linkTo(target.narrow, target.near));
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: links have the role; this handles those of messages.

@@ -1,6 +1,6 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { problemOf } from '../session/problem.ts';
-import { contentOf } from './content.ts';
+import { Rendered } from './rendered.tsx';
 import { useSession } from './session-context.tsx';
 
 /** The message as the server renders it. */
@@ -8,7 +8,6 @@ export function Preview({ content }: { content: string }) {
   const session = useSession();
   const [html, setHtml] = useState<string>();
   const [problem, setProblem] = useState<string>();
-  const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const request = new AbortController();
     session.client.renderMessage({ content }, { signal: request.signal }).then(
@@ -17,15 +16,12 @@ export function Preview({ content }: { content: string }) {
     );
     return () => request.abort();
   }, [session, content]);
-  useLayoutEffect(() => {
-    if (html !== undefined) box.current?.replaceChildren(contentOf(html));
-  }, [html]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard.
     <section className="preview" aria-label="Preview" aria-busy={html === undefined} tabIndex={0}>
       {problem !== undefined && <p role="alert">The preview failed: {problem}</p>}
       {html === '' && <p className="faint">There is nothing to preview.</p>}
-      <div className="content" dir="auto" ref={box} />
+      <Rendered html={html ?? ''} />
     </section>
   );
 }

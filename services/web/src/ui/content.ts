@@ -1,4 +1,5 @@
 import { dateLanguage } from './dates.ts';
+import { markPictures } from './pictures.ts';
 
 /** Elements that the server never sends; the policy of the page would stop them, too. */
 const forbidden = 'script,style,iframe,object,embed,form,base,meta,link,template,.katex-html';
@@ -16,9 +17,12 @@ export function contentOf(html: string): DocumentFragment {
   for (const element of parsed.querySelectorAll('.emoji')) showEmoji(element);
   for (const time of parsed.querySelectorAll('time')) showTime(time);
   for (const block of parsed.querySelectorAll('.spoiler-block')) block.replaceWith(foldable(block));
+  for (const part of parsed.querySelectorAll('.highlight_text_inserted, .highlight_text_deleted'))
+    part.replaceWith(changed(part));
   for (const block of parsed.querySelectorAll('pre')) block.setAttribute('tabindex', '0');
   const fragment = document.createDocumentFragment();
   fragment.append(...document.adoptNode(parsed.body).childNodes);
+  markPictures(fragment);
   for (const element of fragment.querySelectorAll<HTMLElement>('[data-style]')) {
     element.style.textAlign = /text-align:\s*(left|center|right)/.exec(element.dataset.style ?? '')?.[1] ?? '';
     delete element.dataset.style;
@@ -67,6 +71,13 @@ function foldable(block: Element): HTMLElement {
   const details = document.createElement('details');
   details.append(summary, ...(content?.childNodes ?? []));
   return details;
+}
+
+/** A part of the difference of two versions. */
+function changed(part: Element): HTMLElement {
+  const element = document.createElement(part.matches('.highlight_text_inserted') ? 'ins' : 'del');
+  element.append(...part.childNodes);
+  return element;
 }
 
 function showTime(time: HTMLTimeElement): void {

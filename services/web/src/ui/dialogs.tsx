@@ -9,6 +9,8 @@ const Remind = lazy(() => loadPart(() => import('./remind-dialog.tsx')));
 const Channels = lazy(() => loadPart(() => import('./channels-dialog.tsx')));
 const Settings = lazy(() => loadPart(() => import('./settings-dialog.tsx')));
 const EmojiPicker = lazy(() => loadPart(() => import('./emoji-picker.tsx')));
+const History = lazy(() => loadPart(() => import('./history-dialog.tsx')));
+const Pictures = lazy(() => loadPart(() => import('./pictures-dialog.tsx')));
 const Delete = lazy(() => loadPart(() => import('./delete-dialog.tsx')));
 const Palette = lazy(() => loadPart(() => import('./palette.tsx')));
 const Shortcuts = lazy(() => loadPart(() => import('./shortcuts-dialog.tsx')));
@@ -29,6 +31,8 @@ export function Dialogs() {
       {dialog.name === 'shortcuts' && <Shortcuts />}
       {dialog.name === 'emoji' && <EmojiPicker title={dialog.title} onChoose={dialog.onChoose} />}
       {dialog.name === 'delete' && <Delete messageId={dialog.messageId} />}
+      {dialog.name === 'history' && <History messageId={dialog.messageId} />}
+      {dialog.name === 'picture' && <Pictures messageId={dialog.messageId} nth={dialog.nth} />}
       {dialog.name === 'remind' && <Remind messageId={dialog.messageId} />}
       {dialog.name === 'schedule' && (
         <Schedule

@@ -2,7 +2,7 @@ import * as Menu from '@radix-ui/react-dropdown-menu';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { type Message, placeOf } from '../state/place.ts';
-import { mayDelete, mayEdit } from '../state/rules.ts';
+import { hasHistory, mayDelete, mayEdit } from '../state/rules.ts';
 import { thumbsUp } from './emoji.tsx';
 import { permalink } from './links.ts';
 import { copy, markUnreadFrom, quote, react, reply } from './message-commands.ts';
@@ -103,6 +103,11 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
         <Item onSelect={() => void markUnreadFrom(session, message)} keys="U">
           Mark as unread from here
         </Item>
+        {hasHistory(model, message) && (
+          <Item onSelect={elsewhere(() => openDialog({ name: 'history', messageId: message.id }))} keys="H">
+            Edits and moves…
+          </Item>
+        )}
         <Item onSelect={elsewhere(() => openDialog({ name: 'remind', messageId: message.id }))}>Remind me…</Item>
         {mayDelete(model, message, now) && (
           <>

@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import { memo, type ReactNode, useLayoutEffect, useRef } from 'react';
+import { memo, type ReactNode } from 'react';
 import { directPlace, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
-import { contentOf } from './content.ts';
 import { dateLanguage } from './dates.ts';
 import { edit, endEdit, focusMessage, isElsewhere, useEditing } from './editing.ts';
 import { linkTo } from './links.ts';
@@ -10,6 +9,7 @@ import { MessageEditor } from './message-editor.tsx';
 import { Toolbar } from './message-menu.tsx';
 import { type Directory, personName, titleOf } from './names.ts';
 import { Reactions } from './reactions.tsx';
+import { Rendered } from './rendered.tsx';
 import type { Row } from './rows.ts';
 import { useDirectory, useSession } from './session-context.tsx';
 
@@ -45,9 +45,9 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
   const model = useDirectory();
   const editing = useEditing();
   const place = placeOf(message, model.ownId);
+  const change = changeOf(message);
   const sent = new Date(message.timestamp * 1_000);
   const name = message.sender_full_name || personName(model, message.sender_id);
-  const isEdited = message.last_edit_timestamp !== undefined && message.last_edit_timestamp !== null;
   return (
     <article
       aria-label={`${name}, ${fullFormat.format(sent)}${message.flags.includes('starred') ? ', starred' : ''}`}
@@ -72,7 +72,7 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
         >
           <time dateTime={sent.toISOString()}>{timeFormat.format(sent)}</time>
           {message.flags.includes('starred') && <span aria-hidden="true"> ★</span>}
-          {isEdited && <span className="edited"> edited</span>}
+          {change !== undefined && <span className="edited"> {change}</span>}
         </Link>
         {editing === message.id ? (
           <MessageEditor
@@ -84,7 +84,7 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
             }}
           />
         ) : (
-          <Content html={match ?? message.content} />
+          <Rendered html={match ?? message.content} />
         )}
         <Reactions message={message} />
         {editing !== message.id && (
@@ -96,6 +96,13 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
 }, isSame);
 
 const noProps = {};
+
+const isSet = (time: number | null | undefined): boolean => time !== undefined && time !== null;
+
+function changeOf({ last_edit_timestamp, last_moved_timestamp }: Message): string | undefined {
+  if (isSet(last_edit_timestamp)) return 'edited';
+  return isSet(last_moved_timestamp) ? 'moved' : undefined;
+}
 
 const colorOf = (model: Directory, place: Place): string =>
   place.kind === 'topic' ? (model.channels.get(place.channelId)?.color ?? '') : '';
@@ -142,13 +149,6 @@ const initialsOf = (name: string): string =>
     .map((part) => [...part][0] ?? '')
     .join('')
     .toUpperCase();
-
-/** The text as the server rendered it. */
-function Content({ html }: { html: string }) {
-  const box = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => box.current?.replaceChildren(contentOf(html)), [html]);
-  return <div className="content" dir="auto" ref={box} />;
-}
 
 /** A message on its way: what its sender wrote, until the server shows it. */
 export function OutgoingRow({ row, outgoing }: { row: Row; outgoing: Outgoing }) {

@@ -6,7 +6,9 @@ export type Dialog =
   | { name: 'schedule'; place: Place; text: string; onDone: () => void }
   /** `written` is how the emoji is named in a text. */
   | { name: 'emoji'; title: string; onChoose: (chosen: Emoji, written: string) => void }
-  | { name: 'remind' | 'delete'; messageId: number };
+  | { name: 'remind' | 'delete' | 'history'; messageId: number }
+  /** `nth` counts the pictures of the message. */
+  | { name: 'picture'; messageId: number; nth: number };
 
 let current: Dialog | undefined;
 const listeners = new Set<() => void>();

@@ -3,7 +3,7 @@ import { useLayoutEffect } from 'react';
 import type { Session } from '../session/session.ts';
 import { isMuted, type Model } from '../state/model.ts';
 import { keyOf, type Message, type Place } from '../state/place.ts';
-import { mayEdit } from '../state/rules.ts';
+import { hasHistory, mayEdit } from '../state/rules.ts';
 import { focusCompose } from './compose-text.ts';
 import { currentList, edit, type Reading } from './editing.ts';
 import { thumbsUp } from './emoji.tsx';
@@ -70,6 +70,9 @@ const messages: Record<string, ActOn> = {
   '+': ({ session }, message) => void session.actions.toggleReaction(message, thumbsUp, session.state.model.ownId),
   ':': ({ session }, message) => react(session, message.id),
   s: ({ session }, message) => void session.actions.toggleStar(message),
+  H: ({ session }, message) => {
+    if (hasHistory(session.state.model, message)) openDialog({ name: 'history', messageId: message.id });
+  },
   U: ({ session }, message) => void markUnreadFrom(session, message),
 };
 

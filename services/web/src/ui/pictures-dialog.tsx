@@ -1,0 +1,138 @@
+import './pictures.css';
+import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { keyOf, type Message } from '../state/place.ts';
+import { contentOf } from './content.ts';
+import { shortTime } from './dates.ts';
+import { closeAtEscape, closeDialog } from './open-dialog.ts';
+import { type Picture, picturesIn } from './pictures.ts';
+import { useSelected, useSession } from './session-context.tsx';
+
+interface Shown extends Picture {
+  message: Message;
+}
+interface PicturesProps {
+  messageId: number;
+  nth: number;
+}
+
+/** The pictures of the list on screen. Those in spoilers are left out, except the one that was opened. */
+function usePictures(opened: PicturesProps): readonly Shown[] {
+  const session = useSession();
+  const [narrow] = useState(() => session.shown?.narrow);
+  const view = useSelected(({ views }) => (narrow ? views.get(keyOf(narrow)) : undefined));
+  const messages = useSelected((state) => state.messages);
+  const { messageId, nth } = opened;
+  return useMemo(() => {
+    const ids = view?.ids.includes(messageId) ? view.ids : [messageId];
+    return ids.flatMap((id) => {
+      const message = messages.get(id);
+      if (!message?.content.includes('<img')) return [];
+      const isOpened = (one: Picture): boolean => id === messageId && one.nth === nth;
+      return picturesIn(contentOf(message.content))
+        .filter((one) => !one.isHidden || isOpened(one))
+        .map((one) => ({ ...one, message }));
+    });
+  }, [view, messages, messageId, nth]);
+}
+
+const steps: Record<string, (at: number, count: number) => number> = {
+  ArrowLeft: (at) => at - 1,
+  ArrowRight: (at) => at + 1,
+  Home: () => 0,
+  End: (_at, count) => count - 1,
+};
+
+/** Shows a picture as large as the window, and leads to those before and after it. */
+export default function Pictures(opened: PicturesProps) {
+  const all = usePictures(opened);
+  const [shown, setShown] = useState(opened);
+  const box = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const dialog = box.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  const at = all.findIndex(({ message, nth }) => message.id === shown.messageId && nth === shown.nth);
+  const picture = all[at];
+  const go = (to: number): void => {
+    const next = all[to];
+    if (next) setShown({ messageId: next.message.id, nth: next.nth });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    closeAtEscape(event);
+    const step = Object.hasOwn(steps, event.key) ? steps[event.key] : undefined;
+    if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    go(step(at, all.length));
+  };
+  return (
+    <dialog ref={box} className="pictures" aria-label="Pictures" onClose={closeDialog} onKeyDown={onKeyDown}>
+      <header>
+        <p role="status">
+          <bdi>{picture?.name ?? 'The picture is gone.'}</bdi>
+          {picture && all.length > 1 && (
+            <span className="faint">
+              {' '}
+              {at + 1} of {all.length}
+            </span>
+          )}
+        </p>
+        {picture && (
+          <a className="plain" href={picture.href} target="_blank" rel="noopener noreferrer">
+            Open the file
+          </a>
+        )}
+        <button type="button" className="tool-button" aria-label="Close" title="Close" onClick={closeDialog}>
+          <span aria-hidden="true">✕</span>
+        </button>
+      </header>
+      <Stage picture={picture} />
+      <footer>
+        <Step label="Previous picture" sign="‹" isDisabled={at <= 0} onClick={() => go(at - 1)} />
+        {picture && (
+          <p>
+            <bdi>{picture.message.sender_full_name}</bdi>, {shortTime(picture.message.timestamp)}
+          </p>
+        )}
+        <Step label="Next picture" sign="›" isDisabled={at < 0 || at === all.length - 1} onClick={() => go(at + 1)} />
+      </footer>
+    </dialog>
+  );
+}
+
+function Stage({ picture }: { picture: Shown | undefined }) {
+  const [failed, setFailed] = useState<string>();
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a second way for the pointer; the button closes, too.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes.
+    <div className="stage" onClick={(event) => event.target === event.currentTarget && closeDialog()}>
+      {picture && failed === picture.src && <p role="alert">The picture could not be loaded.</p>}
+      {picture && failed !== picture.src && (
+        <img key={picture.src} src={picture.src} alt={picture.name} onError={() => setFailed(picture.src)} />
+      )}
+    </div>
+  );
+}
+
+interface StepProps {
+  label: string;
+  sign: string;
+  isDisabled: boolean;
+  onClick: () => void;
+}
+
+/** A disabled button would lose the focus. */
+function Step({ label, sign, isDisabled, onClick }: StepProps) {
+  return (
+    <button
+      type="button"
+      className="tool-button"
+      aria-label={label}
+      title={label}
+      aria-disabled={isDisabled}
+      onClick={onClick}
+    >
+      <span aria-hidden="true">{sign}</span>
+    </button>
+  );
+}

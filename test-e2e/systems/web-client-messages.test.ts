@@ -1,0 +1,166 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findingsOf, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
+
+/** Earlier versions and pictures of messages in the web client, in Chromium. */
+
+let web: Web;
+beforeAll(async () => {
+  web = await openWeb({ env: withoutLimits });
+});
+afterAll(() => web?.close());
+
+const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
+const article = (page: Page, id: number) => page.locator(`[data-message="${id}"]`);
+const send = async (name: PersonName, topic: string, content: string): Promise<number> =>
+  (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
+
+async function checkColors(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect([colorScheme, await findingsOf(page)]).toEqual([colorScheme, []]);
+  }
+}
+
+const hasNoOverflow = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth <= innerWidth');
+
+test('the versions of a message and its moves are shown oldest first, and execute nothing', async () => {
+  const hostile = '<img src=x onerror="globalThis.hacked = 1">';
+  const id = await send('member2', 'history', 'The first word');
+  const writer = web.clientOf('member2');
+  await writer.updateMessage({ message_id: id, content: `The second word ${hostile}` });
+  await web.clientOf('owner').updateMessage({ message_id: id, topic: hostile, propagate_mode: 'change_one' });
+  const { page, faults } = await web.visit('member', topicPath(encodeURIComponent(hostile)));
+  await article(page, id).getByText('edited').waitFor();
+  await article(page, id).focus();
+  await page.keyboard.press('H');
+  const dialog = page.getByRole('dialog', { name: 'Edits and moves' });
+  const versions = dialog.getByRole('list', { name: 'Versions' }).getByRole('listitem');
+  await expect.poll(() => versions.count()).toBe(3);
+  await versions.nth(0).getByText('Written by Mia Member').waitFor();
+  await versions.nth(0).getByText('The first word').waitFor();
+  await versions.nth(1).getByText('Edited by Mia Member').waitFor();
+  expect(await versions.nth(1).getByRole('deletion').allTextContents()).toEqual(['first']);
+  expect(await versions.nth(1).getByRole('insertion').first().textContent()).toBe('second');
+  await versions.nth(2).getByText('Moved by').waitFor();
+  expect(await versions.nth(2).getByRole('definition').allTextContents()).toEqual(['history', hostile]);
+  await checkColors(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect(await hasNoOverflow(page)).toBe(true);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement?.dataset.message')).toBe(String(id));
+  await writer.updateMessage({ message_id: id, content: 'The last word' });
+  await article(page, id).getByText('The last word').waitFor();
+  expect([faults, await page.evaluate('"hacked" in globalThis')]).toEqual([[], false]);
+  await page.context().close();
+});
+
+test('a moved message says so at once; a message without changes, and an organization without history, offer none', async () => {
+  const id = await send('member2', 'moves', 'To be moved');
+  const { page, faults } = await web.visit('member', `/channel/${web.general}`);
+  const menuItem = page.getByRole('menuitem', { name: /^Edits and moves/ });
+  const openMenu = async (): Promise<void> => {
+    await article(page, id).focus();
+    await article(page, id).getByRole('button', { name: 'More actions' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Copy link' }).waitFor();
+  };
+  const closeMenu = async (): Promise<void> => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('menuitem', { name: 'Copy link' }).waitFor({ state: 'detached' });
+  };
+  await article(page, id).waitFor();
+  await openMenu();
+  expect(await menuItem.count()).toBe(0);
+  await closeMenu();
+  const owner = web.clientOf('owner');
+  await owner.updateMessage({ message_id: id, topic: 'moved', propagate_mode: 'change_one' });
+  await article(page, id).getByText('moved', { exact: true }).first().waitFor();
+  await openMenu();
+  await menuItem.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Edits and moves' });
+  await dialog.getByText('Moved by').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await owner.updateRealm({ message_edit_history_visibility_policy: 'none' });
+  const isOffered = async (): Promise<number> => {
+    await openMenu();
+    const count = await menuItem.count();
+    await closeMenu();
+    return count;
+  };
+  await expect.poll(isOffered).toBe(0);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+/** A picture in one color, in Portable Network Graphics. */
+const red = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+async function upload(name: string): Promise<string> {
+  const file = new File([red], name, { type: 'image/png' });
+  return (await web.clientOf('member2').uploadFile({ file })).url;
+}
+
+const isLoaded = (page: Page): Promise<boolean> =>
+  page.evaluate('(document.querySelector(".stage img")?.naturalWidth ?? 0) > 0');
+
+test('pictures open as large as the window, and keys lead from one to the next', async () => {
+  const [one, two, three] = [await upload('one.png'), await upload('two.png'), await upload('three.png')];
+  const first = await send('member2', 'pictures', `[A red dot](${one})`);
+  const both = await send(
+    'member2',
+    'pictures',
+    `Text ![Another dot](${two})\n\n\`\`\`spoiler Hidden\n[](${three})\n\`\`\``,
+  );
+  const last = await send('member2', 'pictures', `[](${three})`);
+  const { page, faults } = await web.visit('member', topicPath('pictures'));
+  const link = article(page, first).getByRole('link', { name: 'A red dot' }).last();
+  await link.focus();
+  await link.press('Enter');
+  const viewer = page.getByRole('dialog', { name: 'Pictures' });
+  await viewer.getByRole('status').getByText('1 of 3').waitFor();
+  const shown = viewer.getByRole('img');
+  await expect.poll(() => isLoaded(page)).toBe(true);
+  expect(await shown.getAttribute('alt')).toBe('A red dot');
+  await checkColors(page);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowRight');
+  await viewer.getByRole('img', { name: 'Another dot' }).waitFor();
+  await page.keyboard.press('End');
+  await viewer.getByRole('img', { name: 'three.png' }).waitFor();
+  await viewer.getByRole('status').getByText('3 of 3').waitFor();
+  expect(await viewer.getByRole('link', { name: 'Open the file' }).getAttribute('href')).toContain(three);
+  // At the end it does nothing, and keeps the focus.
+  await viewer.getByRole('button', { name: 'Next picture' }).press('Enter');
+  expect(await page.evaluate('document.activeElement?.title')).toBe('Next picture');
+  await viewer.getByRole('button', { name: 'Previous picture' }).click();
+  await viewer.getByRole('img', { name: 'Another dot' }).waitFor();
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect([await hasNoOverflow(page), await findingsOf(page)]).toEqual([true, []]);
+  await web.clientOf('member2').deleteMessage({ message_id: both });
+  await viewer.getByText('The picture is gone.').waitFor();
+  await page.keyboard.press('Escape');
+  await viewer.waitFor({ state: 'detached' });
+  const focused = 'document.activeElement?.closest("[data-message]")?.dataset.message';
+  await expect.poll(() => page.evaluate(focused)).toBe(String(first));
+  await article(page, last).getByRole('link', { name: 'three.png' }).last().click();
+  await viewer.getByRole('status').getByText('2 of 2').waitFor();
+  await viewer.getByRole('button', { name: 'Close' }).click();
+  await viewer.waitFor({ state: 'detached' });
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a picture whose file is gone says so', async () => {
+  const url = await upload('gone.png');
+  const id = await send('member2', 'gone', `[Gone](${url.replace(/[^/]*$/, 'nothing.png')})`);
+  const { page, faults } = await web.visit('member', topicPath('gone'));
+  await article(page, id).getByRole('link', { name: 'Gone' }).last().click();
+  await page.getByRole('dialog', { name: 'Pictures' }).getByText('The picture could not be loaded.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
