@@ -1,5 +1,6 @@
 import { ApiError, type Client } from '@natter/client';
 import { type Emoji, type Message, type Narrow, termsOf } from '../state/place.ts';
+import type { Addition } from '../state/widgets.ts';
 
 /** A request takes at most so many messages. */
 const maxFlagged = 5_000;
@@ -51,6 +52,12 @@ export class MessageActions {
 
   async markRead(messages: readonly number[]): Promise<void> {
     await this.#try(() => this.#client.updateFlags({ messages: messages.slice(-maxFlagged), op: 'add', flag: 'read' }));
+  }
+
+  /** Votes in a poll, changes a list of tasks. Returns whether it succeeded. */
+  addToWidget(messageId: number, addition: Addition): Promise<boolean> {
+    const content = JSON.stringify(addition);
+    return this.#try(() => this.#client.addSubmessage({ message_id: messageId, msg_type: 'widget', content }));
   }
 
   /** Makes a message and all later ones of its conversation unread. */

@@ -50,7 +50,7 @@ const commonTypes = [
 export const registerParams = {
   apply_markdown: true,
   client_gravatar: true,
-  event_types: [...commonTypes, 'reaction'],
+  event_types: [...commonTypes, 'reaction', 'submessage'],
   fetch_event_types: [...commonTypes, 'recent_private_conversations', 'starred_messages'],
   client_capabilities: {
     notification_settings_null: true,

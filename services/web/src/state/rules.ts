@@ -70,8 +70,12 @@ interface Reader {
   rules: Rules;
 }
 
+/** The server edits no polls and lists of tasks. */
 export const mayEdit = ({ ownId, rules }: Reader, message: Message, now: number): boolean =>
-  message.sender_id === ownId && rules.mayEdit && isWithin(message, rules.editSeconds, now);
+  message.sender_id === ownId &&
+  rules.mayEdit &&
+  message.submessages.length === 0 &&
+  isWithin(message, rules.editSeconds, now);
 
 export const mayDelete = ({ ownId, rules }: Reader, message: Message, now: number): boolean =>
   rules.isAdministrator || (message.sender_id === ownId && isWithin(message, rules.deleteSeconds, now));

@@ -95,9 +95,17 @@ export function applyToViews(shown: Shown, event: ChatEvent, reader: Reader): Sh
         ...message,
         reactions: reactionsAfter(message, event),
       }));
+    case 'submessage':
+      return change(shown, [event.message_id], (message) => withSubmessage(message, event));
     default:
       return shown;
   }
+}
+
+function withSubmessage(message: Message, event: Extract<ChatEvent, { type: 'submessage' }>): Message {
+  const { submessage_id: id, message_id, sender_id, msg_type, content } = event;
+  if (message.submessages.some((one) => one.id === id)) return message;
+  return { ...message, submessages: [...message.submessages, { id, message_id, sender_id, msg_type, content }] };
 }
 
 function reactionsAfter(message: Message, event: Extract<ChatEvent, { type: 'reaction' }>): readonly Reaction[] {

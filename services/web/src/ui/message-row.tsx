@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, useMemo } from 'react';
 import { directPlace, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
+import { widgetOf } from '../state/widgets.ts';
 import { dateLanguage } from './dates.ts';
 import { edit, endEdit, focusMessage, isElsewhere, useEditing } from './editing.ts';
 import { linkTo } from './links.ts';
@@ -11,7 +12,8 @@ import { type Directory, personName, titleOf } from './names.ts';
 import { Reactions } from './reactions.tsx';
 import { Rendered } from './rendered.tsx';
 import type { Row } from './rows.ts';
-import { useDirectory, useSession } from './session-context.tsx';
+import { useDirectory, useSelected, useSession } from './session-context.tsx';
+import { WidgetBox } from './widget-box.tsx';
 
 const dayFormat = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'full' });
 const timeFormat = new Intl.DateTimeFormat(dateLanguage(), { timeStyle: 'short' });
@@ -84,7 +86,7 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
             }}
           />
         ) : (
-          <Rendered html={match ?? message.content} />
+          <Text message={message} match={match} />
         )}
         <Reactions message={message} />
         {editing !== message.id && (
@@ -102,6 +104,13 @@ const isSet = (time: number | null | undefined): boolean => time !== undefined &
 function changeOf({ last_edit_timestamp, last_moved_timestamp }: Message): string | undefined {
   if (isSet(last_edit_timestamp)) return 'edited';
   return isSet(last_moved_timestamp) ? 'moved' : undefined;
+}
+
+/** A poll or a list of tasks takes the place of the text that made it. */
+function Text({ message, match }: { message: Message; match: string | undefined }) {
+  const ownId = useSelected(({ model }) => model.ownId);
+  const widget = useMemo(() => widgetOf(message, ownId), [message, ownId]);
+  return widget ? <WidgetBox message={message} widget={widget} /> : <Rendered html={match ?? message.content} />;
 }
 
 const colorOf = (model: Directory, place: Place): string =>

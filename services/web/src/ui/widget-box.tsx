@@ -1,0 +1,223 @@
+import './widget-box.css';
+import { type ReactNode, useId, useState } from 'react';
+import type { Message } from '../state/place.ts';
+import type { Addition, Poll, Todo, Widget } from '../state/widgets.ts';
+import { personName } from './names.ts';
+import { useDirectory, useSession } from './session-context.tsx';
+
+interface WidgetProps<W extends Widget> {
+  widget: W;
+  isAuthor: boolean;
+  add: (addition: Addition) => Promise<boolean>;
+}
+
+/** A poll or a list of tasks, which every reader of the message changes. */
+export function WidgetBox({ message, widget }: { message: Message; widget: Widget }) {
+  const session = useSession();
+  const { ownId } = useDirectory();
+  const isAuthor = message.sender_id === ownId;
+  const add = (addition: Addition): Promise<boolean> => session.actions.addToWidget(message.id, addition);
+  return widget.kind === 'poll' ? (
+    <PollBox widget={widget} isAuthor={isAuthor} add={add} />
+  ) : (
+    <TodoBox widget={widget} isAuthor={isAuthor} add={add} />
+  );
+}
+
+function PollBox({ widget, isAuthor, add }: WidgetProps<Poll>) {
+  const directory = useDirectory();
+  const { question, options, nextIndex } = widget;
+  const offer = (option: string): Promise<boolean> => {
+    if (options.some(({ text }) => text === option) || nextIndex === undefined) return Promise.resolve(true);
+    return add({ type: 'new_option', option, idx: nextIndex });
+  };
+  return (
+    <Frame
+      kind="Poll"
+      title={question}
+      untitled="Poll without a question"
+      change={isAuthor ? { label: 'Question', save: (text) => add({ type: 'question', question: text }) } : undefined}
+    >
+      {options.length === 0 && <p className="hint">There are no options yet.</p>}
+      <ul>
+        {options.map(({ key, text, voters }) => {
+          const isChosen = voters.includes(directory.ownId);
+          return (
+            <li key={key}>
+              <button
+                type="button"
+                className="vote"
+                aria-pressed={isChosen}
+                onClick={() => void add({ type: 'vote', key, vote: isChosen ? -1 : 1 })}
+              >
+                <span className="votes">
+                  {voters.length}
+                  <span className="hidden"> {voters.length === 1 ? 'vote' : 'votes'}: </span>
+                </span>
+                <bdi>{text}</bdi>
+              </button>
+              {voters.length > 0 && <Voters names={voters.map((id) => nameOf(directory, id))} />}
+            </li>
+          );
+        })}
+      </ul>
+      {nextIndex !== undefined && <AddForm label="New option" onAdd={offer} />}
+    </Frame>
+  );
+}
+
+const shownVoters = 12;
+const list = new Intl.ListFormat('en', { type: 'conjunction' });
+
+const nameOf = (directory: ReturnType<typeof useDirectory>, id: number): string =>
+  id === directory.ownId ? 'you' : personName(directory, id);
+
+function Voters({ names }: { names: readonly string[] }) {
+  const more = names.length - shownVoters;
+  return (
+    <bdi className="voters">{list.format(more > 0 ? [...names.slice(0, shownVoters), `${more} more`] : names)}</bdi>
+  );
+}
+
+function TodoBox({ widget, isAuthor, add }: WidgetProps<Todo>) {
+  const { title, tasks, nextIndex } = widget;
+  const put = (task: string, desc: string): Promise<boolean> => {
+    if (tasks.some((one) => one.task === task) || nextIndex === undefined) return Promise.resolve(true);
+    return add({ type: 'new_task', key: nextIndex, task, desc, completed: false });
+  };
+  return (
+    <Frame
+      kind="Tasks"
+      title={title}
+      untitled="Tasks"
+      change={
+        isAuthor ? { label: 'Title', save: (text) => add({ type: 'new_task_list_title', title: text }) } : undefined
+      }
+    >
+      {tasks.length === 0 && <p className="hint">There are no tasks yet.</p>}
+      <ul>
+        {tasks.map(({ key, task, detail, isDone }) => (
+          <li key={key}>
+            <label className="task" data-done={isDone}>
+              <input type="checkbox" checked={isDone} onChange={() => void add({ type: 'strike', key })} />
+              <span>
+                <bdi>{task}</bdi>
+                {detail !== '' && (
+                  <span className="faint">
+                    {': '}
+                    <bdi>{detail}</bdi>
+                  </span>
+                )}
+              </span>
+            </label>
+          </li>
+        ))}
+      </ul>
+      {nextIndex !== undefined && <AddForm label="New task" detail="Description" onAdd={put} />}
+    </Frame>
+  );
+}
+
+interface Change {
+  label: string;
+  save: (text: string) => Promise<boolean>;
+}
+interface FrameProps {
+  kind: string;
+  title: string;
+  untitled: string;
+  /** Absent for readers who may not change the title. */
+  change: Change | undefined;
+  children: ReactNode;
+}
+
+function Frame({ kind, title, untitled, change, children }: FrameProps) {
+  const [isChanging, setChanging] = useState(false);
+  const id = useId();
+  return (
+    <section className="widget" aria-labelledby={id}>
+      <header>
+        <h3 id={id} dir="auto">
+          <span className="hidden">{kind}: </span>
+          {title || untitled}
+        </h3>
+        {change && (
+          <button type="button" className="plain" aria-expanded={isChanging} onClick={() => setChanging(!isChanging)}>
+            Change<span className="hidden"> the {change.label.toLowerCase()}</span>
+          </button>
+        )}
+      </header>
+      {change && isChanging && (
+        <AddForm
+          label={change.label}
+          action="Save"
+          initial={title}
+          onAdd={async (text) => {
+            const isSaved = await change.save(text);
+            if (isSaved) setChanging(false);
+            return isSaved;
+          }}
+        />
+      )}
+      {children}
+    </section>
+  );
+}
+
+const longest = 500;
+
+interface AddFormProps {
+  label: string;
+  /** The label of a second, optional text. */
+  detail?: string;
+  action?: string;
+  initial?: string;
+  /** Returns whether it was added. */
+  onAdd: (text: string, detail: string) => Promise<boolean>;
+}
+
+function AddForm({ label, detail, action = 'Add', initial = '', onAdd }: AddFormProps) {
+  const [text, setText] = useState(initial);
+  const [more, setMore] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (): Promise<void> => {
+    setBusy(true);
+    const isAdded = await onAdd(text.trim(), more.trim());
+    setBusy(false);
+    if (!isAdded) return;
+    setText('');
+    setMore('');
+  };
+  return (
+    <form
+      className="widget-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '' && !isBusy) void submit();
+      }}
+    >
+      <input
+        aria-label={label}
+        placeholder={label}
+        maxLength={longest}
+        dir="auto"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {detail !== undefined && (
+        <input
+          aria-label={`${detail} of the task`}
+          placeholder={detail}
+          maxLength={longest}
+          dir="auto"
+          value={more}
+          onChange={(event) => setMore(event.target.value)}
+        />
+      )}
+      <button type="submit" className="plain" disabled={text.trim() === '' || isBusy}>
+        {action}
+        <span className="hidden"> {label.toLowerCase()}</span>
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,97 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findingsOf, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
+
+/** Polls and lists of tasks in the web client, in Chromium. */
+
+let web: Web;
+beforeAll(async () => {
+  web = await openWeb({ env: withoutLimits });
+});
+afterAll(() => web?.close());
+
+const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
+const send = async (name: PersonName, topic: string, content: string): Promise<number> =>
+  (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
+
+async function checkLook(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect([colorScheme, await findingsOf(page)]).toEqual([colorScheme, []]);
+  }
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 320, height: 640 });
+  await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+  if (size) await page.setViewportSize(size);
+}
+
+test('a poll that is typed is voted in by everybody; its writer changes the question', async () => {
+  const path = topicPath('poll');
+  const [max, mia] = await Promise.all([web.visit('member', path), web.visit('member2', path)]);
+  await mia.page.locator('#compose').fill('/poll Lunch?\npizza\nsoup');
+  await mia.page.locator('#compose').press('Enter');
+  const poll = (page: Page) => page.getByRole('region', { name: 'Poll: Lunch?' });
+  const soup = poll(max.page).getByRole('button', { name: '0 votes: soup' });
+  await soup.focus();
+  await soup.press('Enter');
+  await poll(mia.page).getByRole('button', { name: '1 vote: soup' }).click();
+  await poll(max.page).getByRole('button', { name: '2 votes: soup', pressed: true }).waitFor();
+  await poll(max.page).getByText('you and Mia Member').waitFor();
+  await poll(max.page).getByRole('textbox', { name: 'New option' }).fill('salad');
+  await max.page.keyboard.press('Enter');
+  await poll(mia.page).getByRole('button', { name: '0 votes: salad' }).waitFor();
+  await poll(max.page).getByRole('button', { name: '2 votes: soup' }).click();
+  await poll(mia.page).getByRole('button', { name: '1 vote: soup', pressed: true }).waitFor();
+  await checkLook(max.page);
+  expect(await poll(max.page).getByRole('button', { name: 'Change the question' }).count()).toBe(0);
+  await poll(mia.page).getByRole('button', { name: 'Change the question' }).click();
+  await poll(mia.page).getByRole('textbox', { name: 'Question' }).fill('Supper?');
+  await mia.page.keyboard.press('Enter');
+  const changed = max.page.getByRole('region', { name: 'Poll: Supper?' });
+  await changed.waitFor();
+  await max.page.reload();
+  await changed.getByRole('button', { name: '1 vote: soup' }).waitFor();
+  await changed.getByRole('button', { name: '0 votes: salad' }).waitFor();
+  expect([...max.faults, ...mia.faults]).toEqual([]);
+  await Promise.all([max.page.context().close(), mia.page.context().close()]);
+});
+
+test('tasks are added and done by everybody who reads the list', async () => {
+  await send('member2', 'tasks', '/todo Moving\nboxes: twenty of them\ntape');
+  const path = topicPath('tasks');
+  const [max, mia] = await Promise.all([web.visit('member', path), web.visit('member2', path)]);
+  const list = (page: Page) => page.getByRole('region', { name: 'Tasks: Moving' });
+  await list(max.page).getByText('twenty of them').waitFor();
+  const tape = (page: Page) => list(page).getByRole('checkbox', { name: 'tape' });
+  await tape(max.page).press('Space');
+  await expect.poll(() => tape(mia.page).isChecked()).toBe(true);
+  await tape(mia.page).click();
+  await expect.poll(() => tape(max.page).isChecked()).toBe(false);
+  await list(max.page).getByRole('textbox', { name: 'New task' }).fill('van');
+  await list(max.page).getByRole('textbox', { name: 'Description of the task' }).fill('a large one');
+  await list(max.page).getByRole('button', { name: 'Add new task' }).click();
+  await list(mia.page).getByRole('checkbox', { name: 'van: a large one' }).waitFor();
+  await checkLook(max.page);
+  expect([...max.faults, ...mia.faults]).toEqual([]);
+  await Promise.all([max.page.context().close(), mia.page.context().close()]);
+});
+
+test('polls and tasks of strangers execute nothing and break nothing', async () => {
+  const hostile = '<img src=x onerror="globalThis.hacked = 1">';
+  const mia = web.clientOf('member2');
+  const poll = await send('member2', 'hostile', `/poll ${hostile}\n${hostile}\n${'W'.repeat(2_000)}`);
+  await send('member2', 'hostile', `/todo ${hostile}\n${hostile}: ${hostile}`);
+  const add = (content: string) => mia.addSubmessage({ message_id: poll, msg_type: 'widget', content });
+  await add(JSON.stringify({ type: 'new_option', option: `${hostile} new`, idx: 0 }));
+  await add(JSON.stringify({ type: 'vote', key: '__proto__', vote: 1 }));
+  // A form of a bot, and a widget that is none.
+  const odd = await send('member2', 'hostile', 'Without a widget');
+  await mia.addSubmessage({ message_id: odd, msg_type: 'widget', content: '{"widget_type":"poll","extra_data":7}' });
+  const { page, faults } = await web.visit('member', topicPath('hostile'));
+  await page.getByRole('button', { name: `0 votes: ${hostile} new` }).waitFor();
+  await page.getByRole('checkbox', { name: hostile }).waitFor();
+  await page.getByRole('region', { name: 'Poll without a question' }).waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  expect([faults, await page.evaluate('"hacked" in globalThis')]).toEqual([[], false]);
+  await page.context().close();
+});
