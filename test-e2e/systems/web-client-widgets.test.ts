@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
 
-/** Polls and lists of tasks in the web client, in Chromium. */
+/** Polls, lists of tasks and followed topics in the web client, in Chromium. */
 
 let web: Web;
 beforeAll(async () => {
@@ -93,5 +93,43 @@ test('polls and tasks of strangers execute nothing and break nothing', async () 
   await page.getByRole('region', { name: 'Poll without a question' }).waitFor();
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   expect([faults, await page.evaluate('"hacked" in globalThis')]).toEqual([[], false]);
+  await page.context().close();
+});
+
+test('a topic is followed, muted and neither by its menu, and the sidebar shows it in every tab', async () => {
+  await send('member2', 'to follow', 'Something new');
+  const { page, faults } = await web.visit('member', topicPath('to%20follow'));
+  const other = await page.context().newPage();
+  await other.goto(`${web.system.url}/inbox`);
+  await page.bringToFront();
+  const menu = page.getByRole('main').getByRole('button', { name: 'Actions on topic to follow' });
+  const choose = async (name: string): Promise<void> => {
+    await menu.press('Enter');
+    // The menu gives the focus to its first item soon after it opened.
+    await page.locator('[role=menuitemradio][data-highlighted]').waitFor();
+    await page.getByRole('menuitemradio', { name, exact: true }).press('Enter');
+    // The focus is back before the menu opens again.
+    await expect.poll(() => page.evaluate('document.activeElement?.title')).toBe('Actions on this topic');
+    await menu.press('Enter');
+    await page.getByRole('menuitemradio', { name, exact: true, checked: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+  };
+  const followed = (tab: Page) => tab.getByRole('list', { name: 'Followed topics' });
+  await choose('Follow');
+  await followed(page).getByRole('link', { name: 'to follow #general' }).waitFor();
+  await followed(other).getByRole('link', { name: 'to follow #general' }).waitFor();
+  await send('member2', 'to follow', 'Something newer');
+  await checkLook(page);
+  await choose('Mute');
+  await followed(other).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Topics of general' }).click();
+  await page.getByRole('link', { name: 'to follow muted' }).waitFor();
+  const inList = page.getByRole('navigation').getByRole('button', { name: 'Actions on topic to follow' });
+  await inList.click();
+  await page.getByRole('menuitemradio', { name: 'Neither follow nor mute' }).click();
+  await page.getByRole('link', { name: 'to follow muted' }).waitFor({ state: 'detached' });
+  await checkLook(page);
+  expect(faults).toEqual([]);
   await page.context().close();
 });

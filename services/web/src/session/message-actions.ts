@@ -1,5 +1,6 @@
 import { ApiError, type Client } from '@natter/client';
-import { type Emoji, type Message, type Narrow, termsOf } from '../state/place.ts';
+import type { TopicPolicy } from '../state/model.ts';
+import { type Emoji, type Message, type Narrow, type Place, termsOf } from '../state/place.ts';
 import type { Addition } from '../state/widgets.ts';
 
 /** A request takes at most so many messages. */
@@ -58,6 +59,12 @@ export class MessageActions {
   addToWidget(messageId: number, addition: Addition): Promise<boolean> {
     const content = JSON.stringify(addition);
     return this.#try(() => this.#client.addSubmessage({ message_id: messageId, msg_type: 'widget', content }));
+  }
+
+  async chooseTopicPolicy(place: Place, policy: TopicPolicy): Promise<void> {
+    if (place.kind !== 'topic') return;
+    const { channelId: stream_id, topic } = place;
+    await this.#try(() => this.#client.updateUserTopic({ stream_id, topic, visibility_policy: policy }));
   }
 
   /** Makes a message and all later ones of its conversation unread. */

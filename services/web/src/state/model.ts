@@ -29,6 +29,8 @@ export interface Model {
   channels: ReadonlyMap<number, Channel>;
   /** Visibility policies of topics, by key of their place. */
   policies: ReadonlyMap<string, number>;
+  /** The followed topics, by key of their place. */
+  followed: ReadonlyMap<string, Place>;
   /** Unread messages, by key of their place. */
   unread: ReadonlyMap<string, Unread>;
   /** The newest message of each direct conversation, by key. */
@@ -39,8 +41,8 @@ export interface Model {
 }
 
 /** Values of a topic's visibility policy. */
-const muted = 1;
-const unmuted = 2;
+export const topicPolicies = { inherited: 0, muted: 1, unmuted: 2, followed: 3 } as const;
+export type TopicPolicy = (typeof topicPolicies)[keyof typeof topicPolicies];
 
 const commonTypes = [
   ...['realm', 'realm_user', 'realm_emoji', 'subscription', 'stream', 'user_topic', 'message', 'update_message'],
@@ -98,9 +100,7 @@ export function modelOf(answer: Snapshot): Model {
       ].map((person) => [person.id, person]),
     ),
     channels: new Map(raw.subscriptions.map((one) => [one.stream_id, channelOf(one)])),
-    policies: new Map(
-      raw.user_topics.map((one) => [keyOf(topicPlace(one.stream_id, one.topic_name)), one.visibility_policy]),
-    ),
+    ...topicsOf(raw.user_topics.map((one) => [topicPlace(one.stream_id, one.topic_name), one.visibility_policy])),
     unread: new Map(unreads.map((one) => [keyOf(one.place), one])),
     direct: new Map(
       raw.recent_private_conversations.map(({ user_ids, max_message_id }) => {
@@ -119,10 +119,30 @@ const unreadOf = (place: Place, { unread_message_ids }: { unread_message_ids: nu
   ids: new Set(unread_message_ids),
 });
 
+function topicsOf(chosen: readonly [Place, number][]): Pick<Model, 'policies' | 'followed'> {
+  const followed = chosen.filter(([, policy]) => policy === topicPolicies.followed);
+  return {
+    policies: new Map(chosen.map(([place, policy]) => [keyOf(place), policy])),
+    followed: new Map(followed.map(([place]) => [keyOf(place), place])),
+  };
+}
+
+export const policyOf = (model: Pick<Model, 'policies'>, place: Place): TopicPolicy =>
+  (model.policies.get(keyOf(place)) ?? topicPolicies.inherited) as TopicPolicy;
+
+function withPolicy(model: Model, place: Place, policy: number): Model {
+  const key = keyOf(place);
+  const followed = new Map(model.followed);
+  if (policy === topicPolicies.followed) followed.set(key, place);
+  else followed.delete(key);
+  return { ...model, policies: new Map(model.policies).set(key, policy), followed };
+}
+
 export function isMuted(model: Pick<Model, 'channels' | 'policies'>, place: Place): boolean {
   if (place.kind !== 'topic') return false;
-  const policy = model.policies.get(keyOf(place)) ?? 0;
-  return policy === muted || ((model.channels.get(place.channelId)?.isMuted ?? false) && policy < unmuted);
+  const policy = policyOf(model, place);
+  if (policy === topicPolicies.inherited) return model.channels.get(place.channelId)?.isMuted ?? false;
+  return policy === topicPolicies.muted;
 }
 
 function addUnread(model: Model, place: Place, ids: Iterable<number>): Model {
@@ -186,10 +206,8 @@ function applyToPlaces(model: Model, event: ChatEvent): Model {
       return dropUnread(model, 'message_ids' in event ? event.message_ids : [event.message_id]);
     case 'update_message_flags':
       return withFlags(model, event);
-    case 'user_topic': {
-      const key = keyOf(topicPlace(event.stream_id, event.topic_name));
-      return { ...model, policies: new Map(model.policies).set(key, event.visibility_policy) };
-    }
+    case 'user_topic':
+      return withPolicy(model, topicPlace(event.stream_id, event.topic_name), event.visibility_policy);
     case 'subscription':
     case 'stream':
       return withChannels(model, event);

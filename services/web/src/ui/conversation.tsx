@@ -8,6 +8,7 @@ import { MessageList } from './message-list.tsx';
 import { titleOf } from './names.ts';
 import { usePageTitle } from './page-title.ts';
 import { useSelected, useSession } from './session-context.tsx';
+import { TopicMenu } from './topic-menu.tsx';
 
 interface ConversationProps {
   narrow: Narrow;
@@ -40,7 +41,10 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
   useMoved(narrow, near);
   return (
     <main className="conversation" key={key}>
-      <h1 title={titleOf(model, narrow)}>{titleOf(model, narrow)}</h1>
+      <div className="head">
+        <h1 title={titleOf(model, narrow)}>{titleOf(model, narrow)}</h1>
+        {narrow.kind === 'topic' && <TopicMenu place={narrow} />}
+      </div>
       {children}
       {view ? (
         <MessageList view={view} near={near} {...(empty === undefined ? {} : { empty })} />

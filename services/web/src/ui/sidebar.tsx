@@ -1,14 +1,13 @@
-import { Link } from '@tanstack/react-router';
-import { memo, useEffect, useMemo, useState } from 'react';
+import { memo, useMemo, useState } from 'react';
 import type { Channel } from '../state/members.ts';
 import { isMuted } from '../state/model.ts';
-import { directPlace, keyOf, type Narrow, topicPlace } from '../state/place.ts';
+import { directPlace, keyOf } from '../state/place.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { linkTo } from './links.ts';
-import { countUnread, peopleNames, topicName } from './names.ts';
-import { useDirectory, useSelected, useSession } from './session-context.tsx';
+import { countUnread, peopleNames } from './names.ts';
+import { useDirectory, useSelected } from './session-context.tsx';
+import { Entry, EntryLink, PageLink } from './sidebar-entry.tsx';
+import { Followed, Topics } from './sidebar-topics.tsx';
 
-const shownTopics = 8;
 const shownConversations = 12;
 const shownPeople = 50;
 
@@ -42,6 +41,7 @@ export function Sidebar({ onClose }: { onClose: () => void }) {
         </ul>
         <h2>Direct messages</h2>
         <Direct />
+        <Followed />
         <h2>Channels</h2>
         {channels.length === 0 && <p className="hint">You are subscribed to no channels.</p>}
         <ul>
@@ -70,62 +70,6 @@ function useUnread(): { total: number; byChannel: ReadonlyMap<number, number> } 
         byChannel.set(place.channelId, (byChannel.get(place.channelId) ?? 0) + ids.size);
     return { total: countUnread(known, () => true), byChannel };
   }, [unread, channels, policies]);
-}
-
-interface EntryProps {
-  narrow: Narrow;
-  label: string;
-  unread: number;
-  color?: string;
-  isMuted?: boolean;
-}
-
-const isSameEntry = (a: EntryProps, b: EntryProps): boolean =>
-  keyOf(a.narrow) === keyOf(b.narrow) &&
-  a.label === b.label &&
-  a.unread === b.unread &&
-  a.color === b.color &&
-  a.isMuted === b.isMuted;
-
-const Entry = memo(function Entry({ narrow, label, unread, color, isMuted = false }: EntryProps) {
-  return (
-    <li data-muted={isMuted}>
-      <EntryLink narrow={narrow} label={label} unread={unread} {...(color === undefined ? {} : { color })} />
-    </li>
-  );
-}, isSameEntry);
-
-function EntryLink({ narrow, label, unread, color }: EntryProps) {
-  return (
-    <Link {...linkTo(narrow)} className="entry" activeOptions={exactly} title={label}>
-      {color !== undefined && <span className="hash" aria-hidden="true" style={{ background: color }} />}
-      <Label label={label} unread={unread} />
-    </Link>
-  );
-}
-
-const exactly = { exact: true, includeSearch: false };
-
-function PageLink({ to, label, unread }: { to: '/inbox' | '/search'; label: string; unread: number }) {
-  return (
-    <Link to={to} className="entry" activeOptions={exactly}>
-      <Label label={label} unread={unread} />
-    </Link>
-  );
-}
-
-function Label({ label, unread }: { label: string; unread: number }) {
-  return (
-    <>
-      <span className="label">{label}</span>
-      {unread > 0 && (
-        <span className="count">
-          {unread}
-          <span className="hidden"> unread</span>
-        </span>
-      )}
-    </>
-  );
 }
 
 function Direct() {
@@ -215,41 +159,3 @@ const ChannelEntry = memo(function ChannelEntry({ channel, unread }: { channel: 
     </li>
   );
 });
-
-/** The topics with the newest messages, and those with unread ones. */
-function Topics({ channel }: { channel: Channel }) {
-  const session = useSession();
-  const unreadPlaces = useSelected(({ model }) => model.unread);
-  const [known, setKnown] = useState<string[]>();
-  // The newest message of the channel that arrived: topics are asked again after it.
-  const newest = useSelected(({ views }) => views.get(keyOf({ kind: 'channel', channelId: channel.id }))?.ids.at(-1));
-  useEffect(() => {
-    let isCurrent = true;
-    session.topicsOf(channel.id).then(
-      (topics) => isCurrent && setKnown(topics.map(({ name }) => name)),
-      () => isCurrent && setKnown([]),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [session, channel.id, newest]);
-  const unread = [...unreadPlaces.values()].flatMap(({ place }) =>
-    place.kind === 'topic' && place.channelId === channel.id ? [place.topic] : [],
-  );
-  const topics = new Map(
-    [...(known ?? []).slice(0, shownTopics), ...unread].map((topic) => [keyOf(topicPlace(channel.id, topic)), topic]),
-  );
-  if (topics.size === 0) return <p className="hint">{known ? 'No topics yet.' : 'Loading…'}</p>;
-  return (
-    <ul className="topics">
-      {[...topics].map(([key, topic]) => (
-        <Entry
-          key={key}
-          narrow={topicPlace(channel.id, topic)}
-          label={topicName(topic)}
-          unread={unreadPlaces.get(key)?.ids.size ?? 0}
-        />
-      ))}
-    </ul>
-  );
-}
