@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { contractModule } from '@natter/client/contract-module';
 import { build, type Plugin } from 'vite';
+import { unreadIcons } from './unread-icons.ts';
 
 const web = join(import.meta.dirname, '..');
 const root = join(web, '..', '..');
@@ -32,7 +33,7 @@ export async function buildWebClient(): Promise<boolean> {
       mode: 'production',
       define: { 'process.env.NODE_ENV': '"production"' },
       oxc: { jsx: { runtime: 'automatic', development: false } },
-      plugins: [contractAsData],
+      plugins: [contractAsData, unreadIcons],
       build: { outDir: unfinished, emptyOutDir: true, target: 'es2022', modulePreload: { polyfill: false } },
     });
     for (const file of filesBelow(unfinished)) compress(join(unfinished, file));

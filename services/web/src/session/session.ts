@@ -38,6 +38,7 @@ export class Session {
   readonly #listeners = new Set<() => void>();
   /** Loads in progress by view. A page that was opened later replaces what an earlier load brings. */
   readonly #loading = new Map<string, { since: ChatEvent[] }>();
+  readonly #followers = new Set<(event: ChatEvent) => void>();
   readonly #toRead = new Set<number>();
   readonly writer: Writer;
   #sending: Promise<void> = Promise.resolve();
@@ -89,6 +90,12 @@ export class Session {
     return () => this.#listeners.delete(listener);
   };
 
+  /** Calls a function with each event that the state has followed. */
+  onEvent(follower: (event: ChatEvent) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
   /** Applies an action. The page is drawn at once, so that it follows the reader's keys. */
   #dispatch(action: Action): void {
     this.#apply(action);
@@ -122,6 +129,7 @@ export class Session {
           for (const { since } of this.#loading.values()) since.push(event);
           this.#dispatchSoon({ type: 'event', event });
           this.writer.arrived(event);
+          for (const follower of this.#followers) follower(event);
         } else {
           this.#loading.clear();
           const { shown } = this;

@@ -19,6 +19,8 @@ const channel = (id: number, name: string) => ({
   isPrivate: false,
   isMuted: false,
   isPinned: false,
+  notifies: null,
+  wildcardsNotify: null,
 });
 const groups = [
   { id: 1, name: 'role:members', members: new Set([1]), subgroups: [], isSystem: true },

@@ -16,6 +16,10 @@ export interface Channel {
   isPrivate: boolean;
   isMuted: boolean;
   isPinned: boolean;
+  /** Whether each message notifies; null for as the settings of the reader say. */
+  notifies: boolean | null;
+  /** Whether mentions of everybody count as mentions of the reader; null for as the settings say. */
+  wildcardsNotify: boolean | null;
 }
 
 export interface RawPerson {
@@ -31,6 +35,8 @@ export interface RawChannel {
   invite_only: boolean;
   is_muted: boolean;
   pin_to_top: boolean;
+  desktop_notifications?: boolean | null;
+  wildcard_mentions_notify?: boolean | null;
 }
 export const personOf = (raw: RawPerson, isActive = raw.is_active ?? true): Person => ({
   id: raw.user_id,
@@ -46,6 +52,8 @@ export const channelOf = (raw: RawChannel): Channel => ({
   isPrivate: raw.invite_only,
   isMuted: raw.is_muted,
   isPinned: raw.pin_to_top,
+  notifies: raw.desktop_notifications ?? null,
+  wildcardsNotify: raw.wildcard_mentions_notify ?? null,
 });
 
 /** Properties of a channel in events, and here. */
@@ -55,6 +63,8 @@ const fields: Record<string, keyof Channel> = {
   invite_only: 'isPrivate',
   is_muted: 'isMuted',
   pin_to_top: 'isPinned',
+  desktop_notifications: 'notifies',
+  wildcard_mentions_notify: 'wildcardsNotify',
 };
 
 /** The subscribed channels after an event, and those that the reader left with it. */

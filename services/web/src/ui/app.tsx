@@ -14,13 +14,15 @@ import type { Session } from '../session/session.ts';
 import { directPlace, topicPlace } from '../state/place.ts';
 import { Banner } from './banner.tsx';
 import { Conversation } from './conversation.tsx';
+import { useDesktopNotifications } from './desktop-notifications.ts';
 import { Dialogs } from './dialogs.tsx';
 import { idsOf, linkTo, targetOfLink, topicOf } from './links.ts';
 import { Notice } from './notice.tsx';
 import { openPicture } from './pictures.ts';
-import { SessionContext, useSelected } from './session-context.tsx';
+import { SessionContext, useSelected, useSession } from './session-context.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { Sidebar } from './sidebar.tsx';
+import { useUnreadIcon } from './unread-icon.ts';
 import './reading.css';
 
 export function App({ session }: { session: Session }) {
@@ -46,6 +48,8 @@ function Frame() {
     return () => removeEventListener('hashchange', open);
   }, [navigate]);
   useShortcuts();
+  useDesktopNotifications(useSession());
+  useUnreadIcon();
   /** Messages contain links to conversations, which are pages of this client. */
   const follow = (event: MouseEvent): void => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;

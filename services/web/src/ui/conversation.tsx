@@ -3,6 +3,7 @@ import { type ReactNode, useEffect } from 'react';
 import { keyOf, type Narrow, type Place } from '../state/place.ts';
 import { Compose, NewTopic } from './compose.tsx';
 import { composeIsShown } from './compose-text.ts';
+import { useReadingLock } from './desktop-notifications.ts';
 import { isPlace, linkTo } from './links.ts';
 import { MessageList } from './message-list.tsx';
 import { titleOf } from './names.ts';
@@ -26,6 +27,7 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
   const view = useSelected((state) => state.views.get(key));
   const problem = useSelected((state) => state.failed.get(key));
   usePageTitle(titleOf(model, narrow));
+  useReadingLock(model.ownId, narrow);
   const isMissing = view === undefined;
   useEffect(() => {
     session.shown = { narrow, topId: undefined };

@@ -5,6 +5,7 @@ import { Modal } from './modal.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { Access } from './settings-access.tsx';
+import { BrowserNotifications } from './settings-browser.tsx';
 import { Password, Profile } from './settings-profile.tsx';
 import { applyTheme, currentTheme, type Theme, themeNames, themes } from './theme.ts';
 import { useTask } from './use-task.ts';
@@ -120,6 +121,7 @@ function Notifications() {
         <legend>Notifications</legend>
         {checks(notifications)}
       </fieldset>
+      <BrowserNotifications />
       <fieldset className="stack">
         <legend>What others see</legend>
         {checks(sharing)}

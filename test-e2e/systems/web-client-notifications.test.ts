@@ -1,0 +1,165 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findingsOf, message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+
+/** Notifications on the desktop, in Chromium. What the desktop would show is recorded in its place. */
+
+let web: Web;
+beforeAll(async () => {
+  web = await openWeb({ env: withoutLimits });
+});
+afterAll(() => web?.close());
+
+/** Records notifications, and lets a test decide whether a tab has the focus. The permission is kept like a browser keeps it. */
+const recorder = `
+  globalThis.told = [];
+  globalThis.asked = 0;
+  globalThis.Notification = class {
+    static get permission() { return localStorage.getItem('test permission') ?? 'default'; }
+    static async requestPermission() {
+      globalThis.asked++;
+      localStorage.setItem('test permission', 'granted');
+      return 'granted';
+    }
+    constructor(title, options) {
+      this.title = title;
+      this.body = options.body;
+      this.isOpen = true;
+      globalThis.told.push(this);
+    }
+    close() { this.isOpen = false; }
+  };
+  let hasFocus = true;
+  document.hasFocus = () => hasFocus;
+  globalThis.setFocus = (value) => {
+    hasFocus = value;
+    dispatchEvent(new Event(value ? 'focus' : 'blur'));
+  };
+`;
+
+interface Told {
+  title: string;
+  body: string;
+  isOpen: boolean;
+}
+const toldIn = (page: Page): Promise<Told[]> =>
+  page.evaluate('told.map(({title, body, isOpen}) => ({title, body, isOpen}))');
+
+async function visitWithRecorder(path: string): Promise<Visit> {
+  const visit = await web.visit('member', path);
+  await visit.page.context().addInitScript(recorder);
+  await visit.page.reload();
+  await visit.page.locator('main.conversation').waitFor();
+  return visit;
+}
+
+/** Another tab of the same browser. */
+async function openTab({ page, faults }: Visit, path: string): Promise<Page> {
+  const tab = await page.context().newPage();
+  tab.on('pageerror', ({ message: text }) => faults.push(text));
+  await tab.goto(web.system.url + path);
+  await tab.locator('main.conversation').waitFor();
+  await tab.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+  return tab;
+}
+
+async function allow(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Settings' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Settings' });
+  await dialog.getByRole('button', { name: 'Notifications' }).click();
+  expect(await page.evaluate('asked')).toBe(0);
+  await dialog.getByText('does not show notifications yet').waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Allow notifications in this browser' }).click();
+  await dialog.getByText('This browser shows notifications while').waitFor();
+  expect(await page.evaluate('asked')).toBe(1);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+}
+
+const write = (content: string) =>
+  web.clientOf('member2').sendMessage({ type: 'direct', to: [web.system.people.member.user_id], content });
+const say = (topic: string, content: string) =>
+  web.clientOf('member2').sendMessage({ type: 'channel', to: web.general, topic, content });
+
+test('direct messages and mentions are told of once in all tabs, after a button allowed it; a click leads there', async () => {
+  const visit = await visitWithRecorder('/inbox');
+  const { page, faults } = visit;
+  await write('Before it was allowed');
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /Mia Member/ })
+    .waitFor();
+  expect(await toldIn(page)).toEqual([]);
+  await allow(page);
+  const other = await openTab(visit, '/starred');
+  const name = (await web.clientOf('member').getOwnUser()).full_name;
+  await write('A **secret** <b>word</b>\n```spoiler Title\nThe end\n```');
+  await say('plain', 'Not to be told of');
+  const { id } = await say('<i>topic</i>', `@**${name}** look`);
+  const both = async (): Promise<Told[]> => [...(await toldIn(page)), ...(await toldIn(other))];
+  await expect.poll(async () => (await both()).length).toBe(2);
+  // What arrives later was not told of in another way before.
+  await write('The last one');
+  await expect.poll(async () => (await both()).length).toBe(3);
+  const told = await both();
+  expect(told.map(({ title, body }) => `${title}: ${body}`).sort()).toEqual([
+    `Mia Member (#general › <i>topic</i>): @${name} look`,
+    'Mia Member: A secret <b>word</b> Title',
+    'Mia Member: The last one',
+  ]);
+  const teller = (await toldIn(page)).some(({ title }) => title.includes('topic')) ? page : other;
+  await teller.evaluate(`told.find(({title}) => title.includes('topic')).onclick()`);
+  await teller.waitForURL(`**/topic/*?near=${id}`);
+  await message(teller, 'look').waitFor();
+  await web.clientOf('member').updateFlagsForNarrow({
+    narrow: [{ operator: 'is', operand: 'dm' }],
+    anchor: 'newest',
+    num_before: 100,
+    num_after: 0,
+    op: 'add',
+    flag: 'read',
+  });
+  await expect.poll(async () => (await both()).filter(({ isOpen }) => isOpen)).toEqual([]);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('the conversation that is read in one tab is told of in none, until that tab loses the focus', async () => {
+  const visit = await visitWithRecorder(`/dm/${web.system.people.member2.user_id}`);
+  const { page, faults } = visit;
+  await allow(page);
+  const other = await openTab(visit, '/starred');
+  await other.evaluate('setFocus(false)');
+  await write('Seen at once');
+  await message(page, 'Seen at once').waitFor();
+  await page.evaluate('setFocus(false)');
+  await write('Not seen');
+  const both = async (): Promise<string[]> =>
+    [...(await toldIn(page)), ...(await toldIn(other))].map(({ body }) => body);
+  await expect.poll(both).toEqual(['Not seen']);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('the title and the icon of the page count unread messages', async () => {
+  const reader = web.clientOf('member');
+  await reader.markAllRead();
+  const { page, faults } = await web.visit('member', '/starred');
+  const icon = (): Promise<string | null> => page.locator('link[rel=icon]').getAttribute('href');
+  await expect.poll(icon).toBe('/assets/icon.svg');
+  for (const text of ['one', 'two']) await write(text);
+  await expect.poll(icon).toBe('/assets/unread-2.svg');
+  await expect.poll(() => page.title()).toMatch(/^\(2\) Starred messages/);
+  for (let count = 0; count < 8; count++) await write('more');
+  await expect.poll(icon).toBe('/assets/unread-more.svg');
+  for (const name of ['2', 'more']) {
+    const answer = await fetch(`${web.system.url}/assets/unread-${name}.svg`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+  }
+  await reader.markAllRead();
+  await expect.poll(icon).toBe('/assets/icon.svg');
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
