@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
+import { findingsOf } from '../browsers.ts';
+import { message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
 
 /** The emoji picker of the web client, in Chromium. */
 

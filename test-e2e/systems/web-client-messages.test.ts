@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
+import { findingsOf } from '../browsers.ts';
+import { openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
 
 /** Earlier versions and pictures of messages in the web client, in Chromium. */
 

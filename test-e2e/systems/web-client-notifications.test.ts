@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf, message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+import { findingsOf } from '../browsers.ts';
+import { message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
 
 /** Notifications on the desktop, in Chromium. What the desktop would show is recorded in its place. */
 
