@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import { redisRefusals } from '@natter/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import zulip from 'zulip-js';
 import { request } from '../api.ts';
 import { killEveryServer, killEveryService, randomOf } from '../kills.ts';
+import { zulip } from '../stock-zulip.ts';
 
 let system: System;
 beforeAll(async () => {

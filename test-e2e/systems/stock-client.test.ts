@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import zulip from 'zulip-js';
 import { request } from '../api.ts';
+import { zulip } from '../stock-zulip.ts';
 
 let system: System;
 let bot: ChildProcess | undefined;
