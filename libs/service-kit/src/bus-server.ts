@@ -278,7 +278,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
   }
 
   async function catchUpFor({ meta }: Context): Promise<object> {
-    await freshness.catchUp(meta.realmId);
+    await freshness.catchUp(meta.realmId, undefined, 'all');
     return {};
   }
 }

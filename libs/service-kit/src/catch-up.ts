@@ -5,11 +5,13 @@ import { z } from 'zod';
  * Waits until this service's projections include everything committed in the realm before the call, so that a client
  * sees each acknowledged change in its next request to any service. Gives up after three seconds, because an old answer
  * is better than none; then the result is not `complete`. The result also says whether a version in `basis` is
- * outdated, and contains the realm's version.
+ * outdated, and contains the realm's version. `reader`: the user that the request reads for, or `all`. A service then
+ * also waits for messages that follow from the commits and that the reader may find.
  */
 export type CatchUp = (
   realmId: number,
   basis?: Record<string, number>,
+  reader?: number | 'all',
 ) => Promise<{ isStale: boolean; realmVersion: number | undefined; isComplete: boolean }>;
 
 const waitMs = 3_000;

@@ -5,7 +5,8 @@ export type SystemBot = 'Notification Bot' | 'Welcome Bot';
 
 export interface Notice {
   from: SystemBot;
-  to: { userIds: readonly number[] } | { channelId: number; topic: string };
+  /** `each`: a message of its own to each of these users. */
+  to: { userIds: readonly number[] } | { each: readonly number[] } | { channelId: number; topic: string };
   content: string;
   /** The notice announces that a topic was resolved or reopened. */
   isResolution?: boolean;
@@ -17,16 +18,24 @@ export interface Notice {
  * Queues a bot's message that is a consequence of a change. It is stored in the transaction of the change and sent by a
  * scheduler like any scheduled message: exactly once, under the same rules.
  */
-export async function queueNotice(work: Work, notice: Notice): Promise<void> {
-  const bot = await botOf(work, work.realmId, notice.from);
-  if (bot === undefined) return;
-  const { to } = notice;
-  const channelId = 'channelId' in to ? to.channelId : null;
-  const recipients = 'userIds' in to ? sql.array([...to.userIds, bot], 'int4') : sql.fragment`NULL`;
+export async function queueNotice(
+  work: Work,
+  { from, to, content, isResolution = false, readBy }: Notice,
+): Promise<void> {
+  const [channelId, topic] = 'channelId' in to ? [to.channelId, to.topic] : [null, ''];
+  const copies = sql.array('each' in to ? [...to.each] : [null], 'int4');
+  const recipients =
+    'channelId' in to
+      ? sql.fragment`NULL`
+      : 'each' in to
+        ? sql.fragment`ARRAY[copy.user_id, bot.user_id]`
+        : sql.fragment`${sql.array([...to.userIds], 'int4')} || bot.user_id`;
   await work.run(sql.unsafe`
     INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, kind, channel_id, recipient_ids, topic, content, due_at, client, is_resolution, read_by)
-    VALUES (${work.realmId}, ${bot}, ${bot}, 'notice', ${channelId}, ${recipients}, ${'topic' in to ? to.topic : ''}, ${notice.content},
-      clock_timestamp(), 'Internal', ${notice.isResolution ?? false}, ${notice.readBy ?? null})`);
+    SELECT ${work.realmId}, bot.user_id, bot.user_id, 'notice', ${channelId}::int4, ${recipients}, ${topic}, ${content},
+      clock_timestamp(), 'Internal', ${isResolution}::boolean, ${readBy ?? null}::int4
+    FROM messaging.system_bot bot, unnest(${copies}) WITH ORDINALITY AS copy (user_id, number)
+    WHERE bot.realm_id = ${work.realmId} AND bot.name = ${from} ORDER BY copy.number`);
 }
 
 export async function botOf(executor: Executor, realmId: number, name: SystemBot): Promise<number | undefined> {

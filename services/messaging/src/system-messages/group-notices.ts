@@ -3,9 +3,7 @@ import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { groupMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
-import { mentionOf } from './mentioned.ts';
-
-const nameRow = z.object({ name: z.string() });
+import { mentionNamed } from './mentioned.ts';
 
 /** Notifies users whom another user added to or removed from a group. */
 export async function groupAdded(work: Work, { body: { group }, note }: LogEvent<'user_group/add'>): Promise<void> {
@@ -25,20 +23,20 @@ interface Membership {
   user_ids: readonly number[];
 }
 
-async function tell(work: Work, groupId: number, { by, user_ids }: Membership, what: string): Promise<void> {
-  const people = await peopleAmong(work, user_ids);
-  if (people.length === 0) return;
-  const known = await work.maybeOne(
-    sql.type(nameRow)`SELECT name FROM messaging.user_group WHERE realm_id = ${work.realmId} AND group_id = ${groupId}`,
-  );
-  const content = `${await mentionOf(work, work.realmId, by)} ${what} the group ${groupMention(known?.name ?? '')}.`;
-  for (const userId of people)
-    await queueNotice(work, { from: 'Notification Bot', to: { userIds: [userId] }, content });
-}
+const toldRow = z.object({
+  group_name: z.string().nullable(),
+  by_name: z.string().nullable(),
+  told: z.array(z.number()),
+});
 
-async function peopleAmong(work: Work, userIds: readonly number[]): Promise<number[]> {
-  const rows = await work.any(sql.type(z.object({ user_id: z.number() }))`
-    SELECT user_id FROM messaging.person
-    WHERE realm_id = ${work.realmId} AND NOT is_bot AND is_active AND user_id = ANY(${sql.array([...userIds], 'int4')}) ORDER BY user_id`);
-  return rows.map((row) => row.user_id);
+async function tell(work: Work, groupId: number, { by, user_ids }: Membership, what: string): Promise<void> {
+  const { group_name, by_name, told } = await work.one(sql.type(toldRow)`
+    SELECT
+      (SELECT name FROM messaging.user_group WHERE realm_id = ${work.realmId} AND group_id = ${groupId}) AS group_name,
+      (SELECT full_name FROM messaging.person WHERE realm_id = ${work.realmId} AND user_id = ${by}) AS by_name,
+      ARRAY(SELECT user_id FROM messaging.person WHERE realm_id = ${work.realmId} AND NOT is_bot AND is_active
+        AND user_id = ANY(${sql.array([...user_ids], 'int4')}) ORDER BY user_id) AS told`);
+  if (told.length === 0) return;
+  const content = `${mentionNamed(by_name, by)} ${what} the group ${groupMention(group_name ?? '')}.`;
+  await queueNotice(work, { from: 'Notification Bot', to: { each: told }, content });
 }

@@ -5,14 +5,16 @@ import { z } from 'zod';
 const longestWaitMs = 500;
 
 /**
- * Brings the service's projections up to date, and waits until resulting bot messages are sent, so that the next
- * request finds them.
+ * Brings the service's projections up to date. For a reader, also waits until the resulting bot messages are sent that
+ * the reader may find, so that the next request finds them. Later ones are not waited for: changes may never pause.
  */
 export function catchUpWithNotices(owner: Owner, hint: (dueSeconds: number) => void): Owner['catchUp'] {
-  return async (realmId, basis) => {
+  return async (realmId, basis, reader) => {
     const caughtUp = await owner.catchUp(realmId, basis);
-    for (const end = performance.now() + longestWaitMs; await isSpeaking(owner.database, realmId); ) {
-      if (performance.now() > end) break;
+    if (reader === undefined) return caughtUp;
+    const end = performance.now() + longestWaitMs;
+    const last = await lastWaiting(owner.database, realmId, reader);
+    while (last !== null && (await isWaiting(owner.database, realmId, last)) && performance.now() < end) {
       hint(Date.now() / 1000);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
@@ -21,9 +23,21 @@ export function catchUpWithNotices(owner: Owner, hint: (dueSeconds: number) => v
 }
 
 /** Older notices wait for something else, such as another service. */
-async function isSpeaking(database: Database, realmId: number): Promise<boolean> {
+const waiting = (realmId: number) => sql.fragment`
+  state = 'waiting' AND kind = 'notice' AND realm_id = ${realmId} AND due_at > clock_timestamp() - interval '2 seconds'`;
+
+/** The id of the newest waiting notice in a channel or to the reader. */
+async function lastWaiting(database: Database, realmId: number, reader: number | 'all'): Promise<number | null> {
+  const isForReader =
+    reader === 'all' ? sql.fragment`true` : sql.fragment`(channel_id IS NOT NULL OR ${reader} = ANY(recipient_ids))`;
+  const { last } = await database.one(sql.type(z.object({ last: z.number().nullable() }))`
+    SELECT max(id) AS last FROM messaging.scheduled_message WHERE ${waiting(realmId)} AND ${isForReader}`);
+  return last;
+}
+
+/** Notices are sent in order. */
+async function isWaiting(database: Database, realmId: number, id: number): Promise<boolean> {
   const { found } = await database.one(sql.type(z.object({ found: z.boolean() }))`
-    SELECT EXISTS (SELECT FROM messaging.scheduled_message
-      WHERE state = 'waiting' AND kind = 'notice' AND realm_id = ${realmId} AND due_at > clock_timestamp() - interval '2 seconds') AS found`);
+    SELECT EXISTS (SELECT FROM messaging.scheduled_message WHERE ${waiting(realmId)} AND id = ${id}) AS found`);
   return found;
 }

@@ -14,7 +14,6 @@ export async function subscribedByOthers(work: Work, { note }: LogEvent<'subscri
       links.length === 1
         ? `${who} subscribed you to the channel ${links[0]}.`
         : `${who} subscribed you to the following channels:\n\n${links.map((link) => `* ${link}`).join('\n')}`;
-    for (const userId of user_ids)
-      await queueNotice(work, { from: 'Notification Bot', to: { userIds: [userId] }, content });
+    await queueNotice(work, { from: 'Notification Bot', to: { each: user_ids }, content });
   }
 }

@@ -14,7 +14,7 @@ import { calledBots, mentionedBy } from './mention-rights.ts';
 import { messageOf } from './message-event.ts';
 import { authorOf, invalidMirrored } from './mirrored.ts';
 import { limitsDirect, requireDirectAllowed } from './posting-rights.ts';
-import { namesGroup, referredBy } from './render-context.ts';
+import { mentionsGroup, referredBy } from './render-context.ts';
 import { unreadForOf } from './resolution-notice.ts';
 import type { SendRequest } from './send-params.ts';
 import { senderFacts } from './sender-facts.ts';
@@ -48,7 +48,7 @@ export async function decideSend(
   const policy = await policies.get(meta, fresh);
   const { actor: author, ...mirrored } = await authorOf({ database, authors }, request);
   const destination = await findDestination({ database, channels }, request, policy, author.userId);
-  const usesGroups = namesGroup(content) || (destination.kind === 'direct' && limitsDirect(policy));
+  const usesGroups = mentionsGroup(content) || (destination.kind === 'direct' && limitsDirect(policy));
   const groupVersions = usesGroups ? await groupBasis(database, actor.realmId) : {};
   const conversation = conversationOf(destination);
   const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });

@@ -26,7 +26,8 @@ export interface Referred {
 const showsMedia = /\.\w|:/;
 
 const groupName = /@_?\*([^*\n]+)\*/g;
-export const namesGroup = (content: string): boolean => content.search(groupName) >= 0;
+/** Whether a text may mention a group, so that its members and rights count. A silent mention needs the name alone. */
+export const mentionsGroup = (content: string): boolean => /@\*[^*\n]+\*/.test(content);
 
 type Author = Pick<Actor, 'realmId' | 'userId' | 'role' | 'isSystemBot'>;
 type Rendering = Pick<Sender, 'actor' | 'policy' | 'hidden'> & { facts: Pick<RenderContext, 'linkifiers'> };
