@@ -83,8 +83,30 @@ function createHeld() {
   const authenticator = createAuthenticator(bus, () => true);
   const show = (email: string, key: string, network: string, response: ServerResponse) =>
     authenticator.authenticate({ header: header(email, key) }, { meta: { ...meta, network }, response }, false);
-  return { held, show };
+  return { held, show, authenticator };
 }
+
+test.each([
+  [1, 2],
+  [9, 1],
+])('while an actor is looked up, a change of user %i leads to %i look-ups in all', async (changed, lookUps) => {
+  const { held, show, authenticator } = createHeld();
+  const ann = () => show('ann', right, '192.0.2.1', responseOn({}));
+  const first = ann();
+  await turns();
+  authenticator.follow(1, {
+    type: 'user_group',
+    op: 'add_members',
+    body: { group_id: 5, user_ids: [changed] },
+    audience: 'realm',
+  });
+  held[0]?.answer();
+  await first;
+  const second = ann();
+  held[1]?.answer();
+  await second;
+  expect(held).toHaveLength(lookUps);
+});
 
 test('guesses of one network have few look-ups in flight, and those of all networks not many', async () => {
   const { held, show } = createHeld();

@@ -36,6 +36,9 @@ export interface Authenticator {
   lost(realmId: number): void;
 }
 
+/** The users that an event changes. */
+type Changed = readonly number[] | 'all';
+
 const maxEntries = 50_000;
 const keepMs = 60_000;
 const bridgeMs = 60_000;
@@ -50,15 +53,23 @@ export function createAuthenticator(
   bus: Bus,
   isCurrent: (realmId: number, meta: RequestMeta) => boolean,
 ): Authenticator {
-  const cache = new LRUCache<string, { actor: Actor; until: number }>({ max: maxEntries });
+  /** The keys of a user's entries, because a change of a user must not look through all entries. */
+  const keysOf = new Map<number, Set<string>>();
+  const cache = new LRUCache<string, { actor: Actor; until: number }>({
+    max: maxEntries,
+    dispose: ({ actor: { userId } }, key) => {
+      const keys = keysOf.get(userId);
+      if (keys?.delete(key) && keys.size === 0) keysOf.delete(userId);
+    },
+  });
   const lookUps = createLookUps();
-  /** Incremented with every change, so that an answer that was requested before the change is not cached. */
-  const changes = new Map<number, number>();
-  const forget = (realmId: number, changed: readonly number[] | 'all'): void => {
-    changes.set(realmId, (changes.get(realmId) ?? 0) + 1);
-    const users = changed === 'all' ? undefined : new Set(changed);
-    for (const [key, { actor }] of cache)
-      if (actor.realmId === realmId && (users?.has(actor.userId) ?? true)) cache.delete(key);
+  /** By realm: the look-ups in progress, each with the changes since it began. An answer may be older than these. */
+  const inProgress = new Map<number, Set<Changed[]>>();
+  const forget = (realmId: number, changed: Changed): void => {
+    for (const since of inProgress.get(realmId) ?? []) since.push(changed);
+    if (changed === 'all') {
+      for (const [key, { actor }] of cache) if (actor.realmId === realmId) cache.delete(key);
+    } else for (const id of changed) for (const key of [...(keysOf.get(id) ?? [])]) cache.delete(key);
   };
 
   const inTurn = <R>({ meta, response }: ShownBy, work: () => Promise<R>): Promise<R> =>
@@ -67,18 +78,24 @@ export function createAuthenticator(
   async function lookUp({ cacheKey, ask }: LookUp, by: ShownBy): Promise<Actor> {
     const { realmId } = by.meta;
     const isTold = isCurrent(realmId, by.meta);
-    const before = changes.get(realmId) ?? 0;
+    const since: Changed[] = [];
+    const others = inProgress.get(realmId) ?? new Set();
+    inProgress.set(realmId, others.add(since));
     try {
       const { actor, validMs } = await (cache.has(cacheKey) ? ask() : inTurn(by, ask));
-      const isUsable = isTold && before === (changes.get(realmId) ?? 0);
+      const isUsable = isTold && !since.some((changed) => changed === 'all' || changed.includes(actor.userId));
       cache.set(cacheKey, {
         actor,
         until: isUsable ? performance.now() + Math.min(keepMs, validMs) : Number.NEGATIVE_INFINITY,
       });
+      keysOf.set(actor.userId, (keysOf.get(actor.userId) ?? new Set()).add(cacheKey));
       return actor;
     } catch (error) {
       if (!isOutage(error)) cache.delete(cacheKey);
       throw error;
+    } finally {
+      others.delete(since);
+      if (others.size === 0) inProgress.delete(realmId);
     }
   }
 
