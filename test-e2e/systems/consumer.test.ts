@@ -197,3 +197,69 @@ test('a consumer handles an event after those whose projections it reads', async
   expect(order.slice(2)).toEqual(['leader 1', 'leader 2', 'follower 1', 'follower 2']);
   await Promise.all([leader, follower, witness].map((consumer) => consumer.stop()));
 });
+
+test('a realm whose events never end keeps no other realm waiting', async () => {
+  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const [endless, quiet] = [5, 6];
+  const begin = async (realm: number): Promise<void> => {
+    await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
+    await unitOfWork({ realmId: realm, schema: 'users', claim: undefined }, async (work) => void work.emit(wanted));
+  };
+  await begin(endless);
+  const seen: number[] = [];
+  let isEnough = false;
+  const consumer = startConsumer(database, unitOfWork, {
+    schema: 'users',
+    name: 'turns',
+    batchSize: 1,
+    on: {
+      invites_changed: async (work) => {
+        // Each event is followed by another one, so that something always waits in this realm.
+        if (work.realmId === endless && !isEnough) work.emit(wanted);
+        seen.push(work.realmId);
+      },
+    },
+    onError: () => undefined,
+  });
+  await expect.poll(() => seen).toContain(endless);
+  await begin(quiet);
+  consumer.hint(quiet);
+  await expect.poll(() => seen).toContain(quiet);
+  isEnough = true;
+  await consumer.stop();
+});
+
+test('an event that is unfinished is handled again in further transactions, before the next event', async () => {
+  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const realm = 7;
+  await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
+  for (const _ of [1, 2])
+    await unitOfWork({ realmId: realm, schema: 'users', claim: undefined }, async (work) => void work.emit(wanted));
+  const partsRow = sql.type(z.object({ number: z.number(), part: z.string(), transaction: z.string() }));
+  const parts = () =>
+    database.any(partsRow`
+    SELECT user_id AS number, key AS part, xmin::text AS transaction FROM users.idempotency WHERE realm_id = ${realm} ORDER BY created_at`);
+  const consumer = startConsumer(database, unitOfWork, {
+    schema: 'users',
+    name: 'parts',
+    on: {
+      invites_changed: async (work, _, number) => {
+        if (work.realmId !== realm) return;
+        const done = await work.any(numbers`
+          SELECT user_id AS number FROM users.idempotency WHERE realm_id = ${realm} AND user_id = ${number}`);
+        await work.run(sql.unsafe`
+          INSERT INTO users.idempotency (realm_id, user_id, key, fingerprint, created_at)
+          VALUES (${realm}, ${number}, ${`part ${done.length}`}, '', clock_timestamp())`);
+        return number === 1 && done.length < 3 ? 'unfinished' : undefined;
+      },
+    },
+    onError: () => undefined,
+  });
+  await expect.poll(parts).toHaveLength(5);
+  await consumer.stop();
+  const rows = await parts();
+  expect(rows.map(({ number, part }) => `${number} ${part}`)).toEqual([
+    ...['1 part 0', '1 part 1', '1 part 2', '1 part 3', '2 part 0'],
+  ]);
+  expect(new Set(rows.slice(0, 4).map(({ transaction }) => transaction)).size).toBe(4);
+});

@@ -5,10 +5,14 @@ import { createFailingRealms } from './failing-realms.ts';
 import { createParkedEvents } from './parked-events.ts';
 import { createRealmHints } from './realm-hints.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
-import type { Work } from './work.ts';
+import type { Handled, Work } from './work.ts';
 
-/** The handlers of a consumer by event name. Other events only advance its position. */
-type On = { [N in EventName]?: (work: Work, event: LogEvent<N>, number: number) => Promise<void> };
+/**
+ * The handlers of a consumer by event name. Other events only advance its position. A handler that returns `unfinished`
+ * did a part of what follows from the event: the part is committed, and the handler is called again with the event.
+ */
+type On = { [N in EventName]?: Handle<N> };
+type Handle<N extends EventName> = (work: Work, event: LogEvent<N>, number: number) => Promise<Handled>;
 
 export interface ConsumerOptions {
   schema: string;
@@ -56,6 +60,8 @@ const usualGatherMs = 15;
 /** The rest after a round of a consumer with `gatherMs`, as a multiple of the round; at most `pollMs`. */
 const restFactor = 4;
 const usualBatchSize = 200;
+/** A transaction takes no further event after this time: other realms wait, and others wait for its locks. */
+const longestBatchMs = 250;
 const reapplyEveryMs = 5_000;
 /** First delay before a realm is tried again whose events wait for a predecessor. */
 const firstDelayMs = 5;
@@ -112,14 +118,20 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
     },
   };
 
-  /** Handles the events of hinted realms, and polls. */
+  /**
+   * Handles some events of each hinted realm, and polls. A realm that has more waits until the others had their turn, so
+   * that none with many events, or costly ones, holds up the rest.
+   */
   async function round(realms: Set<number>): Promise<void> {
     // Polls even under continuous hints, because a lost hint is not repeated.
     if (realms.size === 0 || performance.now() - clocks.polledAt > pollMs) {
       clocks.polledAt = performance.now();
       for (const realmId of await position.realmsBehind()) realms.add(realmId);
     }
-    for (const realmId of realms) while (!hints.isStopped && failing.mayTry(realmId) && (await consumeSome(realmId)));
+    for (const realmId of realms) {
+      if (hints.isStopped) return;
+      if (failing.mayTry(realmId) && (await consumeSome(realmId))) hints.hint(realmId, true);
+    }
   }
 
   function sawNothing(realmId: number, number: number): void {
@@ -128,19 +140,20 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   }
 
   /** `log.append` accepted the event from the owner of its type only, whose code is typed by the declaration. */
-  async function handle(work: Work, event: LogEvent, number: number): Promise<void> {
+  async function handle(work: Work, event: LogEvent, number: number): Promise<Handled> {
     const act = options.on[nameOfEvent(event) as EventName] as
-      | ((work: Work, event: LogEvent, number: number) => Promise<void>)
+      | ((work: Work, event: LogEvent, number: number) => Promise<Handled>)
       | undefined;
-    await act?.(work, event, number);
+    return act?.(work, event, number);
   }
 
   async function reapplyOccasionally(): Promise<void> {
     if (performance.now() - clocks.reappliedAt <= reapplyEveryMs) return;
     clocks.reappliedAt = performance.now();
     await parked.reapply(async (work, { number, event }) => {
-      await handle(work, event, number);
+      const handled = await handle(work, event, number);
       await options.finish?.(work);
+      return handled;
     });
   }
 
@@ -183,13 +196,20 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   async function apply(work: Work, mine: Claim, limit: number, reached: (number: number) => void) {
     const { dropped, events, number } = mine;
     if (mine.position < dropped) await tellMissing(work, dropped);
-    for (const row of events) {
+    const until = performance.now() + longestBatchMs;
+    /** The last event that was handled, if the transaction ends before the last of the batch. */
+    let endedAt: number | undefined;
+    for (const [index, row] of events.entries()) {
       reached(row.number);
-      if (!row.event.isForClientsOnly) await handle(work, row.event, row.number);
+      const handled = row.event.isForClientsOnly ? undefined : await handle(work, row.event, row.number);
+      if (handled === 'unfinished') endedAt = row.number - 1;
+      else if (performance.now() > until && index < events.length - 1) endedAt = row.number;
+      if (endedAt !== undefined) break;
     }
     if (events.length > 0) await options.finish?.(work);
-    const isFull = events.length === limit;
-    const through = Math.max(mine.position, isFull ? (events.at(-1)?.number ?? 0) : number);
+    const isFull = endedAt !== undefined || events.length === limit;
+    const last = endedAt ?? events.at(-1)?.number ?? 0;
+    const through = Math.max(mine.position, isFull ? last : number);
     const isMoved = events.length > 0 || mine.position < dropped;
     if (isMoved) position.advance(work, through);
     return { through, isFull, isMoved, isWaiting: number < (mine.end_number ?? number) };

@@ -26,4 +26,4 @@ export * from './together.ts';
 export { withOwner } from './turns.ts';
 export * from './unit-of-work.ts';
 export * from './waiting-tasks.ts';
-export type { Work } from './work.ts';
+export type { Handled, Work } from './work.ts';

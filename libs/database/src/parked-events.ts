@@ -3,18 +3,19 @@ import { z } from 'zod';
 import { type Database, type Executor, sql } from './database.ts';
 import { isCausedByEvent } from './failing-realms.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
-import type { Work } from './work.ts';
+import type { Handled, Work } from './work.ts';
 
 /** Events that a consumer skipped, until an operator re-applies or drops them (`natter parked`). */
 export interface ParkedEvents {
   /** Skips the event and stores it. */
   park(realmId: number, number: number, error: unknown): Promise<void>;
   insert(work: Work, number: number, error: string): Promise<void>;
-  /** Re-applies the events that an operator selected. */
-  reapply(handle: (work: Work, event: { number: number; event: LogEvent }) => Promise<void>): Promise<void>;
+  /** Re-applies the events that an operator selected. One that is unfinished stays selected. */
+  reapply(handle: (work: Work, event: { number: number; event: LogEvent }) => Promise<Handled>): Promise<void>;
 }
 
 const askedRow = z.object({ realm_id: z.number(), number: z.number() });
+const numberRow = z.object({ number: z.number() });
 const eventRow = z.object({ number: z.number(), event: z.custom<LogEvent>() });
 
 export function createParkedEvents(
@@ -58,14 +59,13 @@ export function createParkedEvents(
       for (const { realm_id: realmId, number } of asked)
         try {
           await unitOfWork({ realmId, schema, claim: undefined }, async (work) => {
-            const taken = await work.run(
-              sql.unsafe`DELETE FROM ${parked} WHERE realm_id = ${realmId} AND name = ${name} AND number = ${number} AND is_asked_for`,
-            );
-            if (taken === 0) return;
+            const row = sql.fragment`${parked} WHERE realm_id = ${realmId} AND name = ${name} AND number = ${number} AND is_asked_for`;
+            const taken = await work.any(sql.type(numberRow)`SELECT number FROM ${row} FOR UPDATE`);
+            if (taken.length === 0) return;
             const event = await work.maybeOne(sql.type(eventRow)`
               SELECT number, event FROM log.read_types(${realmId}, ${number - 1}, ${number}, ${sql.array([...types], 'text')}, 1)`);
             if (!event) throw new Error('The event is no longer in the log');
-            await handle(work, event);
+            if ((await handle(work, event)) !== 'unfinished') await work.run(sql.unsafe`DELETE FROM ${row}`);
           });
         } catch (error) {
           if (!isCausedByEvent(error)) throw error;

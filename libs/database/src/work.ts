@@ -17,3 +17,7 @@ export interface Work extends Executor {
    */
   numbered(row: Numbered): void;
 }
+
+/** What the handler of a consumer returns; most return nothing. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing has finished.
+export type Handled = 'unfinished' | void;
