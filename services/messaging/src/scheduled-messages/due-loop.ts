@@ -22,7 +22,8 @@ const realmsAtOnce = 4;
 const stateRow = z.object({ now: z.number(), next: z.number().nullable() });
 
 /**
- * Sleeps until the next message is due by the database's clock, delivers due messages realm by realm, and sleeps again.
+ * Sleeps until the next message is due by the database's clock, begins a batch of each realm with due messages, and sleeps
+ * again. A realm with many messages, or slow ones, keeps no other waiting: its next batch begins after those of others.
  */
 export function startDueLoop({ database, deliver, onError }: DueLoopOptions): DueLoop {
   let isStopped = false;
@@ -31,6 +32,10 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
   let clockDifference = 0;
   let wake: () => void = () => undefined;
   let timer: NodeJS.Timeout | undefined;
+  /** Realms whose batch is being delivered. */
+  const running = new Map<number, Promise<void>>();
+  /** Whether a batch has sent something since the last round. */
+  let hasDelivered = false;
 
   const loop = (async () => {
     while (!isStopped) {
@@ -40,8 +45,12 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
           SELECT extract(epoch FROM clock_timestamp())::float8 AS now,
             (SELECT extract(epoch FROM min(due_at))::float8 FROM messaging.scheduled_message WHERE state = 'waiting') AS next`);
         clockDifference = now - performance.now() / 1000;
-        if (next !== null && next <= now) sleepMs = (await deliverAll()) ? 0 : idlePauseMs;
-        else if (next !== null) sleepMs = Math.min((next - now) * 1000, longestSleepMs);
+        if (next !== null && next <= now) {
+          await beginBatches();
+          // If all is held by others or waits for another attempt, the next round may be slow.
+          sleepMs = hasDelivered ? 0 : idlePauseMs;
+          hasDelivered = false;
+        } else if (next !== null) sleepMs = Math.min((next - now) * 1000, longestSleepMs);
       } catch (error) {
         onError(error);
         sleepMs = 200 + Math.random() * 300;
@@ -63,31 +72,31 @@ export function startDueLoop({ database, deliver, onError }: DueLoopOptions): Du
       clearTimeout(timer);
       wake();
       await loop;
+      await Promise.all(running.values());
     },
   };
 
-  /**
-   * Returns whether anything was delivered: if all is held by others or waits for another attempt, the next round may
-   * be slow.
-   */
-  async function deliverAll(): Promise<boolean> {
+  async function beginBatches(): Promise<void> {
     const realms = await database.any(sql.type(z.object({ realm_id: z.number() }))`
       SELECT DISTINCT realm_id FROM messaging.scheduled_message WHERE state = 'waiting' AND due_at <= clock_timestamp()`);
-    const waiting = realms.map(({ realm_id }) => realm_id).sort(() => Math.random() - 0.5);
-    let hasDelivered = false;
-    const worker = async (): Promise<void> => {
-      for (let realmId = waiting.pop(); realmId !== undefined && !isStopped; realmId = waiting.pop()) {
-        try {
-          let outcome = await deliver(realmId);
-          while (outcome === 'more' && !isStopped) outcome = await deliver(realmId);
-          if (outcome === 'done') hasDelivered = true;
-        } catch (error) {
-          onError(error);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: realmsAtOnce }, worker));
-    return hasDelivered;
+    const waiting = realms.map(({ realm_id }) => realm_id).filter((id) => !running.has(id));
+    for (const realmId of waiting.sort(() => Math.random() - 0.5)) {
+      if (running.size >= realmsAtOnce) await Promise.race(running.values());
+      if (isStopped) return;
+      running.set(realmId, deliverBatch(realmId));
+    }
+  }
+
+  async function deliverBatch(realmId: number): Promise<void> {
+    try {
+      if ((await deliver(realmId)) === 'idle') return;
+      hasDelivered = true;
+      wake();
+    } catch (error) {
+      onError(error);
+    } finally {
+      running.delete(realmId);
+    }
   }
 
   function sleep(ms: number): Promise<void> {
