@@ -37,3 +37,19 @@ test('an item that fails keeps no other waiting, and none begins after the stop'
   });
   expect([failed, done]).toEqual([[1], [2, 3, 4]]);
 });
+
+test('an item with much to do goes on when the others had their turn', async () => {
+  const done: string[] = [];
+  const left = new Map([
+    ['large', 3],
+    ['small', 1],
+  ]);
+  const options = { isStopped: () => false, onError: () => undefined };
+  await forEachApart([...left.keys()], options, async (item) => {
+    done.push(item);
+    const now = (left.get(item) ?? 0) - 1;
+    left.set(item, now);
+    return now > 0 ? 'more' : undefined;
+  });
+  expect(done).toEqual(['large', 'small', 'large', 'large']);
+});

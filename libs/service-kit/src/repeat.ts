@@ -40,19 +40,23 @@ export function repeat(
 
 /**
  * Runs `work` for one item after the other, such as for each realm. One that fails, however often it is tried, keeps no other
- * waiting.
+ * waiting; nor does one with much to do, whose work returns `more` and goes on after the others had their turn.
  */
 export async function forEachApart<T>(
   items: readonly T[],
   { isStopped, onError }: { isStopped: IsStopped; onError: (error: unknown, item: T) => void },
   work: (item: T) => Promise<unknown>,
 ): Promise<void> {
-  for (const item of items) {
-    if (isStopped()) return;
-    try {
-      await work(item);
-    } catch (error) {
-      onError(error, item);
+  for (let round = items; round.length > 0; ) {
+    const unfinished: T[] = [];
+    for (const item of round) {
+      if (isStopped()) return;
+      try {
+        if ((await work(item)) === 'more') unfinished.push(item);
+      } catch (error) {
+        onError(error, item);
+      }
     }
+    round = unfinished;
   }
 }

@@ -56,41 +56,64 @@ export async function applyRetention(
     )
     SELECT realm_id, channel_id, extract(epoch FROM clock_timestamp() - sent_at)::float8 AS age FROM oldest`);
   const old = oldest.filter(({ age }) => age > daySeconds);
-  await forEachApart(old, { isStopped, onError }, (place) => clearPlace(retention, place));
+  const places = [...Map.groupBy(old, ({ realm_id }) => realm_id).values()];
+  const failed = (error: unknown, [place]: Place[]): void => {
+    if (place) onError(error, place);
+  };
+  await forEachApart(places, { isStopped, onError: failed }, (ofRealm) => clearSome(retention, ofRealm, onError));
 }
 
-async function clearPlace({ background, channels, policies }: Retention, place: Place): Promise<void> {
+/** Clears a part of the first of these places, and removes it from them when nothing is left. */
+async function clearSome(
+  retention: Retention,
+  places: Place[],
+  onError: (error: unknown, place: Place) => void,
+): Promise<'more' | undefined> {
+  const [place] = places;
+  if (!place) return undefined;
+  try {
+    if (await clearPartOf(retention, place)) return 'more';
+  } catch (error) {
+    onError(error, place);
+  }
+  places.shift();
+  return places.length > 0 ? 'more' : undefined;
+}
+
+/** Returns whether there may be more to delete. */
+async function clearPartOf({ background, channels, policies }: Retention, place: Place): Promise<boolean> {
   const { realm_id: realmId, channel_id: channelId } = place;
   const meta: RequestMeta = { requestId: 'retention', realmId, client: 'Internal' };
   const policy = await policies.get(meta, true);
   const channel = channelId === null ? undefined : await channels.get(channelId, meta, true);
   const days = channel?.message_retention_days ?? policy.settings.message_retention_days;
-  if (days < 1 || place.age < days * daySeconds) return;
+  if (days < 1 || place.age < days * daySeconds) return false;
   const basis = { ...realmBasis(policy), ...(channel ? channelBasis(channel) : {}) };
   const where = channelId === null ? sql.fragment`channel_id IS NULL` : sql.fragment`channel_id = ${channelId}`;
   try {
-    for (let removed = batchSize; removed === batchSize; )
-      removed = await background(realmId, async (work) => {
-        work.restOn(basis);
-        // Ids are ordered by time, so the oldest come first and newer ones are not read.
-        const rows = await work.any(sql.type(messageRow)`
-          SELECT id, topic, recipient_ids FROM (
-            SELECT id, topic, recipient_ids, sent_at FROM messaging.message WHERE realm_id = ${realmId} AND ${where} ORDER BY id LIMIT ${batchSize}) oldest
-          WHERE sent_at < clock_timestamp() - make_interval(days => ${days})`);
-        for (const group of conversations(rows)) {
-          const [first] = group;
-          if (!first) continue;
-          const ids = group.map(({ id }) => id);
-          const { recipient_ids } = first;
-          const audience = await audienceOf(work, channel ? { channel, recipient_ids } : { recipient_ids }, ids);
-          const from = channelId === null ? undefined : { channelId, topic: first.topic };
-          await removeMessages(work, from, ids, audience);
-        }
-        return rows.length;
-      });
+    const removed = await background(realmId, async (work) => {
+      work.restOn(basis);
+      // Ids are ordered by time, so the oldest come first and newer ones are not read.
+      const rows = await work.any(sql.type(messageRow)`
+        SELECT id, topic, recipient_ids FROM (
+          SELECT id, topic, recipient_ids, sent_at FROM messaging.message WHERE realm_id = ${realmId} AND ${where} ORDER BY id LIMIT ${batchSize}) oldest
+        WHERE sent_at < clock_timestamp() - make_interval(days => ${days})`);
+      for (const group of conversations(rows)) {
+        const [first] = group;
+        if (!first) continue;
+        const ids = group.map(({ id }) => id);
+        const { recipient_ids } = first;
+        const audience = await audienceOf(work, channel ? { channel, recipient_ids } : { recipient_ids }, ids);
+        const from = channelId === null ? undefined : { channelId, topic: first.topic };
+        await removeMessages(work, from, ids, audience);
+      }
+      return rows.length;
+    });
+    return removed === batchSize;
   } catch (error) {
     // The policy was changed meanwhile: the next round uses the new one.
-    if (!(error instanceof BasisChanged)) throw error;
+    if (error instanceof BasisChanged) return false;
+    throw error;
   }
 }
 
