@@ -58,3 +58,17 @@ test('a poll answers with nothing after a gap in the log, and with nothing withh
   const withheld = entryOf(1, { withheld: {} });
   expect(await answerAfter([withheld, entryOf(2, changed(7))])).toEqual([]);
 });
+
+test('a scan of many entries that are not for the queue lets other requests have their turn', async () => {
+  const others = Array.from({ length: 3_000 }, (_, index) => entryOf(index + 1, { audience: { users: { ids: [8] } } }));
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const answer = await answerAfter([...others, entryOf(3_001, {})]);
+  clearImmediate(next);
+  expect(answer).toHaveLength(1);
+  expect(turns).toBeGreaterThan(3);
+});

@@ -53,6 +53,8 @@ const maxAnswerEvents = 1_000;
 const maxAnswerBytes = 1024 * 1024;
 /** A following client polls again within this time; older events waited for the client, not for the server. */
 const followingMs = 1_000;
+/** Then other requests have a turn: a queue may have to skip a hundred thousand entries that are not for it. */
+const entriesPerTurn = 500;
 
 /** Starts scans. Throws BAD_EVENT_QUEUE_ID for a cursor that is no event's id. */
 export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }: ScanContext): {
@@ -74,6 +76,7 @@ export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }:
       const begunAt = Date.now();
       const closed = { ...queue, all_public_streams: false };
       let isOpen = !arrival.isGuest;
+      let scanned = 0;
 
       const eventOf = async (entry: LogEntry, isFirst: boolean): Promise<string | 'later' | undefined> => {
         if (queue.all_public_streams) isOpen = isNoGuestAfter(entry, queue.user_id, isOpen);
@@ -102,6 +105,7 @@ export function createQueueScans({ bus, log, verifier, onDelivered, maxQueues }:
             const events: string[] = [];
             let bytes = 0;
             for (const entry of page) {
+              if (++scanned % entriesPerTurn === 0) await new Promise(setImmediate);
               const event = await eventOf(entry, events.length === 0);
               if (isRefused(entry)) return events;
               // A response contains at least one event, whatever its size.
