@@ -17,7 +17,6 @@ import { type ChannelReach, channelBasis } from '../model/channel-reach.ts';
 import { filesReferredBy, referencesOfEdit } from '../model/files/references.ts';
 import { groupBasis } from '../model/group-basis.ts';
 import { linkifiersOf } from '../model/linkifiers.ts';
-import { forgetFor } from '../model/mark-read.ts';
 import { audienceOf } from '../model/message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
 import { nameOf } from '../model/people.ts';
@@ -27,6 +26,7 @@ import type { RenderContent } from '../model/sending/render-content.ts';
 import { guestsAmong } from '../model/standing.ts';
 import { hasProtectedHistory } from '../model/subscription-periods.ts';
 import { moveTopicPreferences } from '../model/user-topics.ts';
+import { withdraw } from '../model/withdrawals.ts';
 import { type Change, decideChange, type Params } from './change-decision.ts';
 import { countMoved, requireMoveAllowance } from './move-allowance.ts';
 import { queueMoveNotices } from './move-notices.ts';
@@ -80,7 +80,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         if (message.channel && losers.length > 0) {
           const where = { channelId: message.channel.channel_id, topic: anchor.topic };
           for (const lost of deletionEvents(where, messageIds, { users: idSet(losers) })) work.emit(lost);
-          await forgetFor(work, losers, messageIds);
+          await withdraw(work, losers, messageIds);
         }
         if (message.channel && change.target)
           await tellWhereChannelBegins(work, message.channel.channel_id, messageIds);

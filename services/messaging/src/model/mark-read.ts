@@ -1,7 +1,8 @@
 import { emptyTopicDisplayName, eventForUsers, idSet, type UnreadDetails } from '@natter/contracts';
 import { lockFor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { blockSize, isRead, unreadSource } from './read-state.ts';
+import { blocksOf } from './blocks.ts';
+import { isRead, unreadSource } from './read-state.ts';
 
 const idRow = z.object({ id: z.number() });
 /** Maximum number of messages in an event. */
@@ -17,18 +18,6 @@ async function setRead(work: Work, userId: number, messageIds: readonly number[]
     DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND flag = 'unread' AND message_id = ANY(${sql.array([...messageIds], 'int8')})`);
 }
 
-/** Clears flags and unread state of users who lost access to these messages in a move. */
-export async function forgetFor(work: Work, userIds: readonly number[], messageIds: readonly number[]): Promise<void> {
-  const users = sql.array([...userIds], 'int4');
-  await work.run(sql.unsafe`
-    DELETE FROM messaging.flag WHERE realm_id = ${work.realmId} AND user_id = ANY(${users}) AND message_id = ANY(${sql.array([...messageIds], 'int8')})`);
-  for (const { block, bits } of blocksOf(messageIds))
-    await work.run(sql.unsafe`
-      INSERT INTO messaging.read_block AS b (realm_id, user_id, block, bits)
-      SELECT ${work.realmId}, u, ${block}, ${bits}::bit(4096) FROM unnest(${users}) u ORDER BY u
-      ON CONFLICT (realm_id, user_id, block) DO UPDATE SET bits = b.bits | excluded.bits`);
-}
-
 /**
  * Clears the read bits, and flags messages as unread that other rules would count as read: own ones, muted ones, those
  * below the floor.
@@ -40,20 +29,6 @@ export async function setUnread(work: Work, userId: number, messageIds: readonly
   await work.run(sql.unsafe`
     INSERT INTO messaging.flag (realm_id, user_id, flag, message_id)
     SELECT ${work.realmId}, ${userId}, 'unread', id FROM unnest(${sql.array([...messageIds], 'int8')}) id ON CONFLICT DO NOTHING`);
-}
-
-/** In ascending order, which is the order of locks. */
-function blocksOf(messageIds: readonly number[]): { block: number; bits: string }[] {
-  const blocks = new Map<number, Uint8Array>();
-  for (const id of messageIds) {
-    const block = Math.floor(id / blockSize);
-    const bits = blocks.get(block) ?? new Uint8Array(blockSize).fill(48);
-    bits[id % blockSize] = 49;
-    blocks.set(block, bits);
-  }
-  return [...blocks]
-    .sort(([a], [b]) => a - b)
-    .map(([block, bits]) => ({ block, bits: Buffer.from(bits).toString('latin1') }));
 }
 
 /** Marks messages as read and notifies the user's clients. */

@@ -1,11 +1,11 @@
 import { sql } from '@natter/database';
+import { blockSize } from './blocks.ts';
+import { isWithdrawnFrom } from './withdrawals.ts';
 
 /**
  * Fragments over a message `m` and a user. Read state is derived from bits, periods and flags, never from a row per
  * receiver.
  */
-
-export const blockSize = 4096;
 
 /** Whether the user received it: as a participant, or during a subscription to the channel it was sent to. */
 export const wasReceived = (userId: number) => sql.fragment`(m.sent_channel_id IS NULL OR EXISTS (
@@ -21,6 +21,7 @@ export const isRead = (userId: number) => sql.fragment`(NOT ${hasFlag(userId, 'u
   OR (m.sender_id = ${userId} AND m.is_read_by_sender)
   OR NOT ${wasReceived(userId)}
   OR coalesce(NOT ${userId} = ANY(m.unread_for), false)
+  OR ${isWithdrawnFrom(sql.fragment`${userId}::int`)}
   OR EXISTS (SELECT FROM messaging.mute_period mp WHERE mp.realm_id = m.realm_id AND mp.user_id = ${userId} AND mp.muted_id = m.sender_id
     AND mp.from_id < m.id AND (mp.to_id IS NULL OR mp.to_id > m.id))))`;
 

@@ -1,6 +1,7 @@
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
-import { blockSize } from './read-state.ts';
+import { blockSize } from './blocks.ts';
+import { isWithdrawnFrom } from './withdrawals.ts';
 
 /** Over a message `m` and a receiver `r`. */
 const isFlagged = (flag: string) => sql.fragment`EXISTS (SELECT FROM messaging.flag fl
@@ -71,7 +72,7 @@ export const flagsOfReceivers = (executor: Executor, realmId: number, messageId:
       UNION ALL SELECT DISTINCT f.user_id, false FROM m JOIN messaging.flag f ON f.realm_id = m.realm_id AND f.message_id = m.id
       WHERE f.user_id NOT IN (SELECT user_id FROM received)), marked AS (
       SELECT r.user_id, array_remove(ARRAY[
-        CASE WHEN ${hasRead} OR ((NOT r.has_received OR coalesce(NOT r.user_id = ANY(m.unread_for), false)) AND NOT ${isFlagged('unread')}) OR EXISTS (SELECT FROM messaging.mute_period x
+        CASE WHEN ${hasRead} OR ((NOT r.has_received OR coalesce(NOT r.user_id = ANY(m.unread_for), false) OR ${isWithdrawnFrom(sql.fragment`r.user_id`)}) AND NOT ${isFlagged('unread')}) OR EXISTS (SELECT FROM messaging.mute_period x
           WHERE x.realm_id = m.realm_id AND x.user_id = r.user_id AND x.muted_id = m.sender_id AND x.from_id < m.id
             AND (x.to_id IS NULL OR x.to_id > m.id) AND NOT ${isFlagged('unread')}) THEN 'read' END,
         CASE WHEN ${isFlagged('starred')} THEN 'starred' END,

@@ -3,6 +3,7 @@ import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { forgetReferences } from '../files/references.ts';
 import { emitFlags } from '../mark-read.ts';
+import { forgetWithdrawals } from '../withdrawals.ts';
 import { tellWhereChannelBegins } from './channel-begins.ts';
 import { deletionEvents } from './delete-event.ts';
 
@@ -23,6 +24,7 @@ export async function removeMessages(
     await work.run(
       sql.unsafe`DELETE FROM ${sql.identifier(['messaging', table])} WHERE realm_id = ${work.realmId} AND message_id = ANY(${ids})`,
     );
+  await forgetWithdrawals(work, messageIds);
   await forgetReferences(work, messageIds);
   await work.run(sql.unsafe`DELETE FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
   if (where) await tellWhereChannelBegins(work, where.channelId, messageIds);
