@@ -75,23 +75,33 @@ export function emitUnread(
 /** Serializes flag changes of a user, so that events match the order of the changes. */
 export const lockFlags = (work: Work, userId: number): Promise<void> => lockFor(work, 'flags', userId);
 
-/** Messages of a channel that the user left are no longer unread. */
-export async function readWhatIsLeft(work: Work, userId: number, channelIds: readonly number[]): Promise<void> {
+/**
+ * Messages of channels that the user left are no longer unread: at most `limit`, the oldest ones. Returns how many were
+ * unread. They are looked up by id: where many messages are new, Postgres may take the index of the channel for a short
+ * one, and compare each unread message with each message of the channel.
+ */
+export async function readWhatIsLeft(
+  work: Work,
+  userId: number,
+  channelIds: readonly number[],
+  limit: number,
+): Promise<number> {
   await lockFlags(work, userId);
   const rows = await work.any(sql.type(idRow)`
     SELECT m.id FROM ${unreadSource(work.realmId, userId)} m
-    WHERE m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND NOT ${isRead(userId)} ORDER BY m.id`);
+    WHERE m.channel_id + 0 = ANY(${sql.array([...channelIds], 'int4')}) AND NOT ${isRead(userId)} ORDER BY m.id LIMIT ${limit}`);
   await markRead(
     work,
     userId,
     rows.map((row) => row.id),
   );
+  return rows.length;
 }
 
 export async function readWhatIsMuted(work: Work, userId: number, mutedId: number): Promise<void> {
   await lockFlags(work, userId);
   const rows = await work.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m WHERE m.sender_id = ${mutedId} AND NOT ${isRead(userId)} ORDER BY m.id`);
+    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m WHERE m.sender_id + 0 = ${mutedId} AND NOT ${isRead(userId)} ORDER BY m.id`);
   await markRead(
     work,
     userId,

@@ -2,8 +2,9 @@ import { idsOf, type LogEvent } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { readWhatIsLeft, readWhatIsMuted } from '../mark-read.ts';
+import { readWhatIsMuted } from '../mark-read.ts';
 import { channelsAppeared, channelUpdated } from './channel-copy.ts';
+import { leaveChannels } from './leave-channels.ts';
 
 /**
  * Maintains the periods of subscriptions and mutes, as intervals of log numbers, which determine the receivers of
@@ -21,7 +22,7 @@ export function periodsConsumer(owner: Owner): void {
         if (note) await begin(work, number, note.channel_ids, note.user_ids);
       },
       'subscription/remove': async (work, { note }, number) => {
-        if (note) await end(work, number, note.channel_ids, note.user_ids);
+        return note ? leaveChannels(work, number, note.channel_ids, note.user_ids) : undefined;
       },
     },
   });
@@ -49,13 +50,6 @@ async function begin(work: Work, number: number, channelIds: Ids, userIds: Ids):
       WHERE p.realm_id = ${work.realmId} AND p.user_id = u AND p.channel_id = c AND p.to_id IS NULL)`);
 }
 
-async function end(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<void> {
-  for (const userId of userIds) await readWhatIsLeft(work, userId, channelIds);
-  await work.run(sql.unsafe`
-    UPDATE messaging.subscription_period SET to_id = ${number}
-    WHERE realm_id = ${work.realmId} AND to_id IS NULL AND user_id = ANY(${sql.array([...userIds], 'int4')}) AND channel_id = ANY(${sql.array([...channelIds], 'int4')})`);
-}
-
 const mutedRow = z.object({ muted_id: z.number() });
 
 /** The event contains the whole list: new entries begin a period here, missing ones end it. */
@@ -67,10 +61,7 @@ async function mutesChanged(work: Work, event: LogEvent<'muted_users'>, number: 
         SELECT muted_id FROM messaging.mute_period WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND to_id IS NULL`)
     ).map((row) => row.muted_id);
     const gone = before.filter((id) => !list.includes(id));
-    if (gone.length > 0)
-      await work.run(sql.unsafe`
-        UPDATE messaging.mute_period SET to_id = ${number}
-        WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND to_id IS NULL AND muted_id = ANY(${sql.array(gone, 'int4')})`);
+    if (gone.length > 0) await endMutes(work, number, userId, gone);
     for (const mutedId of list.filter((id) => !before.includes(id))) {
       // Existing messages first, so that clients are notified of them even if they arrived after the mute began.
       await readWhatIsMuted(work, userId, mutedId);
@@ -78,4 +69,13 @@ async function mutesChanged(work: Work, event: LogEvent<'muted_users'>, number: 
         INSERT INTO messaging.mute_period (realm_id, user_id, muted_id, from_id) VALUES (${work.realmId}, ${userId}, ${mutedId}, ${number})`);
     }
   }
+}
+
+/** A mute during which the muted user sent nothing leaves no period, so that toggled mutes do not accumulate. */
+async function endMutes(work: Work, number: number, userId: number, mutedIds: Ids): Promise<void> {
+  const open = sql.fragment`p.realm_id = ${work.realmId} AND p.user_id = ${userId} AND p.to_id IS NULL AND p.muted_id = ANY(${sql.array([...mutedIds], 'int4')})`;
+  await work.run(sql.unsafe`
+    DELETE FROM messaging.mute_period p WHERE ${open} AND NOT EXISTS (SELECT FROM messaging.message m
+      WHERE m.realm_id = p.realm_id AND m.sender_id = p.muted_id AND m.id > p.from_id AND m.id < ${number})`);
+  await work.run(sql.unsafe`UPDATE messaging.mute_period p SET to_id = ${number} WHERE ${open}`);
 }

@@ -1,0 +1,95 @@
+import { type Handled, sql, type Work } from '@natter/database';
+import { z } from 'zod';
+import { readWhatIsLeft } from '../mark-read.ts';
+
+type Ids = readonly number[];
+const userRow = z.object({ user_id: z.number() });
+
+/**
+ * What one transaction does for users who leave, in messages that become read; a user costs as much as some messages.
+ * Thousands of users, or bots, may leave at once, each with thousands of unread messages.
+ */
+const budget = 10_000;
+const perUser = 250;
+const spent = new WeakMap<Work, number>();
+
+/**
+ * Ends subscription periods at an event. Messages of the channels become read: in this transaction as far as its budget
+ * lasts, and the rest in the following ones.
+ */
+export async function leaveChannels(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<Handled> {
+  if (isSpent(work)) return 'unfinished';
+  const left = await endPeriods(work, number, channelIds, userIds);
+  const stored = left.length > 0 ? [] : await waitingSince(work, number);
+  const waiting = [...left, ...stored];
+  let done = 0;
+  while (done < waiting.length && !isSpent(work)) {
+    const count = await readWhatIsLeft(work, waiting[done] as number, channelIds, budget);
+    spent.set(work, (spent.get(work) ?? 0) + perUser + count);
+    // There may be more than the budget.
+    if (count < budget) done++;
+  }
+  if (stored.length > 0) await remove(work, number, waiting.slice(0, done));
+  else await store(work, number, waiting.slice(done));
+  return done < waiting.length ? 'unfinished' : undefined;
+}
+
+const isSpent = (work: Work): boolean => (spent.get(work) ?? 0) >= budget;
+
+/** Returns the users of the periods, ascending. There are none if an earlier transaction ended them. */
+async function endPeriods(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<number[]> {
+  const [users, channels] = [sql.array([...userIds], 'int4'), sql.array([...channelIds], 'int4')];
+  const ended = await work.any(sql.type(userRow)`
+    WITH ended AS (
+      UPDATE messaging.subscription_period SET to_id = ${number}
+      WHERE realm_id = ${work.realmId} AND to_id IS NULL AND user_id = ANY(${users}) AND channel_id = ANY(${channels})
+      RETURNING user_id)
+    SELECT DISTINCT user_id FROM ended ORDER BY user_id`);
+  await dropEmpty(work, number, channelIds, userIds);
+  return ended.map((row) => row.user_id);
+}
+
+/** Longer periods, counted in events, are kept: few of them can be made. */
+const shortPeriod = 100_000;
+
+/**
+ * Periods during which nothing was sent or moved to the channel go, except the only one of a user, which tells that they
+ * were in the channel: nobody can make the search for receivers long by subscribing and unsubscribing.
+ */
+async function dropEmpty(work: Work, number: number, channelIds: Ids, userIds: Ids): Promise<void> {
+  const [users, channels] = [sql.array([...userIds], 'int4'), sql.array([...channelIds], 'int4')];
+  const { realmId } = work;
+  await work.run(sql.unsafe`
+    WITH arrived AS (
+        SELECT m.channel_id, max(a.number) AS number FROM messaging.arrival a
+        JOIN messaging.message m ON m.realm_id = a.realm_id AND m.id = a.message_id
+        WHERE a.realm_id = ${realmId} AND a.number > ${number - shortPeriod} AND m.channel_id = ANY(${channels}) GROUP BY 1),
+      newest AS (
+        SELECT c.id AS channel_id, greatest(arrived.number, (
+          SELECT max(m.id) FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.sent_channel_id = c.id)) AS number
+        FROM unnest(${channels}) AS c (id) LEFT JOIN arrived ON arrived.channel_id = c.id)
+    DELETE FROM messaging.subscription_period p USING newest n
+    WHERE p.realm_id = ${realmId} AND p.channel_id = n.channel_id AND p.user_id = ANY(${users}) AND p.to_id = ${number}
+      AND p.from_id > ${number - shortPeriod} AND coalesce(n.number, 0) < p.from_id
+      AND EXISTS (SELECT FROM messaging.subscription_period o
+        WHERE o.realm_id = p.realm_id AND o.user_id = p.user_id AND o.channel_id = p.channel_id AND o.from_id < p.from_id)`);
+}
+
+async function waitingSince(work: Work, number: number): Promise<number[]> {
+  const rows = await work.any(sql.type(userRow)`
+    SELECT user_id FROM messaging.leaving WHERE realm_id = ${work.realmId} AND number = ${number} ORDER BY user_id`);
+  return rows.map((row) => row.user_id);
+}
+
+async function store(work: Work, number: number, userIds: Ids): Promise<void> {
+  if (userIds.length === 0) return;
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.leaving (realm_id, number, user_id)
+    SELECT ${work.realmId}, ${number}, id FROM unnest(${sql.array([...userIds], 'int4')}) id`);
+}
+
+async function remove(work: Work, number: number, userIds: Ids): Promise<void> {
+  await work.run(sql.unsafe`
+    DELETE FROM messaging.leaving
+    WHERE realm_id = ${work.realmId} AND number = ${number} AND user_id = ANY(${sql.array([...userIds], 'int4')})`);
+}

@@ -1,0 +1,88 @@
+import { type Client, connected, copyRow, countOf, openRealm } from '@natter/testkit';
+import { expect, test } from 'vitest';
+
+const patient = { timeout: 120_000, interval: 50 };
+const unreadOf = async (who: Client): Promise<number> =>
+  (await who.ok('POST', '/register', { fetch_event_types: ['message', 'update_message_flags'] })).unread_msgs.count;
+
+test('users who leave a channel with many unread messages are handled in several transactions', async () => {
+  const { id: realmId, owner, member, member2, moderator, administrator, guest } = await openRealm();
+  const people = [member, member2, moderator, administrator, guest];
+  const before = await Promise.all(people.map(unreadOf));
+  const principals = people.map(({ user_id }) => user_id);
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'crowded' }],
+    principals: [owner.user_id, ...principals],
+    send_new_subscription_messages: false,
+  });
+  const { id } = await owner.ok('POST', '/messages', { type: 'channel', to: 'crowded', topic: 'x', content: 'x' });
+  // Numbers of the log for the copies, so that they lie in the period of the subscriptions.
+  const tick = { type: 'tick', body: {}, audience: { users: { ids: [] } } };
+  const ticks = JSON.stringify(Array.from({ length: 3_000 }, () => tick));
+  const last = await connected(async (client) => {
+    await client.query("SELECT log.append($1, '{}', '{}', 'messaging', $2)", [realmId, ticks]);
+    const { rows } = await client.query<{ number: string }>('SELECT number FROM log.position($1)', [realmId]);
+    return Number(rows[0]?.number);
+  });
+  const where = `realm_id = ${realmId} AND id = ${id}`;
+  await copyRow({ table: 'messaging.message', where }, 2_500, { id: `${last - 2_800} + n` });
+  expect(await unreadOf(member)).toBeGreaterThanOrEqual(2_500);
+  const queues = await Promise.all(people.map((who) => who.queue({ event_types: ['update_message_flags'] })));
+  await owner.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['crowded'], principals });
+  for (const queue of queues) await queue.next(({ flag }) => flag === 'read');
+  await expect.poll(() => Promise.all(people.map(unreadOf)), patient).toEqual(before);
+  expect(await countOf('messaging.leaving', `realm_id = ${realmId}`)).toBe(0);
+  const { rows } = await connected((client) =>
+    client.query<{ count: number }>(
+      "SELECT count(DISTINCT xmin::text)::int AS count FROM log.event WHERE realm_id = $1 AND type = 'update_message_flags'",
+      [realmId],
+    ),
+  );
+  expect(rows[0]?.count).toBeGreaterThan(1);
+});
+
+test('subscriptions and mutes that are toggled leave no row for each time', async () => {
+  const { id: realmId, owner, member } = await openRealm();
+  const subscriptions = [{ name: 'toggled' }];
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions });
+  const stream_id = (await owner.ok('GET', '/get_stream_id', { stream: 'toggled' })).stream_id;
+  const periods = (): Promise<number> =>
+    countOf(
+      'messaging.subscription_period',
+      `user_id = ${member.user_id} AND channel_id = ${stream_id} AND to_id IS NOT NULL`,
+    );
+  const toggle = async (whileSubscribed: () => Promise<unknown>): Promise<void> => {
+    await member.ok('POST', '/users/me/subscriptions', { subscriptions });
+    await whileSubscribed();
+    await member.ok('DELETE', '/users/me/subscriptions', { subscriptions: ['toggled'] });
+    // A register waits for the effect.
+    await unreadOf(member);
+  };
+  const nothing = async (): Promise<void> => undefined;
+  for (let round = 0; round < 4; round++) await toggle(nothing);
+  expect(await periods()).toBe(1);
+  const sent = await owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'a', content: 'before' });
+  await toggle(() => owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'b', content: 'x' }));
+  expect(await periods()).toBe(2);
+  // What was moved there belongs to the period, too.
+  await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'source' }] });
+  const moved = await owner.ok('POST', '/messages', { type: 'channel', to: 'source', topic: 'c', content: 'x' });
+  await toggle(() => owner.ok('PATCH', `/messages/${moved.id}`, { stream_id }));
+  expect(await periods()).toBe(3);
+  await toggle(nothing);
+  expect(await periods()).toBe(3);
+  expect(sent.id).toBeLessThan(moved.id);
+
+  const mutes = (): Promise<number> => countOf('messaging.mute_period', `realm_id = ${realmId}`);
+  const muted = `/users/me/muted_users/${owner.user_id}`;
+  const mute = async (whileMuted: () => Promise<unknown>): Promise<void> => {
+    await member.ok('POST', muted);
+    await whileMuted();
+    await member.ok('DELETE', muted);
+    await unreadOf(member);
+  };
+  for (let round = 0; round < 3; round++) await mute(nothing);
+  expect(await mutes()).toBe(0);
+  await mute(() => owner.ok('POST', '/messages', { type: 'direct', to: [member.user_id], content: 'x' }));
+  expect(await mutes()).toBe(1);
+});
