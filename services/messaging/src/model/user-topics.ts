@@ -1,7 +1,7 @@
 import { emptyTopicDisplayName, idSet, roles } from '@natter/contracts';
 import { type Executor, lockFor, type Query, sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { type TopicPreference, userTopicEvents } from './user-topic-events.ts';
+import { type TopicPreference, userTopicEvent, userTopicEvents } from './user-topic-events.ts';
 
 export const visibility = { inherit: 0, muted: 1, unmuted: 2, followed: 3 } as const;
 
@@ -25,16 +25,13 @@ export async function writeTopic(
       ? sql.unsafe`DELETE FROM messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic})`
       : upsertTopic(work.realmId, preference),
   );
-  for (const event of userTopicEvents(preference)) work.emit(event);
+  work.emit(userTopicEvent([userId], preference));
 }
 
 /** The time of a change in seconds, as in its event and in later registers. */
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
-export const upsertTopic = (
-  realmId: number,
-  { userId, channelId, topic, policy, updatedSeconds }: TopicPreference,
-): Query =>
+const upsertTopic = (realmId: number, { userId, channelId, topic, policy, updatedSeconds }: TopicPreference): Query =>
   sql.unsafe`INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
     VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy}, to_timestamp(${updatedSeconds}))
     ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`;
@@ -96,38 +93,28 @@ interface Target extends Place {
 
 /**
  * Preferences are moved with a whole topic. If the target topic exists, the more visible preference wins.
- * Thousands of users can follow a topic, so the number of statements depends on the users who muted it alone.
+ * Thousands of users can follow a topic, so the number of statements depends on the users who muted it alone, and users
+ * with the same preference share an event.
  */
 export async function moveTopicPreferences(work: Work, from: Place, to: Target): Promise<void> {
   if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
   const [here, there] = [await held(work, from), await held(work, to)];
   const readers = await to.readersAmong([...here.keys()]);
-  const stored: TopicPreference[] = [];
+  const [ended, stored]: [TopicPreference[], TopicPreference[]] = [[], []];
   const muting: number[] = [];
   const updatedSeconds = nowSeconds();
-  const tell = (preference: TopicPreference): void => {
-    for (const event of userTopicEvents(preference)) work.emit(event);
-  };
   for (const userId of [...new Set([...here.keys(), ...there.keys()])].sort((a, b) => a - b)) {
     const [own, other] = [here.get(userId), there.get(userId)];
     const [policy, before] = [own?.policy ?? visibility.inherit, other?.policy ?? visibility.inherit];
-    if (own) tell({ ...from, userId, topic: own.topic, policy: visibility.inherit, updatedSeconds });
+    if (own) ended.push({ ...from, userId, topic: own.topic, policy: visibility.inherit, updatedSeconds });
     const after = to.exists ? merged(policy, before) : Math.max(policy, before);
     // A preference moves only if its user may read the target.
     const isChanged = after !== before && (!own || readers.has(userId));
-    if (isChanged) {
-      const preference = {
-        userId,
-        channelId: to.channelId,
-        topic: other?.topic ?? to.topic,
-        policy: after,
-        updatedSeconds,
-      };
-      tell(preference);
-      stored.push(preference);
-    }
+    const topic = other?.topic ?? to.topic;
+    if (isChanged) stored.push({ userId, channelId: to.channelId, topic, policy: after, updatedSeconds });
     if ([policy, ...(isChanged ? [before, after] : [])].includes(visibility.muted)) muting.push(userId);
   }
+  for (const event of [...userTopicEvents(ended), ...userTopicEvents(stored)]) work.emit(event);
   const isKept = ({ policy }: TopicPreference): boolean => policy !== visibility.inherit;
   await removePreferences(work, from, [...here.keys()]);
   const removed = stored.filter((one) => !isKept(one)).map(({ userId }) => userId);

@@ -100,7 +100,7 @@ export async function decideSend(
       ...message.rows(fromEnd),
       ...references.rows(fromEnd),
       ...widget.rows(fromEnd),
-      ...preferences.rows,
+      ...preferences.rows(fromEnd),
     ],
     newVisibilityPolicy: preferences.own,
   };

@@ -103,16 +103,24 @@ export async function calledBots(
   return bots.filter((id) => !guests.has(id)).sort((a, b) => a - b);
 }
 
-/** Users who wrote in the topic or reacted to a message in it. */
+/** Messages and reactions of a topic that decide who participates: a topic may have a million of them. */
+const newestMessages = 10_000;
+const newestReactions = 50_000;
+
+/** Users who wrote the newest messages of the topic, or reacted to them. */
 async function participantsOf(
   executor: Executor,
   realmId: number,
   { channel, topic }: Extract<MentionedAt, { kind: 'channel' }>,
 ): Promise<number[]> {
   const rows = await executor.any(sql.type(z.object({ id: z.number() }))`
-    WITH topic AS (SELECT m.id, m.sender_id FROM messaging.message m
-      WHERE m.realm_id = ${realmId} AND m.channel_id = ${channel.channel_id} AND lower(m.topic) = lower(${topic}))
+    WITH topic AS MATERIALIZED (SELECT m.id, m.sender_id FROM messaging.message m
+      WHERE m.realm_id = ${realmId} AND m.channel_id = ${channel.channel_id} AND lower(m.topic) = lower(${topic})
+      ORDER BY m.id DESC LIMIT ${newestMessages})
     SELECT sender_id AS id FROM topic UNION
-    SELECT r.user_id FROM messaging.reaction r JOIN topic t ON t.id = r.message_id WHERE r.realm_id = ${realmId}`);
+    SELECT newest.user_id FROM (
+      SELECT r.user_id FROM topic t CROSS JOIN LATERAL (
+        SELECT r.user_id FROM messaging.reaction r WHERE r.realm_id = ${realmId} AND r.message_id = t.id) r
+      LIMIT ${newestReactions}) newest`);
   return rows.map((row) => row.id);
 }

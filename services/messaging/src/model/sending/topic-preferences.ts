@@ -1,17 +1,26 @@
-import { type Actor, hasId, type LogEvent } from '@natter/contracts';
-import { type Executor, type Query, sql } from '@natter/database';
+import { type Actor, hasId, type LogEvent, totals } from '@natter/contracts';
+import { type Executor, type InsertNumbered, type Numbered, sql } from '@natter/database';
 import { z } from 'zod';
-import { userTopicEvents } from '../user-topic-events.ts';
-import { nowSeconds, upsertTopic, visibility } from '../user-topics.ts';
+import { type TopicPreference, userTopicEvents } from '../user-topic-events.ts';
+import { nowSeconds, visibility } from '../user-topics.ts';
 import type { Destination } from './destination.ts';
 import type { Sender, TopicSituation } from './sender-facts.ts';
 
 interface After {
   events: LogEvent[];
-  rows: Query[];
+  rows: (fromEnd: number) => Numbered[];
   own: number | undefined;
 }
-const nothing: After = { events: [], rows: [], own: undefined };
+const nothing: After = { events: [], rows: () => [], own: undefined };
+
+/** Sends of one transaction may change the same preference: the last one counts. */
+const intoPreferences: InsertNumbered = (rows) => sql.unsafe`
+  INSERT INTO messaging.user_topic (realm_id, user_id, channel_id, topic, topic_key, policy, updated_at)
+  SELECT DISTINCT ON (p.realm_id, p.user_id, p.channel_id, lower(p.topic))
+    p.realm_id, p.user_id, p.channel_id, p.topic, lower(p.topic), p.policy, to_timestamp(p.updated)
+  FROM ${rows(sql.fragment`user_id int, channel_id int, topic text, policy int, updated float8`)} p
+  ORDER BY p.realm_id, p.user_id, p.channel_id, lower(p.topic), p.number DESC
+  ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`;
 
 const mentionedRow = z.object({
   user_id: z.number(),
@@ -25,6 +34,16 @@ const reasons = { participation: 1, send: 2, initiation: 3 } as const;
 const usualFollow = 3;
 const usualUnmute = 2;
 
+/** A preference that a send gives a user. */
+interface Given {
+  userId: number;
+  policy: number;
+  /** The preference before; null if the user had none for the topic. */
+  before: number | null;
+  /** A preference keeps the spelling of its topic as first written. */
+  known: string | null | undefined;
+}
+
 /** Topics that become followed or unmuted because the user sends to them or is mentioned there. */
 export async function topicPreferencesAfter(
   executor: Executor,
@@ -34,33 +53,78 @@ export async function topicPreferencesAfter(
 ): Promise<After> {
   if (destination.kind === 'direct') return nothing;
   const { channel, topic } = destination;
-  const after: After = { events: [], rows: [], own: undefined };
-  const unmuted: number[] = [];
-  // A preference keeps the spelling of its topic as first written.
-  const become = (userId: number, policy: number, before: number | null, known: string | null | undefined): void => {
-    if (before === visibility.muted) unmuted.push(userId);
-    const preference = { userId, channelId: channel.channel_id, topic, policy, updatedSeconds: nowSeconds() };
-    after.rows.push(upsertTopic(actor.realmId, preference));
-    after.events.push(...userTopicEvents({ ...preference, topic: known ?? topic }));
-  };
-  after.own = actor.isBot ? undefined : afterSending(facts, facts.is_new_conversation);
-  if (after.own !== undefined) {
-    const known = facts.policy === null ? undefined : await nameKnownTo(executor, actor, channel.channel_id, topic);
-    become(actor.userId, after.own, facts.policy, known);
-  }
+  const own = actor.isBot ? undefined : afterSending(facts, facts.is_new_conversation);
+  const ofSender = own === undefined ? [] : [await givenToSender(executor, { actor, facts }, destination, own)];
   // Users who do not receive the message get no preference.
   const others = mentionedIds.filter((id) => (id !== actor.userId || actor.isBot) && hasId(destination.audience, id));
-  if (others.length === 0) return withMutesEnded(after, unmuted);
+  const ofOthers = others.length === 0 ? [] : await givenToMentioned(executor, actor, destination, others);
+  const given = await withRoom(executor, actor.realmId, [...ofSender, ...ofOthers]);
+  if (given.length === 0) return nothing;
+  const updatedSeconds = nowSeconds();
+  const preferences = given.map(
+    ({ userId, policy, known }): TopicPreference => ({
+      userId,
+      channelId: channel.channel_id,
+      topic: known ?? topic,
+      policy,
+      updatedSeconds,
+    }),
+  );
+  const unmuted = given.filter(({ before }) => before === visibility.muted).map(({ userId }) => userId);
+  const row = { channel_id: channel.channel_id, topic, updated: updatedSeconds };
+  return {
+    events: [...userTopicEvents(preferences), ...mutesEnded(unmuted)],
+    rows: (from_end) =>
+      given.map(({ userId, policy }) => ({
+        into: intoPreferences,
+        row: { from_end, user_id: userId, policy, ...row },
+      })),
+    own: given.some(({ userId }) => userId === actor.userId) ? own : undefined,
+  };
+}
+
+async function givenToSender(
+  executor: Executor,
+  { actor, facts }: Pick<Sender, 'actor' | 'facts'>,
+  { channel, topic }: Extract<Destination, { kind: 'channel' }>,
+  policy: number,
+): Promise<Given> {
+  const known = facts.policy === null ? undefined : await nameKnownTo(executor, actor, channel.channel_id, topic);
+  return { userId: actor.userId, policy, before: facts.policy, known };
+}
+
+async function givenToMentioned(
+  executor: Executor,
+  { realmId }: Actor,
+  { channel, topic }: Extract<Destination, { kind: 'channel' }>,
+  userIds: readonly number[],
+): Promise<Given[]> {
   const mentioned = await executor.any(sql.type(mentionedRow)`
     SELECT u.id AS user_id, t.policy, t.topic, (SELECT s.value FROM messaging.personal_setting s
-      WHERE s.realm_id = ${actor.realmId} AND s.user_id = u.id AND s.name = 'automatically_follow_topics_where_mentioned')::boolean AS where_mentioned
-    FROM unnest(${sql.array(others, 'int4')}) AS u (id)
-    JOIN messaging.person p ON p.realm_id = ${actor.realmId} AND p.user_id = u.id AND NOT p.is_bot
-    LEFT JOIN messaging.user_topic t ON t.realm_id = ${actor.realmId} AND t.user_id = u.id AND t.channel_id = ${channel.channel_id} AND t.topic_key = lower(${topic})`);
-  for (const { user_id, policy, topic: known, where_mentioned } of mentioned)
-    if ((where_mentioned ?? true) && policy !== visibility.followed)
-      become(user_id, visibility.followed, policy, known);
-  return withMutesEnded(after, unmuted);
+      WHERE s.realm_id = ${realmId} AND s.user_id = u.id AND s.name = 'automatically_follow_topics_where_mentioned')::boolean AS where_mentioned
+    FROM unnest(${sql.array([...userIds], 'int4')}) AS u (id)
+    JOIN messaging.person p ON p.realm_id = ${realmId} AND p.user_id = u.id AND NOT p.is_bot
+    LEFT JOIN messaging.user_topic t ON t.realm_id = ${realmId} AND t.user_id = u.id AND t.channel_id = ${channel.channel_id} AND t.topic_key = lower(${topic})`);
+  return mentioned
+    .filter(({ where_mentioned, policy }) => (where_mentioned ?? true) && policy !== visibility.followed)
+    .map((row) => ({ userId: row.user_id, policy: visibility.followed, before: row.policy, known: row.topic }));
+}
+
+/**
+ * How many preferences a user may get by messages, which others may write: fewer than the user may set, so that nobody
+ * uses up the room of another.
+ */
+const mostGiven = totals.topicPreferences.limit / 5;
+
+/** Without new preferences of users who have too many. */
+async function withRoom(executor: Executor, realmId: number, given: readonly Given[]): Promise<readonly Given[]> {
+  const added = given.filter(({ before }) => before === null).map(({ userId }) => userId);
+  if (added.length === 0) return given;
+  const full = await executor.any(sql.type(z.object({ id: z.number() }))`
+    SELECT u.id FROM unnest(${sql.array(added, 'int4')}) AS u (id)
+    WHERE EXISTS (SELECT FROM messaging.user_topic t WHERE t.realm_id = ${realmId} AND t.user_id = u.id OFFSET ${mostGiven - 1})`);
+  const without = new Set(full.map(({ id }) => id));
+  return given.filter(({ userId, before }) => before !== null || !without.has(userId));
 }
 
 async function nameKnownTo(
@@ -76,11 +140,10 @@ async function nameKnownTo(
 }
 
 /** Announced to clients once the preferences are stored. */
-function withMutesEnded(after: After, userIds: readonly number[]): After {
-  if (userIds.length > 0)
-    after.events.push({ type: 'mutes_ended', body: {}, audience: { users: { ids: [] } }, note: { user_ids: userIds } });
-  return after;
-}
+const mutesEnded = (userIds: readonly number[]): LogEvent[] =>
+  userIds.length === 0
+    ? []
+    : [{ type: 'mutes_ended', body: {}, audience: { users: { ids: [] } }, note: { user_ids: userIds } }];
 
 function afterSending(situation: TopicSituation, isNew: boolean): number | undefined {
   const done = isNew ? reasons.initiation : reasons.send;

@@ -1,0 +1,82 @@
+import { type Client, connected, copyRow, type Json, openRealm, type Realm } from '@natter/testkit';
+import { beforeAll, expect, test } from 'vitest';
+
+let realm: Realm;
+let channel: number;
+beforeAll(async () => {
+  realm = await openRealm();
+  await realm.owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'many' }],
+    principals: [realm.owner, realm.administrator, realm.member, realm.member2].map((who) => who.user_id),
+  });
+  channel = (await realm.owner.ok('GET', '/get_stream_id', { stream: 'many' })).stream_id;
+});
+
+const send = async (who: Client, topic: string, content: string): Promise<number> =>
+  (await who.ok('POST', '/messages', { type: 'channel', to: channel, topic, content })).id;
+const preferencesOf = async (who: Client): Promise<Json[]> =>
+  (await who.ok('POST', '/register', { fetch_event_types: ['user_topic'] })).user_topics;
+const mention = (...people: Client[]): string =>
+  people.map(({ full_name, user_id }) => `@**${full_name}|${user_id}**`).join(' ');
+/** Events of the log after a message. */
+const toldAfter = (id: number): Promise<number> =>
+  connected(async (client) => {
+    const { rows } = await client.query<{ count: number }>(
+      "SELECT count(*)::int AS count FROM log.event WHERE realm_id = $1 AND number > $2 AND type = 'user_topic'",
+      [realm.id, id],
+    );
+    return rows[0]?.count ?? 0;
+  });
+
+test('all users whom a message makes follow its topic are told by one event', async () => {
+  const { owner, administrator: admin, member, member2 } = realm;
+  await send(member, 'shared', 'x');
+  const queues = await Promise.all([admin, member2].map((who) => who.queue({ event_types: ['user_topic'] })));
+  const id = await send(owner, 'shared', mention(admin, member, member2));
+  for (const queue of queues)
+    expect(await queue.next(() => true)).toMatchObject({ topic_name: 'shared', visibility_policy: 3 });
+  expect(await toldAfter(id)).toBe(1);
+  for (const who of [admin, member, member2])
+    expect(await preferencesOf(who)).toMatchObject([{ topic_name: 'shared', visibility_policy: 3 }]);
+});
+
+test('all users who take a preference along with a topic are told by two events', async () => {
+  const { owner, administrator: admin, member2 } = realm;
+  const id = await send(owner, 'moved', mention(admin, member2));
+  const before = await send(owner, 'other', 'x');
+  await owner.ok('PATCH', `/messages/${id}`, { topic: 'arrived', propagate_mode: 'change_all' });
+  for (const who of [admin, member2])
+    expect((await preferencesOf(who)).map(({ topic_name }) => topic_name)).toEqual(
+      expect.arrayContaining(['shared', 'arrived']),
+    );
+  // The owner follows the topics that they began: the event of the old name, the one of the new, and the one of `other`.
+  expect(await toldAfter(before)).toBe(3);
+});
+
+test('messages of others give a user no more than a part of the preferences that the user may set', async () => {
+  const { owner, member } = realm;
+  const where = `realm_id = ${realm.id} AND user_id = ${member.user_id}`;
+  await copyRow({ table: 'messaging.user_topic', where }, 9_999, { topic: "'copy ' || n", topic_key: "'copy ' || n" });
+  const queue = await member.queue({ event_types: ['message', 'user_topic'] });
+  const id = await send(owner, 'too many', mention(member));
+  expect((await queue.next(({ type }) => type === 'message')).message.id).toBe(id);
+  await send(member, 'too many of their own', 'x');
+  const namesOf = async (): Promise<string[]> => (await preferencesOf(member)).map(({ topic_name }) => topic_name);
+  expect((await namesOf()).filter((name) => name.startsWith('too many'))).toEqual([]);
+  await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'too many', visibility_policy: 3 });
+  expect(await namesOf()).toContain('too many');
+});
+
+test('a mention of a topic calls those who wrote its newest 10,000 messages', async () => {
+  const { owner, administrator: admin, member2 } = realm;
+  await send(member2, 'long', 'an early message');
+  const id = await send(admin, 'long', 'x');
+  await copyRow({ table: 'messaging.message', where: `realm_id = ${realm.id} AND id = ${id}` }, 10_000, {
+    id: '1000000000 + n',
+  });
+  const [early, late] = await Promise.all([member2, admin].map((who) => who.queue({ event_types: ['message'] })));
+  await send(owner, 'long', '@**topic** hello');
+  const flagsIn = async (queue: typeof early): Promise<string[]> => (await queue?.next(() => true))?.flags;
+  expect(await flagsIn(late)).toContain('topic_wildcard_mentioned');
+  expect(await flagsIn(early)).not.toContain('topic_wildcard_mentioned');
+});
