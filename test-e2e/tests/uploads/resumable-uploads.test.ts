@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Client, connected, countOf, exchange, type Json, openRealm, type Realm } from '@natter/testkit';
+import { Client, connected, countOf, exchange, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { Browser } from '../browser.ts';
 import { append, begin, create, download, fileType, metadataOf, offsetOf, tus } from './tus.ts';
@@ -221,10 +221,14 @@ test('the end of a complete upload keeps its file', async () => {
   expect((await download(who, made.body.url)).toString()).toBe('kept');
 });
 
-test('the size of an upload counts against the quota from its creation until it ends', async () => {
-  const { owner, member } = await openRealm();
+test('data of unfinished uploads counts against the quota; uploads without data take no room from others', async () => {
+  const { owner, member, member2 } = await openRealm();
+  // Together they declare far more than the quota of 40 MiB.
+  for (let n = 0; n < 10; n++) await create(member, 25 * mib);
   const first = await create(owner, 20 * mib);
-  await create(member, 15 * mib);
+  expect((await append(owner, first, { offset: 0, bytes: Buffer.alloc(19 * mib) })).status).toBe(204);
+  const second = await create(member2, 20 * mib);
+  expect((await append(member2, second, { offset: 0, bytes: Buffer.alloc(15 * mib) })).status).toBe(204);
   const full = await tus(owner, 'POST', '/api/v1/tus', { headers: { 'upload-length': String(10 * mib) } });
   expect([full.status, full.body.code, full.body.msg]).toEqual([
     413,
@@ -236,8 +240,28 @@ test('the size of an upload counts against the quota from its creation until it 
   expect([form.status, form.body.code]).toEqual([400, 'REALM_UPLOAD_QUOTA']);
   expect((await owner.ok('GET', '/attachments')).upload_space_used).toBe(0);
   expect((await tus(owner, 'DELETE', first)).status).toBe(204);
-  await expire(await create(owner, 20 * mib));
-  await create(owner, 20 * mib);
+  await expire(second);
+  const third = await create(owner, 25 * mib);
+  expect((await append(owner, third, { offset: 0, bytes: Buffer.alloc(24 * mib) })).status).toBe(204);
+});
+
+test('unfinished uploads of a person and their bots take a part of the quota alone', async () => {
+  const { owner, member } = await openRealm();
+  const full_name = 'Filler';
+  const { user_id, api_key } = await member.ok('POST', '/bots', { full_name, short_name: 'filler' });
+  const bot = new Client(member, { user_id, api_key, full_name, email: `filler-bot@${member.host}` });
+  const [own, ofBot] = [await create(member, 25 * mib), await create(bot, 25 * mib)];
+  expect((await append(member, own, { offset: 0, bytes: Buffer.alloc(15 * mib) })).status).toBe(204);
+  const refused = await append(bot, ofBot, { offset: 0, bytes: Buffer.alloc(12 * mib) });
+  expect([refused.status, refused.body.code, refused.body.msg]).toEqual([
+    413,
+    'REQUEST_TOO_LARGE',
+    'Your unfinished uploads take too much space. Finish or delete some of them.',
+  ]);
+  // What arrived before is kept. Others have the rest of the quota.
+  expect(await offsetOf(bot, ofBot)).toBeLessThanOrEqual(10 * mib);
+  const other = await create(owner, 14 * mib);
+  expect((await append(owner, other, { offset: 0, bytes: Buffer.alloc(14 * mib) })).status).toBe(200);
 });
 
 test('a file above the limit is refused when its upload is created', async () => {

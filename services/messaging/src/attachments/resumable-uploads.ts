@@ -11,9 +11,9 @@ import {
 } from '@natter/database';
 import { type FileStore, type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { requireSpace, spaceTaken } from '../model/files/attachment-row.ts';
 import { addAttachment, mib, requireRoomForFile, tooLargeText, type UploadLimits } from './add-attachment.ts';
 import { describedBy } from './tus-metadata.ts';
+import { ofPerson, requirePersonsSpace, requireQuota, tooLarge } from './unfinished-space.ts';
 
 /** An upload expires after this time, complete or not. */
 const lifetime = sql.fragment`interval '24 hours'`;
@@ -56,7 +56,7 @@ export function resumableUploadHandlers(
 
   return [
     handleWrite(uploadOperations.createResumableUpload, async (context, { upload_length: size, upload_metadata }) => {
-      const { userId } = context.actor;
+      const { userId, botOwnerId: personId = userId } = context.actor;
       if (size === undefined)
         throw new ChatError('LENGTH_REQUIRED', 'Upload-Length is missing. The size of an upload must be known.');
       if (size > maxMib * mib) throw tooLarge(tooLargeText(maxMib));
@@ -64,22 +64,14 @@ export function resumableUploadHandlers(
       // The room that expired uploads leave is free at once. Their data may take long to delete, so no request waits.
       sweep.begin();
       return context.write(async (work) => {
-        // Locks the space of the realm, so that two uploads cannot take the same.
-        await work.run(sql.unsafe`
-          INSERT INTO messaging.upload_space AS s (realm_id, bytes) VALUES (${work.realmId}, 0)
-          ON CONFLICT (realm_id) DO UPDATE SET bytes = s.bytes`);
+        await requireQuota(work, size, quotaMib);
         const key = randomUUID();
         await store.begin(work, key);
         const upload = await work.one(sql.type(uploadRow)`
           INSERT INTO messaging.resumable_upload (realm_id, id, owner_id, file_key, name, content_type, metadata, size, expires_at)
           VALUES (${work.realmId}, ${randomBytes(18).toString('base64url')}, ${userId}, ${key}, ${name}, ${contentType}, ${upload_metadata}, ${size}, now() + ${lifetime})
           RETURNING ${columns}`);
-        await requireQuota(work);
-        await requireRoom(
-          work,
-          totals.unfinishedUploads,
-          sql.fragment`messaging.resumable_upload WHERE realm_id = ${work.realmId} AND owner_id = ${userId} AND received < size AND expires_at > now()`,
-        );
+        await requireRoom(work, totals.unfinishedUploads, ofPerson(work.realmId, personId));
         await requireRoomForFile(work, userId);
         return settled(work, userId, upload);
       });
@@ -109,6 +101,10 @@ export function resumableUploadHandlers(
           await store.append(work, upload.file_key, upload_offset, bytes);
           await work.run(sql.unsafe`
             UPDATE messaging.resumable_upload SET received = ${received} WHERE realm_id = ${work.realmId} AND id = ${upload_id}`);
+          if (received < upload.size) {
+            await requireQuota(work, 0, quotaMib);
+            await requirePersonsSpace(work, actor.botOwnerId ?? actor.userId, limits);
+          }
           return settled(work, actor.userId, { ...upload, received });
         });
       },
@@ -125,15 +121,6 @@ export function resumableUploadHandlers(
       });
     }),
   ];
-
-  async function requireQuota(work: Work): Promise<void> {
-    try {
-      requireSpace(await spaceTaken(work, work.realmId), quotaMib);
-    } catch (error) {
-      // Clients repeat a request that is answered with 400.
-      throw error instanceof ChatError ? tooLarge(error.message) : error;
-    }
-  }
 }
 
 export interface UploadSweep {
@@ -206,5 +193,3 @@ const stateOf = ({ id, received, size, metadata, expires, url, name }: UploadRow
   upload_expires: expires,
   ...(url === null ? {} : { url, filename: name || 'uploaded-file' }),
 });
-
-const tooLarge = (message: string): ChatError => new ChatError('REQUEST_TOO_LARGE', message);

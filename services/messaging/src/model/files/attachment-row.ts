@@ -45,12 +45,12 @@ export async function spaceUsed(executor: Executor, realmId: number): Promise<nu
   return row?.bytes ?? 0;
 }
 
-/** The same, with the sizes of unfinished resumable uploads. */
+/** The same, with the data that arrived of unfinished resumable uploads. Their declared sizes take nothing: they cost nothing to declare. */
 export async function spaceTaken(executor: Executor, realmId: number): Promise<number> {
   const { bytes } = await executor.one(sql.type(z.object({ bytes: z.number() }))`
     SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM (
       SELECT bytes FROM messaging.upload_space WHERE realm_id = ${realmId}
-      UNION ALL SELECT size FROM messaging.resumable_upload WHERE realm_id = ${realmId} AND received < size AND expires_at > now()) taken`);
+      UNION ALL SELECT received FROM messaging.resumable_upload WHERE realm_id = ${realmId} AND received < size AND expires_at > now()) taken`);
   return bytes;
 }
 
