@@ -61,8 +61,19 @@ test('groups are created by members and above, as can_create_groups says', async
   await realm.owner.ok('PATCH', '/realm', { can_create_groups: { new: system['role:members'] } });
 });
 
-test('names: not blank, at most 100 characters, no reserved beginning, once in the realm', async () => {
-  for (const name of ['', '  ', 'x'.repeat(101), '@team', 'role:x', 'user:1', 'stream:1', 'channel:1'])
+test('names: not blank, at most 100 characters, in one line, no reserved beginning, once in the realm', async () => {
+  for (const name of [
+    '',
+    '  ',
+    'x'.repeat(101),
+    'a\nb',
+    'a\u2028b',
+    '@team',
+    'role:x',
+    'user:1',
+    'stream:1',
+    'channel:1',
+  ])
     expect(
       refused(await realm.owner.post('/user_groups/create', { name, description: '', members: [] })),
       name,

@@ -46,6 +46,22 @@ test('names of topics, channels and groups mention nobody and link nowhere in no
   }
 });
 
+test('a name that is a link is none in a notice, though its user has another name meanwhile', async () => {
+  const { owner, member } = realm;
+  const queue = await member.queue({ event_types: ['message'], fetch_event_types: [], apply_markdown: true });
+  await owner.ok('PATCH', '/settings', { full_name: '[Log in again](https://evil.example)' });
+  const form = { name: 'renamed meanwhile', description: '', members: [member.user_id] };
+  const made = owner.ok('POST', '/user_groups/create', form);
+  await Promise.all([made, owner.ok('PATCH', '/settings', { full_name: 'Owner' })]);
+  await owner.ok('PATCH', '/settings', { full_name: '[Log in again](https://evil.example)' });
+  const again = { ...form, name: 'named so' };
+  await owner.ok('POST', '/user_groups/create', again);
+  const { message } = await queue.next((event) => event.message?.content.includes('named so'));
+  await owner.ok('PATCH', '/settings', { full_name: 'Owner' });
+  expect(message.content).toContain('<code>[Log in again](https://evil.example)</code>');
+  expect(JSON.stringify(queue.seen)).not.toContain('href=\\"https://evil.example');
+});
+
 test('a reminder and a report reveal no private channel that its author names', async () => {
   const { owner, member } = realm;
   const subscribers = [owner.user_id];

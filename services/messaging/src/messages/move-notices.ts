@@ -1,6 +1,6 @@
 import type { Work } from '@natter/database';
 import type { PostingRules } from '../model/channel-cache.ts';
-import { placeLink } from '../model/names-in-notices.ts';
+import { placeLink, userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
 import { isResolved } from '../model/topic-resolution.ts';
 import type { Change, Params } from './change-decision.ts';
@@ -22,7 +22,7 @@ export async function queueMoveNotices(work: Work, move: Move): Promise<void> {
   const { anchor, channel, change, mover, movedCount, isWhole, params } = move;
   const target = change.target ?? channel;
   const topic = change.topic ?? anchor.topic;
-  const by = `@_**${mover.name}|${mover.id}**`;
+  const by = userMention(mover.name, mover.id);
   const say = (to: PostingRules, subject: string, content: string, isResolution = false): Promise<void> =>
     queueNotice(work, {
       from: 'Notification Bot',

@@ -1,7 +1,7 @@
 import { badRequest, limits, messageChangeOperations } from '@natter/contracts';
 import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
 import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
-import { placeLink } from '../model/names-in-notices.ts';
+import { placeLink, userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
 import { nameOf } from '../model/people.ts';
 import { quoteBlock } from '../model/quote-block.ts';
@@ -41,8 +41,8 @@ export function reportHandlers({ database }: Owner, { messages, policies, hint }
       };
       const { channelId, policy } = await channelOf(context.attempt > 0).catch(() => channelOf(true));
       const content = contentOf({
-        reporter: `@_**${(await nameOf(database, actor.realmId, actor.userId)) ?? ''}|${actor.userId}**`,
-        reported: `@_**${message.sender_name}|${message.sender_id}**`,
+        reporter: userMention((await nameOf(database, actor.realmId, actor.userId)) ?? '', actor.userId),
+        reported: userMention(message.sender_name, message.sender_id),
         message,
         reason: reasons[params.report_type] ?? params.report_type,
         description,

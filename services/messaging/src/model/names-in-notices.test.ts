@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { groupMention, placeLink, strong } from './names-in-notices.ts';
+import { groupMention, placeLink, strong, userMention } from './names-in-notices.ts';
 
 test('plain names are links, mentions and bold', () => {
   expect(placeLink('general')).toBe('#**general**');
@@ -8,6 +8,7 @@ test('plain names are links, mentions and bold', () => {
   expect(placeLink('general', 'lunch', 7)).toBe('#**general>lunch@7**');
   expect(strong('R&D, 2.0')).toBe('**R&D, 2.0**');
   expect(groupMention('designers')).toBe('@_*designers*');
+  expect(userMention('Ada [she]', 7)).toBe('@_**Ada [she]|7**');
 });
 
 test('names that would end their markup are code', () => {
@@ -16,4 +17,19 @@ test('names that would end their markup are code', () => {
   expect(placeLink('a>b')).toBe('`#a>b`');
   expect(strong('[x](http://evil.example)')).toBe('`[x](http://evil.example)`');
   expect(groupMention('a* @*role:owners')).toBe('`a* @*role:owners`');
+});
+
+test('names that are markup themselves are code: they may be renamed before they are rendered', () => {
+  const link = '[log in](https://evil.example)';
+  expect(placeLink(link)).toBe(`\`#${link}\``);
+  expect(placeLink('general', link)).toBe(`\`#general > ${link}\``);
+  expect(groupMention(link)).toBe(`\`${link}\``);
+  expect(userMention(link, 7)).toBe(`\`${link}\``);
+  expect(groupMention('https://evil.example')).toBe('`https://evil.example`');
+});
+
+test('no name has more than one line', () => {
+  expect(groupMention('a\n\n@all')).toBe('`a @all`');
+  expect(strong('a\u2029b')).toBe('`a b`');
+  expect(placeLink('a\r\nb', 'c')).toBe('`#a b > c`');
 });

@@ -4,7 +4,7 @@ import { type Handlers, handle, handleWrite, type Owner, type RealmPolicies, typ
 import type { Authors } from '../model/authors.ts';
 import { destinationOf } from '../model/destination-of.ts';
 import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
-import { placeLink, strong } from '../model/names-in-notices.ts';
+import { placeLink, strong, userMention } from '../model/names-in-notices.ts';
 import { botOf } from '../model/notice.ts';
 import { quoteBlock, withoutLinks } from '../model/quote-block.ts';
 import {
@@ -49,7 +49,7 @@ export function reminderHandlers({ database }: Owner, sources: Sources): Handler
       const isHidden = (await sources.sight.hiddenFrom(actor, meta, policy)).has(message.sender_id);
       const sender = isHidden
         ? strong(unknownUser(message.sender_id, policy.host).full_name)
-        : `@_**${message.sender_name}|${message.sender_id}**`;
+        : userMention(message.sender_name, message.sender_id);
       const content = contentOf(message, sender, note);
       const sendable: Sendable = {
         type: 'direct',

@@ -1,5 +1,6 @@
 import type { LogEvent } from '@natter/contracts';
 import type { Work } from '@natter/database';
+import { userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
 import { noticeSettings } from './notice-settings.ts';
 
@@ -20,12 +21,12 @@ export async function personJoined(work: Work, { body: { person }, note }: LogEv
     await queueNotice(work, {
       from: 'Notification Bot',
       to: { channelId, topic: signupsTopic },
-      content: `@_**${person.full_name}|${person.user_id}** joined this organization.`,
+      content: `${userMention(person.full_name, person.user_id)} joined this organization.`,
     });
   if (note?.notify_inviter && typeof note.invited_by === 'number')
     await queueNotice(work, {
       from: 'Notification Bot',
       to: { userIds: [note.invited_by] },
-      content: `@_**${person.full_name}|${person.user_id}** accepted your invitation to join.`,
+      content: `${userMention(person.full_name, person.user_id)} accepted your invitation to join.`,
     });
 }

@@ -9,6 +9,7 @@ export function checkedGroupName(given: string): string {
   const name = given.trim();
   if (name === '') throw badRequest("User group name can't be empty!");
   if ([...name].length > maxName) throw badRequest(`User group name cannot exceed ${maxName} characters.`);
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) throw badRequest('Invalid character in user group name!');
   const prefix = reserved.find((start) => name.startsWith(start));
   if (prefix !== undefined) throw badRequest(`User group name cannot start with '${prefix}'.`);
   return name;
