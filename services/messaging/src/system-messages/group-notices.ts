@@ -1,9 +1,10 @@
-import type { LogEvent } from '@natter/contracts';
+import { type LogEvent, limits } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { groupMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
 import { mentionNamed } from './mentioned.ts';
+import { mayTell } from './notice-allowance.ts';
 
 /** Notifies users whom another user added to or removed from a group. */
 export async function groupAdded(work: Work, { body: { group }, note }: LogEvent<'user_group/add'>): Promise<void> {
@@ -36,7 +37,9 @@ async function tell(work: Work, groupId: number, { by, user_ids }: Membership, w
       (SELECT full_name FROM messaging.person WHERE realm_id = ${work.realmId} AND user_id = ${by}) AS by_name,
       ARRAY(SELECT user_id FROM messaging.person WHERE realm_id = ${work.realmId} AND NOT is_bot AND is_active
         AND user_id = ANY(${sql.array([...user_ids], 'int4')}) ORDER BY user_id) AS told`);
-  if (told.length === 0) return;
+  // As with subscriptions: one request would send a message to everybody.
+  if (told.length === 0 || told.length > limits.bulkNewSubscriptionMessages) return;
+  if (!(await mayTell(work, by, told.length))) return;
   const content = `${mentionNamed(by_name, by)} ${what} the group ${groupMention(group_name ?? '')}.`;
   await queueNotice(work, { from: 'Notification Bot', to: { each: told }, content });
 }
