@@ -1,4 +1,4 @@
-import { type Answer, copyRow, openRealm, type Realm } from '@natter/testkit';
+import { type Answer, connected, copyRow, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 /** Every client of a realm receives the permissions of all its channels and groups. */
@@ -60,4 +60,25 @@ test('the permissions of all groups name a limited number of users', async () =>
   expect(refusalOf(await add('second'))).toEqual(full);
   const fewer = { new: { direct_members: everybody.slice(1), direct_subgroups: [] } };
   expect(refusalOf(await realm.owner.patch(`/user_groups/${body.group_id}`, { can_join_group: fewer }))).toEqual(full);
+});
+
+test('the permissions of an organization name a limited number of users', async () => {
+  const { id, owner, member } = await openRealm();
+  const account = { table: 'users.account', where: `id = ${member.user_id}` };
+  await copyRow(account, 7_000, { email: "'copy' || n || '@many.example'" });
+  const rows = await connected((client) =>
+    client.query<{ id: number }>(`SELECT id FROM users.account WHERE realm_id = ${id} AND email LIKE 'copy%'`),
+  );
+  const all = { new: { direct_members: rows.rows.map((row) => row.id), direct_subgroups: [] } };
+  const change = (...names: string[]) => owner.patch('/realm', Object.fromEntries(names.map((name) => [name, all])));
+  const names = [
+    'can_add_custom_emoji_group',
+    'can_create_groups',
+    'can_create_bots_group',
+    'can_resolve_topics_group',
+  ];
+  const full = [400, 'The permissions of the organization name too many users. Use user groups.'];
+  expect(refusalOf(await change(...names, 'can_invite_users_group', 'can_summarize_topics_group'))).toEqual(full);
+  expect((await change('can_create_groups')).status).toBe(200);
+  expect(refusalOf(await change(...names, 'can_invite_users_group', 'can_summarize_topics_group'))).toEqual(full);
 });

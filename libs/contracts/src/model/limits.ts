@@ -75,6 +75,8 @@ export const perRequest = {
   newChannels: 200,
   /** Characters in the permissions of all channels that one request creates, as JSON. */
   newPermissions: mebibyte,
+  /** Characters in all permissions of the organization after a change, as JSON: services and clients read them often. */
+  realmPermissions: 128 * 1024,
   invitations: 200,
   /** Terms of a narrow. */
   narrowTerms: 100,

@@ -4,6 +4,7 @@ import {
   channelOperations,
   type GroupSetting,
   type ParamsOf,
+  perRequest,
   type RealmData,
   type RealmPermission,
   type RealmProperty,
@@ -100,7 +101,14 @@ async function changedPermissions(work: Work, realm: Realm, params: Params): Pro
     if (isSameSetting(update.new, realm.permissions[name])) continue;
     changed[name] = await checkedSetting(work, name, realmPermissions[name], update.new);
   }
+  requireShort(realm.permissions, { ...realm.permissions, ...changed });
   return changed;
+}
+
+function requireShort(before: object, after: object): void {
+  const length = JSON.stringify(after).length;
+  if (length > perRequest.realmPermissions && length > JSON.stringify(before).length)
+    throw badRequest('The permissions of the organization name too many users. Use user groups.');
 }
 
 async function store(work: Work, { name, description, ...settings }: Settings, permissions: Permissions) {
