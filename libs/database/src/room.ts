@@ -1,4 +1,4 @@
-import { badRequest, totals } from '@natter/contracts';
+import { badRequest, sharePerMember, totals } from '@natter/contracts';
 import { z } from 'zod';
 import { sql } from './database.ts';
 import { lock } from './lock.ts';
@@ -18,18 +18,41 @@ type Fragment = ReturnType<typeof sql.fragment>;
  * and selects the whole collection. `bytes` is the size of a row's text, if the total limits it. Far below the limits
  * it only counts; near them units of the realm take turns, so that concurrent units cannot exceed them.
  */
-export async function requireRoom<T extends Total>(
+export function requireRoom<T extends Total>(
   work: Work,
   total: T,
   rows: Fragment,
-  ...[bytes]: T extends { bytes: number } ? [bytes: Fragment] : []
+  ...[bytes]: BytesOf<T>
 ): Promise<void> {
-  const { what, limit } = total;
-  const maxBytes = 'bytes' in total ? total.bytes : Number.POSITIVE_INFINITY;
-  const size = bytes ?? sql.fragment`0`;
+  return requireWithin(work, total, { what: total.what, part: 1 }, { rows, bytes });
+}
+
+/**
+ * The same for the rows of one person in a collection that members of the realm share: no member may use up the room of
+ * all others. Call it before `requireRoom`. Administrators may use all of it.
+ */
+export function requireShare<T extends Total>(
+  work: Work,
+  total: T,
+  rows: Fragment,
+  ...[bytes]: BytesOf<T>
+): Promise<void> {
+  return requireWithin(work, total, { what: `${total.what} of one user`, part: sharePerMember }, { rows, bytes });
+}
+
+type BytesOf<T extends Total> = T extends { bytes: number } ? [bytes: Fragment] : [];
+
+async function requireWithin(
+  work: Work,
+  total: Total,
+  { what, part }: { what: string; part: number },
+  { rows, bytes = sql.fragment`0` }: { rows: Fragment; bytes: Fragment | undefined },
+): Promise<void> {
+  const limit = Math.floor(total.limit * part);
+  const maxBytes = 'bytes' in total ? total.bytes * part : Number.POSITIVE_INFINITY;
   const state = () =>
     work.one(sql.type(stateRow)`
-      SELECT count(*)::int AS count, coalesce(sum(bytes), 0)::float8 AS bytes FROM (SELECT ${size} AS bytes FROM ${rows} LIMIT ${limit + 1}) counted`);
+      SELECT count(*)::int AS count, coalesce(sum(bytes), 0)::float8 AS bytes FROM (SELECT ${bytes} AS bytes FROM ${rows} LIMIT ${limit + 1}) counted`);
   const before = await state();
   if (before.count < limit - Math.max(limit * 0.1, unitsAtOnce) && before.bytes < maxBytes / 2) return;
   await lock(work, `total:${nameOf(total)}`);

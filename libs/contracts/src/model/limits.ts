@@ -6,7 +6,7 @@ export const limits = {
   topicLength: 60,
   channelNameLength: 60,
   channelDescriptionLength: 1024,
-  /** If a request creates more subscriptions than this, the new subscribers get no direct messages about them. */
+  /** If a request subscribes more users than this, or changes more members of a group, they get no direct messages about it. */
   bulkNewSubscriptionMessages: 250,
   fullNameLength: 100,
   reminderNoteLength: 1_000,
@@ -60,6 +60,12 @@ export const totals = {
   reactions: { what: 'reactions to a message', limit: 5_000 },
   submessages: { what: 'submessages of a message', limit: 10_000, bytes: mebibyte },
 } as const;
+
+/**
+ * The part of a total of the realm that one member and their bots may take, where members add to it: channels, emoji,
+ * groups and invitations. Administrators may take all of it.
+ */
+export const sharePerMember = 1 / 8;
 
 /**
  * Total text of the messages in one answer, in bytes. `found_oldest` and `found_newest` tell clients that there are

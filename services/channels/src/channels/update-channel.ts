@@ -70,7 +70,7 @@ async function change(
   if (JSON.stringify(after) === JSON.stringify(before)) return;
   await store(work.realmId, decision, after);
   if (JSON.stringify(after.permissions) !== JSON.stringify(before.permissions))
-    await requireRoomForChannels(work, after.permissions);
+    await requireRoomForChannels(decision, after.permissions);
   work.bump(`channel:${channel.id}`);
   const knowNow = knowersOf(after, directory, subscribers);
   const knewAllAlong = to([...knowNow].filter((id) => knewBefore.has(id)));

@@ -7,7 +7,7 @@ import {
   perRequest,
   totals,
 } from '@natter/contracts';
-import { bytesOfPermissions, requireRoom, sql, sqlState, type Work } from '@natter/database';
+import { bytesOfPermissions, requireRoom, requireShare, sql, sqlState } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
 import { knowersOf, to } from './audience.ts';
 import { toChannel } from './channel-object.ts';
@@ -79,18 +79,19 @@ export async function createChannels(
         throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
       throw error;
     });
-  await requireRoomForChannels(work, permissions);
+  await requireRoomForChannels(decision, permissions);
   return created;
 }
 
 /** Call it after channels were added with these permissions, or one got them. */
-export const requireRoomForChannels = (work: Work, permissions: object): Promise<void> =>
-  requireRoom(
-    work,
-    totals.channels,
-    sql.fragment`channels.channel WHERE realm_id = ${work.realmId}`,
-    bytesOfPermissions(permissions),
-  );
+export async function requireRoomForChannels({ work, actor }: Decision, permissions: object): Promise<void> {
+  const ofRealm = sql.fragment`channels.channel WHERE realm_id = ${work.realmId}`;
+  const personId = actor.botOwnerId ?? actor.userId;
+  const ofPerson = sql.fragment`${ofRealm} AND creator_id IN (
+    SELECT user_id FROM channels.person WHERE realm_id = ${work.realmId} AND (user_id = ${personId} OR bot_owner_id = ${personId}))`;
+  if (!isAdministrator(actor)) await requireShare(work, totals.channels, ofPerson, bytesOfPermissions(permissions));
+  await requireRoom(work, totals.channels, ofRealm, bytesOfPermissions(permissions));
+}
 
 function checkMayCreate(decision: Decision, configuration: Configuration): void {
   const { invite_only, is_web_public, is_default_stream, topics_policy = 'inherit' } = configuration;

@@ -1,5 +1,5 @@
 import { badRequest, invitationOperations, isAdministrator, type ParamsOf, roles, totals } from '@natter/contracts';
-import { requireRoom, sql, type Work } from '@natter/database';
+import { requireRoom, requireShare, sql, type Work } from '@natter/database';
 import type { Holder } from '@natter/permissions';
 import { type Bus, type Handlers, handleStored, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
@@ -13,6 +13,7 @@ import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
 import type { SendInvitation } from '../model/invitation-mail.ts';
 import { announceInvites } from '../model/invitation-row.ts';
 import { MailLimitHit } from '../model/mail/mail-limits.ts';
+import { ownAccounts } from '../model/own-accounts.ts';
 import { readRealm } from '../model/read-realm.ts';
 import { checkedAddresses } from './addresses.ts';
 import { invitationFailed } from './invitation-failed.ts';
@@ -87,11 +88,10 @@ export async function invite<R>(
         const stored = { key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
         await insertInvite(work, holder, params, { ...draft, ...stored, minutes });
       }
-      await requireRoom(
-        work,
-        totals.invitations,
-        sql.fragment`users.invitation WHERE realm_id = ${work.realmId} AND NOT is_closed AND (expires_at IS NULL OR expires_at > now())`,
-      );
+      const open = sql.fragment`users.invitation WHERE realm_id = ${work.realmId} AND NOT is_closed AND (expires_at IS NULL OR expires_at > now())`;
+      if (!isAdministrator(holder))
+        await requireShare(work, totals.invitations, sql.fragment`${open} AND inviter_id IN ${ownAccounts(actor)}`);
+      await requireRoom(work, totals.invitations, open);
       if (keys.length > 0) await announceInvites(work, [holder.userId]);
       return keys;
     });

@@ -1,10 +1,11 @@
 import { badRequest, isAdministrator, realmOperations, totals } from '@natter/contracts';
-import { requireRoom, sql, sqlState } from '@natter/database';
+import { requireRoom, requireShare, sql, sqlState } from '@natter/database';
 import { unicodeEmoji } from '@natter/markdown';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { holderOf } from '../model/holder.ts';
 import { checkedImage } from '../model/images/image.ts';
+import { ownAccounts } from '../model/own-accounts.ts';
 import { announceEmoji } from './realm-emoji.ts';
 
 export function uploadEmojiHandlers(): Handlers {
@@ -24,7 +25,14 @@ export function uploadEmojiHandlers(): Handlers {
             if (sqlState(error) === '23505') throw badRequest('A custom emoji with this name already exists.');
             throw error;
           });
-        await requireRoom(work, totals.emoji, sql.fragment`users.realm_emoji WHERE realm_id = ${work.realmId}`);
+        const ofRealm = sql.fragment`users.realm_emoji WHERE realm_id = ${work.realmId}`;
+        if (!isAdministrator(holder))
+          await requireShare(
+            work,
+            totals.emoji,
+            sql.fragment`${ofRealm} AND author_id IN ${ownAccounts(context.actor)}`,
+          );
+        await requireRoom(work, totals.emoji, ofRealm);
         await announceEmoji(work, id, true);
         return {};
       });

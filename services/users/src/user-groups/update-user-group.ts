@@ -1,4 +1,5 @@
 import {
+  type Actor,
   badRequest,
   type GroupChange,
   type GroupPermission,
@@ -39,7 +40,7 @@ export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
         const holder = await holderOf(work, actor.userId);
         if (changesData) {
           await requireManager(work, group, holder);
-          await changeGroup(work, group, changes);
+          await changeGroup(work, actor, group, changes);
         }
         if (deactivated !== undefined) await requireCloser(work, group, holder);
         if (deactivated === false && group.is_deactivated) await reactivate(work, group);
@@ -52,6 +53,7 @@ export function updateGroupHandlers(owner: Owner, bus: Bus): Handlers {
 
 async function changeGroup(
   work: Work,
+  actor: Actor,
   group: GroupRow,
   params: Omit<Params, 'user_group_id' | 'deactivated'>,
 ): Promise<void> {
@@ -76,7 +78,8 @@ async function changeGroup(
       if (sqlState(error) === '23505') throw nameTaken(params.name ?? '');
       throw error;
     });
-  if (Object.keys(permissions).length > 0) await requireRoomForGroups(work, { ...group.permissions, ...permissions });
+  if (Object.keys(permissions).length > 0)
+    await requireRoomForGroups(work, actor, { ...group.permissions, ...permissions });
   const body = { group_id: group.id, data: { ...data, ...permissions } };
   emitGroup(work, group, { type: 'user_group', op: 'update', body, audience: 'realm' });
   work.bump('group-contents');
