@@ -83,6 +83,14 @@ test('a reader who used the last index adds nothing more', () => {
   expect(widgetOf(messageWith([author, poll], [reader, last]), reader)).toHaveProperty('nextIndex', undefined);
 });
 
+test('of many options or tasks a thousand are shown', () => {
+  const many = Array.from({ length: 20_000 }, (_, index) => `${index}`);
+  const options = { widget_type: 'poll', extra_data: { question: '', options: many } };
+  const tasks = { widget_type: 'todo', extra_data: { tasks: many.map((task) => ({ task })) } };
+  expect(widgetOf(messageWith([author, options]), reader)).toHaveProperty('options.length', 1_000);
+  expect(widgetOf(messageWith([author, tasks]), reader)).toHaveProperty('tasks.length', 1_000);
+});
+
 test.each<unknown>([
   '{',
   'null',

@@ -29,6 +29,8 @@ export type Addition =
 
 /** The server refuses higher ones. */
 const maxIndex = 1_000;
+/** Options or tasks that are shown. One message has room for tens of thousands, which would hold up its readers. */
+const maxShown = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -78,9 +80,11 @@ function pollOf(given: Fields, added: readonly Added[], ownId: number): Poll {
   let question = textOf(given.question);
   const options = new Map<string, { text: string; voters: Set<number> }>();
   const own: number[] = [];
+  const texts = new Set(['']);
   const offer = (key: string, text: string): void => {
-    const isKnown = options.has(key) || [...options.values()].some((one) => one.text === text);
-    if (text !== '' && !isKnown) options.set(key, { text, voters: new Set() });
+    if (options.size >= maxShown || options.has(key) || texts.has(text)) return;
+    texts.add(text);
+    options.set(key, { text, voters: new Set() });
   };
   for (const [index, text] of listOf(given.options).entries()) offer(`canned,${index}`, textOf(text));
   for (const { by, isAuthor, data } of added) {
@@ -103,10 +107,12 @@ function todoOf(given: Fields, added: readonly Added[], ownId: number): Todo {
   let title = textOf(given.task_list_title);
   const tasks = new Map<string, { task: string; detail: string; isDone: boolean }>();
   const own: number[] = [];
+  const names = new Set(['']);
   const put = (key: string, { task, desc, completed }: Fields): void => {
     const name = textOf(task);
-    const isKnown = tasks.has(key) || [...tasks.values()].some((one) => one.task === name);
-    if (name !== '' && !isKnown) tasks.set(key, { task: name, detail: textOf(desc), isDone: completed === true });
+    if (tasks.size >= maxShown || tasks.has(key) || names.has(name)) return;
+    names.add(name);
+    tasks.set(key, { task: name, detail: textOf(desc), isDone: completed === true });
   };
   for (const [index, one] of listOf(given.tasks).entries()) put(`${index},canned`, fieldsOf(one));
   for (const { by, isAuthor, data } of added) {

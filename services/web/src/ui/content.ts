@@ -1,4 +1,5 @@
 import { dateLanguage } from './dates.ts';
+import { isOwnPath } from './own-path.ts';
 import { markPictures } from './pictures.ts';
 
 /** Elements that the server never sends; the policy of the page would stop them, too. */
@@ -46,7 +47,7 @@ function clean(element: HTMLElement): void {
     // A picture without description is content that its link names.
     if (!element.hasAttribute('alt')) element.alt = element.closest('a')?.getAttribute('href') ?? '';
     // Nothing is requested from other hosts.
-    if (!/^\/(?!\/)/.test(element.getAttribute('src') ?? '')) element.removeAttribute('src');
+    if (!isOwnPath(element.getAttribute('src') ?? '')) element.removeAttribute('src');
   }
 }
 

@@ -1,4 +1,5 @@
 import { openDialog } from './open-dialog.ts';
+import { isOwnPath } from './own-path.ts';
 
 /** A link around a picture of a message that opens the viewer. */
 const selector = 'a.picture';
@@ -20,16 +21,13 @@ export function markPictures(content: ParentNode): void {
 function linkAround(image: HTMLImageElement): HTMLAnchorElement {
   const link = document.createElement('a');
   const original = image.dataset.originalSrc ?? '';
-  link.href = isOwn(original) ? original : (image.getAttribute('src') ?? '');
+  link.href = isOwnPath(original) ? original : (image.getAttribute('src') ?? '');
   link.target = '_blank';
   link.rel = 'noopener noreferrer';
   image.replaceWith(link);
   link.append(image);
   return link;
 }
-
-/** Files of this server; nothing is requested from others. */
-const isOwn = (address: string): boolean => /^\/(?!\/)/.test(address);
 
 function fileName(link: HTMLAnchorElement): string {
   const name = link.pathname.split('/').at(-1) ?? '';
@@ -56,7 +54,8 @@ export const picturesIn = (content: ParentNode): Picture[] =>
   [...content.querySelectorAll<HTMLAnchorElement>(selector)].flatMap((link, nth) => {
     const image = link.querySelector('img');
     const address = link.getAttribute('href') ?? '';
-    const shown = isOwn(address) ? address : image?.getAttribute('src');
+    // Nothing is requested from other servers.
+    const shown = isOwnPath(address) ? address : image?.getAttribute('src');
     if (!image || !shown) return [];
     return [{ nth, src: shown, href: link.href, name: image.alt, isHidden: link.closest('details') !== null }];
   });
