@@ -18,6 +18,7 @@ export async function proxyTo(url: string): Promise<Link> {
   const target = new URL(url);
   const pairs = new Set<readonly [Socket, Socket]>();
   const stranded = new Set<readonly [Socket, Socket]>();
+  const lines = new Set<DelayLine>();
   let isHeld = false;
   let delayMs = 0;
   const server = createServer({ noDelay: true }, (near) => {
@@ -25,15 +26,16 @@ export async function proxyTo(url: string): Promise<Link> {
     const pair = [near, far] as const;
     pairs.add(pair);
     for (const [from, to] of [pair, [far, near] as const]) {
+      const line = delayLine(to);
+      lines.add(line);
       from.on('data', (data) => {
-        if (stranded.has(pair)) return;
-        if (delayMs > 0) setTimeout(() => to.writable && to.write(data), delayMs);
-        else if (!to.write(data)) from.pause();
+        if (!stranded.has(pair) && !line.send(data, delayMs)) from.pause();
       });
       to.on('drain', () => isHeld || from.resume());
       from.on('error', () => undefined);
       from.on('close', () => {
         pairs.delete(pair);
+        lines.delete(line);
         // A silent connection does not say that its other end is gone.
         if (!stranded.has(pair)) setTimeout(() => to.destroy(), delayMs);
       });
@@ -63,6 +65,7 @@ export async function proxyTo(url: string): Promise<Link> {
     heal() {
       isHeld = false;
       delayMs = 0;
+      for (const line of lines) line.flush();
       for (const [near, far] of pairs) {
         near.resume();
         far.resume();
@@ -75,10 +78,47 @@ export async function proxyTo(url: string): Promise<Link> {
     },
     close() {
       server.close();
-      for (const [near, far] of pairs) {
+      for (const [near, far] of [...pairs, ...stranded]) {
         near.destroy();
         far.destroy();
       }
     },
+  };
+}
+
+interface DelayLine {
+  /** Returns false if the sender has to wait for `drain`. */
+  send(data: Buffer, delayMs: number): boolean;
+  /** Forwards what waits. */
+  flush(): void;
+}
+
+/** Forwards data in the order in which it came, also where the delay changes: TCP never reorders. */
+function delayLine(to: Socket): DelayLine {
+  interface Piece {
+    data: Buffer;
+    timer?: NodeJS.Timeout;
+  }
+  const waiting: Piece[] = [];
+  const write = (data: Buffer): boolean => !to.writable || to.write(data);
+  const sendFirst = (count: number): void => {
+    for (const { data, timer } of waiting.splice(0, count)) {
+      clearTimeout(timer);
+      write(data);
+    }
+  };
+  const flush = (): void => sendFirst(waiting.length);
+  return {
+    send(data, delayMs) {
+      if (delayMs > 0) {
+        const piece: Piece = { data };
+        piece.timer = setTimeout(() => sendFirst(waiting.indexOf(piece) + 1), delayMs);
+        waiting.push(piece);
+        return true;
+      }
+      flush();
+      return write(data);
+    },
+    flush,
   };
 }
