@@ -70,7 +70,9 @@ async function compareWithFeed(url: string, watcher: Watcher): Promise<string[]>
     const form = { anchor, include_anchor: false, num_before: 0, num_after: 1_000, apply_markdown: false };
     const { status, body } = await repeated(() => request(url, watcher.who, 'GET /messages', form));
     if (status !== 200) return [`feed: ${status} ${JSON.stringify(body)}`];
-    for (const message of body.messages) fresh.push(shownOf(message));
+    for (const message of body.messages)
+      if (watcher.messages.has(message.id) || !watcher.absences.cover(message.stream_id, message.id))
+        fresh.push(shownOf(message));
     anchor = body.messages.at(-1)?.id ?? anchor;
     if (body.found_newest) break;
   }

@@ -1,6 +1,7 @@
 import { type Answer, type Credentials, request } from '../api.ts';
 import { apply, type ClientState, comparable, stateOf } from '../client-state.ts';
 import { describe } from '../follower.ts';
+import { type Absences, createAbsences } from './absences.ts';
 
 /** What a client shows of a message. */
 export interface Shown {
@@ -32,6 +33,7 @@ export interface Watcher {
   /** The cursor at `mark`. */
   markedAt: number;
   messages: Map<number, Shown>;
+  absences: Absences;
   lost: string | undefined;
   failures: string[];
   /** From the instant that a message names to its arrival here, in milliseconds. */
@@ -83,6 +85,7 @@ export async function watch(url: string, who: Credentials): Promise<Watcher> {
     events: [],
     markedAt: cursor,
     messages: new Map(),
+    absences: createAbsences(),
     lost: undefined,
     failures: [],
     longestDeliveryMs: 0,
@@ -126,6 +129,7 @@ export async function watch(url: string, who: Credentials): Promise<Watcher> {
 
 function follow(watcher: Watcher, kept: Kept, event: Answer): void {
   apply(kept.client, event);
+  watcher.absences.follow(event);
   const kind = `${event.type}/${event.op ?? ''}`;
   if (event.type === 'message') {
     const { id, content, subject } = event.message;

@@ -1,0 +1,65 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { request } from '../api.ts';
+import type { Sent } from '../chaos/client.ts';
+import { compare } from '../chaos/compare.ts';
+import { type Watcher, watch } from '../chaos/watcher.ts';
+
+let system: System;
+let watcher: Watcher;
+const sent = new Map<number, Sent>();
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  system = await startSystem({ dataDir, env: { ...process.env, NATTER_RATE_LIMIT: '1000000' }, log: () => undefined });
+  watcher = await watch(system.url, system.people.member);
+});
+afterAll(async () => {
+  watcher?.stop();
+  await system?.stop();
+});
+
+const compared = (): Promise<string[]> => {
+  const at = { url: system.url, redisUrl: system.servers.redisUrl };
+  return compare(at, [watcher], { owner: system.people.owner, sent });
+};
+const ask = async (who: 'owner' | 'member', route: string, form: Record<string, unknown>) => {
+  const { status, body } = await request(system.url, system.people[who], route, form);
+  expect([status, body.msg]).toEqual([200, '']);
+  return body;
+};
+let count = 0;
+const send = async (to: string) => {
+  const content = `message ${count++} at ${Date.now()}`;
+  const { id } = await ask('owner', 'POST /messages', { type: 'channel', to, topic: 'round', content });
+  sent.set(id, { by: system.people.owner.user_id, content });
+  await expect.poll(() => [...watcher.messages.keys()].at(-1) === id || to !== 'general').toBe(true);
+  return id;
+};
+
+test('a message that was sent while the person was not subscribed is in the feed, and does not count as lost', async () => {
+  const channel = { subscriptions: [{ name: 'left' }] };
+  await ask('owner', 'POST /users/me/subscriptions', channel);
+  await ask('member', 'POST /users/me/subscriptions', channel);
+  await send('general');
+  await ask('member', 'DELETE /users/me/subscriptions', { subscriptions: ['left'] });
+  const missed = await send('left');
+  await ask('member', 'POST /users/me/subscriptions', channel);
+  await send('general');
+  const feed = { anchor: missed, num_before: 0, num_after: 0, apply_markdown: false };
+  const { messages } = await ask('member', 'GET /messages', feed);
+  // Otherwise there is nothing to except.
+  expect(messages.map(({ id }: { id: number }) => id)).toEqual([missed]);
+  expect(watcher.messages.has(missed)).toBe(false);
+  sent.delete(missed);
+  expect(await compared()).toEqual([]);
+});
+
+test('a message that the queue lacks is found, also in a channel that the person had left before', async () => {
+  const id = await send('left');
+  await send('general');
+  expect(watcher.messages.delete(id)).toBe(true);
+  expect((await compared()).join('\n')).toContain('the feed has');
+});
