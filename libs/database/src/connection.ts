@@ -3,6 +3,7 @@ import { unavailable } from '@natter/contracts';
 import type pg from 'pg';
 import { addCost, costOfStatement } from './cost.ts';
 import { currentDeadline, type Deadline, pause, tooLate, untilDeadline, withDeadline } from './deadline.ts';
+import type { LostStatements } from './lost-statements.ts';
 import { isConnectionFailure, isTimeout, sqlState } from './sql-state.ts';
 import { type Turns, withPriority } from './turns.ts';
 
@@ -28,6 +29,8 @@ export interface Source {
   turns: Turns;
   /** Cancels the statement that runs on a connection. */
   cancel: (client: pg.PoolClient) => void;
+  /** Without it, a statement whose connection breaks without notice fails at its deadline. */
+  lost?: LostStatements;
 }
 
 /** Deadline of work without its own (consumers, sweeps, timers), so that no work holds a connection forever. */
@@ -55,17 +58,14 @@ export function connectWithin<R>(source: Source, work: (connection: Connection) 
   return deadline ? runOn(source, deadline, work) : withDeadline(backgroundMs, (own) => runOn(source, own, work));
 }
 
-async function runOn<R>(
-  { pool, turns, cancel }: Source,
-  deadline: Deadline,
-  work: (connection: Connection) => Promise<R>,
-): Promise<R> {
+async function runOn<R>(source: Source, deadline: Deadline, work: (connection: Connection) => Promise<R>): Promise<R> {
+  const { turns } = source;
   deadline.check();
   const giveBack = await turns.take(deadline).catch((error: unknown) => {
     throw unavailable(error);
   });
   try {
-    const held = hold(await checkOut(pool, deadline), deadline, cancel);
+    const held = hold(await checkOut(source, deadline), deadline, source);
     // If the work needs another place, it does not queue behind work that may wait for it.
     return await withPriority(() => runHeld(held, work));
   } finally {
@@ -86,15 +86,15 @@ async function runHeld<R>(held: Held, work: (connection: Connection) => Promise<
 }
 
 /** Waits for a while if PostgreSQL takes no connections, for example because it restarts. */
-async function checkOut(pool: pg.Pool, deadline: Deadline): Promise<pg.PoolClient> {
+async function checkOut(source: Source, deadline: Deadline): Promise<pg.PoolClient> {
   const { patience } = deadline;
   for (;;) {
     const began = performance.now();
     try {
-      if (!patience.hasStarted) return await checkOutOnce(pool, deadline);
+      if (!patience.hasStarted) return await checkOutOnce(source, deadline);
       // At least one attempt, because the failure before may have been that of one connection.
       const leftMs = Math.max(patience.remainingMs(), shortestAttemptMs);
-      return await withDeadline(leftMs, (attempt) => checkOutOnce(pool, attempt));
+      return await withDeadline(leftMs, (attempt) => checkOutOnce(source, attempt));
     } catch (error) {
       const isPassing = isConnectionFailure(error) || sqlState(error) === tooManyConnections;
       if (!isPassing || patience.remainingMs(began) === 0) throw unavailable(error);
@@ -103,16 +103,20 @@ async function checkOut(pool: pg.Pool, deadline: Deadline): Promise<pg.PoolClien
   }
 }
 
-async function checkOutOnce(pool: pg.Pool, deadline: Deadline): Promise<pg.PoolClient> {
-  const waiting = pool.connect();
-  try {
-    return await untilDeadline(waiting, deadline);
-  } catch (error) {
-    waiting.then(
-      (client) => client.release(),
-      () => undefined,
-    );
-    throw error;
+async function checkOutOnce({ pool, lost }: Source, deadline: Deadline): Promise<pg.PoolClient> {
+  for (;;) {
+    const waiting = pool.connect();
+    try {
+      const client = await untilDeadline(waiting, deadline);
+      if (!lost?.isSuspect(client)) return client;
+      client.release(true);
+    } catch (error) {
+      waiting.then(
+        (client) => client.release(),
+        () => undefined,
+      );
+      throw error;
+    }
   }
 }
 
@@ -123,7 +127,7 @@ interface Held extends Connection {
   release(): Promise<void>;
 }
 
-function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cancel']): Held {
+function hold(client: pg.PoolClient, deadline: Deadline, { cancel: cancelOn, lost }: Source): Held {
   let failure: unknown;
   let active = 0;
   let isCancelled = false;
@@ -150,8 +154,11 @@ function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cance
   async function send(statement: Statement | string): Promise<pg.QueryResult> {
     active++;
     const sentAt = performance.now();
+    const ended = lost?.sent(client);
+    let isAnswered = false;
     try {
       const result = await client.query(statement as string);
+      isAnswered = true;
       isUnknown = false;
       return result;
     } catch (error) {
@@ -159,6 +166,7 @@ function hold(client: pg.PoolClient, deadline: Deadline, cancelOn: Source['cance
       if (sqlState(error) === readOnly) isReadOnly = performance.now() - usedSince >= readOnlyAgeMs;
       throw error;
     } finally {
+      ended?.(isAnswered);
       active--;
       addCost(costOfStatement(performance.now() - sentAt));
     }

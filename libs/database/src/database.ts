@@ -2,6 +2,7 @@ import pg from 'pg';
 import { createSqlTag, type QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 import { type Connection, connectWithin, type Source, type Statement, sendCancel } from './connection.ts';
+import { findLostStatements } from './lost-statements.ts';
 import { isUnprepared, preparedName } from './prepared.ts';
 import { createTurns } from './turns.ts';
 
@@ -56,13 +57,16 @@ export function createDatabase(options: {
   pool.on('error', options.onError);
   // A connection may break between its check-out and the first listener of its user; then its first statement fails.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return databaseOn({ pool, cancel: sendCancel }, options.maxConnections);
+  const lost = findLostStatements(options.url, options.name);
+  pool.on('connect', lost.connected);
+  return databaseOn({ pool, cancel: sendCancel, lost }, options.maxConnections);
 }
 
 /** A database over a pool with this many connections. */
-export function databaseOn({ pool, cancel }: Omit<Source, 'turns'>, maxConnections: number): Database {
+export function databaseOn(given: Omit<Source, 'turns'>, maxConnections: number): Database {
+  const { pool, lost } = given;
   const turns = createTurns(maxConnections);
-  const connect: Database['connect'] = (work) => connectWithin({ pool, turns, cancel }, work);
+  const connect: Database['connect'] = (work) => connectWithin({ ...given, turns }, work);
   return {
     ...executor(async (query) => {
       try {
@@ -78,7 +82,10 @@ export function databaseOn({ pool, cancel }: Omit<Source, 'turns'>, maxConnectio
       idle: pool.idleCount,
       waiting: turns.waiting,
     }),
-    close: () => pool.end(),
+    close: () => {
+      lost?.stop();
+      return pool.end();
+    },
   };
 }
 

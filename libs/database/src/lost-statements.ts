@@ -1,0 +1,142 @@
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import pg from 'pg';
+
+/**
+ * Finds statements that Postgres does not work on, although they were sent and no answer came: their connection broke
+ * without notice. After the loss of a host, or of the state of a firewall, the system would take minutes to report it,
+ * and each statement would wait until its deadline.
+ *
+ * While a statement takes longer than a second, another connection asks Postgres what the backend of the statement does.
+ * If it is repeatedly idle, or does not exist, the connection is closed, so that the statement fails like one whose
+ * connection was reset. Behind a pooler the backend is not known; then nothing is asked.
+ */
+export interface LostStatements {
+  connected(client: pg.PoolClient): void;
+  /** A statement was sent. The returned function must be called when it has ended. */
+  sent(client: pg.PoolClient): (isAnswered: boolean) => void;
+  /** Whether the connection has not answered since a statement was sent that another one lost. */
+  isSuspect(client: pg.PoolClient): boolean;
+  stop(): void;
+}
+
+/** A statement without an answer. Times are those of `performance.now()`. */
+interface Running {
+  client: pg.PoolClient;
+  sentAt: number;
+  /** Bytes that the connection had sent before. */
+  bytesBefore: number;
+  askAt: number;
+  /** How many times in a row its backend was found not to work on it. */
+  idle: number;
+}
+
+const lookEveryMs = 200;
+/** After a longer pause this process itself was busy or stopped: it reads answers before it asks. */
+const stalledMs = 400;
+const askAfterMs = 1_000;
+const askAgainMs = 400;
+/** Maximum pause between two questions about a statement that Postgres works on. */
+const longestPauseMs = 5_000;
+const answerMs = 2_000;
+/** A backend is idle until it has received a whole statement. */
+const slowestBytesPerMs = 500;
+/** The answer of a statement may be on its way when its backend is found idle for the first time. */
+const lostAfter = 2;
+
+export function findLostStatements(url: string, name: string): LostStatements {
+  const running = new Map<pg.PoolClient, Running>();
+  const answeredAt = new WeakMap<pg.PoolClient, number>();
+  let suspectBefore = Number.NEGATIVE_INFINITY;
+  let isAsking = false;
+  let isPooled = false;
+  let lookedAt = performance.now();
+  const timer = setInterval(look, lookEveryMs).unref();
+
+  function look(): void {
+    const now = performance.now();
+    const hasStalled = now - lookedAt > stalledMs;
+    lookedAt = now;
+    const due = [...running.values()].filter(({ askAt }) => now >= askAt);
+    if (hasStalled || isAsking || isPooled || due.length === 0) return;
+    isAsking = true;
+    // Another time, if Postgres accepts no connection now.
+    for (const one of due) one.askAt = now + askAgainMs;
+    void askAbout(due)
+      .catch(() => undefined)
+      .finally(() => {
+        isAsking = false;
+      });
+  }
+
+  async function askAbout(due: readonly Running[]): Promise<void> {
+    const asking = new pg.Client({
+      connectionString: url,
+      application_name: name,
+      connectionTimeoutMillis: answerMs,
+      query_timeout: answerMs,
+    });
+    asking.on('error', () => undefined);
+    try {
+      await asking.connect();
+      const { rows } = await asking.query<{ pid: number; own: number; state: string | null }>(
+        `SELECT p.pid, pg_backend_pid() AS own, a.state FROM unnest($1::int[]) AS p (pid)
+        LEFT JOIN pg_stat_activity a ON a.pid = p.pid AND a.usename = current_user`,
+        [due.map(({ client }) => pidOf(client))],
+      );
+      isPooled = rows.some(({ own }) => own !== pidOf(asking));
+      if (isPooled) return;
+      // Answers that have arrived are read before.
+      await nextTurn();
+      const states = new Map(rows.map(({ pid, state }) => [pid, state]));
+      const lost = due.filter((one) => running.get(one.client) === one && isLost(one, states.get(pidOf(one.client))));
+      if (lost.length > 0) await close(lost, asking);
+    } finally {
+      // Not awaited: this connection may break as well.
+      asking.end().catch(() => undefined);
+    }
+  }
+
+  /** Counts what was found about a statement. */
+  function isLost(one: Running, state: string | null | undefined): boolean {
+    const isIdle = (state ?? 'idle').startsWith('idle');
+    const ageMs = performance.now() - one.sentAt;
+    const sendingMs = (streamOf(one.client).bytesWritten - one.bytesBefore) / slowestBytesPerMs;
+    one.idle = isIdle && ageMs > sendingMs + askAfterMs ? one.idle + 1 : 0;
+    one.askAt = performance.now() + (isIdle ? askAgainMs : Math.min(2 * ageMs, longestPauseMs));
+    return one.idle >= lostAfter;
+  }
+
+  async function close(lost: readonly Running[], asking: pg.Client): Promise<void> {
+    suspectBefore = Math.max(suspectBefore, ...lost.map(({ sentAt }) => sentAt));
+    for (const { client } of lost)
+      streamOf(client).destroy(new Error('connection error: Postgres does not work on a statement that was sent'));
+    // The backends cannot know either, and may hold locks in an open transaction.
+    await asking.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE pid = ANY($1::int[]) AND usename = current_user AND state LIKE 'idle%'`,
+      [lost.map(({ client }) => pidOf(client))],
+    );
+  }
+
+  return {
+    connected: (client) => void answeredAt.set(client, performance.now()),
+    sent(client) {
+      const sentAt = performance.now();
+      const bytesBefore = streamOf(client).bytesWritten;
+      const one = { client, sentAt, bytesBefore, askAt: sentAt + askAfterMs, idle: 0 };
+      running.set(client, one);
+      return (isAnswered) => {
+        if (isAnswered) answeredAt.set(client, performance.now());
+        if (running.get(client) === one) running.delete(client);
+      };
+    },
+    isSuspect: (client) => (answeredAt.get(client) ?? Number.POSITIVE_INFINITY) < suspectBefore,
+    stop: () => clearInterval(timer),
+  };
+}
+
+const pidOf = (client: pg.ClientBase): number => (client as unknown as { processID: number }).processID;
+
+const streamOf = (client: pg.ClientBase): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
