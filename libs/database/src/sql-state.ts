@@ -4,13 +4,18 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Class 08 and 57P, socket error codes, and driver errors without a code: the connection or the server is gone. */
+const socketCode = /^(?:E(?:AI_)?[A-Z]+|ERR_(?:SOCKET|STREAM|SSL|TLS)_\w+)$/;
+
+/**
+ * Class 08 and 57P, error codes of sockets and of TLS, and driver errors without a code: the connection or the server is
+ * gone.
+ */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if (code === undefined)
     return /connection terminated|connection error|not queryable|client was closed|timeout/i.test(error.message);
-  return code.startsWith('08') || code.startsWith('57P') || /^E(AI_)?[A-Z]+$/.test(code);
+  return code.startsWith('08') || code.startsWith('57P') || socketCode.test(code);
 }
 
 /**
