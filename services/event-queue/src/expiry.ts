@@ -40,11 +40,11 @@ const extending = new WeakMap<Database, Promise<void>>();
 /**
  * Records that clients can poll: a gateway confirmed it over NATS and this process, and Postgres writes it. While one
  * of them was away no client could poll, so queues that were alive at the last mark are extended by that time before the
- * mark advances.
+ * mark advances. It waits for locks of the table of queues, as polls do.
  */
 export async function markService(database: Database): Promise<void> {
   const [outage] = await database.any(sql.type(outageRow)`
-    WITH marked AS (
+    WITH reached AS (UPDATE event_queue.queue SET expires_at = expires_at WHERE false), marked AS (
       UPDATE event_queue.alive SET at = now()
       WHERE at < now() - interval '500 milliseconds' AND at >= now() - make_interval(secs => ${outageSeconds}))
     SELECT at::text AS at FROM event_queue.alive WHERE at < now() - make_interval(secs => ${outageSeconds})`);

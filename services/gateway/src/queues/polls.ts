@@ -1,9 +1,18 @@
-import { type Actor, badRequest, ChatError, cut, isGuest, type LogEntry, type RequestMeta } from '@natter/contracts';
+import {
+  type Actor,
+  badRequest,
+  ChatError,
+  cut,
+  isGuest,
+  type LogEntry,
+  type QueueRecord,
+  type RequestMeta,
+} from '@natter/contracts';
 import { type LogRedis, queueSubject, type Verifier } from '@natter/event-log';
 import type { Bus } from '@natter/service-kit';
 import type { RealmTails } from '../log-tail/realm-tails.ts';
 import { type Arrival, createArrivals } from './poll-arrivals.ts';
-import { badQueue, createQueueLife } from './queue-life.ts';
+import { badQueue, createQueueLife, type QueueLife } from './queue-life.ts';
 import { createQueueOpening } from './queue-opening.ts';
 import { createQueueScans } from './queue-scan.ts';
 
@@ -58,6 +67,8 @@ interface Held {
 }
 
 const drainMs = 300;
+/** Pause after a queue could not be extended. */
+const retryMs = 1_000;
 
 /** Serves `GET /events` for any queue: a queue is a cursor over its realm's log. */
 export function createPolls(options: {
@@ -157,9 +168,11 @@ export function createPolls(options: {
     if (!isOlder) held.set(queueId, me);
     const stopListening = hangup.onOver(() => me.end('replaced'));
     if (hangup.isOver) me.end('replaced');
+    const keeping = keepingOf(life, { queue, meta }, () => wake());
     const until = performance.now() + 45_000 + Math.random() * 10_000;
     try {
       for (;;) {
+        keeping.check();
         const events = await scan.next(isHeld);
         if (events.length > 0 || arrival.revokedAt !== undefined) return answer(events);
         if (dontBlock || ended !== undefined || isStopping) return answer([]);
@@ -167,7 +180,7 @@ export function createPolls(options: {
         isHeld = true;
         if (left <= 0) return answer([JSON.stringify({ type: 'heartbeat', id: scan.lastId })]);
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, Math.max(50, Math.min(left, life.dueIn(queue))));
+          const timer = setTimeout(resolve, Math.max(50, Math.min(left, keeping.dueIn())));
           wake = () => {
             clearTimeout(timer);
             resolve();
@@ -175,7 +188,6 @@ export function createPolls(options: {
           if (ended !== undefined || scan.hasMore) wake();
         });
         wake = () => undefined;
-        if (ended === undefined && arrival.revokedAt === undefined) await life.keep(queue, meta).catch(ignoreOutage);
       }
     } finally {
       disarm();
@@ -213,7 +225,41 @@ export const pollRequestOf = (queueId: string | undefined, lastEventId: number |
   return { queueId, lastEventId, dontBlock: false };
 };
 
-/** A held poll survives an outage; only the end of its queue matters. */
-function ignoreOutage(error: unknown): void {
-  if (error instanceof ChatError && error.code === 'BAD_EVENT_QUEUE_ID') throw error;
+/**
+ * Extends the life of a polled queue beside the poll, which delivers events meanwhile: event-queue or its table may not
+ * answer for long. A poll survives an outage; only the end of its queue matters.
+ */
+function keepingOf(
+  life: QueueLife,
+  { queue, meta }: { queue: QueueRecord; meta: RequestMeta },
+  onEnd: () => void,
+): {
+  /** Extends the queue if it is due; throws BAD_EVENT_QUEUE_ID after it was found to have ended. */
+  check(): void;
+  /** Time until `check` must be called again, in milliseconds. */
+  dueIn(): number;
+} {
+  let isRunning = false;
+  let pausedUntil = 0;
+  let ended: ChatError | undefined;
+  const dueIn = (): number =>
+    isRunning ? Number.POSITIVE_INFINITY : Math.max(life.dueIn(queue), pausedUntil - performance.now());
+  const extend = async (): Promise<void> => {
+    isRunning = true;
+    try {
+      await life.keep(queue, meta);
+    } catch (error) {
+      if (error instanceof ChatError && error.code === 'BAD_EVENT_QUEUE_ID') ended = error;
+      pausedUntil = performance.now() + retryMs * (0.8 + Math.random() * 0.4);
+    }
+    isRunning = false;
+    onEnd();
+  };
+  return {
+    check() {
+      if (ended) throw ended;
+      if (dueIn() <= 0) void extend();
+    },
+    dueIn,
+  };
 }

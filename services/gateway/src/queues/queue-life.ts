@@ -5,6 +5,8 @@ import { LRUCache } from 'lru-cache';
 export interface QueueLife {
   /** Extends the queue's life when a quarter of it has passed; throws BAD_EVENT_QUEUE_ID if it has ended. */
   keep(queue: QueueRecord, meta: RequestMeta): Promise<void>;
+  /** Whether the queue cannot have expired, because this process extended it less than its idle time ago. */
+  cannotHaveExpired(queue: QueueRecord): boolean;
   /** Time until `keep` must be called again, in milliseconds. */
   dueIn(queue: QueueRecord): number;
 }
@@ -54,11 +56,16 @@ export function createQueueLife(bus: Bus, maxQueues: number): QueueLife {
       batch.waiting.set(queue.queue_id, waiting);
     });
 
-  const dueIn = (queue: QueueRecord): number =>
-    (extended.get(queue.queue_id) ?? Number.NEGATIVE_INFINITY) + queue.idle_timeout_seconds * 250 - performance.now();
+  /** Milliseconds until this share of the idle time has passed since the queue was extended. */
+  const leftOf = (queue: QueueRecord, share: number): number =>
+    (extended.get(queue.queue_id) ?? Number.NEGATIVE_INFINITY) +
+    queue.idle_timeout_seconds * 1_000 * share -
+    performance.now();
+  const dueIn = (queue: QueueRecord): number => leftOf(queue, 0.25);
 
   return {
     dueIn,
+    cannotHaveExpired: (queue) => leftOf(queue, 1) > 0,
     async keep(queue, meta) {
       if (dueIn(queue) > 0) return;
       const at = performance.now();

@@ -56,7 +56,8 @@ export function createQueueOpening({
       const queue = isUsable ? known : await bus.call(eventQueueOperations.getQueue, { queue_id: queueId }, { meta });
       // Another user's queue is answered like one that does not exist.
       if (queue.user_id !== actor.userId) throw badQueue(queueId);
-      await life.keep(queue, meta);
+      // Otherwise the poll extends it while it is served, so that an outage of event-queue does not delay it.
+      if (!life.cannotHaveExpired(queue)) await life.keep(queue, meta);
       if (counted?.[1] === 0) counted = await count();
       const generation = counted?.[1] || Date.now() * 1_000;
       if (counted?.[2] !== gatewayId) bus.publish(queueSubject(realmId), JSON.stringify({ queueId, generation }));
