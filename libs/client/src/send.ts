@@ -15,7 +15,8 @@ export async function send(client: ClientOptions, request: Encoded, sending: Sen
   if (client.email !== undefined) headers.authorization = `Basic ${basic(`${client.email}:${client.apiKey ?? ''}`)}`;
   if (typeof request.body === 'string') headers['content-type'] = 'application/x-www-form-urlencoded';
   if (!sending.isReadOnly) headers['idempotency-key'] = sending.idempotencyKey ?? randomKey();
-  const end = Date.now() + (sending.retryForMs ?? client.retryForMs ?? 60_000);
+  // By the monotonic clock: setting the wall clock forward must not end the repetitions.
+  const end = performance.now() + (sending.retryForMs ?? client.retryForMs ?? 60_000);
   for (let attempt = 0; ; attempt++) {
     sending.signal?.throwIfAborted();
     // The token changes with each login, also with one in another tab.
@@ -25,7 +26,7 @@ export async function send(client: ClientOptions, request: Encoded, sending: Sen
     if ('answer' in outcome) return outcome.answer;
     sending.signal?.throwIfAborted();
     const waitMs = outcome.retryAfterMs ?? Math.random() * Math.min(100 * 2 ** attempt, 5_000);
-    if (Date.now() + waitMs > end) throw outcome.failure;
+    if (performance.now() + waitMs > end) throw outcome.failure;
     await pause(waitMs, sending.signal);
   }
 }
