@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { ChatError } from '@natter/contracts';
 import { expect, test } from 'vitest';
 import { createLogger } from './logging.ts';
@@ -106,4 +108,26 @@ test('a field that contains a credential is redacted at any depth and in any spe
     names: ['a'],
     err: { message: 'failed' },
   });
+});
+
+test.skipIf(!existsSync('/dev/full'))('where no line can be written, the process that logs goes on', () => {
+  const file = JSON.stringify(new URL('./logging.ts', import.meta.url).href);
+  const program = `
+    const { createLogger } = await import(${file});
+    const log = createLogger('test', 'info');
+    for (let count = 0; count < 5; count++) {
+      log.info('this has no room');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    process.stderr.write('done');
+    process.kill(process.pid, 'SIGKILL');`;
+  const full = openSync('/dev/full', 'w');
+  const args = ['--input-type=module', '--eval', program];
+  const { stderr, signal } = spawnSync(process.execPath, args, {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
+  closeSync(full);
+  expect([stderr.endsWith('done'), signal]).toEqual([true, 'SIGKILL']);
 });

@@ -14,7 +14,7 @@ export function createLogger(service: string, level: string, destination?: Desti
       serializers: { err: (error: unknown) => (error === undefined ? undefined : loggedError(error)) },
       formatters: { log: withoutSecrets },
     },
-    destination ?? pino.destination(1),
+    destination ?? standardOutput(),
   );
   // Pino formats the fields of entries, but not those of children. Children inherit this method.
   const { child } = log;
@@ -22,4 +22,14 @@ export function createLogger(service: string, level: string, destination?: Desti
     return child.call(this, withoutSecrets(bindings), options);
   } as Logger['child'];
   return log;
+}
+
+/** Lines that a full disk does not take are kept up to this size. */
+const maxWaitingCharacters = 1024 * 1024;
+
+/** Where nothing can be written, for example to a file on a full disk, lines are lost, and the work goes on that logs them. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, maxLength: maxWaitingCharacters });
+  output.on('error', () => undefined);
+  return output;
 }
