@@ -99,7 +99,7 @@ export function startChild({ program, index, env, fd, onLine, onMail, replacesSt
   let operationsPort: number | undefined;
   let whenReady: Promise<void>;
   let exited: Promise<void>;
-  /** Grows while the process ends before it is ready. */
+  /** Grows while the process ends before it is ready, or cannot be started. */
   let restartAfterMs = 200;
   run();
   const isStoppedForLong = createStopCount();
@@ -111,6 +111,29 @@ export function startChild({ program, index, env, fd, onLine, onMail, replacesSt
     process_.kill('SIGKILL');
   }, lookEveryMs);
   looking.unref();
+
+  function start(): void {
+    try {
+      run();
+    } catch (error) {
+      // Not enough memory, for example.
+      failed(error);
+    }
+  }
+
+  /** The system could not start the process: it has too little memory, or too many processes or files. */
+  function failed(error: unknown): void {
+    const { message } = error as Error;
+    onLine?.(JSON.stringify({ level: 50, service: program, msg: `the process could not be started: ${message}` }));
+    whenReady = Promise.reject(error);
+    whenReady.catch(() => undefined);
+    startLater(false);
+  }
+
+  function startLater(wasReady: boolean): void {
+    restartAfterMs = wasReady ? 200 : Math.min(2 * restartAfterMs, 3_000);
+    if (isWanted) setTimeout(() => isWanted && start(), restartAfterMs);
+  }
 
   function run(): void {
     const child = spawn(process.execPath, [...nodeOptions, entryOf(program)], {
@@ -147,8 +170,12 @@ export function startChild({ program, index, env, fd, onLine, onMail, replacesSt
         // An exit code after the start, without a signal from here, means that the process ended itself.
         if (isWanted && isReady && !isSignalled && code !== null)
           faults.push([`${program} ended by itself with ${code}`, ...lastWords].join('\n'));
-        restartAfterMs = isReady ? 200 : Math.min(2 * restartAfterMs, 3_000);
-        if (isWanted) setTimeout(() => isWanted && run(), restartAfterMs);
+        startLater(isReady);
+      });
+      child.on('error', (error) => {
+        if (child.pid !== undefined) return;
+        resolve();
+        failed(error);
       });
     });
   }

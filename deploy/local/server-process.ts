@@ -172,7 +172,11 @@ async function spawnUntilItAnswers(recipe: Recipe, isWanted: () => boolean): Pro
   const deadline = performance.now() + STARTS_WITHIN_MS;
   for (;;) {
     const child = spawnDetached(recipe);
-    if (child.pid !== undefined) await writeFile(pidFileOf(recipe.home), `${child.pid} ${process.pid}`);
+    // Only the next start after a crash reads the file. On a full disk the server starts without.
+    if (child.pid !== undefined)
+      await writeFile(pidFileOf(recipe.home), `${child.pid} ${process.pid}`).catch(({ message }: Error) =>
+        recipe.log(`${recipe.name}: ${message}`),
+      );
     if (await answersBeforeExit(recipe, child, () => (isWanted() ? deadline : 0))) return child;
     if (!isWanted()) throw new Error(`${recipe.name} is not wanted any more`);
     // After a SIGKILL the dying process can hold the port or the shared memory for a moment.

@@ -1,9 +1,9 @@
-import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { buildWebClient } from '@natter/web/build';
 import { localDirectory, privateDirectory } from './private-directory.ts';
 import { repositoryRoot } from './repository-root.ts';
 import { restartChanged } from './restart-changed.ts';
+import { openRunLog } from './run-log.ts';
 import { type System, startSystem } from './system.ts';
 import { createDemoTable } from './table.ts';
 
@@ -11,7 +11,7 @@ const fresh = process.argv.includes('--fresh');
 const dataDir = localDirectory();
 await privateDirectory(dataDir);
 // The full log of the last run; the terminal shows a short form.
-const logs = createWriteStream(resolve(dataDir, 'natter.log'), { mode: 0o600 });
+const logs = openRunLog(resolve(dataDir, 'natter.log'));
 const startedAt = Date.now();
 const port = Number(process.env.NATTER_HTTP_PORT || 9991);
 
@@ -46,7 +46,7 @@ started = startSystem({
   log: (line) => console.log(`natter: ${line}`),
   onMail: ({ to, subject, text }) => console.log(`natter: mail to ${to}: ${subject}\n${text}`),
   onLine: (line) => {
-    logs.write(`${line}\n`);
+    logs.write(line);
     console.log(readable(line));
   },
 });
