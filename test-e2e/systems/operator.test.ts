@@ -38,10 +38,10 @@ function meAt(host: string, auth: string): Promise<Record<string, unknown>> {
   });
 }
 
-async function inPostgres(text: string): Promise<void> {
+async function inPostgres(text: string): Promise<number> {
   const client = new pg.Client({ connectionString: system.servers.postgresUrl });
   await client.connect();
-  await client.query(text).finally(() => client.end());
+  return (await client.query(text).finally(() => client.end())).rowCount ?? 0;
 }
 
 describe('natter parked', () => {
@@ -65,6 +65,17 @@ describe('natter parked', () => {
     await expect.poll(async () => (await natter('parked', 'list')).output).not.toContain('a defect');
     await inPostgres('DELETE FROM channels.parked_event');
   });
+});
+
+test('a command whose connection to Postgres ends says so', async () => {
+  const locker = new pg.Client({ connectionString: system.servers.postgresUrl });
+  await locker.connect();
+  await locker.query('BEGIN; LOCK TABLE channels.parked_event');
+  const listed = natter('parked', 'list');
+  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%is_asked_for AS "to apply"%'`;
+  await expect.poll(() => inPostgres(end)).toBe(1);
+  await locker.end();
+  expect(await listed).toMatchObject({ code: 1, output: expect.stringMatching(/^natter parked list: [^\n]*\n$/) });
 });
 
 describe('natter doctor --deep', () => {

@@ -1,7 +1,7 @@
 import { serviceSchemas, serviceUrl, sqlState } from '@natter/database';
-import pg from 'pg';
 import { type Finding, fail, ok, runbook, warn } from './finding.ts';
 import { adminUrl, postgresPassword } from './migrate.ts';
+import { postgresClient } from './postgres.ts';
 
 const wrongPassword = '28P01';
 
@@ -18,9 +18,8 @@ export async function checkPasswords(): Promise<Finding[]> {
 }
 
 async function checkPassword(schema: (typeof serviceSchemas)[number]): Promise<Finding | undefined> {
-  const client = new pg.Client({
+  const client = postgresClient({
     connectionString: serviceUrl(adminUrl(), schema, postgresPassword(schema)),
-    connectionTimeoutMillis: 5_000,
   });
   try {
     await client.connect();

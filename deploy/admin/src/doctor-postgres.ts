@@ -1,7 +1,7 @@
 import { readMigrations, serviceSchemas } from '@natter/database';
-import pg from 'pg';
+import type pg from 'pg';
 import { type Finding, fail, ok, runbook, section, warn } from './finding.ts';
-import { adminUrl } from './migrate.ts';
+import { postgresClient } from './postgres.ts';
 
 /** The end of a realm's record. */
 export interface Clock {
@@ -14,7 +14,7 @@ export interface Clock {
  * Checks durability, migrations, future partitions, consumers and parked events. Fills in the clocks for other checks.
  */
 export async function checkPostgres(clocks: Clock[], maxLagSeconds: number): Promise<Finding[]> {
-  const client = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 5_000, query_timeout: 30_000 });
+  const client = postgresClient({ query_timeout: 30_000 });
   await client.connect();
   try {
     const read = async <R extends pg.QueryResultRow>(text: string): Promise<R[]> => (await client.query<R>(text)).rows;

@@ -1,7 +1,6 @@
 import { sqlState } from '@natter/database';
-import pg from 'pg';
 import { type Finding, fail, ok, section } from './finding.ts';
-import { adminUrl } from './migrate.ts';
+import { postgresClient } from './postgres.ts';
 
 const diskFull = '53100';
 const readOnly = '25006';
@@ -14,7 +13,7 @@ const rowsPerMebibyte = 128;
 export async function checkSpace(mebibytes: number): Promise<Finding[]> {
   const subject = 'space of Postgres';
   const page = section('disks-that-are-full');
-  const client = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 5_000, query_timeout: 60_000 });
+  const client = postgresClient({ query_timeout: 60_000 });
   await client.connect();
   try {
     await client.query('BEGIN');

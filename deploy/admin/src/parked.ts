@@ -1,8 +1,8 @@
 import { serviceSchemas } from '@natter/database';
-import pg from 'pg';
+import type pg from 'pg';
 import { type Command, readOptions, UsageError } from './command.ts';
-import { adminUrl } from './migrate.ts';
 import type { Output } from './output.ts';
+import { postgresClient } from './postgres.ts';
 
 export const listParked: Command = {
   name: 'parked list',
@@ -59,13 +59,7 @@ function change(args: string[], output: Output, statement: (schema: string) => s
 }
 
 async function withAdmin<R>(work: (client: pg.Client) => Promise<R>): Promise<R> {
-  const client = new pg.Client({
-    connectionString: adminUrl(),
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 30_000,
-    statement_timeout: 30_000,
-    lock_timeout: 10_000,
-  });
+  const client = postgresClient({ query_timeout: 30_000, statement_timeout: 30_000, lock_timeout: 10_000 });
   await client.connect();
   try {
     return await work(client);

@@ -5,6 +5,14 @@ import { adminUrl } from './migrate.ts';
 const unreachableMs = 10_000;
 const retryMs = 500;
 
+/** A client that is not connected yet, by default as the owner of the database. */
+export function postgresClient(options: pg.ClientConfig = {}): pg.Client {
+  const client = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 5_000, ...options });
+  // The next query fails. Without a listener, the end of a connection would end the command without a report.
+  client.on('error', () => undefined);
+  return client;
+}
+
 /** Runs `work` with a connection to Postgres as the owner of the database. */
 export async function withPostgres<R>(work: (client: pg.Client) => Promise<R>): Promise<R> {
   const client = await connected();
@@ -18,7 +26,7 @@ export async function withPostgres<R>(work: (client: pg.Client) => Promise<R>): 
 async function connected(): Promise<pg.Client> {
   const until = Date.now() + unreachableMs;
   for (;;) {
-    const client = new pg.Client({ connectionString: adminUrl(), connectionTimeoutMillis: 10_000 });
+    const client = postgresClient({ connectionTimeoutMillis: 10_000 });
     try {
       await client.connect();
       return client;

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { type Command, readOptions, requireEnv, UsageError } from './command.ts';
-import { adminUrl } from './migrate.ts';
+import { postgresClient } from './postgres.ts';
 
 const defaultMargin = 1_000_000;
 
@@ -18,7 +18,7 @@ export const afterRestore: Command = {
     const { margin: given, flags } = readOptions(args, [], ['margin'], ['if-marked']);
     const margin = Number(given ?? defaultMargin);
     if (!Number.isSafeInteger(margin) || margin < 1) throw new UsageError('--margin must be a positive number');
-    const client = new pg.Client({ connectionString: adminUrl() });
+    const client = postgresClient({ connectionTimeoutMillis: 0 });
     await client.connect();
     try {
       const mark = await readMark(client);
