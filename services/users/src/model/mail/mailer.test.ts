@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Executor } from '@natter/database';
 import { createLogger } from '@natter/service-kit';
 import { SMTPServer } from 'smtp-server';
@@ -81,4 +81,42 @@ test('mails that no server takes are counted', async () => {
   // Nothing listens at port 1.
   expect(await send('smtp://127.0.0.1:1')).toEqual(['failed']);
   expect(await send(undefined)).toEqual(['off']);
+});
+
+test('a mail is sent again while the server closes connections or refuses it for now', async () => {
+  let refusals = 0;
+  let received = 0;
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onMailFrom: (_, __, done) =>
+      done(refusals++ === 0 ? Object.assign(new Error('try again later'), { responseCode: 451 }) : undefined),
+    onData: (stream, _, done) => {
+      stream.resume();
+      stream.on('end', () => {
+        received++;
+        done();
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  server.server.once('connection', (socket: Socket) => socket.destroy());
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  const outcomes: string[] = [];
+  const mailer = createMailer({
+    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
+    onOutcome: (outcome) => outcomes.push(outcome),
+    limits: { person: 1, address: 1, realm: 1 },
+    from: 'Natter <noreply@natter.example>',
+    log: createLogger('test', 'fatal'),
+  });
+  const mailing = { realmId: 1, kind: 'password', by: { network: '192.0.2.1' }, addresses: ['ann@x.example'] } as const;
+  const values = { realm: 'Us', link: 'https://natter.example/x' };
+  for (const to of await mailer.count(nothingCounted, mailing)) mailer.send(to, forgottenPasswordMail('en', values));
+  await expect.poll(() => outcomes).toEqual(['sent']);
+  await mailer.close();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  expect([refusals, received]).toEqual([2, 1]);
 });

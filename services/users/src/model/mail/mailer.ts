@@ -1,7 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Executor } from '@natter/database';
 import type { Logger } from '@natter/service-kit';
 import { createTransport } from 'nodemailer';
 import { type CountedAddress, countMails, type DailyLimits, type Mailing, mayNotify } from './mail-limits.ts';
+
+/** A mail server that is away, or refuses for now, is tried again for this long. */
+const repeatForMs = 600_000;
+const [firstPauseMs, longestPauseMs] = [1_000, 60_000];
+/** When as many mails wait, each further one is tried once. */
+const maxRepeated = 1_000;
 
 export interface Mail {
   subject: string;
@@ -89,9 +96,12 @@ export function createMailer(options: {
     socketTimeout: 30_000,
   });
   const sending = new Set<Promise<void>>();
+  const closing = new AbortController();
   const send: Mailer['send'] = (to, { subject, text }) => {
-    const sent: Promise<void> = transport
-      .sendMail({ from, to: String(to), subject, text })
+    const isCrowded = sending.size >= maxRepeated;
+    const sent: Promise<void> = untilTaken(isCrowded ? AbortSignal.abort() : closing.signal, () =>
+      transport.sendMail({ from, to: String(to), subject, text }),
+    )
       .then(
         () => {
           onOutcome('sent');
@@ -111,8 +121,30 @@ export function createMailer(options: {
     send,
     async close() {
       await Promise.all(notices);
+      closing.abort();
       await Promise.all(sending);
       transport.close();
     },
   };
+}
+
+/** Repeats an attempt while the mail server is away or refuses for now; once more at most after `signal` is aborted. */
+async function untilTaken(signal: AbortSignal, attempt: () => Promise<unknown>): Promise<void> {
+  const end = performance.now() + repeatForMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (signal.aborted || !isPassing(error) || performance.now() > end) throw error;
+    }
+    await pause(pauseMs * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** No connection, or an answer of the class 4xx. */
+function isPassing(error: unknown): boolean {
+  const { code, responseCode } = error as { code?: string; responseCode?: number };
+  if (responseCode !== undefined) return responseCode >= 400 && responseCode < 500;
+  return code !== undefined && /^(?:ECONN|ESOCKET$|ETIMEDOUT$|EDNS$|EHOSTUNREACH$|ENETUNREACH$)/.test(code);
 }
