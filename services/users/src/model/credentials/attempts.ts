@@ -15,6 +15,8 @@ export interface Attempts {
   add(realmId: number, what: string, seconds: number): Promise<number>;
   /** Whole seconds until a count ends; 0 if there is none. */
   left(realmId: number, what: string): Promise<number>;
+  /** Lets a count end later: after some seconds from now. False if it has ended, or if Redis is unavailable or slow. */
+  prolong(realmId: number, what: string, seconds: number): Promise<boolean>;
   drop(realmId: number, what: string): Promise<void>;
 }
 
@@ -46,6 +48,8 @@ export function createAttempts({ redis }: LogRedis): Attempts {
     async count(realmId, what, { seconds, most }) {
       if ((await add(realmId, what, seconds)) > most) throw tooMany(await left(realmId, what));
     },
+    prolong: async (realmId, what, seconds) =>
+      (await promptly(redis.expire(rateKey(realmId, what), seconds)).catch(() => 0)) === 1,
     async drop(realmId, what) {
       const key = rateKey(realmId, what);
       local.drop(key);

@@ -20,6 +20,7 @@ function countsInMemory(): Attempts & { readonly size: number } {
       return counts.get(key) ?? 0;
     },
     left: async (realmId, what) => ends.get(`${realmId} ${what}`) ?? 0,
+    prolong: async (realmId, what) => counts.has(`${realmId} ${what}`),
     drop: async (realmId, what) => void [counts, ends].map((map) => map.delete(`${realmId} ${what}`)),
   };
   return memory;
@@ -37,6 +38,11 @@ function countsThatEnd(): Attempts {
         until.set(what, Date.now() + seconds * 1_000);
       }
       return counts.add(realmId, what, seconds);
+    },
+    prolong: async (_, what, seconds) => {
+      if ((until.get(what) ?? 0) <= Date.now()) return false;
+      until.set(what, Date.now() + seconds * 1_000);
+      return true;
     },
     drop: async (realmId, what) => {
       until.delete(what);
@@ -163,16 +169,26 @@ test('a process whose turn is over does not end the turn of another one', async 
   }
 });
 
-test('a process that ends during an attempt delays others no longer than the turn lasts', async () => {
+test('a process that ends during an attempt delays others for two seconds, and one that goes on keeps its turn', async () => {
   vi.useFakeTimers();
   try {
     const ending = countsThatEnd();
-    const [gone, other] = [createGuesses(ending, 5), createGuesses(ending, 5)];
+    let isGone = false;
+    const prolong: Attempts['prolong'] = async (...given) => !isGone && ending.prolong(...given);
+    const [gone, other] = [createGuesses({ ...ending, prolong }, 5), createGuesses(ending, 5)];
     const by = { realmId: 1, network: '192.0.2.1' };
+    let hasLoggedIn = false;
     void gone.attempt(by, { userId: 1 }, () => new Promise(() => undefined));
     await vi.advanceTimersByTimeAsync(100);
-    const login = other.attempt(by, { userId: 2 }, async () => true);
-    await vi.advanceTimersByTimeAsync(15_000);
+    const login = other.attempt(by, { userId: 2 }, async () => {
+      hasLoggedIn = true;
+      return true;
+    });
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(hasLoggedIn).toBe(false);
+    isGone = true;
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(hasLoggedIn).toBe(true);
     expect(await login).toBe(true);
   } finally {
     vi.useRealTimers();

@@ -39,8 +39,11 @@ const known = { seconds: 30 * 86_400, loginsPerDay: 100 };
 const wrongKeys = { free: 20, firstWaitSeconds: 30, longestWaitSeconds: 1_800, rememberSeconds: 86_400 };
 /** Each name adds counts to Redis, and a client can invent any number of names. */
 const wrongKeysOfNetwork = { seconds: 3_600, most: 500 };
-/** An attempt that ends with its process keeps the turn of its network for this long. */
-const longestTurnSeconds = 10;
+/** An attempt that ends with its process keeps the turn of its network for this long. A running one prolongs it. */
+const turnSeconds = 2;
+const prolongEveryMs = 500;
+/** A longer attempt loses the turn. */
+const longestTurnMs = 10_000;
 const askAgainMs = 20;
 /** If many networks guess at an account, each new network has only one free attempt. */
 const guessedAtByMany = 50;
@@ -63,19 +66,36 @@ export function createGuesses(attempts: Attempts, free: number): Guesses {
   const inTurn = <R>(realmId: number, from: string, work: () => Promise<R>): Promise<R> => {
     const turn = `guess-turn:${from}`;
     return inLane(`${realmId}:${from}`, async (hasNext) => {
-      while ((await attempts.add(realmId, turn, longestTurnSeconds)) > 1) await pause(askAgainMs);
-      const beganAt = performance.now();
+      while ((await attempts.add(realmId, turn, turnSeconds)) > 1) await pause(askAgainMs);
+      const endTurn = holdTurn(realmId, turn);
       try {
         return await work();
       } finally {
         // Other processes asked for the turn: the next attempt in this process begins after theirs.
         // After its time the turn is over, or belongs to another process.
-        const isOurs = performance.now() - beganAt < longestTurnSeconds * 1_000;
-        const isWanted = isOurs && hasNext() && (await attempts.add(realmId, turn, longestTurnSeconds)) > 2;
+        const isOurs = endTurn();
+        const isWanted = isOurs && hasNext() && (await attempts.add(realmId, turn, turnSeconds)) > 2;
         if (isOurs) await attempts.drop(realmId, turn);
         if (isWanted) await sleep(2 * askAgainMs);
       }
     });
+  };
+
+  /** Prolongs a turn while it lasts. The returned function ends this, and returns whether the turn is still this process's. */
+  const holdTurn = (realmId: number, turn: string): (() => boolean) => {
+    const beganAt = performance.now();
+    let until = beganAt + turnSeconds * 1_000;
+    const prolong = async (): Promise<void> => {
+      const at = performance.now();
+      const next = at + turnSeconds * 1_000;
+      if (at >= until || next > beganAt + longestTurnMs) return;
+      if (await attempts.prolong(realmId, turn, turnSeconds)) until = next;
+    };
+    const timer = setInterval(() => void prolong(), prolongEveryMs);
+    return () => {
+      clearInterval(timer);
+      return performance.now() < until;
+    };
   };
 
   const remember = async (realmId: number, who: string, mark: string): Promise<void> => {
