@@ -9,6 +9,7 @@ import { exchange } from '@natter/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { request } from '../api.ts';
+import { proxyTo } from '../chaos/proxy.ts';
 import { byFours, operatorSettings, runNatter } from '../operator-command.ts';
 
 let system: System;
@@ -68,14 +69,18 @@ describe('natter parked', () => {
 });
 
 test('a command whose connection to Postgres ends says so', async () => {
+  const link = await proxyTo(system.servers.postgresUrl);
   const locker = new pg.Client({ connectionString: system.servers.postgresUrl });
   await locker.connect();
   await locker.query('BEGIN; LOCK TABLE channels.parked_event');
-  const listed = natter('parked', 'list');
-  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%is_asked_for AS "to apply"%'`;
-  await expect.poll(() => inPostgres(end)).toBe(1);
-  await locker.end();
+  const listed = natterWith({ NATTER_POSTGRES_ADMIN_URL: link.url }, 'parked', 'list');
+  const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%AS "to apply"%'`;
+  await expect.poll(() => inPostgres(waiting)).toBe(1);
+  link.strand();
+  link.heal();
   expect(await listed).toMatchObject({ code: 1, output: expect.stringMatching(/^natter parked list: [^\n]*\n$/) });
+  await locker.end();
+  link.close();
 });
 
 describe('natter doctor --deep', () => {
