@@ -99,7 +99,7 @@ export const messageChangeOperations = {
       reaction_type: text(string(1_000).optional()),
     },
     errors: ['BAD_REQUEST', 'REACTION_ALREADY_EXISTS'],
-    events: ['reaction'],
+    events: ['reaction', 'user_topic', 'muted_topics'],
   }),
   removeReaction: operation({
     name: 'remove-reaction',
@@ -184,6 +184,6 @@ export const messageChangeOperations = {
       content: text(string(110_000).describe('JSON text that the widget understands.')),
     },
     errors: ['BAD_REQUEST'],
-    events: ['submessage'],
+    events: ['submessage', 'user_topic', 'muted_topics'],
   }),
 };

@@ -16,6 +16,7 @@ import { audienceOf, holdMessage } from '../model/message-audience.ts';
 import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
 import { checkedEmoji, type Emoji, emojiByName, typeByName } from '../model/named-emoji.ts';
 import { readRealmEmoji } from '../model/realm-emoji.ts';
+import { participate } from '../model/sending/participation.ts';
 import { type UnknownActor, unknownActor } from '../model/unknown-actor.ts';
 
 const emojiRow = z.object({
@@ -54,6 +55,7 @@ export function reactionHandlers(
           sql.fragment`messaging.reaction WHERE realm_id = ${work.realmId} AND message_id = ${message.id}`,
         );
         work.emit(await reactionEvent(work, 'add', { message, emoji, actor, unknown }));
+        await participate(work, actor, message.id);
         return {};
       });
     }),

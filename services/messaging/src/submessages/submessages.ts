@@ -4,6 +4,7 @@ import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { audienceOf, holdMessage } from '../model/message-audience.ts';
 import type { MessageReach } from '../model/message-reach.ts';
+import { participate } from '../model/sending/participation.ts';
 import { requireSubmessageData } from './submessage-data.ts';
 
 const maxContentLength = 100_000;
@@ -42,6 +43,7 @@ export function submessageHandlers({ database }: Owner, reach: MessageReach): Ha
           submessage_id: id,
         };
         work.emit({ type: 'submessage', body, audience: await audienceOf(work, message, [message.id]) });
+        await participate(work, actor, message.id);
         return {};
       });
     }),

@@ -3,13 +3,13 @@ import { type Database, sql, together } from '@natter/database';
 import { z } from 'zod';
 import { headsIn } from './alert-head.ts';
 
-const situationRow = z.object({
+/** The data that decides whether a topic becomes followed or unmuted for a user who sends to it or takes part in it. */
+export const situationRow = z.object({
   policy: z.number().nullable(),
   follow: z.number().nullable(),
   unmute: z.number().nullable(),
   is_channel_muted: z.boolean(),
 });
-/** The data that decides whether a topic becomes followed or unmuted for a user who sends to it. */
 export type TopicSituation = z.infer<typeof situationRow>;
 
 const factsRow = situationRow.extend({

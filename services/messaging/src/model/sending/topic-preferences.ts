@@ -29,8 +29,8 @@ const mentionedRow = z.object({
   where_mentioned: z.boolean().nullable(),
 });
 
-/** The sender's action in a topic, ordered by strength; settings name the minimum. */
-const reasons = { participation: 1, send: 2, initiation: 3 } as const;
+/** A user's action in a topic, ordered by strength; settings name the minimum. */
+export const reasons = { participation: 1, send: 2, initiation: 3 } as const;
 const usualFollow = 3;
 const usualUnmute = 2;
 
@@ -53,7 +53,8 @@ export async function topicPreferencesAfter(
 ): Promise<After> {
   if (destination.kind === 'direct') return nothing;
   const { channel, topic } = destination;
-  const own = actor.isBot ? undefined : afterSending(facts, facts.is_new_conversation);
+  const done = facts.is_new_conversation ? reasons.initiation : reasons.send;
+  const own = actor.isBot ? undefined : policyAfter(facts, done);
   const ofSender = own === undefined ? [] : [await givenToSender(executor, { actor, facts }, destination, own)];
   // Users who do not receive the message get no preference.
   const others = mentionedIds.filter((id) => (id !== actor.userId || actor.isBot) && hasId(destination.audience, id));
@@ -145,8 +146,8 @@ const mutesEnded = (userIds: readonly number[]): LogEvent[] =>
     ? []
     : [{ type: 'mutes_ended', body: {}, audience: { users: { ids: [] } }, note: { user_ids: userIds } }];
 
-function afterSending(situation: TopicSituation, isNew: boolean): number | undefined {
-  const done = isNew ? reasons.initiation : reasons.send;
+/** The policy that the user's settings give a topic after such an action; undefined if its policy stays. */
+export function policyAfter(situation: TopicSituation, done: number): number | undefined {
   const { policy, is_channel_muted } = situation;
   if ((situation.follow ?? usualFollow) <= done)
     return policy === visibility.followed ? undefined : visibility.followed;
