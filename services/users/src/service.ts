@@ -106,7 +106,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...passwordResetHandlers(owner, tools),
     ...createResetLinkHandlers(owner),
     ...alertWordHandlers(owner),
-    ...mutedUserHandlers(),
+    ...mutedUserHandlers(bus),
     ...userStatusHandlers(owner),
     ...avatarHandlers(owner),
     ...snapshotHandlers(owner, sectionsOf(seal, config)),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { anyJson, bigId, id, integer, list, object, record, string, tuple, union } from '../model/bounded.ts';
-import { operation } from '../model/operation.ts';
+import { type BusUser, operation } from '../model/operation.ts';
 import { bool, int, json, text, textOrJson } from '../model/param.ts';
 import { capabilityNames } from '../vocabulary/events.ts';
 import { includeSubscribers, subscribersChoice } from './channels.ts';
@@ -74,19 +74,22 @@ const snapshotPart = (service: 'users' | 'channels' | 'messaging' | 'presence') 
     isReadOnly: true,
   });
 
-const catchUp = (service: 'users' | 'channels' | 'messaging' | 'presence') =>
+const catchUp = (service: 'users' | 'channels' | 'messaging' | 'presence', ...others: BusUser[]) =>
   operation({
     name: 'catch-up',
     service,
     caller: 'internal',
-    callers: ['event-queue'],
+    callers: ['event-queue', ...others],
     summary: `Brings the copies of ${service} up to what is committed. Bus only.`,
     isReadOnly: true,
     deadlineMs: 10_000,
   });
 
+/** Users waits for it after a mute, which decides about messages that are sent afterwards. */
+export const catchUpMessaging = catchUp('messaging', 'users');
+
 /** Answered by every owner of a part of the snapshot. */
-export const catchUpOperations = [catchUp('users'), catchUp('channels'), catchUp('messaging'), catchUp('presence')];
+export const catchUpOperations = [catchUp('users'), catchUp('channels'), catchUpMessaging, catchUp('presence')];
 
 export const eventQueueOperations = {
   getLogKeys: operation({

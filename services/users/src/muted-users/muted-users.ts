@@ -1,6 +1,6 @@
-import { type Actor, badRequest, type MutedUser, socialOperations, totals } from '@natter/contracts';
+import { type Actor, badRequest, catchUpMessaging, type MutedUser, socialOperations, totals } from '@natter/contracts';
 import { type Executor, requireRoom, sql, type Work } from '@natter/database';
-import { type Handlers, handleWrite } from '@natter/service-kit';
+import { type Bus, type Handlers, handleWrite, type UserContext, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
 import { toSelf } from '../model/change.ts';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
@@ -8,12 +8,14 @@ import { hiddenFrom } from '../model/sight.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
 
 const mutedRow = z.object({ id: z.number(), muted_at: z.date() });
+/** How long an answer waits for messaging. */
+const longestWaitMs = 5_000;
 
 /** Messaging consumes the event and marks messages of the muted user as read. */
-export function mutedUserHandlers(): Handlers {
+export function mutedUserHandlers(bus: Bus): Handlers {
   return [
-    handleWrite(socialOperations.muteUser, async (context, params) =>
-      context.write(async (work) => {
+    handleWrite(socialOperations.muteUser, (context, params) =>
+      change(bus, context, async (work) => {
         const { userId } = context.actor;
         const { muted_user_id } = params;
         if (muted_user_id === userId) throw badRequest('Cannot mute self');
@@ -27,8 +29,8 @@ export function mutedUserHandlers(): Handlers {
       }),
     ),
 
-    handleWrite(socialOperations.unmuteUser, async (context, params) =>
-      context.write(async (work) => {
+    handleWrite(socialOperations.unmuteUser, (context, params) =>
+      change(bus, context, async (work) => {
         const { userId } = context.actor;
         await lockAccount(work, userId);
         const removed = await work.run(
@@ -43,6 +45,19 @@ export function mutedUserHandlers(): Handlers {
     ),
   ];
 }
+
+/** A message that is sent after the answer is read on arrival, or no longer: messaging has applied the change by then. */
+async function change<R>(bus: Bus, context: WriteContext, write: (work: Work) => Promise<R>): Promise<R> {
+  const answer = await context.write(write);
+  await settled(bus, context);
+  return answer;
+}
+
+/** The change is committed already, so an outage of messaging does not undo it; messaging applies it later. */
+const settled = (bus: Bus, { meta, log }: UserContext): Promise<unknown> =>
+  bus
+    .call(catchUpMessaging, {}, { meta, timeoutMs: longestWaitMs })
+    .catch((error: unknown) => log.warn({ err: error }, 'messaging did not apply a mute before its answer'));
 
 /** Bots can be muted, including system bots. */
 async function requireKnown(work: Work, actor: Actor, userId: number): Promise<void> {
