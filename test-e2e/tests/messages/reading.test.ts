@@ -184,6 +184,7 @@ describe('a narrow', () => {
     expect(await within(['pm-with', `${owner.email},${member2.email}`])).toEqual([group]);
     expect(await within(['dm', [member.user_id]])).toEqual([own]);
     expect(await within(['dm', []])).toEqual([]);
+    for (const nothing of ['', ' ']) expect(await within(['search', nothing])).toEqual([]);
     expect(await within({ operator: 'dm', operand: [], negated: true })).toEqual([first, second, dm, group, own]);
     expect(await within(['dm-including', owner.user_id])).toEqual([dm, group]);
     expect(await within(['group-pm-with', owner.user_id])).toEqual([group]);

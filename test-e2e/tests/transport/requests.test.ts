@@ -105,6 +105,11 @@ describe('a path', () => {
     expect(String(wrong.headers.allow)).toContain('POST');
   });
 
+  test('may repeat its slashes, as some clients do', async () => {
+    const answer = await raw('GET', '//users//me', '');
+    expect([answer.status, answer.body.user_id]).toEqual([200, member.user_id]);
+  });
+
   test('answers OPTIONS with its verbs and HEAD as GET without a body', async () => {
     const options = await raw('OPTIONS', '/events', '');
     expect([options.status, String(options.headers.allow).split(', ').sort()]).toEqual([204, ['DELETE', 'GET']]);

@@ -19,6 +19,12 @@ test('a fragment of a navigation view may have its slashes as they are, or escap
   });
 });
 
+test('repeated slashes inside a path count as one, and at its beginning they name no operation', () => {
+  expect(found('POST', '//user_topics')).toEqual(found('POST', '/user_topics'));
+  expect(found('GET', '//users///me/')).toEqual(found('GET', '/users/me'));
+  expect(router.find('//api/v1/users')).toBeUndefined();
+});
+
 test('other paths end where their template ends', () => {
   expect(found('GET', '/messages/1/2/3')).toBeUndefined();
   expect(found('GET', '/users/me/nothing/here')).toBeUndefined();
