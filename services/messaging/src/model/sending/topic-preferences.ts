@@ -106,8 +106,10 @@ async function givenToMentioned(
     FROM unnest(${sql.array([...userIds], 'int4')}) AS u (id)
     JOIN messaging.person p ON p.realm_id = ${realmId} AND p.user_id = u.id AND NOT p.is_bot
     LEFT JOIN messaging.user_topic t ON t.realm_id = ${realmId} AND t.user_id = u.id AND t.channel_id = ${channel.channel_id} AND t.topic_key = lower(${topic})`);
+  // A mute takes precedence over the setting.
+  const isKept = (policy: number | null): boolean => policy === visibility.followed || policy === visibility.muted;
   return mentioned
-    .filter(({ where_mentioned, policy }) => (where_mentioned ?? true) && policy !== visibility.followed)
+    .filter(({ where_mentioned, policy }) => (where_mentioned ?? true) && !isKept(policy))
     .map((row) => ({ userId: row.user_id, policy: visibility.followed, before: row.policy, known: row.topic }));
 }
 
