@@ -49,3 +49,12 @@ test('a notice that a topic is resolved is read at once for who does not follow 
   await other.ok('POST', '/messages/flags', { messages: [notice.id], op: 'add', flag: 'read' });
   expect(await flags(other, notice.id)).toEqual(['read']);
 });
+
+test('a notice that a topic is resolved is read for the user who resolved it', async () => {
+  const realm = await openRealm();
+  const { moderator, member } = realm;
+  await moderator.ok('PATCH', '/settings', { resolved_topic_notice_auto_read_policy: 'never' });
+  const notice = await resolve(realm, [member]);
+  expect([await flags(moderator, notice.id), await flags(member, notice.id)]).toEqual([['read'], []]);
+  expect([await unread(moderator, notice.id), await unread(member, notice.id)]).toEqual([false, true]);
+});

@@ -28,7 +28,7 @@ export async function queueMoveNotices(work: Work, move: Move): Promise<void> {
       from: 'Notification Bot',
       to: { channelId: to.channel_id, topic: subject },
       content,
-      isResolution,
+      ...(isResolution ? { isResolution, readBy: mover.id } : {}),
     });
   if (change.isResolveToggle && isWhole) {
     await say(target, topic, `${by} has marked this topic as ${isResolved(topic) ? 'resolved' : 'unresolved'}.`, true);

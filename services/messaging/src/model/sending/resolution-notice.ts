@@ -15,8 +15,9 @@ export async function unreadForOf(
   destination: Destination,
   { isResolution, readBy }: Pick<Params, 'isResolution' | 'readBy'>,
 ): Promise<number[] | undefined> {
-  if (isResolution) return unreadOfResolution(executor, realmId, destination);
-  return readBy === undefined ? undefined : idsOf(destination.audience).filter((id) => id !== readBy);
+  if (!isResolution && readBy === undefined) return undefined;
+  const unread = isResolution ? await unreadOfResolution(executor, realmId, destination) : idsOf(destination.audience);
+  return unread.filter((id) => id !== readBy);
 }
 
 /**
