@@ -285,11 +285,10 @@ describe.skipIf(helm === undefined)(
       const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'));
       expect(Object.keys(schema.properties.settings.properties).sort()).toEqual(settable.sort());
       const settings = Object.fromEntries(
-        settable.map((name) => [
-          name,
-          { boolean: false, string: '192.0.2.0/24' }[String(schema.properties.settings.properties[name].type)] ??
-            7_000_000,
-        ]),
+        settable.map((name) => {
+          const { type, maximum } = schema.properties.settings.properties[name];
+          return [name, { boolean: false, string: '192.0.2.0/24' }[String(type)] ?? maximum ?? 7_000_000];
+        }),
       );
       const objects = render({ values: { settings } });
       for (const service of services) {

@@ -1,44 +1,21 @@
-/** Generates `docs/settings.md`, or with `--print` shows it, from the config schemas of the processes. */
-import { existsSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+/**
+ * Generates `docs/settings.md` and the settings in the chart's schema of values from the config schemas of the processes. `--print`
+ * and `--print-chart` show them.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
 import { commonConfig } from '@natter/service-kit';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { chartSettings, withSettings } from './chart-settings.ts';
+import { settingsByService, shapeOfSetting } from './setting-schemas.ts';
 
-const root = new URL('../../', import.meta.url);
-const settingsFile = fileURLToPath(new URL('docs/settings.md', root));
+const pageFile = new URL('../../docs/settings.md', import.meta.url);
+const chartFile = new URL('../helm/natter/values.schema.json', import.meta.url);
 
-interface Shape {
-  type?: string;
-  enum?: unknown[];
-  default?: unknown;
-  description?: string;
-  minimum?: number;
-  maximum?: number;
-}
+const common: Record<string, z.ZodType> = commonConfig.shape;
+const byService = await settingsByService();
 
-/** The schemas that modules of a service export as `…Config`, by service. */
-async function schemas(): Promise<Map<string, z.ZodObject>> {
-  const found = new Map<string, z.ZodObject>();
-  const modules: URL[] = [];
-  for (const service of (await readdir(new URL('services/', root))).sort())
-    for (const file of ['config.ts', 'model/config.ts', 'http/config.ts', 'service.ts', 'scheduler-service.ts'])
-      modules.push(new URL(`services/${service}/src/${file}`, root));
-  modules.push(new URL('deploy/canary/src/config.ts', root));
-  for (const module of modules) {
-    if (!existsSync(module)) continue;
-    for (const [name, value] of Object.entries((await import(module.href)) as Record<string, unknown>))
-      if (name.endsWith('Config') && value instanceof z.ZodObject) found.set(name.replace(/Config$/, ''), value);
-  }
-  return found;
-}
-
-async function settingsPage(): Promise<string> {
-  const common = commonConfig.shape;
-  const parts = [...(await schemas())].map(([name, schema]) => {
-    const own = Object.fromEntries(Object.entries(schema.shape).filter(([key]) => !(key in common)));
-    return `## ${title(name)}\n\n${table(own)}`;
-  });
+function settingsPage(): string {
+  const parts = [...byService].map(([name, settings]) => `## ${title(name)}\n\n${table(settings)}`);
   return `# Settings
 
 Processes read their settings from the environment, check them at the start and log them with secrets left out. This page
@@ -63,9 +40,9 @@ All settings above are handed on to the services.
 `;
 }
 
-function table(shape: Record<string, unknown>): string {
-  const rows = Object.entries(shape).map(([name, schema]) => {
-    const described = z.toJSONSchema(schema as z.ZodType, { io: 'input', unrepresentable: 'any' }) as Shape;
+function table(settings: Record<string, z.ZodType>): string {
+  const rows = Object.entries(settings).map(([name, schema]) => {
+    const described = shapeOfSetting(schema);
     const initial = described.default === undefined ? '' : `\`${String(described.default)}\``;
     const values = described.enum ? ` One of ${described.enum.map((value) => `\`${String(value)}\``).join(', ')}.` : '';
     return `| \`${name}\` | ${initial} | ${described.description ?? ''}.${values} |`;
@@ -76,6 +53,10 @@ function table(shape: Record<string, unknown>): string {
 const title = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/^./, (letter) => letter.toUpperCase());
 
-const page = await settingsPage();
-if (process.argv.includes('--print')) process.stdout.write(page);
-else await writeFile(settingsFile, page);
+const chart = withSettings(await readFile(chartFile, 'utf8'), chartSettings([common, ...byService.values()]));
+if (process.argv.includes('--print')) process.stdout.write(settingsPage());
+else if (process.argv.includes('--print-chart')) process.stdout.write(chart);
+else {
+  await writeFile(pageFile, settingsPage());
+  await writeFile(chartFile, chart);
+}

@@ -42,13 +42,35 @@
 {{- if and (eq .name "NATTER_SMTP_URL") (not .root.Values.mail.existingSecret) }} or the one that mail.existingSecret names{{ end -}}
 {{- end -}}
 
+{{- /* "yes" if a variable is a credential, and not the name of a file with one: {name, value} */ -}}
+{{- define "natter.isCredential" -}}
+{{- $isNamed := regexMatch "PASSWORD|PASSPHRASE|SECRET|TOKEN|(API|ACCESS|PRIVATE|ACCOUNT)_?KEY$|_PASS$|^OTEL_EXPORTER_OTLP_HEADERS$" .name -}}
+{{- $isServer := regexMatch "^NATTER_(NATS|REDIS|POSTGRES|POSTGRES_ADMIN|SMTP)_URL$" .name -}}
+{{- $isInUrl := regexMatch "://[^/@]*:[^/@]*@" (toString .value) -}}
+{{- if or (and $isNamed (not (hasSuffix "_FILE" .name))) $isServer $isInUrl -}}yes{{- end -}}
+{{- end -}}
+
+{{- define "natter.checkCopy" -}}
+{{- $copy := .Values.backup.copy -}}
+{{- range $name, $value := $copy.env -}}
+{{- if eq $name "HOME" }}
+- backup.copy.env: HOME is set by the chart
+{{- else if include "natter.isCredential" (dict "name" $name "value" $value) }}
+- backup.copy.env.{{ $name }} is a credential: {{ if $copy.existingSecret }}put it into the Secret {{ $copy.existingSecret }}, key {{ $name }}{{ else }}put it into a Secret and name that in backup.copy.existingSecret{{ end }}
+{{- end -}}
+{{- end -}}
+{{- if and $copy.image (not .Values.backup.enabled) }}
+- backup.copy needs backup.enabled: it runs after the dump
+{{- end -}}
+{{- end -}}
+
 {{- /* Credentials in plain sight, and settings that the chart makes from other values: {root, path, env, service} */ -}}
 {{- define "natter.checkEnv" -}}
 {{- $made := dict "NATTER_LOG_LEVEL" "logLevel" "NATTER_DRAIN_MS" "drainMilliseconds" "OTEL_EXPORTER_OTLP_ENDPOINT" "tracing.endpoint" "NATTER_TRUSTED_PROXIES" "gateway.trustedProxies" "NATTER_CANARY_URL" "canaryUrl" "NATTER_MAIL_FROM" "mail.from" -}}
 {{- $fixed := list "NATTER_HTTP_HOST" "NATTER_HTTP_PORT" "NATTER_OPERATIONS_HOST" "NATTER_OPERATIONS_PORT" "NATTER_HTTP_FD" -}}
 {{- $ := . -}}
 {{- range $name, $value := .env -}}
-{{- if or (regexMatch "^NATTER_(NATS|REDIS|POSTGRES|POSTGRES_ADMIN|SMTP)_URL$|PASSWORD|SECRET|TOKEN|API_KEY|PRIVATE_KEY|^OTEL_EXPORTER_OTLP_HEADERS$" $name) (regexMatch "://[^/@]*:[^/@]*@" (toString $value)) }}
+{{- if include "natter.isCredential" (dict "name" $name "value" $value) }}
 - {{ $.path }}.{{ $name }} is a credential: put it into the Secret {{ include "natter.secretOfCredential" (dict "root" $.root "name" $name "service" $.service) }}, key {{ $name }}
 {{- else if hasKey $made $name }}
 - {{ $.path }}.{{ $name }} is made from the value {{ get $made $name }}: set that one
@@ -128,7 +150,7 @@
 {{- range $name := list "apiFrom" "metricsFrom" -}}
 {{- include "natter.checkPeers" (dict "path" (printf "networkPolicy.%s" $name) "peers" (get $policy $name)) -}}
 {{- end -}}
-{{- range $name := list "postgres" "redis" "nats" "mail" -}}
+{{- range $name := list "postgres" "redis" "nats" "mail" "backupCopy" -}}
 {{- include "natter.checkPeers" (dict "path" (printf "networkPolicy.%s.to" $name) "peers" (get $policy $name).to) -}}
 {{- end -}}
 {{- end -}}
@@ -213,12 +235,7 @@
 {{- if and .Values.backup.restore (not .Values.migrations.enabled) }}
 - backup.restore needs migrations.enabled: their Job restores
 {{- end -}}
-{{- if and .Values.backup.copy.image (not .Values.backup.enabled) }}
-- backup.copy needs backup.enabled: it runs after the dump
-{{- end -}}
-{{- if hasKey .Values.backup.copy.env "HOME" }}
-- backup.copy.env: HOME is set by the chart
-{{- end -}}
+{{- include "natter.checkCopy" . -}}
 {{- include "natter.checkResources" (dict "path" "backup.resources" "resources" .Values.backup.resources) -}}
 {{- if and .Values.serviceAccount.create (eq .Values.serviceAccount.name "default") }}
 - serviceAccount.name: every namespace has a ServiceAccount "default"; set serviceAccount.create to false to use it

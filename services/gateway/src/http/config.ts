@@ -19,10 +19,16 @@ export const gatewayConfig = commonConfig.extend({
     .describe(
       'Proxies whose X-Forwarded-For and X-Forwarded-Host headers are trusted: addresses or CIDRs, separated by commas',
     ),
-  NATTER_RATE_LIMIT: z.coerce.number().int().default(200).describe('Requests per minute and user, counted by weight'),
+  NATTER_RATE_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(200)
+    .describe('Requests per minute and user, counted by weight'),
   NATTER_RATE_LIMIT_ANONYMOUS: z.coerce
     .number()
     .int()
+    .min(1)
     .default(100)
     .describe('Unauthenticated requests per minute and network (an IPv4 address or an IPv6 /64)'),
   NATTER_RATE_LIMIT_ANONYMOUS_FILES: z.coerce
@@ -34,6 +40,7 @@ export const gatewayConfig = commonConfig.extend({
   NATTER_RATE_LIMIT_REALM: z.coerce
     .number()
     .int()
+    .min(1)
     .optional()
     .describe('Requests per minute and organization, without polls; default 500 times the limit of a user'),
   NATTER_QUIET_LAG_MS: z.coerce
