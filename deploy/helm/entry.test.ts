@@ -178,6 +178,43 @@ describe.skipIf(helm === undefined)(`notes${helm === undefined ? ': SKIPPED: the
     });
   });
 
+  test('a function runs any command, in a pod like that of the doctor', () => {
+    const values = { image: { pullSecrets }, operator: { existingSecret: 'mine' } };
+    const notes = renderNotes({ values });
+    const definition = /^ +natter\(\) \{\n[\s\S]*?\n +\}$/m.exec(notes)?.[0] ?? '';
+    const script = `kubectl() { printf '%s\\0' "$@"; }\n${definition}\nnatter user create --name "Ann  Lee" --json`;
+    const { stdout, status, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+    const given = stdout.split('\0').slice(0, -1);
+    expect(given.slice(given.indexOf('--'))).toEqual(['--', 'user', 'create', '--name', 'Ann  Lee', '--json']);
+    const option = (name: string): string =>
+      given.find((one) => one.startsWith(`--${name}=`))?.split(/=(.*)/s)[1] ?? '';
+    const objects = render({ values });
+    const doctor = podOf(named(objects, 'Pod', 'natter-doctor'));
+    const [container] = doctor.containers;
+    expect(option('image')).toBe(container.image);
+    // Kubernetes merges the container with the one that has the arguments, by its name: that of the pod.
+    expect(JSON.parse(option('overrides')).spec).toEqual({
+      automountServiceAccountToken: false,
+      imagePullSecrets: doctor.imagePullSecrets,
+      securityContext: doctor.securityContext,
+      containers: [
+        {
+          name: given[given.indexOf('run') + 1],
+          imagePullPolicy: container.imagePullPolicy,
+          securityContext: container.securityContext,
+          envFrom: [{ secretRef: { name: 'mine' } }],
+        },
+      ],
+    });
+    const labels = Object.fromEntries(
+      option('labels')
+        .split(',')
+        .map((pair) => pair.split('=')),
+    );
+    expect(labels).toMatchObject(named(objects, 'NetworkPolicy', 'natter-operator').spec.podSelector.matchLabels);
+  });
+
   test('name objects that the release has', () => {
     const values = { evaluation: { enabled: true }, gateway: { service: { port: 8080 } } };
     const notes = renderNotes({ values });
