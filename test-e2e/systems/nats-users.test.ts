@@ -101,7 +101,7 @@ const allowed: Record<NatsUser, { publish: Subject[]; hear: Subject[] }> = {
       'blocks of presence',
       'a queue',
     ],
-    hear: ['cost of realms', 'inbox of gateway', 'log', 'a queue'],
+    hear: ['cost of realms', 'inbox of gateway', 'log', 'a queue', 'statistics'],
   },
   users: {
     publish: [

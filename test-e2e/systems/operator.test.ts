@@ -150,23 +150,15 @@ describe('natter doctor', () => {
     expect([code, output]).toEqual([1, expect.stringContaining('FAIL  migrations: missing: 007-each-service.sql')]);
   });
 
-  test('tells of a service that does not answer', async () => {
-    const presence = system.children.find(({ program }) => program === 'presence');
-    presence?.kill('SIGSTOP');
+  test.each(['presence', 'scheduler', 'gateway'])('tells of the service %s if it does not answer', async (name) => {
+    const children = system.children.filter(({ program }) => program === name);
+    for (const child of children) child.kill('SIGSTOP');
     const { code, output } = await natter('doctor');
-    presence?.kill('SIGCONT');
-    expect([code, output]).toEqual([1, expect.stringContaining('FAIL  presence: no instance answers')]);
-  });
-
-  test('tells of a scheduler that is stopped', async () => {
-    const scheduler = system.children.find(({ program }) => program === 'scheduler');
-    scheduler?.kill('SIGSTOP');
-    const { code, output } = await natter('doctor');
-    scheduler?.kill('SIGCONT');
+    for (const child of children) child.kill('SIGCONT');
     expect([code, output]).toEqual([
       1,
       expect.stringContaining(
-        'FAIL  scheduler: no instance answers (see docs/operating/runbooks/NatterServiceMissing.md)',
+        `FAIL  ${name}: no instance answers (see docs/operating/runbooks/NatterServiceMissing.md)`,
       ),
     ]);
   });

@@ -3,7 +3,7 @@ import { connect } from '@nats-io/transport-node';
 import { requireEnv } from './command.ts';
 import { type Finding, fail, ok, runbook, warn } from './finding.ts';
 
-const expected = ['users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
+const expected = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
 
 /** Requests the statistics of every service over NATS; a service that answers is alive and reads its requests. */
 export async function checkNats(): Promise<Finding[]> {

@@ -54,7 +54,7 @@ function requests(user: NatsUser): Subjects {
         : []),
       `natter-parts.${user}.*`,
       `_INBOX.${user}.>`,
-      ...(isService(user) || user === 'scheduler'
+      ...(isService(user) || user === 'scheduler' || user === 'gateway'
         ? ['PING', 'INFO', 'STATS'].flatMap((verb) => discovery(verb, `natter-${user}`))
         : []),
     ],

@@ -134,6 +134,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
       route({ answer: (call) => answerOperation(context, call), inTurn: lane.run, bodyTurns }, { request, reply }),
   });
   await server.listen();
+  await bus.announce('gateway', '1.0.0');
   const confirming = confirmService(bus, log);
   return {
     leave: server.leave,
