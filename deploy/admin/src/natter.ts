@@ -48,21 +48,33 @@ const commands: readonly Command[] = [
   afterRestore,
 ];
 
-const [first, ...rest] = process.argv.slice(2);
-const program = programs[first ?? ''];
-if (program !== undefined) await program();
-else process.exit(await runCommand());
+const [first = '', ...rest] = process.argv.slice(2);
+const program = Object.hasOwn(programs, first) ? programs[first] : undefined;
+if (program === undefined) process.exit(await runCommand());
+else if (rest.length > 0) process.exit(explainProgram());
+else await program();
+
+/** A service takes no arguments: one with `--help` must not begin to run. */
+function explainProgram(): number {
+  const isAsked = rest.includes('--help');
+  if (!isAsked) console.error(`natter ${first}: a service takes no arguments, but its settings from the environment`);
+  const text = `usage: natter ${first}\n\nRun this service until a signal. Its settings come from the environment: docs/settings.md.`;
+  (isAsked ? console.log : console.error)(text);
+  return isAsked ? 0 : 2;
+}
 
 async function runCommand(): Promise<number> {
   const command = commands.find(({ name }) => `${[first, ...rest].join(' ')} `.startsWith(`${name} `));
   if (command === undefined) {
     const ofGroup = commands.filter(({ name }) => name.startsWith(`${first} `));
     const isAsked = first === 'help' || first === '--help' || (ofGroup.length > 0 && rest.includes('--help'));
+    const wanted = [first, ...rest.slice(0, 1)].slice(0, ofGroup.length > 0 ? 2 : 1).join(' ');
+    if (!isAsked && wanted !== '') console.error(`natter: there is no command "${wanted}"`);
     (isAsked ? console.log : console.error)(help(ofGroup.length > 0 ? ofGroup : commands));
     return isAsked ? 0 : 2;
   }
   const words = command.name.split(' ').length;
-  const args = [first ?? '', ...rest].slice(words);
+  const args = [first, ...rest].slice(words);
   if (args.includes('--help')) {
     console.log(helpOf(command));
     return 0;

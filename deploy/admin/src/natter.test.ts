@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { programs } from './programs.ts';
+
+/** Without settings: a service that began to run would fail with another exit code. */
+function natter(...args: string[]): { code: number | null; printed: string; complained: string } {
+  const { NATTER_NATS_URL: _, ...env } = process.env;
+  const options = { encoding: 'utf8', env } as const;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, 'natter.ts'), ...args],
+    options,
+  );
+  return { code: status, printed: stdout, complained: stderr };
+}
+
+test('a service explains itself instead of running, and takes no arguments', () => {
+  for (const name of Object.keys(programs)) {
+    const { code, printed, complained } = natter(name, '--help');
+    expect([code, printed, complained]).toEqual([0, expect.stringMatching(`^usage: natter ${name}\\n`), '']);
+  }
+  const { code, printed, complained } = natter('gateway', '--port', '80');
+  expect([code, printed, complained]).toEqual([2, '', expect.stringContaining('a service takes no arguments')]);
+});
+
+test('a command that does not exist is named, and the ones that do are listed', () => {
+  for (const [args, name] of [
+    [['dance'], 'dance'],
+    [['constructor'], 'constructor'],
+    [['realm', 'remove', '--host', 'x'], 'realm remove'],
+  ] as const) {
+    const { code, printed, complained } = natter(...args);
+    expect([code, printed]).toEqual([2, '']);
+    expect(complained).toContain(`natter: there is no command "${name}"\n`);
+    expect(complained).toContain('realm create');
+  }
+});
+
+test('help is printed where it was asked for', () => {
+  expect(natter('help')).toMatchObject({ code: 0, complained: '' });
+  const nothing = natter();
+  expect([nothing.code, nothing.printed]).toEqual([2, '']);
+  expect(nothing.complained).toMatch(/^usage: natter <command>/);
+});
