@@ -29,6 +29,7 @@ export * from './model/authorization.ts';
 export * from './model/avatar.ts';
 export { limitOf } from './model/bounded.ts';
 export * from './model/error.ts';
+export { errorCauses } from './model/error-causes.ts';
 export * from './model/id-set.ts';
 export * from './model/limits.ts';
 export * from './model/locks.ts';

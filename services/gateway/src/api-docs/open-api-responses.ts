@@ -1,4 +1,4 @@
-import { type ErrorCode, errorStatus, exampleOfSchema, type Operation } from '@natter/contracts';
+import { type ErrorCode, errorCauses, errorStatus, exampleOfSchema, type Operation } from '@natter/contracts';
 import { resultSchema } from './open-api-schema.ts';
 
 type Json = Record<string, unknown>;
@@ -68,7 +68,7 @@ export function responseComponents(): Json {
         type: 'object',
         description: 'A refusal. Some codes come with further fields.',
         properties: {
-          result: { type: 'string', const: 'error' },
+          result: { type: 'string', const: 'error', description: 'The request failed.' },
           msg: { type: 'string', description: 'The reason, for people.' },
           code: { type: 'string', description: 'The reason, for programs.', enum: Object.keys(errorStatus) },
         },
@@ -95,7 +95,8 @@ const exampleOfError = ([code]: readonly ErrorCode[], retryAfter?: true): Json =
   ...(retryAfter ? { 'retry-after': 2 } : {}),
 });
 
-const codeList = (codes: readonly string[]): string => `Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`;
+const codeList = (codes: readonly ErrorCode[]): string =>
+  `Codes: ${codes.map((code) => `\`${code}\` (${errorCauses[code]})`).join(', ')}.`;
 
 /** A page and its errors are texts for people. */
 const texts = { 'text/html': { schema: { type: 'string' } }, 'text/plain': { schema: { type: 'string' } } };

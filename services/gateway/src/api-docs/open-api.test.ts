@@ -60,6 +60,14 @@ test('no error is lost because it shares its status with another', () => {
     expect(response?.description).toContain(`\`${code}\``);
 });
 
+test('every code of a response has its cause beside it', () => {
+  const described = operations.flatMap(({ operation }) => Object.values(operation.responses as Record<string, Json>));
+  const shared = Object.values((document.components as { responses: Record<string, Json> }).responses);
+  const lists = [...described, ...shared].flatMap(({ description }) => /Codes: .*/s.exec(String(description)) ?? []);
+  expect(lists.length).toBeGreaterThan(180);
+  for (const list of lists) expect(list).toMatch(/^Codes: (?:`[A-Z_]+` \([^()]{15,}\)(?:, |\.$))+$/);
+});
+
 test('parameters of the path are not repeated in the body, and are named as in the path', () => {
   for (const { path, operation } of operations) {
     const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
@@ -74,6 +82,28 @@ test('parameters of the path are not repeated in the body, and are named as in t
     const fields = Object.keys(Object.values(body?.content ?? {})[0]?.schema.properties ?? {});
     expect(fields.filter((name) => named.includes(name))).toEqual([]);
   }
+});
+
+test('the form of each value, other names, files and readers without an account are declared', () => {
+  const named = (name: string): Json =>
+    operations.find(({ operation }) => operation.operationId === name)?.operation ?? {};
+  const requestOf = (name: string, type: string): Json =>
+    (named(name).requestBody as { content: Record<string, Json> }).content[type] ?? {};
+  const send = requestOf('send-message', 'application/x-www-form-urlencoded');
+  expect(send.encoding).toMatchObject({ to: { contentType: 'application/json' } });
+  expect(send.encoding).not.toHaveProperty('content');
+  const { topic } = (send.schema as { properties: Record<string, Json> }).properties;
+  expect(topic?.description).toMatch(/Also accepted as `subject`\.$/);
+  const read = named('get-messages').parameters as (Json & { name: string })[];
+  const parameter = (name: string): Json => read.find((one) => one.name === name) ?? {};
+  expect(parameter('narrow')).toHaveProperty(['content', 'application/json', 'schema']);
+  expect(parameter('anchor_date')).toHaveProperty('schema');
+  expect(named('get-messages').security).toContainEqual({});
+  expect(named('get-own-user').security).not.toContainEqual({});
+  const { file } = (requestOf('upload-file', 'multipart/form-data').schema as { properties: Record<string, Json> })
+    .properties;
+  expect(file).toMatchObject({ type: 'string', format: 'binary' });
+  expect(named('send-message').description).toContain('Events: `message`, `user_topic`.');
 });
 
 const otherSuccess: Record<string, string> = {

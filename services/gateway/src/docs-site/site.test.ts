@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { operations, publicEvents } from '@natter/contracts';
+import { type ErrorCode, errorCauses, errorStatus, operations, publicEvents } from '@natter/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { partOfEvent } from './pages.ts';
 import { samplesOf } from './samples.ts';
@@ -39,6 +39,13 @@ test('the static site has a page for each guide and topic, and every link in it 
     expect([name, own.filter((address) => !leads(address, name))]).toEqual([name, []]);
     expect(text).not.toMatch(/<script>|<style|style="| on\w+="/);
   }
+});
+
+test('the guide of limits and errors has every code, with its status and its cause', async () => {
+  const guide = await readFile(join(import.meta.dirname, '../../guides/limits.md'), 'utf8');
+  const rows = [...guide.matchAll(/^\| `([A-Z_]+)` *\| (\d+) *\| (.+?) *\|$/gm)];
+  const expected = Object.entries(errorStatus).map(([code, status]) => [code, status, errorCauses[code as ErrorCode]]);
+  expect(rows.map(([, code, status, cause]) => [code, Number(status), cause]).sort()).toEqual(expected.sort());
 });
 
 test('every operation and every event has a part of a page, and is found by the search', () => {
