@@ -3,8 +3,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type ErrorCode, errorCauses, errorStatus, operations, publicEvents } from '@natter/contracts';
+import { type ErrorCode, errorCauses, errorStatus, featureLevel, operations, publicEvents } from '@natter/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { asyncApi } from '../api-docs/async-api.ts';
+import { openApi } from '../api-docs/open-api.ts';
 import { partOfEvent } from './pages.ts';
 import { samplesOf } from './samples.ts';
 
@@ -39,6 +41,16 @@ test('the static site has a page for each guide and topic, and every link in it 
     expect([name, own.filter((address) => !leads(address, name))]).toEqual([name, []]);
     expect(text).not.toMatch(/<script>|<style|style="| on\w+="/);
   }
+});
+
+test('the guide of feature levels has the level of this server, and names only what the API has', () => {
+  const page = files.get('feature-levels.html') ?? '';
+  expect(page).toContain(`This server has feature level ${featureLevel}.`);
+  const api = JSON.stringify([openApi(), asyncApi()]);
+  const rows = [...page.matchAll(/<tr>\n<td>.*?<\/tr>/gs)].map(([row]) => row);
+  const names = rows.flatMap((row) => [...row.matchAll(/<code>([A-Za-z_/]+)<\/code>/g)].map(([, name = '']) => name));
+  expect(rows.length).toBeGreaterThan(30);
+  expect(names.filter((name) => !new RegExp(`["\`/]${name}["\`/]`).test(api))).toEqual([]);
 });
 
 test('the guide of limits and errors has every code, with its status and its cause', async () => {
