@@ -92,3 +92,6 @@ export type ChatEvent = { [K in keyof EventBodies]: { id: number } & Named<K> & 
 
 /** A message of an event. */
 export type EventMessage = EventBodies['message']['message'];
+
+/** A message of an answer. */
+export type Message = Awaited<ReturnType<Client['getMessages']>>['messages'][number];

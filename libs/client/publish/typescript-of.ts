@@ -59,4 +59,15 @@ export function objectOf({ properties = {}, required = [], additionalProperties 
 }
 
 const union = (types: string[]): string => [...new Set(types)].join(' | ') || 'never';
-const bracketed = (type: string): string => (type.includes('|') && !/^\{.*\}$/.test(type) ? `(${type})` : type);
+const bracketed = (type: string): string => (isUnion(type) ? `(${type})` : type);
+
+/** Whether a type has alternatives outside of all brackets. */
+function isUnion(type: string): boolean {
+  let depth = 0;
+  for (const character of type) {
+    if ('{[('.includes(character)) depth++;
+    else if ('}])'.includes(character)) depth--;
+    else if (character === '|' && depth === 0) return true;
+  }
+  return false;
+}

@@ -4,6 +4,7 @@
  * network failures, 429 and 5xx, until `retryForMs` is over. A refusal is an `ApiError`.
  */
 
+export type { MessageObject as Message } from '@natter/contracts';
 export { ApiError } from './api-error.ts';
 export { type Client, createClient } from './client.ts';
 export type { CallOptions, ClientOptions } from './client-options.ts';

@@ -85,6 +85,41 @@ test('the example of every operation is answered as the operation is described',
   expect(succeeded).toBeGreaterThan(160);
 });
 
+test('messages are answered as they are described, with all that they can have', async () => {
+  const { member, owner } = world.realm;
+  await owner.ok('POST', '/users/me/subscriptions', {
+    subscriptions: [{ name: 'described' }, { name: 'elsewhere' }],
+    principals: [owner.user_id, member.user_id],
+  });
+  const send = (content: string) =>
+    member.ok('POST', '/messages', { type: 'channel', to: 'described', topic: 'first', content });
+  const { id } = await send('a colourful text');
+  await owner.ok('POST', `/messages/${id}/reactions`, { emoji_name: 'tada' });
+  await owner.ok('POST', '/messages/flags', { op: 'add', flag: 'starred', messages: [id] });
+  await member.ok('PATCH', `/messages/${id}`, { content: 'a colourful word' });
+  const { stream_id } = await owner.ok('GET', '/get_stream_id', { stream: 'elsewhere' });
+  await owner.ok('PATCH', `/messages/${id}`, { stream_id, topic: 'second' });
+  await send('/poll Which?\nthis\nthat');
+  await member.ok('POST', '/messages', { type: 'direct', to: [owner.user_id], content: 'hello' });
+  const kinds = new Set<string>();
+  const problems: unknown[] = [];
+  const searched = [{ operator: 'search', operand: 'colourful' }];
+  for (const narrow of [[], searched])
+    for (const apply_markdown of [true, false]) {
+      const page = { anchor: 'newest', num_before: 100, num_after: 0, narrow, apply_markdown };
+      const answer = await owner.send('GET', '/messages', page);
+      problems.push(documented.find(({ route }) => route === 'GET /messages')?.problemOf(answer));
+      for (const message of answer.body.messages) for (const key of Object.keys(message)) kinds.add(key);
+    }
+  const one = await owner.get(`/messages/${id}`);
+  problems.push(documented.find(({ route }) => route === 'GET /messages/{message_id}')?.problemOf(one));
+  expect(problems).toEqual(Array(5).fill(undefined));
+  const { message } = one.body;
+  expect([message.reactions.length, message.edit_history.length, message.flags]).toEqual([1, 2, ['starred']]);
+  for (const key of ['last_edit_timestamp', 'last_moved_timestamp', 'match_content', 'stream_id', 'submessages'])
+    expect([...kinds]).toContain(key);
+});
+
 test('an answer that is not as its operation is described is found', async () => {
   const operation = documented.find(({ route }) => route === 'GET /users/me/alert_words');
   const answer = await world.realm.member.get('/users/me/alert_words');

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { topicLinks } from '../model/message-fields.ts';
 import { attachmentSchema } from '../operations/uploads.ts';
 import { eventsOf } from './declare.ts';
-import { bool, int, ints, loggedMessage, message, reaction, str, topicLinks } from './shapes.ts';
+import { bool, int, ints, loggedMessage, message, reaction, str } from './shapes.ts';
 
 export type LoggedMessage = z.output<typeof loggedMessage>;
 

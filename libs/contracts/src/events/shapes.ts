@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { emojiFields, messageFields, recipientFields, submessageFields } from '../model/message-fields.ts';
 import { channelPermissionsSchema } from '../vocabulary/channel-permissions.ts';
 import { meaningOf } from '../vocabulary/index.ts';
 
@@ -29,82 +30,31 @@ export const typed = <T>(schema: z.ZodType): z.ZodType<T> => schema as z.ZodType
 
 export const isNotEmpty = [(data: object): boolean => Object.keys(data).length > 0, 'something changed'] as const;
 
-const emoji = {
-  emoji_name: str,
-  emoji_code: str,
-  reaction_type: z.enum(['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji']),
-};
 /** Beside the id, older clients read who it was. */
 export const reaction = {
-  ...emoji,
+  ...emojiFields,
   user_id: int,
   user: z
     .strictObject({ user_id: int, email: str, full_name: str, is_mirror_dummy: bool })
     .describe('Deprecated: the user who reacted.'),
 };
 
-const participant = z.strictObject({
-  id: int.describe('The ID of the user.'),
-  email: str,
-  full_name: str,
-  is_mirror_dummy: bool,
-});
-export const topicLinks = z.array(
-  z.strictObject({
-    text: str.describe('The part of the topic that is the link.'),
-    url: str.describe('The address of the link.'),
-  }),
-);
-const submessage = {
-  id: int.describe('The ID of the submessage.'),
-  sender_id: int,
-  msg_type: str,
-  content: str.describe('JSON text that the widget understands.'),
-};
-const messageFields = {
-  id: int.describe('The ID of the message.'),
-  avatar_url: str.nullable(),
-  client: str,
-  content: str.describe('The content, in the format that `content_type` names.'),
-  content_type: z.enum(['text/html', 'text/x-markdown']),
-  is_me_message: bool,
-  // Nobody has reacted to what has just been sent.
-  reactions: z.tuple([]),
-  recipient_id: int,
-  sender_email: str,
-  sender_full_name: str,
-  sender_id: int,
-  sender_realm_str: str,
-  subject: str,
-  submessages: z.array(z.strictObject({ ...submessage, message_id: int })),
-  timestamp: int.describe('When the message was sent, in seconds since the epoch.'),
-  topic_links: topicLinks,
-};
-const kinds = {
-  stream: {
-    type: z.literal('stream').describe('A channel message.'),
-    stream_id: int,
-    display_recipient: str.describe('The name of the channel.'),
-  },
-  private: {
-    type: z.literal('private').describe('A direct message.'),
-    display_recipient: z.array(participant).describe('All participants of the conversation, including the sender.'),
-  },
-};
+// Nobody has reacted to what has just been sent.
+const sentFields = { ...messageFields, reactions: z.tuple([]) };
 /** Without flags, which stand beside it. */
 export const message = z.discriminatedUnion('type', [
-  z.strictObject({ ...messageFields, ...kinds.stream }),
-  z.strictObject({ ...messageFields, ...kinds.private }),
+  z.strictObject({ ...sentFields, ...recipientFields.stream }),
+  z.strictObject({ ...sentFields, ...recipientFields.private }),
 ]);
 /** As the log has it: the number of the entry is the id; its time is the timestamp unless a mirroring bot stated one. */
 const { id: _, ...loggedFields } = {
-  ...messageFields,
+  ...sentFields,
   timestamp: messageFields.timestamp.optional(),
-  submessages: z.array(z.strictObject(submessage)),
+  submessages: z.array(z.strictObject(submessageFields)),
 };
 export const loggedMessage = z.discriminatedUnion('type', [
-  z.strictObject({ ...loggedFields, ...kinds.stream }),
-  z.strictObject({ ...loggedFields, ...kinds.private }),
+  z.strictObject({ ...loggedFields, ...recipientFields.stream }),
+  z.strictObject({ ...loggedFields, ...recipientFields.private }),
 ]);
 
 export const channelFields = {

@@ -34,6 +34,7 @@ export * from './groups.ts';
 export * from './invitations.ts';
 export * from './jwt.ts';
 export * from './message-changes.ts';
+export { type MessageObject, messageObject } from './message-object.ts';
 export * from './message-reading.ts';
 export * from './messaging.ts';
 export * from './presence.ts';

@@ -3,6 +3,7 @@ import { anyJson, bigId, id, list, number, string, union } from '../model/bounde
 import { perRequest } from '../model/limits.ts';
 import { operation } from '../model/operation.ts';
 import { bool, json, text, textOrJson } from '../model/param.ts';
+import { messageObject } from './message-object.ts';
 
 const maxCharacters = 100_000;
 const maxParts = 10_000;
@@ -37,7 +38,6 @@ const narrow = json(narrowJson);
 const anchorId = z.number().multipleOf(1);
 const anchor = textOrJson(union([number(-1e18, 1e18).multipleOf(1), string(100)]));
 const messageIds = list(bigId, 10_000);
-const message = z.looseObject({ id: z.int().describe('The ID of the message.') }).describe('The message.');
 
 const op = text(z.enum(['add', 'remove']).describe('Whether the flag is added or removed.'));
 
@@ -90,7 +90,7 @@ export const messageReadingOperations = {
       found_newest: z.boolean(),
       found_oldest: z.boolean(),
       history_limited: z.boolean(),
-      messages: z.array(message).describe('The messages, oldest first.'),
+      messages: z.array(messageObject).describe('The messages, oldest first.'),
     }),
     errors: ['INCOMPATIBLE_PARAMETERS', 'BAD_NARROW', 'BAD_REQUEST', 'REQUEST_VARIABLE_MISSING'],
   }),
@@ -104,7 +104,7 @@ export const messageReadingOperations = {
       apply_markdown: json(bool.default(true)),
       allow_empty_topic_name: json(bool.default(false)),
     },
-    result: z.object({ message, raw_content: z.string() }),
+    result: z.object({ message: messageObject, raw_content: z.string() }),
     errors: ['BAD_REQUEST'],
   }),
   getMessagesSummary: operation({

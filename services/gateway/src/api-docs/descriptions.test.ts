@@ -18,9 +18,16 @@ interface Field {
   description: string | undefined;
 }
 
+const document = openApi() as {
+  paths: Record<string, Record<string, { operationId: string; summary: string } & Schema>>;
+  components: { schemas: Record<string, Schema> };
+};
+const { schemas } = document.components;
+
 /** Every field of a schema, at every depth. */
 function fieldsOf(schema: Schema | undefined, at: string): Field[] {
   if (typeof schema !== 'object') return [];
+  if (schema.$ref !== undefined) return fieldsOf(schemas[schema.$ref.split('/').at(-1) ?? ''], at);
   const inner = ['items', 'additionalProperties'].map((keyword) => schema[keyword] as Schema | undefined);
   const forms = ['anyOf', 'oneOf', 'allOf', 'prefixItems'].flatMap((keyword) => (schema[keyword] ?? []) as Schema[]);
   return [
@@ -34,9 +41,6 @@ function fieldsOf(schema: Schema | undefined, at: string): Field[] {
 
 const schemasIn = (content: Schema['content']): Schema[] => Object.values(content ?? {}).map(({ schema }) => schema);
 
-const document = openApi() as {
-  paths: Record<string, Record<string, { operationId: string; summary: string } & Schema>>;
-};
 const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
 const parameters = operations.flatMap(({ operationId, parameters }) =>
   (parameters as (Schema & { name: string })[])

@@ -84,6 +84,22 @@ test('parameters of the path are not repeated in the body, and are named as in t
   }
 });
 
+test('what answers consist of has names, which generated clients use', () => {
+  const { schemas } = document.components as { schemas: Record<string, Json> };
+  const text = JSON.stringify(document);
+  for (const name of ['Message', 'User', 'UserGroup', 'Draft', 'Attachment', 'ScheduledMessage'])
+    expect([name, schemas[name] !== undefined, text.includes(`"#/components/schemas/${name}"`)]).toEqual([
+      name,
+      true,
+      true,
+    ]);
+  const answer = operations.find(({ operation }) => operation.operationId === 'get-messages')?.operation.responses;
+  expect(answer).toHaveProperty(
+    ['200', 'content', 'application/json', 'schema', 'properties', 'messages', 'items', '$ref'],
+    '#/components/schemas/Message',
+  );
+});
+
 test('the form of each value, other names, files and readers without an account are declared', () => {
   const named = (name: string): Json =>
     operations.find(({ operation }) => operation.operationId === name)?.operation ?? {};

@@ -10,6 +10,7 @@ import {
   tags,
   whoMayCall,
 } from '@natter/contracts';
+import { type NamedSchemas, namedSchemas } from './named-schemas.ts';
 import { errorResponses, responseComponents, successResponses } from './open-api-responses.ts';
 import { parameterSchema } from './open-api-schema.ts';
 
@@ -25,6 +26,8 @@ const [formType, multipartType, jsonType] = [
 export function openApi(): Json {
   const paths: Record<string, Json> = {};
   const pathOfShape = new Map<string, string>();
+  const named = namedSchemas();
+  const { schemas, ...components } = responseComponents();
   for (const operation of operations) {
     const route = operation.http ?? operation.page;
     if (!route || operation.isAlias) continue;
@@ -32,7 +35,7 @@ export function openApi(): Json {
     const shape = route.path.replace(/\{\w+\}/g, '{}');
     const path = pathOfShape.get(shape) ?? route.path;
     pathOfShape.set(shape, path);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: itemOf(operation, path) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: itemOf(operation, path, named) };
   }
   return {
     openapi: '3.1.0',
@@ -72,7 +75,8 @@ export function openApi(): Json {
         },
       },
       parameters: { IdempotencyKey: idempotencyKey },
-      ...responseComponents(),
+      ...components,
+      schemas: { ...(schemas as Json), ...named.components },
     },
     paths,
   };
@@ -87,7 +91,7 @@ const idempotencyKey = {
 };
 
 /** `path` contains the names of the path parameters. */
-function itemOf(operation: Operation, path: string): Json {
+function itemOf(operation: Operation, path: string, named: NamedSchemas): Json {
   const { http, page, name, summary } = operation;
   const method = (http ?? page)?.method ?? 'GET';
   const fields = method === 'GET' ? {} : streamsBody(operation) ? fileBodyOf(operation) : bodyOf(operation);
@@ -106,7 +110,7 @@ function itemOf(operation: Operation, path: string): Json {
       ...(operation.isReadOnly ? [] : [{ $ref: '#/components/parameters/IdempotencyKey' }]),
     ],
     ...fields,
-    responses: { ...successResponses(operation), ...errorResponses(operation) },
+    responses: named.refer({ ...successResponses(operation), ...errorResponses(operation) }),
     // A page is outside the API's base path.
     ...(page ? { servers: [{ url: '/' }] } : {}),
   };

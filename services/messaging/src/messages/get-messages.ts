@@ -2,6 +2,7 @@ import {
   type Actor,
   badRequest,
   ChatError,
+  type MessageObject,
   messageReadingOperations,
   type ParamsOf,
   type RealmPolicy,
@@ -11,7 +12,7 @@ import {
 import { sql } from '@natter/database';
 import { type Handlers, handle, JsonPieces, type Owner, toJson } from '@natter/service-kit';
 import { channelCopies } from '../model/reading/channel-copy.ts';
-import { type MessageObject, messageObjects } from '../model/reading/message-object.ts';
+import { messageObjects } from '../model/reading/message-object.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { pageOf, pageOfIds, select } from '../model/reading/page.ts';
 import { type Reader, type Reading, readerOf } from '../model/reading/reader.ts';

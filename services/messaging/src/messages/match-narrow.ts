@@ -1,7 +1,7 @@
-import { messageReadingOperations } from '@natter/contracts';
+import { type MessageObject, messageReadingOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
-import { escaped, type MessageObject } from '../model/reading/message-object.ts';
+import { escaped } from '../model/reading/message-object.ts';
 import { parseNarrow } from '../model/reading/narrow/narrow.ts';
 import { pageOfIds, select } from '../model/reading/page.ts';
 import { type Reading, readerOf } from '../model/reading/reader.ts';

@@ -1,12 +1,6 @@
+import type { MessageObject } from '@natter/contracts';
 import { type Executor, readAtOnceIf } from '@natter/database';
-import {
-  type MessageObject,
-  messageObjects,
-  objectsOf,
-  partsOf,
-  type ShownAs,
-  type Viewer,
-} from '../model/reading/message-object.ts';
+import { messageObjects, objectsOf, partsOf, type ShownAs, type Viewer } from '../model/reading/message-object.ts';
 import type { Page } from '../model/reading/page.ts';
 import { isSmall, sizesOf, slicesOf, smallMessages } from './page-bytes.ts';
 

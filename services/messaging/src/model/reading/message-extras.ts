@@ -1,4 +1,4 @@
-import { emptyTopicDisplayName, nominalEmail, type UnknownUser } from '@natter/contracts';
+import { emptyTopicDisplayName, type MessageObject, nominalEmail, type UnknownUser } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { z } from 'zod';
 import { isResolveToggle } from '../topic-resolution.ts';
@@ -9,7 +9,7 @@ const reactionRow = z.object({
   user_id: z.number(),
   emoji_name: z.string(),
   emoji_code: z.string(),
-  reaction_type: z.string(),
+  reaction_type: z.enum(['unicode_emoji', 'realm_emoji', 'zulip_extra_emoji']),
   email: z.string().nullable(),
   full_name: z.string().nullable(),
 });
@@ -21,10 +21,13 @@ const submessageRow = z.object({
   content: z.string(),
 });
 
+type Reaction = MessageObject['reactions'][number];
+type Change = NonNullable<MessageObject['edit_history']>[number];
+
 export interface MessageExtras {
-  reactions: Record<string, unknown>[];
+  reactions: Reaction[];
   submessages: z.infer<typeof submessageRow>[];
-  edit_history?: Record<string, unknown>[];
+  edit_history?: Change[];
   last_edit_timestamp?: number;
   last_moved_timestamp?: number;
 }
@@ -83,7 +86,7 @@ export function messageExtras(
 const sinceLastChannel = (edits: readonly EditRow[]): readonly EditRow[] =>
   edits.slice(edits.findLastIndex((edit) => edit.prev_channel_id !== null) + 1);
 
-const toReaction = ({ user_id, email, full_name, ...emoji }: z.infer<typeof reactionRow>): Record<string, unknown> => ({
+const toReaction = ({ user_id, email, full_name, ...emoji }: z.infer<typeof reactionRow>): Reaction => ({
   emoji_name: emoji.emoji_name,
   emoji_code: emoji.emoji_code,
   reaction_type: emoji.reaction_type,
@@ -112,7 +115,7 @@ const isMove = (edit: EditRow): boolean => edit.prev_topic !== null || edit.prev
 const isOnlyResolved = ({ prev_topic, topic, prev_channel_id }: EditRow): boolean =>
   prev_channel_id === null && prev_topic !== null && topic !== null && isResolveToggle(prev_topic, topic);
 
-const toEntry = (edit: EditRow, policy: HistoryPolicy, allowEmptyTopic: boolean): Record<string, unknown> => ({
+const toEntry = (edit: EditRow, policy: HistoryPolicy, allowEmptyTopic: boolean): Change => ({
   user_id: edit.user_id,
   timestamp: Math.floor(edit.edited),
   ...(edit.prev_content !== null && policy === 'all'

@@ -1,6 +1,7 @@
 import {
   emptyTopicDisplayName,
   isUploadedAvatar,
+  type MessageObject,
   nominalEmail,
   type RealmPolicy,
   roles,
@@ -97,8 +98,6 @@ const besideRows = (
 
 type MessageParts = Results<ReturnType<typeof partsOf>>;
 
-export type MessageObject = Record<string, unknown> & { id: number };
-
 /** The person who reads the messages. */
 export interface Viewer {
   realmId: number;
@@ -158,7 +157,7 @@ export async function objectsOf(
   const linksOf = await shown.renderer.topicLinks({ realmId, userId }, topics, beside.linkifiers);
   const links = new Map(topics.map((topic, i) => [topic, linksOf[i] ?? []]));
   const names = new Map(channels.map((channel) => [channel.channel_id, channel.name]));
-  return rows.map((row) => {
+  return rows.map((row): MessageObject => {
     const sender = people.get(row.sender_id);
     return {
       id: row.id,
@@ -185,7 +184,7 @@ export async function objectsOf(
 function recipientOf(row: FullRow, names: ReadonlyMap<number, string>, people: ReadonlyMap<number, Person>) {
   if (row.channel_id !== null)
     return {
-      type: 'stream',
+      type: 'stream' as const,
       stream_id: row.channel_id,
       display_recipient: names.get(row.channel_id) ?? '',
       recipient_id: row.channel_id,
@@ -196,7 +195,11 @@ function recipientOf(row: FullRow, names: ReadonlyMap<number, string>, people: R
     full_name: people.get(id)?.full_name ?? '',
     is_mirror_dummy: false,
   }));
-  return { type: 'private', display_recipient: participants, recipient_id: recipientIdOf(row.recipient_ids ?? []) };
+  return {
+    type: 'private' as const,
+    display_recipient: participants,
+    recipient_id: recipientIdOf(row.recipient_ids ?? []),
+  };
 }
 
 function flagsOf(row: Omit<FullRow, 'id'>): string[] {
