@@ -1,6 +1,6 @@
 /**
  * Builds the content of the image in `deploy/docker/dist`: every service and command in one program, the Node binary
- * that runs it, and the data files that code reads, for the platform of the build machine. `node
+ * that runs it, and the data files that code reads, for the platform of the build machine. `npm run ts
  * deploy/docker/bundle.ts`
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Writes the permissions of each service in Redis and NATS for the chart's evaluation mode: `node
+ * Writes the permissions of each service in Redis and NATS for the chart's evaluation mode: `npm run ts
  * deploy/helm/server-users.ts`
  */
 import { writeFileSync } from 'node:fs';

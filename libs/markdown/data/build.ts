@@ -1,5 +1,5 @@
 /**
- * Generates `src/tables/` from the tables beside this file. Run it after changing them: `node
+ * Generates `src/tables/` from the tables beside this file. Run it after changing them: `npm run ts
  * libs/markdown/data/build.ts`
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

