@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { environmentsOf } from '@natter/admin/credentials';
+import { kubernetesSecrets } from '@natter/admin/kubernetes-secrets';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { isWorkload, named, podOf } from './objects.ts';
+import { helm, refusal, render } from './render.ts';
+
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'operating', 'servers.md'), 'utf8');
+// biome-ignore lint/suspicious/noExplicitAny: values of other charts.
+type Values = any;
+const [postgres, redis, nats, natter] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(
+  ([, text = '']): Values => parse(text),
+);
+const commands = /```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+const made = [...commands.matchAll(/create secret generic (\S+)/g)].map(([, name]) => name);
+const addressOf = (server: string): URL =>
+  new URL((new RegExp(`--${server} "?([^"\\s]+)`).exec(commands)?.[1] ?? '').replace('$PASSWORD', 'password'));
+
+test('the servers take the Secrets that the commands make', () => {
+  expect(made).toEqual(['natter-database', 'natter-redis-users', 'natter-nats-users']);
+  expect(postgres.spec.bootstrap.initdb.secret.name).toBe(made[0]);
+  expect(redis.extraValkeySecrets[0].name).toBe(made[1]);
+  expect(nats.podTemplate.patch[0].value.secret.secretName).toBe(made[2]);
+  // Each file is where its server looks for it.
+  expect(redis.valkeyConfig).toContain(`aclfile ${redis.extraValkeySecrets[0].mountPath}/users.acl\n`);
+  const [{ value: volume }] = nats.podTemplate.patch;
+  const [{ value: mount }] = nats.container.patch;
+  expect(mount.name).toBe(volume.name);
+  expect(new URL(nats.config.merge.$include, 'file:/etc/nats-config/').pathname).toBe(
+    `${mount.mountPath}/nats-authorization.conf`,
+  );
+  for (const file of ['users.acl', 'nats-authorization.conf']) {
+    expect(commands).toContain(`> ${file}\n`);
+    expect(commands).toContain(`--from-file=${file}\n`);
+  }
+});
+
+test('the addresses in the Secrets of the services are those of the servers', () => {
+  const { database, owner } = postgres.spec.bootstrap.initdb;
+  const { hostname, pathname, username } = addressOf('postgres');
+  expect([hostname, pathname, username]).toEqual([`${postgres.metadata.name}-rw`, `/${database}`, owner]);
+  expect(addressOf('redis').hostname).toBe(redis.fullnameOverride);
+  expect(addressOf('nats').hostname).toBe(nats.fullnameOverride);
+});
+
+test('the servers keep what Natter promises', () => {
+  expect(postgres.spec.instances).toBeGreaterThanOrEqual(3);
+  expect(postgres.spec.postgresql.synchronous.number).toBeGreaterThanOrEqual(1);
+  expect(postgres.spec.bootstrap.initdb.postInitApplicationSQL).toContain(
+    `ALTER ROLE ${postgres.spec.bootstrap.initdb.owner} CREATEROLE`,
+  );
+  for (const line of ['save ""', 'appendonly no', 'maxmemory-policy noeviction'])
+    expect(redis.valkeyConfig.split('\n')).toContain(line);
+  expect(nats.config.cluster).toEqual({ enabled: true, replicas: 3 });
+});
+
+describe.skipIf(helm === undefined)(
+  helm === undefined ? 'the values of Natter: SKIPPED: there is no helm binary' : 'the values of Natter',
+  () => {
+    test('are accepted, and lead to the servers, with the Secrets that the last command makes', () => {
+      expect(refusal(natter)).toBe('');
+      const objects = render({ values: natter });
+      process.env.NATTER_SECRET = 'of this test';
+      const [to, at, by] = ['postgres', 'redis', 'nats'].map((server) => addressOf(server).href);
+      const printed = kubernetesSecrets(
+        'natter',
+        environmentsOf({ postgres: to ?? '', redis: at ?? '', nats: by ?? '' }),
+      );
+      const names = parseAllDocuments(printed).map((document) => document.toJS().metadata.name);
+      for (const { envFrom } of objects.filter(isWorkload).flatMap((object) => podOf(object).containers))
+        expect(names).toContain(envFrom[0].secretRef.name);
+      const { egress } = named(objects, 'NetworkPolicy', 'natter-users').spec;
+      for (const { to, ports } of Object.values(natter.networkPolicy) as Values[])
+        expect(egress).toContainEqual(
+          expect.objectContaining({ to, ports: ports.map((port: number) => expect.objectContaining({ port })) }),
+        );
+    });
+
+    test('leave enough connections to PostgreSQL', () => {
+      const deployments = render({ values: natter }).filter(({ kind }) => kind === 'Deployment');
+      const owners = deployments.filter(({ metadata }) => !/gateway|canary/.test(metadata.name));
+      const processes = owners.reduce((sum, { spec }) => sum + spec.replicas, 0);
+      expect(Number(postgres.spec.postgresql.parameters.max_connections)).toBeGreaterThan(2 * 10 * processes);
+    });
+  },
+);
