@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkLook } from '../web-look.ts';
 import { message, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
 
 /** What readers do in the web client, in Chromium. */
@@ -195,6 +196,20 @@ test('a search is put together from operators and words, marks what it found, an
   await page.goBack();
   await page.getByRole('button', { name: 'Remove has: link' }).click();
   await message(page, 'wakes').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('results of a search appear as messages arrive, and are counted', async () => {
+  await send('member2', 'zoo', 'A capybara swims');
+  const { page, faults } = await web.visit('member', '/search?q=capybara');
+  await message(page, 'A capybara swims').waitFor();
+  await send('member2', 'zoo', 'A lion sleeps');
+  await send('member2', 'zoo', 'A capybara eats');
+  await message(page, 'A capybara eats').locator('.highlight').waitFor();
+  await page.getByRole('status').filter({ hasText: '1 new result at the end' }).waitFor();
+  expect(await message(page, 'A lion sleeps').count()).toBe(0);
+  await checkLook(page);
   expect(faults).toEqual([]);
   await page.context().close();
 });

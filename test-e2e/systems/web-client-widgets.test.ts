@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findingsOf } from '../browsers.ts';
+import { checkLook } from '../web-look.ts';
 import { openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
 
 /** Polls, lists of tasks and followed topics in the web client, in Chromium. */
@@ -14,17 +14,6 @@ afterAll(() => web?.close());
 const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
 const send = async (name: PersonName, topic: string, content: string): Promise<number> =>
   (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
-
-async function checkLook(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect([colorScheme, await findingsOf(page)]).toEqual([colorScheme, []]);
-  }
-  const size = page.viewportSize();
-  await page.setViewportSize({ width: 320, height: 640 });
-  await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
-  if (size) await page.setViewportSize(size);
-}
 
 test('a poll that is typed is voted in by everybody; its writer changes the question', async () => {
   const path = topicPath('poll');

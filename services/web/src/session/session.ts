@@ -16,13 +16,14 @@ import { MessageActions } from './message-actions.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
 import { problemOf } from './problem.ts';
 import { randomId } from './random-id.ts';
+import { ReadMarker } from './read-marker.ts';
+import { SearchFollower } from './search-follower.ts';
 import { targetOf } from './target.ts';
 import { Writer } from './writer.ts';
 
 const pageSize = 60;
 /** Recent conversations are those of so many messages. */
 const recentSize = 400;
-const readDelayMs = 300;
 /** Two frames of a screen. */
 const drawMs = 32;
 const hiddenDrawMs = 500;
@@ -39,16 +40,14 @@ export class Session {
   /** Loads in progress by view. A page that was opened later replaces what an earlier load brings. */
   readonly #loading = new Map<string, { since: ChatEvent[] }>();
   readonly #followers = new Set<(event: ChatEvent) => void>();
-  readonly #toRead = new Set<number>();
   readonly writer: Writer;
+  readonly #searches: SearchFollower;
   #sending: Promise<void> = Promise.resolve();
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
-  #readTimer: ReturnType<typeof setTimeout> | undefined;
   #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
   /** The list on the page, and the message at its top. */
   shown: { narrow: Narrow; topId: number | undefined } | undefined;
-  /** Whether messages on screen stay unread, because the reader marked some as unread. */
-  keepsUnread = false;
+  readonly reading: ReadMarker;
   readonly actions: MessageActions;
 
   private constructor(client: Client, feed: SomeFeed) {
@@ -57,7 +56,14 @@ export class Session {
     this.#state = initialState(feed.state);
     const report = (error: unknown): void => this.#dispatch({ type: 'noticed', notice: problemOf(error) });
     this.actions = new MessageActions(client, report);
-    this.writer = new Writer(client, { state: () => this.#state, dispatch: (action) => this.#dispatch(action) });
+    this.reading = new ReadMarker(client, (ids) => this.#dispatch({ type: 'read', ids }));
+    const state = (): State => this.#state;
+    this.writer = new Writer(client, { state, dispatch: (action) => this.#dispatch(action) });
+    this.#searches = new SearchFollower(client, {
+      state,
+      narrow: () => this.shown?.narrow,
+      found: (key, matches) => this.#dispatch({ type: 'found', key, matches }),
+    });
   }
 
   static async start(): Promise<Session> {
@@ -129,6 +135,7 @@ export class Session {
           for (const { since } of this.#loading.values()) since.push(event);
           this.#dispatchSoon({ type: 'event', event });
           this.writer.arrived(event);
+          this.#searches.arrived(event);
           for (const follower of this.#followers) follower(event);
         } else {
           this.#loading.clear();
@@ -265,30 +272,6 @@ export class Session {
       if (error instanceof ApiError && (error.status === 401 || error.code === 'CSRF_FAILED')) return;
       this.#dispatch({ type: 'refused', id, problem: problemOf(error) });
     }
-  }
-
-  /** Messages on screen stay unread, until another page is opened. */
-  keepUnread(): void {
-    this.keepsUnread = true;
-    this.#toRead.clear();
-  }
-
-  /** Marks messages that were on screen as read, together. */
-  seen(ids: readonly number[]): void {
-    if (this.keepsUnread) return;
-    for (const id of ids) this.#toRead.add(id);
-    if (this.#toRead.size > 0) this.#readTimer ??= setTimeout(() => void this.#markRead(), readDelayMs);
-  }
-
-  async #markRead(): Promise<void> {
-    const messages = [...this.#toRead];
-    this.#toRead.clear();
-    this.#readTimer = undefined;
-    if (messages.length === 0) return;
-    this.#dispatch({ type: 'read', ids: messages });
-    await this.#client
-      .updateFlags({ messages, op: 'add', flag: 'read' }, { retryForMs: Number.POSITIVE_INFINITY })
-      .catch(() => undefined);
   }
 }
 

@@ -15,6 +15,7 @@ const viewOf = (narrow: Narrow, ids: readonly number[]): View => ({
   anchor: undefined,
   version: 1,
   matches: new Map(ids.map((id) => [id, ''])),
+  news: 0,
 });
 
 function shownOf(...views: View[]): Shown {

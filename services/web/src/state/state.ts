@@ -3,7 +3,16 @@ import { bounded, type Focus } from './bounds.ts';
 import { applyToComposing, type Composing, type ComposingAction, noComposing, reduceComposing } from './edits.ts';
 import { applyToModel, isMuted, type Model, modelOf, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
-import { applyToViews, extendView, markedAsRead, openView, type Page, type Reader, type Shown } from './views.ts';
+import {
+  applyToViews,
+  extendView,
+  markedAsRead,
+  openView,
+  type Page,
+  type Reader,
+  type Shown,
+  withFound,
+} from './views.ts';
 import { expectEcho, removeDraft, savedDraft } from './writing.ts';
 import type { Draft } from './writing-snapshot.ts';
 
@@ -41,6 +50,8 @@ export type Action =
   | { type: 'snapshot'; snapshot: Snapshot; shownKey: string | undefined }
   | { type: 'opened'; page: Page; anchor: number | undefined }
   | { type: 'extended'; page: Page }
+  /** Messages that arrived since are results of a search, with the words marked. */
+  | { type: 'found'; key: string; matches: ReadonlyMap<number, string> }
   | { type: 'failed'; key: string; problem: string | undefined }
   | { type: 'read'; ids: readonly number[] }
   | { type: 'noticed'; notice: string | undefined }
@@ -89,6 +100,8 @@ export function reduce(state: State, action: Action): State {
         ...extendView(state, action.page, readerOf(state.model)),
         failed: withoutKey(state, action.page),
       });
+    case 'found':
+      return { ...state, ...withFound(state, action.key, action.matches) };
     case 'failed': {
       const failed = new Map(state.failed);
       if (action.problem === undefined) failed.delete(action.key);

@@ -14,6 +14,8 @@ export interface View {
   version: number;
   /** The contents of messages with the words of a search marked. */
   matches: ReadonlyMap<number, string>;
+  /** The number of results that a search found after the page was opened. */
+  news: number;
 }
 
 export interface Shown {
@@ -41,6 +43,7 @@ export function openView(shown: Shown, page: Page, anchor: number | undefined, r
     anchor,
     version: (shown.views.get(key)?.version ?? 0) + 1,
     matches: matchesOf(page),
+    news: 0,
   };
   return withPage(shown, page, view, reader);
 }
@@ -69,6 +72,21 @@ function withPage(shown: Shown, page: Page, view: View, reader: Reader): Shown {
   views.set(keyOf(page.narrow), view);
   const next = { messages: withMessages(shown, page.messages), views };
   return page.since.reduce<Shown>((before, event) => applyToViews(before, event, reader), next);
+}
+
+/** Adds messages that arrived to the results of a search. */
+export function withFound(shown: Shown, key: string, matches: ReadonlyMap<number, string>): Shown {
+  const view = shown.views.get(key);
+  if (!view?.hasNewest) return shown;
+  const added = [...matches].filter(([id]) => shown.messages.has(id) && !view.ids.includes(id));
+  if (added.length === 0) return shown;
+  const next = {
+    ...view,
+    ids: [...view.ids, ...added.map(([id]) => id)].sort((a, b) => a - b),
+    matches: new Map([...view.matches, ...added]),
+    news: view.news + added.length,
+  };
+  return { ...shown, views: new Map(shown.views).set(key, next) };
 }
 
 const withMessages = ({ messages }: Shown, added: readonly Message[]): ReadonlyMap<number, Message> =>

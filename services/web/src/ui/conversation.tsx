@@ -31,7 +31,7 @@ export function Conversation({ narrow, near, empty, children }: ConversationProp
   const isMissing = view === undefined;
   useEffect(() => {
     session.shown = { narrow, topId: undefined };
-    session.keepsUnread = false;
+    session.reading.keepsUnread = false;
     const known = session.state.views.get(key);
     // A part without the newest messages was left from a link to an older message.
     if (known && (near !== undefined || !known.hasNewest)) void session.open(narrow, near);

@@ -63,7 +63,7 @@ export async function copy(text: string): Promise<void> {
 
 /** Messages from here on stay unread until another page is opened. */
 export async function markUnreadFrom(session: Session, message: Message): Promise<void> {
-  session.keepUnread();
+  session.reading.keepUnread();
   const place = placeOf(message, session.state.model.ownId);
-  if (!(await session.actions.markUnreadFrom(place, message.id))) session.keepsUnread = false;
+  if (!(await session.actions.markUnreadFrom(place, message.id))) session.reading.keepsUnread = false;
 }

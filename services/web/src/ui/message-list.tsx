@@ -219,7 +219,7 @@ function useSeen(list: List, rows: readonly Row[], narrow: Narrow, scroller: HTM
         const message = rows[index]?.message;
         return message && bottom <= end + 40 && !message.flags.includes('read') ? [message.id] : [];
       });
-      if (unread.size > 0 && ids.length > 0) session.seen(ids);
+      if (unread.size > 0 && ids.length > 0) session.reading.seen(ids);
     };
     look();
     document.addEventListener('visibilitychange', look);

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { Model } from '../state/model.ts';
-import type { Term } from '../state/place.ts';
+import { keyOf, type Term } from '../state/place.ts';
 import { labelOf, namesPeople, operators, termsOfText, textOf } from '../state/query.ts';
 import { Conversation } from './conversation.tsx';
 import { usePageTitle } from './page-title.ts';
@@ -69,7 +69,19 @@ export function SearchPage() {
   ) : (
     <Conversation narrow={{ kind: 'search', terms }} empty="No message was found.">
       <SearchBox key={q} terms={terms} />
+      <News terms={terms} />
     </Conversation>
+  );
+}
+
+/** Says that messages arrived that the search finds, too. */
+function News({ terms }: { terms: readonly Term[] }) {
+  const news = useSelected(({ views }) => views.get(keyOf({ kind: 'search', terms }))?.news ?? 0);
+  const text = news === 1 ? '1 new result at the end' : `${news} new results at the end`;
+  return (
+    <p className="news" role="status">
+      {news > 0 && text}
+    </p>
   );
 }
 
