@@ -105,6 +105,41 @@ async function changeWriting(channelId: number): Promise<void> {
   await owner.updateRealm({ topics_policy: 'disable_empty_topic' });
   await owner.updateChannel({ stream_id: channelId, topics_policy: 'allow_empty_topic' });
   await owner.updateUser({ user_id_or_email: String(readerId), role: 300 });
+  await changeOrganization(channelId, group_id);
+}
+
+/** Folders, permissions, settings and emoji. */
+async function changeOrganization(channelId: number, groupId: number): Promise<void> {
+  const owner = clientOf('owner');
+  const folders: number[] = [];
+  for (const name of ['first', 'second', 'third'])
+    folders.push((await owner.createChannelFolder({ name })).channel_folder_id);
+  const [first = 0, second = 0, third = 0] = folders;
+  await owner.reorderChannelFolders({ order: [third, first, second] });
+  await owner.updateChannelFolder({ channel_folder_id: first, name: 'renamed folder' });
+  await owner.updateChannelFolder({ channel_folder_id: second, is_archived: true });
+  const certain = { direct_members: [system.people.member.user_id], direct_subgroups: [groupId] };
+  await owner.updateChannel({
+    stream_id: channelId,
+    folder_id: third,
+    can_delete_any_message_group: { new: certain },
+    can_resolve_topics_group: { new: groupId },
+  });
+  await owner.updateUserGroup({
+    user_group_id: groupId,
+    description: 'People who write',
+    can_join_group: { new: certain },
+  });
+  await owner.updateRealm({
+    can_add_custom_emoji_group: { new: certain },
+    can_invite_users_group: { new: groupId },
+    name_changes_disabled: true,
+    move_messages_within_stream_limit_seconds: 'unlimited',
+  });
+  const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const file = new File([Buffer.from(picture, 'base64')], 'dot.png', { type: 'image/png' });
+  for (const emoji_name of ['dot', 'gone']) await owner.addRealmEmoji({ emoji_name, file });
+  await owner.removeRealmEmoji({ emoji_name: 'gone' });
 }
 
 test('the state after events is that of a fresh register', async () => {

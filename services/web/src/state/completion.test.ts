@@ -7,6 +7,7 @@ import {
   suggestTopics,
   tokenAt,
 } from './completion.ts';
+import type { Channel } from './members.ts';
 import type { Model } from './model.ts';
 import { directPlace } from './place.ts';
 
@@ -19,12 +20,22 @@ const channel = (id: number, name: string) => ({
   isPrivate: false,
   isMuted: false,
   isPinned: false,
+  folderId: null,
+  permissions: {} as Channel['permissions'],
   notifies: null,
   wildcardsNotify: null,
 });
 const groups = [
-  { id: 1, name: 'role:members', members: new Set([1]), subgroups: [], isSystem: true },
-  { id: 2, name: 'makers', members: new Set([1, 2]), subgroups: [], isSystem: false },
+  {
+    id: 1,
+    name: 'role:members',
+    members: new Set([1]),
+    subgroups: [],
+    isSystem: true,
+    description: '',
+    permissions: {},
+  },
+  { id: 2, name: 'makers', members: new Set([1, 2]), subgroups: [], isSystem: false, description: '', permissions: {} },
 ];
 const model = {
   people,

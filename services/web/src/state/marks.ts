@@ -5,6 +5,7 @@ interface RealmEmoji {
   id: string;
   name: string;
   url: string;
+  authorId: number | null;
 }
 
 /** The mentions and stars of the reader, and the emoji of the organisation. */
@@ -20,6 +21,7 @@ interface RawEmoji {
   id: string;
   name: string;
   source_url: string;
+  author_id: number | null;
   deactivated: boolean;
 }
 interface RawMarks {
@@ -30,8 +32,8 @@ interface RawMarks {
 
 const emojiOf = (raw: Record<string, RawEmoji>): ReadonlyMap<string, RealmEmoji> =>
   new Map(
-    Object.values(raw).flatMap(({ id, name, source_url, deactivated }) =>
-      deactivated ? [] : [[id, { id, name, url: source_url }]],
+    Object.values(raw).flatMap(({ id, name, source_url, author_id, deactivated }) =>
+      deactivated ? [] : [[id, { id, name, url: source_url, authorId: author_id }]],
     ),
   );
 

@@ -1,4 +1,5 @@
 import type { ChatEvent } from '@natter/client';
+import type { GroupSetting } from './writing-snapshot.ts';
 
 type EventOf<T extends ChatEvent['type']> = Extract<ChatEvent, { type: T }>;
 
@@ -9,6 +10,13 @@ export interface Person {
   isActive: boolean;
 }
 
+const channelPermissions = [
+  ...(['can_delete_any_message_group', 'can_delete_own_message_group', 'can_resolve_topics_group'] as const),
+  ...(['can_move_messages_within_channel_group', 'can_move_messages_out_of_channel_group'] as const),
+  'can_administer_channel_group',
+] as const;
+export type ChannelPermission = (typeof channelPermissions)[number];
+
 export interface Channel {
   id: number;
   name: string;
@@ -16,6 +24,9 @@ export interface Channel {
   isPrivate: boolean;
   isMuted: boolean;
   isPinned: boolean;
+  folderId: number | null;
+  /** Who may change messages here, besides those whom the organization lets. */
+  permissions: Readonly<Record<ChannelPermission, GroupSetting>>;
   /** Whether each message notifies; null for as the settings of the reader say. */
   notifies: boolean | null;
   /** Whether mentions of everybody count as mentions of the reader; null for as the settings say. */
@@ -28,13 +39,14 @@ export interface RawPerson {
   is_bot?: boolean;
   is_active?: boolean;
 }
-export interface RawChannel {
+export interface RawChannel extends Record<ChannelPermission, GroupSetting> {
   stream_id: number;
   name: string;
   color: string;
   invite_only: boolean;
   is_muted: boolean;
   pin_to_top: boolean;
+  folder_id: number | null;
   desktop_notifications?: boolean | null;
   wildcard_mentions_notify?: boolean | null;
 }
@@ -52,6 +64,8 @@ export const channelOf = (raw: RawChannel): Channel => ({
   isPrivate: raw.invite_only,
   isMuted: raw.is_muted,
   isPinned: raw.pin_to_top,
+  folderId: raw.folder_id,
+  permissions: Object.fromEntries(channelPermissions.map((name) => [name, raw[name]])) as Channel['permissions'],
   notifies: raw.desktop_notifications ?? null,
   wildcardsNotify: raw.wildcard_mentions_notify ?? null,
 });
@@ -63,6 +77,7 @@ const fields: Record<string, keyof Channel> = {
   invite_only: 'isPrivate',
   is_muted: 'isMuted',
   pin_to_top: 'isPinned',
+  folder_id: 'folderId',
   desktop_notifications: 'notifies',
   wildcard_mentions_notify: 'wildcardsNotify',
 };
@@ -77,6 +92,8 @@ export function channelsAfter(
   const change = (id: number, property: string, value: unknown): void => {
     const [field, channel] = [fields[property], channels.get(id)];
     if (field !== undefined && channel) channels.set(id, { ...channel, [field]: value });
+    else if (channel && Object.hasOwn(channel.permissions, property))
+      channels.set(id, { ...channel, permissions: { ...channel.permissions, [property]: value as GroupSetting } });
   };
   if (event.type === 'stream') {
     if (event.op === 'delete') left.push(...event.stream_ids);

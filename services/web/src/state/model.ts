@@ -1,4 +1,5 @@
 import type { ChatEvent, State as Snapshot } from '@natter/client';
+import { applyToFolders, type Folders, foldersOf } from './folders.ts';
 import { applyToMarks, type Marks, marksOf, minus } from './marks.ts';
 import {
   type Channel,
@@ -11,6 +12,7 @@ import {
   type RawPerson,
 } from './members.ts';
 import { directPlace, keyOf, type Message, type Place, placeOf, topicPlace } from './place.ts';
+import { applyToRealm, type Realm, realmOf } from './realm.ts';
 import { applyToRules, type Rules, rulesOf } from './rules.ts';
 import { applyToWriting } from './writing.ts';
 import { type Writing, writingOf, writingTypes } from './writing-snapshot.ts';
@@ -27,6 +29,7 @@ export interface Model {
   people: ReadonlyMap<number, Person>;
   /** The subscribed channels. */
   channels: ReadonlyMap<number, Channel>;
+  folders: Folders;
   /** Visibility policies of topics, by key of their place. */
   policies: ReadonlyMap<string, number>;
   /** The followed topics, by key of their place. */
@@ -36,6 +39,7 @@ export interface Model {
   /** The newest message of each direct conversation, by key. */
   direct: ReadonlyMap<string, { place: Place; newest: number }>;
   rules: Rules;
+  realm: Realm;
   marks: Marks;
   writing: Writing;
 }
@@ -52,8 +56,8 @@ const commonTypes = [
 export const registerParams = {
   apply_markdown: true,
   client_gravatar: true,
-  event_types: [...commonTypes, 'reaction', 'submessage'],
-  fetch_event_types: [...commonTypes, 'recent_private_conversations', 'starred_messages'],
+  event_types: [...commonTypes, 'channel_folder', 'reaction', 'submessage'],
+  fetch_event_types: [...commonTypes, 'channel_folders', 'recent_private_conversations', 'starred_messages'],
   client_capabilities: {
     notification_settings_null: true,
     bulk_message_deletion: true,
@@ -100,6 +104,7 @@ export function modelOf(answer: Snapshot): Model {
       ].map((person) => [person.id, person]),
     ),
     channels: new Map(raw.subscriptions.map((one) => [one.stream_id, channelOf(one)])),
+    folders: foldersOf(answer),
     ...topicsOf(raw.user_topics.map((one) => [topicPlace(one.stream_id, one.topic_name), one.visibility_policy])),
     unread: new Map(unreads.map((one) => [keyOf(one.place), one])),
     direct: new Map(
@@ -109,6 +114,7 @@ export function modelOf(answer: Snapshot): Model {
       }),
     ),
     rules: rulesOf(answer),
+    realm: realmOf(answer),
     marks: marksOf(answer),
     writing: writingOf(answer),
   };
@@ -174,12 +180,14 @@ export function applyToModel(model: Model, event: ChatEvent): Model {
   const rules = applyToRules(model.rules, event, model.ownId);
   const marks = applyToMarks(model.marks, event);
   const writing = applyToWriting(model.writing, event);
-  const isSame = rules === model.rules && marks === model.marks && writing === model.writing;
-  if (next === model && isSame) return model;
+  const realm = applyToRealm(model.realm, event);
+  const folders = applyToFolders(model.folders, event);
+  const parts = { realm, rules, writing, folders };
+  const isSame = Object.entries(parts).every(([name, part]) => part === model[name as keyof typeof parts]);
+  if (next === model && isSame && marks === model.marks) return model;
   return {
     ...next,
-    rules,
-    writing,
+    ...parts,
     marks: next.channels.size < model.channels.size ? withoutLeft(marks, next) : marks,
   };
 }

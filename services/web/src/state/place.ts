@@ -47,6 +47,12 @@ export function keyOf(narrow: Narrow): string {
 
 export const topicPlace = (channelId: number, topic: string): Place => ({ kind: 'topic', channelId, topic });
 
+const resolvedPrefix = '✔ ';
+export const isResolved = (topic: string): boolean => topic.startsWith(resolvedPrefix);
+/** The name of a topic after it was marked as resolved, or no longer is. */
+export const toggledResolved = (topic: string): string =>
+  isResolved(topic) ? topic.slice(resolvedPrefix.length) : `${resolvedPrefix}${topic}`;
+
 /** The other participants; the reader alone for notes to themselves. */
 export function directPlace(participants: readonly number[], ownId: number): Place {
   const others = [...new Set(participants)].filter((id) => id !== ownId).sort((a, b) => a - b);

@@ -2,10 +2,12 @@ import type { ChatEvent } from '@natter/client';
 import type { Message } from './place.ts';
 
 const administrator = 200;
+const guest = 600;
 
-/** These rules decide whether the reader may change a message. The server checks them again. */
+/** What the reader may do with messages, as far as the role and the settings of the organization say. */
 export interface Rules {
   isAdministrator: boolean;
+  isGuest: boolean;
   mayEdit: boolean;
   /** Seconds after sending; null for any time. */
   editSeconds: number | null;
@@ -28,6 +30,7 @@ export function rulesOf(answer: object): Rules {
   const own = raw.realm_users.find(({ user_id }) => user_id === raw.user_id);
   return {
     isAdministrator: own !== undefined && own.role <= administrator,
+    isGuest: own !== undefined && own.role >= guest,
     mayEdit: raw.realm_allow_message_editing,
     editSeconds: raw.realm_message_content_edit_limit_seconds,
     deleteSeconds: raw.realm_message_content_delete_limit_seconds,
@@ -45,7 +48,7 @@ interface Changed {
 export function applyToRules(rules: Rules, event: ChatEvent, ownId: number): Rules {
   if (event.type === 'realm_user' && event.op === 'update' && event.person.user_id === ownId) {
     const { role } = event.person as { role?: number };
-    return role === undefined ? rules : { ...rules, isAdministrator: role <= administrator };
+    return role === undefined ? rules : { ...rules, isAdministrator: role <= administrator, isGuest: role >= guest };
   }
   if (event.type !== 'realm' || event.op === 'deactivated') return rules;
   const changed: Changed =
@@ -62,7 +65,7 @@ export function applyToRules(rules: Rules, event: ChatEvent, ownId: number): Rul
   };
 }
 
-const isWithin = (message: Message, seconds: number | null, now: number): boolean =>
+export const isInTime = (message: Message, seconds: number | null, now: number): boolean =>
   seconds === null || now / 1_000 - message.timestamp <= seconds;
 
 interface Reader {
@@ -75,10 +78,7 @@ export const mayEdit = ({ ownId, rules }: Reader, message: Message, now: number)
   message.sender_id === ownId &&
   rules.mayEdit &&
   message.submessages.length === 0 &&
-  isWithin(message, rules.editSeconds, now);
-
-export const mayDelete = ({ ownId, rules }: Reader, message: Message, now: number): boolean =>
-  rules.isAdministrator || (message.sender_id === ownId && isWithin(message, rules.deleteSeconds, now));
+  isInTime(message, rules.editSeconds, now);
 
 /** Whether a message has earlier versions that the reader may see. */
 export const hasHistory = ({ rules }: Pick<Reader, 'rules'>, message: Message): boolean => {

@@ -4,9 +4,12 @@ import { directPlace, type Place, topicPlace } from './place.ts';
 export interface Group {
   id: number;
   name: string;
+  description: string;
   members: ReadonlySet<number>;
   subgroups: readonly number[];
   isSystem: boolean;
+  /** Who may change, join and leave the group, by name. */
+  permissions: Readonly<Record<string, GroupSetting>>;
 }
 
 /** A text on the server that is not sent. */
@@ -34,6 +37,12 @@ export interface Reminder {
   due: number;
 }
 
+export const groupPermissions = [
+  ...(['can_manage_group', 'can_add_members_group', 'can_remove_members_group'] as const),
+  ...(['can_join_group', 'can_leave_group', 'can_mention_group'] as const),
+] as const;
+type GroupPermission = (typeof groupPermissions)[number];
+
 export type GroupSetting = number | { direct_members: number[]; direct_subgroups: number[] };
 type Settings = Readonly<Record<string, unknown>>;
 export type TopicsPolicy = 'inherit' | 'allow_empty_topic' | 'disable_empty_topic' | 'empty_topic_only';
@@ -52,7 +61,6 @@ export interface Writing {
   topicsPolicy: TopicsPolicy;
   /** Of the subscribed channels. */
   topicsPolicies: ReadonlyMap<number, TopicsPolicy>;
-  mayMentionMany: GroupSetting;
   limits: Limits;
 }
 
@@ -91,9 +99,10 @@ interface RawReminder {
   content: string;
   scheduled_delivery_timestamp: number;
 }
-interface RawGroup {
+interface RawGroup extends Record<GroupPermission, GroupSetting> {
   id: number;
   name: string;
+  description: string;
   members: number[];
   direct_subgroup_ids: number[];
   is_system_group: boolean;
@@ -111,7 +120,6 @@ interface RawSnapshot {
   user_settings: Record<string, unknown>;
   subscriptions: RawChannel[];
   realm_topics_policy: TopicsPolicy;
-  realm_can_mention_many_users_group: GroupSetting;
   max_message_length: number;
   max_topic_length: number;
   max_file_upload_size_mib: number;
@@ -136,7 +144,6 @@ export function writingOf(answer: Snapshot): Writing {
     settings: raw.user_settings,
     topicsPolicy: raw.realm_topics_policy,
     topicsPolicies: policiesOf(raw.subscriptions),
-    mayMentionMany: raw.realm_can_mention_many_users_group,
     limits: {
       message: raw.max_message_length,
       topic: raw.max_topic_length,
@@ -154,9 +161,11 @@ export const policiesOf = (channels: readonly RawChannel[]): Writing['topicsPoli
 export const groupOf = (raw: RawGroup): Group => ({
   id: raw.id,
   name: raw.name,
+  description: raw.description,
   members: new Set(raw.members),
   subgroups: raw.direct_subgroup_ids,
   isSystem: raw.is_system_group,
+  permissions: Object.fromEntries(groupPermissions.map((name) => [name, raw[name]])),
 });
 
 export function draftOf({ id, type, to, topic, content, timestamp }: RawDraft, ownId: number): Draft {

@@ -2,8 +2,8 @@ import type { ChatEvent } from '@natter/client';
 import {
   type Draft,
   draftOf,
-  type GroupSetting,
   groupOf,
+  groupPermissions,
   policiesOf,
   type RawChannel,
   reminderOf,
@@ -133,12 +133,20 @@ function withGroup(groups: Writing['groups'], event: EventOf<'user_group'>): Wri
   const group = groups.get(id);
   if (!group) return groups;
   const next = { ...group };
-  if (event.op === 'update') next.name = event.data.name ?? group.name;
-  else if (event.op === 'add_members') next.members = new Set([...group.members, ...event.user_ids]);
+  if (event.op === 'update') {
+    const { name = group.name, description = group.description } = event.data;
+    const changed = groupPermissions.flatMap((one) => {
+      const value = event.data[one];
+      return value === undefined ? [] : [[one, value] as const];
+    });
+    Object.assign(next, { name, description, permissions: { ...group.permissions, ...Object.fromEntries(changed) } });
+  }
+  if (event.op === 'add_members') next.members = new Set([...group.members, ...event.user_ids]);
   else if (event.op === 'remove_members')
     next.members = new Set([...group.members].filter((one) => !event.user_ids.includes(one)));
   else if (event.op === 'add_subgroups') next.subgroups = [...group.subgroups, ...event.direct_subgroup_ids];
-  else next.subgroups = group.subgroups.filter((one) => !event.direct_subgroup_ids.includes(one));
+  else if (event.op === 'remove_subgroups')
+    next.subgroups = group.subgroups.filter((one) => !event.direct_subgroup_ids.includes(one));
   return withAll(groups, [next]);
 }
 
@@ -148,7 +156,6 @@ function withRealm(writing: Writing, event: EventOf<'realm'>): Writing {
   return {
     ...writing,
     topicsPolicy: (changes.topics_policy as TopicsPolicy | undefined) ?? writing.topicsPolicy,
-    mayMentionMany: (changes.can_mention_many_users_group as GroupSetting | undefined) ?? writing.mayMentionMany,
   };
 }
 
@@ -160,19 +167,4 @@ export function topicRule(
   const own = topicsPolicies.get(channelId) ?? 'inherit';
   const policy = own === 'inherit' ? topicsPolicy : own;
   return policy === 'inherit' ? 'allow_empty_topic' : policy;
-}
-
-/** Whether the person is in a group, or in one of its subgroups. */
-function isIn({ groups, ownId }: Writing, id: number, seen = new Set<number>()): boolean {
-  const group = groups.get(id);
-  if (!group || seen.has(id)) return false;
-  seen.add(id);
-  return group.members.has(ownId) || group.subgroups.some((one) => isIn({ groups, ownId } as Writing, one, seen));
-}
-
-/** Whether the person may mention everybody in a large channel. */
-export function mayMentionMany(writing: Writing): boolean {
-  const { mayMentionMany: setting, ownId } = writing;
-  if (typeof setting === 'number') return isIn(writing, setting);
-  return setting.direct_members.includes(ownId) || setting.direct_subgroups.some((id) => isIn(writing, id));
 }

@@ -1,6 +1,7 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { Suggestion } from '../state/completion.ts';
 import { textOf } from '../state/edits.ts';
+import { may } from '../state/permissions.ts';
 import { keyOf, type Place } from '../state/place.ts';
 import { Preview } from './compose-preview.tsx';
 import { Toolbar } from './compose-toolbar.tsx';
@@ -28,12 +29,13 @@ interface EditorProps {
 
 export function Editor({ draftKey, place, target = place, label, onSend, problem, isFocused = false }: EditorProps) {
   const { text, setText } = useDraft(draftKey, place);
-  const writing = useSelected(({ model }) => model.writing);
+  const characters = useSelected(({ model }) => model.writing.limits.message);
+  const mayMentionMany = useSelected(({ model }) => may(model, 'can_mention_many_users_group'));
   const box = useRef<HTMLTextAreaElement>(null);
   const [isPreview, setPreview] = useState(false);
   const uploads = useUploads(box);
   useFirstFocus(box, isFocused);
-  const warnings = warningsOf(text, target, writing);
+  const warnings = warningsOf(text, target, { characters, mayMentionMany });
   const isBlocked = text.trim() === '' || problem !== undefined || warnings.left < 0 || uploads.isBusy;
   const submit = (): void => {
     if (isBlocked) return;

@@ -1,6 +1,4 @@
 import type { Place } from '../state/place.ts';
-import { mayMentionMany } from '../state/writing.ts';
-import type { Writing } from '../state/writing-snapshot.ts';
 
 interface Warnings {
   /** How many characters may follow. */
@@ -12,12 +10,17 @@ const wildcard = /(?:^|\s)@\*\*(all|everyone|channel|stream|topic)\*\*/;
 /** Everybody may mention all of smaller channels. */
 const largeChannel = 15;
 
-export function warningsOf(text: string, place: Place | undefined, writing: Writing): Warnings {
+interface Bounds {
+  characters: number;
+  mayMentionMany: boolean;
+}
+
+export function warningsOf(text: string, place: Place | undefined, { characters, mayMentionMany }: Bounds): Warnings {
   const name = place?.kind === 'topic' ? wildcard.exec(text)?.[1] : undefined;
   return {
-    left: writing.limits.message - (text.length < writing.limits.message / 2 ? text.length : [...text].length),
+    left: characters - (text.length < characters / 2 ? text.length : [...text].length),
     mention:
-      name === undefined || mayMentionMany(writing)
+      name === undefined || mayMentionMany
         ? undefined
         : `You may use @${name} only where it mentions at most ${largeChannel} people. Otherwise the message is refused.`,
   };

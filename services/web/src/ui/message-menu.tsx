@@ -1,8 +1,9 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { mayDelete } from '../state/permissions.ts';
 import { type Message, placeOf } from '../state/place.ts';
-import { hasHistory, mayDelete, mayEdit } from '../state/rules.ts';
+import { hasHistory, mayEdit } from '../state/rules.ts';
 import { thumbsUp } from './emoji.tsx';
 import { permalink } from './links.ts';
 import { copy, markUnreadFrom, quote, react, reply } from './message-commands.ts';

@@ -1,12 +1,12 @@
-import { memo, useMemo, useState } from 'react';
-import type { Channel } from '../state/members.ts';
+import { useMemo, useState } from 'react';
 import { isMuted } from '../state/model.ts';
 import { directPlace, keyOf } from '../state/place.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { countUnread, peopleNames } from './names.ts';
 import { useDirectory, useSelected } from './session-context.tsx';
-import { Entry, EntryLink, PageLink } from './sidebar-entry.tsx';
-import { Followed, Topics } from './sidebar-topics.tsx';
+import { Channels } from './sidebar-channels.tsx';
+import { Entry, PageLink } from './sidebar-entry.tsx';
+import { Followed } from './sidebar-topics.tsx';
 
 const shownConversations = 12;
 const shownPeople = 50;
@@ -14,11 +14,6 @@ const shownPeople = 50;
 export function Sidebar({ onClose }: { onClose: () => void }) {
   const realmName = useSelected(({ model }) => model.realmName);
   const mentions = useSelected(({ model }) => model.marks.mentions.size);
-  const known = useSelected(({ model }) => model.channels);
-  const channels = useMemo(
-    () => [...known.values()].sort((a, b) => Number(b.isPinned) - Number(a.isPinned) || byName(a, b)),
-    [known],
-  );
   const unread = useUnread();
   return (
     <nav className="sidebar" aria-label="Conversations" onKeyDown={(event) => event.key === 'Escape' && onClose()}>
@@ -42,13 +37,7 @@ export function Sidebar({ onClose }: { onClose: () => void }) {
         <h2>Direct messages</h2>
         <Direct />
         <Followed />
-        <h2>Channels</h2>
-        {channels.length === 0 && <p className="hint">You are subscribed to no channels.</p>}
-        <ul>
-          {channels.map((channel) => (
-            <ChannelEntry key={channel.id} channel={channel} unread={unread.byChannel.get(channel.id) ?? 0} />
-          ))}
-        </ul>
+        <Channels unread={unread.byChannel} />
       </div>
     </nav>
   );
@@ -137,25 +126,3 @@ function FoundPeople() {
     </>
   );
 }
-
-/** Drawn again only when the channel or its count changes: there may be hundreds. */
-const ChannelEntry = memo(function ChannelEntry({ channel, unread }: { channel: Channel; unread: number }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <li data-muted={channel.isMuted}>
-      <div className="channel">
-        <button type="button" className="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span>
-          <span className="hidden">Topics of {channel.name}</span>
-        </button>
-        <EntryLink
-          narrow={{ kind: 'channel', channelId: channel.id }}
-          label={channel.name}
-          unread={unread}
-          color={channel.color}
-        />
-      </div>
-      {isOpen && <Topics channel={channel} />}
-    </li>
-  );
-});

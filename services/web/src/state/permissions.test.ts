@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import type { Model } from './model.ts';
+import { may, mayChangeMembers, mayDelete, mayMoveOut, mayMoveWithin, mayResolve } from './permissions.ts';
+import { type Message, topicPlace } from './place.ts';
+import type { Group, GroupSetting } from './writing-snapshot.ts';
+
+const reader = 7;
+const [nobody, members, makers, admins] = [1, 2, 3, 4];
+const group = (id: number, people: number[], subgroups: number[] = [], given: Partial<Group> = {}): Group => ({
+  id,
+  name: `group ${id}`,
+  description: '',
+  members: new Set(people),
+  subgroups,
+  isSystem: false,
+  permissions: {},
+  ...given,
+});
+const noRights = {
+  can_delete_any_message_group: nobody,
+  can_delete_own_message_group: nobody,
+  can_resolve_topics_group: nobody,
+  can_move_messages_within_channel_group: nobody,
+  can_move_messages_out_of_channel_group: nobody,
+  can_administer_channel_group: nobody,
+};
+
+interface Given {
+  realm?: Record<string, GroupSetting>;
+  channel?: Record<string, GroupSetting>;
+  isGuest?: boolean;
+  isAdministrator?: boolean;
+}
+
+function modelWith({ realm = {}, channel = {}, isGuest = false, isAdministrator = false }: Given): Model {
+  const groups = [group(nobody, []), group(members, [], [makers]), group(makers, [reader]), group(admins, [1])];
+  return {
+    ownId: reader,
+    rules: { isGuest, isAdministrator, deleteSeconds: 60 },
+    realm: {
+      permissions: realm,
+      permissionRules: { realm: { open: { allow_everyone_group: true } }, stream: {}, group: {} },
+    },
+    channels: new Map([[5, { id: 5, permissions: { ...noRights, ...channel } }]]),
+    writing: { groups: new Map(groups.map((one) => [one.id, one])) },
+  } as unknown as Model;
+}
+
+test.each<[GroupSetting, boolean]>([
+  [makers, true],
+  [members, true],
+  [admins, false],
+  [nobody, false],
+  [{ direct_members: [reader], direct_subgroups: [] }, true],
+  [{ direct_members: [8], direct_subgroups: [members] }, true],
+  [{ direct_members: [8], direct_subgroups: [admins] }, false],
+])('the permission of %j: %s', (value, expected) => {
+  expect(may(modelWith({ realm: { any: value } }), 'any')).toBe(expected);
+});
+
+test('guests have only permissions that include guests', () => {
+  const model = modelWith({ realm: { open: makers, closed: makers }, isGuest: true });
+  expect([may(model, 'open'), may(model, 'closed'), may(model, 'unknown')]).toEqual([true, false, false]);
+});
+
+const message = (sender: number, timestamp: number): Message =>
+  ({ id: 1, type: 'stream', stream_id: 5, subject: 'T', sender_id: sender, timestamp }) as unknown as Message;
+const now = 100_000;
+
+test.each<[string, Given, number, boolean]>([
+  ['own ones, in time', { realm: { can_delete_own_message_group: makers } }, 90, true],
+  ['own ones, too late', { realm: { can_delete_own_message_group: makers } }, 30, false],
+  ['own ones, by the channel', { channel: { can_delete_own_message_group: makers } }, 90, true],
+  ['own ones, without permission', {}, 90, false],
+])('who may delete %s', (_, given, sent, expected) => {
+  expect(mayDelete(modelWith(given), message(reader, sent), now)).toBe(expected);
+  expect(mayDelete(modelWith(given), message(8, sent), now)).toBe(false);
+});
+
+test('messages of others are deleted by permission of the organization or the channel', () => {
+  const name = 'can_delete_any_message_group';
+  expect(mayDelete(modelWith({ realm: { [name]: makers } }), message(8, 0), now)).toBe(true);
+  expect(mayDelete(modelWith({ channel: { [name]: makers } }), message(8, 0), now)).toBe(true);
+});
+
+test('administrators of a channel move its messages, but do not resolve its topics', () => {
+  const place = topicPlace(5, 'T');
+  const all = (given: Given) => {
+    const model = modelWith(given);
+    return [mayMoveWithin(model, place), mayMoveOut(model, place), mayResolve(model, place)];
+  };
+  expect(all({})).toEqual([false, false, false]);
+  expect(all({ isAdministrator: true })).toEqual([true, true, false]);
+  expect(all({ channel: { can_administer_channel_group: makers } })).toEqual([true, true, false]);
+  expect(all({ realm: { can_resolve_topics_group: makers } })).toEqual([false, false, true]);
+  expect(all({ channel: { can_move_messages_within_channel_group: makers } })).toEqual([true, false, false]);
+});
+
+test('a group says who joins and leaves it; groups of roles are closed', () => {
+  const permissions = { can_manage_group: nobody, can_join_group: makers, can_leave_group: makers };
+  const open = group(9, [], [], { permissions });
+  const model = modelWith({});
+  expect(mayChangeMembers(model, open)).toEqual({ add: false, remove: false, join: true, leave: true });
+  const managed = group(9, [], [], { permissions: { ...permissions, can_manage_group: makers } });
+  expect(mayChangeMembers(model, managed)).toEqual({ add: true, remove: true, join: true, leave: true });
+  const closed = { ...managed, isSystem: true };
+  expect(mayChangeMembers(model, closed)).toEqual({ add: false, remove: false, join: false, leave: false });
+});

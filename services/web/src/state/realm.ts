@@ -1,0 +1,64 @@
+import type { ChatEvent, State as Snapshot } from '@natter/client';
+import type { GroupSetting } from './writing-snapshot.ts';
+
+/** Which groups a permission may name, as the server says. */
+export interface PermissionRule {
+  require_system_group: boolean;
+  allow_nobody_group: boolean;
+  allow_everyone_group: boolean;
+  /** Empty: no restriction beyond the others. */
+  allowed_system_groups: readonly string[];
+}
+export type PermissionLevel = 'realm' | 'stream' | 'group';
+
+export type SettingValue = boolean | number | string | null;
+
+/** The settings of the organization that a page shows. */
+export interface Realm {
+  permissions: Readonly<Record<string, GroupSetting>>;
+  settings: Readonly<Record<string, SettingValue>>;
+  permissionRules: Readonly<Record<PermissionLevel, Readonly<Record<string, PermissionRule>>>>;
+}
+
+const settingNames = [
+  ...['invite_required', 'invite_links_verify_email', 'require_unique_names', 'waiting_period_threshold'],
+  ...['name_changes_disabled', 'email_changes_disabled', 'avatar_changes_disabled', 'send_welcome_emails'],
+  ...['default_language', 'topics_policy', 'allow_message_editing', 'message_content_edit_limit_seconds'],
+  ...['message_content_delete_limit_seconds', 'move_messages_within_stream_limit_seconds'],
+  ...['move_messages_between_streams_limit_seconds', 'message_edit_history_visibility_policy'],
+  ...['inline_image_preview', 'inline_url_embed_preview', 'enable_read_receipts', 'presence_disabled'],
+  ...['message_content_allowed_in_email_notifications', 'digest_emails_enabled', 'send_channel_events_messages'],
+];
+
+const isGroupSetting = (value: unknown): value is GroupSetting =>
+  typeof value === 'number' || (typeof value === 'object' && value !== null && 'direct_members' in value);
+
+const permissionName = /^realm_(.+_groups?)$/;
+
+export function realmOf(answer: Snapshot): Realm {
+  const raw = answer as unknown as Record<string, unknown>;
+  const permissions: Record<string, GroupSetting> = {};
+  for (const [key, value] of Object.entries(raw)) {
+    const name = permissionName.exec(key)?.[1];
+    if (name !== undefined && isGroupSetting(value)) permissions[name] = value;
+  }
+  return {
+    permissions,
+    settings: Object.fromEntries(settingNames.map((name) => [name, (raw[`realm_${name}`] ?? null) as SettingValue])),
+    permissionRules: raw.server_supported_permission_settings as Realm['permissionRules'],
+  };
+}
+
+export function applyToRealm(realm: Realm, event: ChatEvent): Realm {
+  if (event.type !== 'realm' || event.op === 'deactivated') return realm;
+  const changed = (event.op === 'update' ? { [event.property]: event.value } : event.data) as Record<string, unknown>;
+  const known = <T>(before: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(
+      Object.entries(changed).filter((entry): entry is [string, T] => Object.hasOwn(before, entry[0])),
+    );
+  return {
+    ...realm,
+    permissions: { ...realm.permissions, ...known(realm.permissions) },
+    settings: { ...realm.settings, ...known(realm.settings) },
+  };
+}
