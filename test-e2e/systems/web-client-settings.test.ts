@@ -1,7 +1,7 @@
 import { createClient } from '@natter/client';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
+import { openDialog } from '../web-look.ts';
 import { openWeb, type Visit, type Web } from '../web-visit.ts';
 
 /** Settings, channels and the organization with the web client, in Chromium. */
@@ -12,15 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => web?.close());
 
-/** Opens a dialog of the account menu. */
-async function open(page: Page, name: string) {
-  await page.getByRole('button', { name: /^Account of/ }).click();
-  await page.getByRole('menuitem', { name, exact: true }).click();
-  const dialog = page.getByRole('dialog', { name, exact: true });
-  await dialog.waitFor();
-  return dialog;
-}
-
 async function leave({ page, faults }: Visit): Promise<void> {
   expect(faults).toEqual([]);
   await page.context().close();
@@ -30,7 +21,7 @@ test('a person changes their name, notifications, colors, picture and password',
   const { email, password } = web.system.people.member2;
   const visit = await web.visit('member2');
   const { page } = visit;
-  const dialog = await open(page, 'Settings');
+  const dialog = await openDialog(page, 'Settings');
   expect(await findingsOf(page)).toEqual([]);
   await dialog.getByLabel('Name', { exact: true }).fill('Mia Renamed');
   await dialog.getByRole('button', { name: 'Save the name' }).click();
@@ -81,7 +72,7 @@ test('a person finds, creates, joins and arranges channels', async () => {
     subscribers: [web.system.people.owner.user_id],
     description: 'From **others**',
   });
-  let dialog = await open(page, 'Channels');
+  let dialog = await openDialog(page, 'Channels');
   await dialog.getByRole('button', { name: `Subscribe ${name}` }).click();
   await dialog.getByRole('button', { name: `Unsubscribe ${name}` }).waitFor();
   const card = dialog.getByRole('listitem').filter({ hasText: name });
@@ -104,7 +95,7 @@ test('a person finds, creates, joins and arranges channels', async () => {
   await dialog.waitFor({ state: 'detached' });
   // The feed may link to the channel too, from the notice of its creation.
   await page.getByRole('navigation', { name: 'Conversations' }).getByRole('link', { name: 'made here' }).waitFor();
-  dialog = await open(page, 'Channels');
+  dialog = await openDialog(page, 'Channels');
   await dialog.getByLabel('Find channels').fill('made');
   await dialog.getByText('Private', { exact: true }).waitFor();
   await page.setViewportSize({ width: 320, height: 640 });
@@ -120,16 +111,18 @@ test('a person finds, creates, joins and arranges channels', async () => {
 test('an administrator names the organization, invites, gives roles and deactivates', async () => {
   const visit = await web.visit('owner');
   const { page } = visit;
-  const dialog = await open(page, 'Organization');
+  const dialog = await openDialog(page, 'Organization');
   await dialog.getByLabel('Name of the organization').fill('Renamed organization');
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await page.locator('.realm', { hasText: 'Renamed organization' }).waitFor({ state: 'attached' });
+  await dialog.getByRole('button', { name: 'Invitations' }).click();
   await dialog.getByRole('button', { name: 'New invitation link' }).click();
   const link = dialog.getByLabel('Invitation link');
   await expect.poll(() => link.inputValue()).toContain(`${web.system.url}/join/`);
   expect(await findingsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await link.waitFor({ state: 'detached' });
+  await dialog.getByRole('button', { name: 'People', exact: true }).click();
   const { full_name, user_id } = web.system.people.guest;
   await dialog.getByLabel('Find people to change').fill(full_name);
   await dialog.getByLabel(`Role of ${full_name}`).selectOption('Member');
@@ -140,5 +133,9 @@ test('an administrator names the organization, invites, gives roles and deactiva
   await dialog.getByRole('button', { name: `Deactivate ${full_name}` }).click();
   await dialog.getByLabel(`Role of ${full_name}`).waitFor({ state: 'detached' });
   await expect.poll(guest).toMatchObject({ is_active: false });
+  await dialog.getByText('Deactivated people').click();
+  await dialog.getByRole('button', { name: `Reactivate ${full_name}` }).click();
+  await dialog.getByLabel(`Role of ${full_name}`).waitFor();
+  await expect.poll(guest).toMatchObject({ is_active: true });
   await leave(visit);
 });

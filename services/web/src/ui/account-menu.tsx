@@ -14,7 +14,7 @@ const dialogs = [
 
 export function AccountMenu() {
   const name = useSelected(({ model }) => model.people.get(model.ownId)?.name ?? '');
-  const isAdmin = useSelected(({ model }) => model.rules.isAdministrator);
+  const isGuest = useSelected(({ model }) => model.rules.isGuest);
   const [theme, setTheme] = useState(currentTheme);
   const form = useRef<HTMLFormElement>(null);
   const choose = (value: string): void => {
@@ -43,7 +43,7 @@ export function AccountMenu() {
           </Menu.RadioGroup>
           <Menu.Separator className="menu-line" />
           {dialogs.map(([dialog, text]) =>
-            dialog !== 'organization' || isAdmin ? (
+            dialog !== 'organization' || !isGuest ? (
               <Menu.Item key={dialog} className="menu-item" onSelect={() => openDialog({ name: dialog })}>
                 <span className="tick" />
                 {text}

@@ -1,4 +1,5 @@
 import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { ChannelSettings } from './channel-settings.tsx';
 import { Check, Field } from './field.tsx';
 import { Modal } from './modal.tsx';
 import { closeDialog } from './open-dialog.ts';
@@ -20,6 +21,7 @@ export default function Channels() {
   const [all, setAll] = useState<readonly Listed[]>();
   const [filter, setFilter] = useState('');
   const [isNew, setNew] = useState(false);
+  const [open, setOpen] = useState<number>();
   const loading = useTask();
   const channels = useSelected(({ model }) => model.channels);
   const load = useCallback(async () => {
@@ -62,7 +64,13 @@ export default function Channels() {
       {isNew && <NewChannel />}
       <ul className="cards">
         {found.slice(0, shown).map((one) => (
-          <ChannelCard key={one.id} listed={one} />
+          <ChannelCard
+            key={one.id}
+            listed={one}
+            isOpen={open === one.id}
+            onToggle={() => setOpen(open === one.id ? undefined : one.id)}
+            onChanged={() => void loading.run(load)}
+          />
         ))}
       </ul>
       {all && found.length === 0 && <p className="faint">No channel has such a name.</p>}
@@ -72,7 +80,15 @@ export default function Channels() {
   );
 }
 
-function ChannelCard({ listed: { id, name, description, isPrivate } }: { listed: Listed }) {
+interface ChannelCardProps {
+  listed: Listed;
+  isOpen: boolean;
+  onToggle: () => void;
+  onChanged: () => void;
+}
+
+function ChannelCard({ listed, isOpen, onToggle, onChanged }: ChannelCardProps) {
+  const { id, name, description, isPrivate } = listed;
   const { client } = useSession();
   const own = useSelected(({ model }) => model.channels.get(id));
   const task = useTask();
@@ -89,10 +105,15 @@ function ChannelCard({ listed: { id, name, description, isPrivate } }: { listed:
           </bdi>
           {isPrivate && <span className="faint"> Private</span>}
         </span>
-        <button type="button" className={own ? 'plain' : 'primary'} disabled={task.isBusy} onClick={change}>
-          {own ? 'Unsubscribe' : 'Subscribe'}
-          <span className="hidden"> {name}</span>
-        </button>
+        <span className="card-tools">
+          <button type="button" className="plain" aria-expanded={isOpen} onClick={onToggle}>
+            Details<span className="hidden"> of {name}</span>
+          </button>
+          <button type="button" className={own ? 'plain' : 'primary'} disabled={task.isBusy} onClick={change}>
+            {own ? 'Unsubscribe' : 'Subscribe'}
+            <span className="hidden"> {name}</span>
+          </button>
+        </span>
       </div>
       {description !== '' && (
         <p className="excerpt" dir="auto">
@@ -101,6 +122,7 @@ function ChannelCard({ listed: { id, name, description, isPrivate } }: { listed:
       )}
       {own && <Own id={id} task={task} />}
       <Outcome task={task} />
+      {isOpen && <ChannelSettings id={id} onChanged={onChanged} />}
     </li>
   );
 }

@@ -3,14 +3,17 @@ import { dateLanguage, dateLanguages, setDateLanguage } from './dates.ts';
 import { Check, Field } from './field.tsx';
 import { Modal } from './modal.tsx';
 import { Outcome } from './outcome.tsx';
+import { Sections } from './sections.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { Access } from './settings-access.tsx';
+import { Bots } from './settings-bots.tsx';
 import { BrowserNotifications } from './settings-browser.tsx';
 import { Password, Profile } from './settings-profile.tsx';
+import { OwnFields } from './settings-profile-fields.tsx';
 import { applyTheme, currentTheme, type Theme, themeNames, themes } from './theme.ts';
 import { useTask } from './use-task.ts';
 
-const sections = ['Profile', 'Appearance', 'Notifications', 'Access'] as const;
+const sections = ['Profile', 'Appearance', 'Notifications', 'Access', 'Bots'] as const;
 type Section = (typeof sections)[number];
 
 /** The settings of the person. */
@@ -18,28 +21,18 @@ export default function Settings() {
   const [section, setSection] = useState<Section>('Profile');
   return (
     <Modal title="Settings" isWide>
-      <nav className="sections-of" aria-label="Settings">
-        {sections.map((one) => (
-          <button
-            key={one}
-            type="button"
-            className="plain"
-            aria-current={one === section ? 'page' : undefined}
-            onClick={() => setSection(one)}
-          >
-            {one}
-          </button>
-        ))}
-      </nav>
+      <Sections title="Settings" names={sections} current={section} onChoose={setSection} />
       {section === 'Profile' && (
         <>
           <Profile />
+          <OwnFields />
           <Password />
         </>
       )}
       {section === 'Appearance' && <Appearance />}
       {section === 'Notifications' && <Notifications />}
       {section === 'Access' && <Access />}
+      {section === 'Bots' && <Bots />}
     </Modal>
   );
 }

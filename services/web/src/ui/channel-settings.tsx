@@ -1,0 +1,284 @@
+import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import type { Model } from '../state/model.ts';
+import { isPermitted, may } from '../state/permissions.ts';
+import type { GroupSetting } from '../state/writing-snapshot.ts';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Field } from './field.tsx';
+import { MembersField } from './members-field.tsx';
+import { Outcome } from './outcome.tsx';
+import { PermissionField } from './permission-field.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { type Task, useTask } from './use-task.ts';
+
+type Client = ReturnType<typeof useSession>['client'];
+type Changes = Omit<Parameters<Client['updateChannel']>[0], 'stream_id'>;
+
+/** A channel as the API describes it. */
+interface Channel {
+  stream_id: number;
+  name: string;
+  description: string;
+  invite_only: boolean;
+  is_web_public: boolean;
+  history_public_to_subscribers: boolean;
+  topics_policy: string;
+  folder_id: number | null;
+}
+type Described = Channel & Readonly<Record<string, unknown>>;
+
+const permissions = [
+  { name: 'can_send_message_group', label: 'Send messages' },
+  { name: 'can_subscribe_group', label: 'Subscribe, even if the channel is private' },
+  { name: 'can_add_subscribers_group', label: 'Subscribe others' },
+  { name: 'can_remove_subscribers_group', label: 'Unsubscribe others' },
+  { name: 'can_move_messages_within_channel_group', label: 'Move messages to other topics' },
+  { name: 'can_move_messages_out_of_channel_group', label: 'Move messages to other channels' },
+  { name: 'can_resolve_topics_group', label: 'Mark topics as resolved' },
+  { name: 'can_delete_own_message_group', label: 'Delete own messages' },
+  { name: 'can_delete_any_message_group', label: 'Delete messages of others' },
+  { name: 'can_administer_channel_group', label: 'Change these settings' },
+] as const;
+
+const permissionValue = (channel: Described, name: string): GroupSetting => channel[name] as GroupSetting;
+const isIncluded = (model: Model, channel: Described, name: string): boolean =>
+  isPermitted(model, 'stream', name, permissionValue(channel, name));
+const mayAdminister = (model: Model, channel: Described): boolean =>
+  model.rules.isAdministrator || isIncluded(model, channel, 'can_administer_channel_group');
+
+/** The subscribers of a channel and, for its administrators, its settings. */
+export function ChannelSettings({ id, onChanged }: { id: number; onChanged: () => void }) {
+  const { client } = useSession();
+  const model = useSelected((state) => state.model);
+  const [channel, setChannel] = useState<Described>();
+  const loading = useTask();
+  const load = useCallback(
+    async () => setChannel((await client.getChannel({ stream_id: id })).stream as unknown as Described),
+    [client, id],
+  );
+  useEffect(() => void loading.run(load), [load]);
+  if (!channel)
+    return (
+      <div className="panel">
+        {loading.problem === undefined && <p role="status">Loading…</p>}
+        <Outcome task={loading} />
+      </div>
+    );
+  const update = async (changes: Changes): Promise<void> => {
+    await client.updateChannel({ stream_id: id, ...changes });
+    if (changes.is_archived !== true) await load();
+    onChanged();
+  };
+  return (
+    <div className="panel">
+      <Subscribers channel={channel} />
+      {mayAdminister(model, channel) && (
+        <>
+          <Names channel={channel} update={update} />
+          <Choices channel={channel} update={update} />
+          <h4>Who may</h4>
+          {permissions.map((permission) => (
+            <PermissionField
+              key={permission.name}
+              level="stream"
+              permission={permission}
+              value={permissionValue(channel, permission.name)}
+              onSave={(change) => update({ [permission.name]: change as unknown } as Changes)}
+            />
+          ))}
+          <Archive channel={channel} update={update} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Subscribers({ channel }: { channel: Described }) {
+  const { client } = useSession();
+  const model = useSelected((state) => state.model);
+  const [people, setPeople] = useState<readonly number[]>([]);
+  const task = useTask();
+  const { stream_id, name } = channel;
+  const load = useCallback(
+    async () => setPeople((await client.getSubscribers({ stream_id })).subscribers),
+    [client, stream_id],
+  );
+  // The reader may subscribe by the button above.
+  const isSubscribed = model.channels.has(stream_id);
+  useEffect(() => void task.run(load), [load, isSubscribed]);
+  const change = (work: () => Promise<unknown>): void =>
+    void task.run(async () => {
+      await work();
+      await load();
+    });
+  const isAdministrator = mayAdminister(model, channel);
+  const isActive = (id: number): boolean => model.people.get(id)?.isActive ?? false;
+  return (
+    <>
+      <h4>Subscribers</h4>
+      <MembersField
+        title={`Subscribers of ${name}`}
+        label="Subscribe a person"
+        members={{ people: people.filter(isActive), groups: [] }}
+        isDisabled={task.isBusy}
+        mayAdd={
+          isAdministrator ||
+          may(model, 'can_add_subscribers_group') ||
+          isIncluded(model, channel, 'can_add_subscribers_group')
+        }
+        mayRemove={(_, id) =>
+          id === model.ownId || isAdministrator || isIncluded(model, channel, 'can_remove_subscribers_group')
+        }
+        onAdd={(_, id) => change(() => client.subscribe({ subscriptions: [{ name }], principals: [id] }))}
+        onRemove={(_, id) => change(() => client.unsubscribe({ subscriptions: [name], principals: [id] }))}
+      />
+      <Outcome task={task} />
+    </>
+  );
+}
+
+interface PartProps {
+  channel: Described;
+  update: (changes: Changes) => Promise<void>;
+}
+
+function Names({ channel, update }: PartProps) {
+  const [name, setName] = useState(channel.name);
+  const [description, setDescription] = useState(channel.description);
+  const task = useTask();
+  const changed: Changes = {
+    ...(name === channel.name ? {} : { new_name: name }),
+    ...(description === channel.description ? {} : { description }),
+  };
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(() => update(changed), 'Saved.');
+  };
+  return (
+    <>
+      <h4>Name</h4>
+      <form className="stack" onSubmit={save}>
+        <Field label="Name of the channel">
+          <input value={name} required maxLength={60} onChange={(event) => setName(event.target.value)} />
+        </Field>
+        <Field label="Description">
+          <input value={description} maxLength={1_024} onChange={(event) => setDescription(event.target.value)} />
+        </Field>
+        <button
+          type="submit"
+          className="primary"
+          disabled={task.isBusy || name.trim() === '' || Object.keys(changed).length === 0}
+        >
+          Save the name
+        </button>
+        <Outcome task={task} />
+      </form>
+    </>
+  );
+}
+
+const privacies = [
+  ['public', 'Everybody but guests can find and read it'],
+  ['shared', 'Private; new subscribers see older messages'],
+  ['protected', 'Private; new subscribers do not see older messages'],
+  ['web', 'Everybody on the internet can read it'],
+] as const;
+type Privacy = (typeof privacies)[number][0];
+
+const privacyOf = ({ invite_only, is_web_public, history_public_to_subscribers }: Channel): Privacy => {
+  if (is_web_public) return 'web';
+  if (!invite_only) return 'public';
+  return history_public_to_subscribers ? 'shared' : 'protected';
+};
+const changesFor = (privacy: Privacy): Changes => {
+  const isPrivate = privacy === 'shared' || privacy === 'protected';
+  return {
+    is_private: isPrivate,
+    is_web_public: privacy === 'web',
+    history_public_to_subscribers: privacy !== 'protected',
+  };
+};
+
+const topicPolicies = [
+  ['inherit', 'As the organization says'],
+  ['allow_empty_topic', 'May be left out'],
+  ['disable_empty_topic', 'Are required'],
+  ['empty_topic_only', 'There are none'],
+] as const;
+
+function Choices({ channel, update }: PartProps) {
+  const folders = useSelected(({ model }) => model.folders);
+  const mayOpen = useSelected(({ model }) => may(model, 'can_create_web_public_channel_group'));
+  const task = useTask();
+  const save = (changes: Changes): void => void task.run(() => update(changes), 'Saved.');
+  const privacy = privacyOf(channel);
+  return (
+    <>
+      <h4>Settings</h4>
+      <Choice
+        label="Access"
+        value={privacy}
+        options={privacies.filter(([value]) => value !== 'web' || mayOpen || privacy === 'web')}
+        task={task}
+        onChange={(value) => save(changesFor(value as Privacy))}
+      />
+      <Choice
+        label="Folder in the sidebar"
+        value={String(channel.folder_id ?? '')}
+        options={[
+          ['', 'None'],
+          ...folders.filter(({ isArchived }) => !isArchived).map(({ id, name }) => [String(id), name] as const),
+        ]}
+        task={task}
+        onChange={(value) => save({ folder_id: value === '' ? null : Number(value) })}
+      />
+      <Choice
+        label="Topics"
+        value={channel.topics_policy}
+        options={topicPolicies}
+        task={task}
+        onChange={(value) => save({ topics_policy: value as 'inherit' })}
+      />
+      <Outcome task={task} />
+    </>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  task: Task;
+  onChange: (value: string) => void;
+}
+
+function Choice({ label, value, options, task, onChange }: ChoiceProps) {
+  return (
+    <label className="permission">
+      <span>{label}</span>
+      <select value={value} disabled={task.isBusy} onChange={(event) => onChange(event.target.value)}>
+        {options.map(([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Archive({ channel, update }: PartProps) {
+  const task = useTask();
+  return (
+    <>
+      <p className="card-tools">
+        <ConfirmButton
+          action="Archive"
+          name={channel.name}
+          isDisabled={task.isBusy}
+          onConfirm={() => void task.run(() => update({ is_archived: true }))}
+        />
+      </p>
+      <Outcome task={task} />
+    </>
+  );
+}

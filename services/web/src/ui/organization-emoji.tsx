@@ -1,0 +1,98 @@
+import { type FormEvent, useState } from 'react';
+import { may } from '../state/permissions.ts';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Field } from './field.tsx';
+import { Outcome } from './outcome.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+/** The emoji that people of the organization added. */
+export function EmojiList() {
+  const model = useSelected((state) => state.model);
+  const { client } = useSession();
+  const task = useTask();
+  const all = [...model.marks.emoji.values()].sort((a, b) => a.name.localeCompare(b.name));
+  return (
+    <>
+      {may(model, 'can_add_custom_emoji_group') && <NewEmoji />}
+      <ul className="cards">
+        {all.map(({ id, name, url, authorId }) => (
+          <li key={id} className="row">
+            <img className="own-emoji" src={url} alt="" />
+            <bdi className="grow">:{name}:</bdi>
+            {(model.rules.isAdministrator || authorId === model.ownId) && (
+              <ConfirmButton
+                action="Remove"
+                name={name}
+                isDisabled={task.isBusy}
+                onConfirm={() => void task.run(() => client.removeRealmEmoji({ emoji_name: name }), 'Removed.')}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {all.length === 0 && <p className="faint">Nobody has added an emoji yet.</p>}
+      <Outcome task={task} />
+    </>
+  );
+}
+
+/** `Party Parrot.png` becomes `party_parrot`. */
+const nameOfFile = (file: string): string =>
+  file
+    .replace(/\.[^.]*$/, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+
+function NewEmoji() {
+  const { client } = useSession();
+  const [name, setName] = useState('');
+  const [file, setFile] = useState<File>();
+  /** A new key empties the field of the file. */
+  const [made, setMade] = useState(0);
+  const task = useTask();
+  const add = (event: FormEvent): void => {
+    event.preventDefault();
+    if (!file) return;
+    void task.run(async () => {
+      await client.addRealmEmoji({ emoji_name: name, file });
+      // What was typed meanwhile stays.
+      setName((now) => (now === name ? '' : now));
+      setFile(undefined);
+      setMade(made + 1);
+    }, 'The emoji is added.');
+  };
+  return (
+    <form className="stack" onSubmit={add}>
+      <Field label="Picture">
+        <input
+          key={made}
+          type="file"
+          accept="image/*"
+          required
+          onChange={(event) => {
+            const chosen = event.target.files?.[0];
+            setFile(chosen);
+            if (chosen && name === '') setName(nameOfFile(chosen.name));
+          }}
+        />
+      </Field>
+      <Field label="Name of the emoji">
+        <input
+          value={name}
+          required
+          maxLength={100}
+          pattern="[0-9a-z_\-]*[0-9a-z]"
+          title="Small letters, digits, lines and underscores"
+          autoComplete="off"
+          onChange={(event) => setName(event.target.value)}
+        />
+      </Field>
+      <button type="submit" className="primary" disabled={task.isBusy || !file || name === ''}>
+        Add the emoji
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}

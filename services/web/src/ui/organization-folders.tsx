@@ -1,0 +1,119 @@
+import { type FormEvent, useState } from 'react';
+import type { Folder } from '../state/folders.ts';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Field } from './field.tsx';
+import { Outcome } from './outcome.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { type Task, useTask } from './use-task.ts';
+
+const maxName = 60;
+
+/** The folders in which the sidebar shows channels. The settings of a channel choose its folder. */
+export function FolderList() {
+  const { client } = useSession();
+  const folders = useSelected(({ model }) => model.folders);
+  const task = useTask();
+  const shown = folders.filter(({ isArchived }) => !isArchived);
+  /** Exchanges two folders of the list; archived ones keep their places. */
+  const move = (folder: Folder, step: number): void => {
+    const other = shown[shown.indexOf(folder) + step];
+    if (!other) return;
+    const order = folders.map(({ id }) => (id === folder.id ? other.id : id === other.id ? folder.id : id));
+    void task.run(() => client.reorderChannelFolders({ order }), 'The order is changed.');
+  };
+  return (
+    <>
+      <p className="faint">The sidebar shows channels by folder. The settings of a channel choose its folder.</p>
+      <NewFolder />
+      <ul className="cards">
+        {shown.map((folder, at) => (
+          <FolderCard
+            key={folder.id}
+            folder={folder}
+            task={task}
+            isFirst={at === 0}
+            isLast={at === shown.length - 1}
+            onMove={(step) => move(folder, step)}
+          />
+        ))}
+      </ul>
+      {shown.length === 0 && <p className="faint">There are no folders yet.</p>}
+      <Outcome task={task} />
+    </>
+  );
+}
+
+function NewFolder() {
+  const { client } = useSession();
+  const [name, setName] = useState('');
+  const task = useTask();
+  const create = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      await client.createChannelFolder({ name });
+      // What was typed meanwhile stays.
+      setName((now) => (now === name ? '' : now));
+    }, 'The folder is at the end of the list.');
+  };
+  return (
+    <form className="stack" onSubmit={create}>
+      <Field label="Name of the folder">
+        <input value={name} required maxLength={maxName} onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
+        Create the folder
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}
+
+interface FolderCardProps {
+  folder: Folder;
+  task: Task;
+  isFirst: boolean;
+  isLast: boolean;
+  onMove: (step: number) => void;
+}
+
+function FolderCard({ folder: { id, name: known }, task, isFirst, isLast, onMove }: FolderCardProps) {
+  const { client } = useSession();
+  const [name, setName] = useState(known);
+  const update = (changes: { name: string } | { is_archived: true }, done: string): void =>
+    void task.run(() => client.updateChannelFolder({ channel_folder_id: id, ...changes }), done);
+  const rename = (event: FormEvent): void => {
+    event.preventDefault();
+    update({ name }, 'The folder is renamed.');
+  };
+  return (
+    <li>
+      <form className="row" onSubmit={rename}>
+        <input
+          className="grow"
+          aria-label={`New name of ${known}`}
+          value={name}
+          required
+          maxLength={maxName}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <button type="submit" className="plain" disabled={task.isBusy || name.trim() === '' || name.trim() === known}>
+          Rename<span className="hidden"> {known}</span>
+        </button>
+      </form>
+      <div className="card-tools">
+        <button type="button" className="plain" disabled={task.isBusy || isFirst} onClick={() => onMove(-1)}>
+          Up<span className="hidden"> {known}</span>
+        </button>
+        <button type="button" className="plain" disabled={task.isBusy || isLast} onClick={() => onMove(1)}>
+          Down<span className="hidden"> {known}</span>
+        </button>
+        <ConfirmButton
+          action="Remove"
+          name={known}
+          isDisabled={task.isBusy}
+          onConfirm={() => update({ is_archived: true }, 'The folder is removed.')}
+        />
+      </div>
+    </li>
+  );
+}

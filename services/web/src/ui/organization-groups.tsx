@@ -1,0 +1,257 @@
+import { type FormEvent, useState } from 'react';
+import { may, mayChangeMembers, mayManageGroup } from '../state/permissions.ts';
+import type { Group } from '../state/writing-snapshot.ts';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Field } from './field.tsx';
+import { ownGroups } from './groups.ts';
+import { MembersField } from './members-field.tsx';
+import { Outcome } from './outcome.tsx';
+import { PermissionField } from './permission-field.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+type Client = ReturnType<typeof useSession>['client'];
+type Changes = Omit<Parameters<Client['updateUserGroup']>[0], 'user_group_id'>;
+
+const permissions = [
+  { name: 'can_manage_group', label: 'Manage the group' },
+  { name: 'can_add_members_group', label: 'Add members' },
+  { name: 'can_remove_members_group', label: 'Remove members' },
+  { name: 'can_join_group', label: 'Join the group' },
+  { name: 'can_leave_group', label: 'Leave the group' },
+  { name: 'can_mention_group', label: 'Mention the group' },
+] as const;
+
+/** The groups that people made. Those of roles cannot be changed. */
+export function Groups() {
+  const model = useSelected((state) => state.model);
+  const [filter, setFilter] = useState('');
+  const [isNew, setNew] = useState(false);
+  const [open, setOpen] = useState<number>();
+  const all = ownGroups(model);
+  const wanted = filter.trim().toLowerCase();
+  const found = all.filter(({ name }) => name.toLowerCase().includes(wanted));
+  return (
+    <>
+      <div className="row">
+        <input
+          type="search"
+          aria-label="Find groups"
+          placeholder="Find groups"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+        {may(model, 'can_create_groups') && (
+          <button type="button" className="primary" aria-expanded={isNew} onClick={() => setNew(!isNew)}>
+            New group
+          </button>
+        )}
+      </div>
+      {isNew && (
+        <NewGroup
+          onMade={(id) => {
+            setNew(false);
+            setOpen(id);
+          }}
+        />
+      )}
+      <ul className="cards">
+        {found.map((group) => (
+          <li key={group.id}>
+            <div className="row">
+              <span className="grow">
+                <bdi>
+                  <b>{group.name}</b>
+                </bdi>{' '}
+                <span className="faint">{countOf(group)}</span>
+              </span>
+              <button
+                type="button"
+                className="plain"
+                aria-expanded={open === group.id}
+                onClick={() => setOpen(open === group.id ? undefined : group.id)}
+              >
+                Details<span className="hidden"> of {group.name}</span>
+              </button>
+            </div>
+            {group.description !== '' && (
+              <p className="excerpt" dir="auto">
+                {group.description}
+              </p>
+            )}
+            {open === group.id && <Details group={group} />}
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && (
+        <p className="faint">{all.length === 0 ? 'There are no groups yet.' : 'No group has such a name.'}</p>
+      )}
+    </>
+  );
+}
+
+function countOf({ members, subgroups }: Group): string {
+  const people = members.size === 1 ? '1 person' : `${members.size} people`;
+  if (subgroups.length === 0) return people;
+  return `${people}, ${subgroups.length === 1 ? '1 group' : `${subgroups.length} groups`}`;
+}
+
+function NewGroup({ onMade }: { onMade: (id: number) => void }) {
+  const session = useSession();
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const task = useTask();
+  const create = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      const members = [session.state.model.ownId];
+      onMade((await session.client.createUserGroup({ name, description, members })).group_id);
+    });
+  };
+  return (
+    <form className="stack panel" onSubmit={create}>
+      <NameFields name={name} description={description} onName={setName} onDescription={setDescription} />
+      <button type="submit" className="primary" disabled={task.isBusy || name.trim() === ''}>
+        Create the group
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}
+
+interface NameFieldsProps {
+  name: string;
+  description: string;
+  onName: (name: string) => void;
+  onDescription: (description: string) => void;
+}
+
+function NameFields({ name, description, onName, onDescription }: NameFieldsProps) {
+  return (
+    <>
+      <Field label="Name of the group">
+        <input value={name} required maxLength={100} onChange={(event) => onName(event.target.value)} />
+      </Field>
+      <Field label="What the group is for">
+        <input value={description} maxLength={1_024} onChange={(event) => onDescription(event.target.value)} />
+      </Field>
+    </>
+  );
+}
+
+function Details({ group }: { group: Group }) {
+  const model = useSelected((state) => state.model);
+  return (
+    <div className="panel">
+      <MembersOf group={group} />
+      {mayManageGroup(model, group) && <Manage group={group} />}
+      {(mayManageGroup(model, group) || model.rules.isAdministrator) && <End group={group} />}
+    </div>
+  );
+}
+
+function MembersOf({ group }: { group: Group }) {
+  const { client } = useSession();
+  const model = useSelected((state) => state.model);
+  const task = useTask();
+  const isManager = mayManageGroup(model, group);
+  const allowed = mayChangeMembers(model, group);
+  const isMember = group.members.has(model.ownId);
+  const change = (what: Omit<Parameters<Client['updateUserGroupMembers']>[0], 'user_group_id'>): void =>
+    void task.run(() => client.updateUserGroupMembers({ user_group_id: group.id, ...what }));
+  return (
+    <>
+      <h4>Members</h4>
+      <MembersField
+        title={`Members of ${group.name}`}
+        label={isManager ? 'Add a person or group' : 'Add a person'}
+        members={{ people: [...group.members], groups: group.subgroups }}
+        groups={isManager ? [...model.writing.groups.keys()].filter((id) => id !== group.id) : []}
+        isDisabled={task.isBusy}
+        mayAdd={allowed.add}
+        mayRemove={(kind) => (kind === 'people' ? allowed.remove : isManager)}
+        onAdd={(kind, id) => change(kind === 'people' ? { add: [id] } : { add_subgroups: [id] })}
+        onRemove={(kind, id) => change(kind === 'people' ? { delete: [id] } : { delete_subgroups: [id] })}
+      />
+      {!isMember && allowed.join && (
+        <button type="button" className="plain" disabled={task.isBusy} onClick={() => change({ add: [model.ownId] })}>
+          Join<span className="hidden"> {group.name}</span>
+        </button>
+      )}
+      {isMember && allowed.leave && (
+        <button
+          type="button"
+          className="plain"
+          disabled={task.isBusy}
+          onClick={() => change({ delete: [model.ownId] })}
+        >
+          Leave<span className="hidden"> {group.name}</span>
+        </button>
+      )}
+      <Outcome task={task} />
+    </>
+  );
+}
+
+function Manage({ group }: { group: Group }) {
+  const { client } = useSession();
+  const [name, setName] = useState(group.name);
+  const [description, setDescription] = useState(group.description);
+  const task = useTask();
+  const update = (changes: Changes) => client.updateUserGroup({ user_group_id: group.id, ...changes });
+  const changed = {
+    ...(name === group.name ? {} : { name }),
+    ...(description === group.description ? {} : { description }),
+  };
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(() => update(changed), 'Saved.');
+  };
+  return (
+    <>
+      <h4>Name</h4>
+      <form className="stack" onSubmit={save}>
+        <NameFields name={name} description={description} onName={setName} onDescription={setDescription} />
+        <button
+          type="submit"
+          className="primary"
+          disabled={task.isBusy || name.trim() === '' || Object.keys(changed).length === 0}
+        >
+          Save the name
+        </button>
+        <Outcome task={task} />
+      </form>
+      <h4>Who may</h4>
+      {permissions.map((permission) => {
+        const value = group.permissions[permission.name];
+        return value === undefined ? null : (
+          <PermissionField
+            key={permission.name}
+            level="group"
+            permission={permission}
+            value={value}
+            onSave={(change) => update({ [permission.name]: change as unknown } as Changes)}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+function End({ group }: { group: Group }) {
+  const { client } = useSession();
+  const task = useTask();
+  return (
+    <>
+      <p className="card-tools">
+        <ConfirmButton
+          action="Deactivate"
+          name={group.name}
+          isDisabled={task.isBusy}
+          onConfirm={() => void task.run(() => client.deactivateUserGroup({ user_group_id: group.id }))}
+        />
+      </p>
+      <Outcome task={task} />
+    </>
+  );
+}

@@ -1,0 +1,229 @@
+import { ApiError } from '@natter/client';
+import { type FormEvent, useCallback, useEffect, useId, useState } from 'react';
+import { may } from '../state/permissions.ts';
+import { shortTime } from './dates.ts';
+import { Check, Field } from './field.tsx';
+import { Outcome } from './outcome.tsx';
+import { roleName, roles } from './roles.ts';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+type Client = ReturnType<typeof useSession>['client'];
+type Invites = Awaited<ReturnType<Client['getInvites']>>['invites'];
+
+const expiries = [
+  [1_440, '1 day'],
+  [4_320, '3 days'],
+  [10_080, '1 week'],
+  [43_200, '30 days'],
+] as const;
+const initialExpiry = 10_080;
+
+/** Invitations by mail and by link that nobody has accepted yet. */
+export function Invitations() {
+  const { client } = useSession();
+  const [all, setAll] = useState<Invites>();
+  const loading = useTask();
+  const load = useCallback(async () => setAll((await client.getInvites()).invites), [client]);
+  useEffect(() => void loading.run(load), [load]);
+  const isByMail = useSelected(({ model }) => may(model, 'can_invite_users_group'));
+  return (
+    <>
+      <NewInvitations isByMail={isByMail} load={load} />
+      <h3>Open invitations</h3>
+      {all?.length === 0 && <p className="faint">There are none.</p>}
+      <ul className="cards">
+        {[...(all ?? [])]
+          .sort((a, b) => b.invited - a.invited || b.id - a.id)
+          .map((one) => (
+            <OpenInvitation key={`${one.is_multiuse} ${one.id}`} invitation={one} load={load} />
+          ))}
+      </ul>
+      <Outcome task={loading} />
+    </>
+  );
+}
+
+/** What is refused for single addresses is said for each of them. */
+function refusalsOf(error: unknown): string | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'INVITATION_FAILED') return undefined;
+  const refused = (error.extra.errors ?? []) as [address: string, reason: string][];
+  return [error.message, ...refused.map(([address, reason]) => `${address}: ${reason}`)].join('\n');
+}
+
+interface Choice {
+  role: number;
+  minutes: number | null;
+  channels: ReadonlySet<number>;
+  hasDefaults: boolean;
+}
+
+function NewInvitations({ isByMail, load }: { isByMail: boolean; load: () => Promise<void> }) {
+  const { client } = useSession();
+  const isByLink = useSelected(({ model }) => may(model, 'create_multiuse_invite_group'));
+  const [choice, setChoice] = useState<Choice>({
+    role: 400,
+    minutes: initialExpiry,
+    channels: new Set(),
+    hasDefaults: true,
+  });
+  const [addresses, setAddresses] = useState('');
+  const task = useTask();
+  const shared = {
+    invite_as: choice.role as 400,
+    invite_expires_in_minutes: choice.minutes,
+    include_realm_default_subscriptions: choice.hasDefaults,
+    stream_ids: [...choice.channels],
+  };
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      try {
+        await client.sendInvites({ ...shared, invitee_emails: addresses });
+      } catch (error) {
+        const refusals = refusalsOf(error);
+        if (refusals !== undefined) await load();
+        throw refusals === undefined ? error : new Error(refusals);
+      }
+      setAddresses('');
+      await load();
+    }, 'The invitations are sent.');
+  };
+  const makeLink = (): void =>
+    void task.run(async () => {
+      await client.createInviteLink(shared);
+      await load();
+    }, 'The link is at the top of the list.');
+  return (
+    <form className="stack" onSubmit={send}>
+      {isByMail && (
+        <Field label="Email addresses, separated by commas or lines">
+          <textarea rows={3} value={addresses} onChange={(event) => setAddresses(event.target.value)} />
+        </Field>
+      )}
+      <Terms choice={choice} onChange={setChoice} />
+      <p className="card-tools">
+        {isByMail && (
+          <button type="submit" className="primary" disabled={task.isBusy || addresses.trim() === ''}>
+            Send invitations
+          </button>
+        )}
+        {isByLink && (
+          <button type="button" className={isByMail ? 'plain' : 'primary'} disabled={task.isBusy} onClick={makeLink}>
+            New invitation link
+          </button>
+        )}
+      </p>
+      <Outcome task={task} />
+    </form>
+  );
+}
+
+/** What an invitation gives, and for how long. */
+function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice) => void }) {
+  const channels = useSelected(({ model }) => model.channels);
+  const id = useId();
+  const toggle = (channelId: number, isOn: boolean): void => {
+    const next = new Set(choice.channels);
+    if (isOn) next.add(channelId);
+    else next.delete(channelId);
+    onChange({ ...choice, channels: next });
+  };
+  return (
+    <>
+      <div className="row">
+        <Field label="Invite as">
+          <select value={choice.role} onChange={(event) => onChange({ ...choice, role: Number(event.target.value) })}>
+            {roles.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field label="Valid for">
+          <select
+            value={choice.minutes ?? 'ever'}
+            onChange={({ target: { value } }) =>
+              onChange({ ...choice, minutes: value === 'ever' ? null : Number(value) })
+            }
+          >
+            {expiries.map(([minutes, text]) => (
+              <option key={minutes} value={minutes}>
+                {text}
+              </option>
+            ))}
+            <option value="ever">Until it is revoked</option>
+          </select>
+        </Field>
+      </div>
+      <Check
+        label="Subscribe to the default channels"
+        isOn={choice.hasDefaults}
+        onChange={(hasDefaults) => onChange({ ...choice, hasDefaults })}
+      />
+      <details className="folded">
+        <summary id={id}>
+          Other channels{choice.channels.size > 0 && <span className="faint"> ({choice.channels.size} chosen)</span>}
+        </summary>
+        <fieldset className="checks" aria-labelledby={id}>
+          {[...channels.values()]
+            .sort((a, b) => a.name.localeCompare(b.name))
+            .map(({ id: channelId, name }) => (
+              <Check
+                key={channelId}
+                label={`#${name}`}
+                isOn={choice.channels.has(channelId)}
+                onChange={(isOn) => toggle(channelId, isOn)}
+              />
+            ))}
+        </fieldset>
+      </details>
+    </>
+  );
+}
+
+function OpenInvitation({ invitation, load }: { invitation: Invites[number]; load: () => Promise<void> }) {
+  const { client } = useSession();
+  const task = useTask();
+  const { id, email, link_url, is_multiuse, invited_as, expiry_date } = invitation;
+  const name = email ?? 'the link';
+  const revoke = async (): Promise<void> => {
+    await (is_multiuse ? client.revokeInviteLink({ invite_id: id }) : client.revokeInvite({ invite_id: id }));
+    await load();
+  };
+  return (
+    <li>
+      <div className="row">
+        <span className="grow">
+          {link_url === undefined ? (
+            <bdi>{email ?? 'A link of somebody else'}</bdi>
+          ) : (
+            <input readOnly aria-label="Invitation link" value={link_url} onFocus={(e) => e.target.select()} />
+          )}
+          <span className="faint">
+            {' '}
+            {roleName(invited_as)}
+            {expiry_date !== null && `, until ${shortTime(expiry_date)}`}
+          </span>
+        </span>
+        <span className="card-tools">
+          {!is_multiuse && (
+            <button
+              type="button"
+              className="plain"
+              disabled={task.isBusy}
+              onClick={() => void task.run(() => client.resendInvite({ invite_id: id }), 'The mail is sent again.')}
+            >
+              Send again<span className="hidden"> to {name}</span>
+            </button>
+          )}
+          <button type="button" className="plain" disabled={task.isBusy} onClick={() => void task.run(revoke)}>
+            Revoke<span className="hidden"> {name}</span>
+          </button>
+        </span>
+      </div>
+      <Outcome task={task} />
+    </li>
+  );
+}

@@ -1,0 +1,163 @@
+import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Field } from './field.tsx';
+import { Outcome } from './outcome.tsx';
+import { useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+type Client = ReturnType<typeof useSession>['client'];
+type Linkifier = Awaited<ReturnType<Client['getLinkifiers']>>['linkifiers'][number];
+interface Texts {
+  pattern: string;
+  url_template: string;
+}
+
+/** Texts such as numbers of tickets that become links. */
+export function Linkifiers() {
+  const { client } = useSession();
+  const [all, setAll] = useState<readonly Linkifier[]>();
+  const task = useTask();
+  const load = useCallback(async () => setAll((await client.getLinkifiers()).linkifiers), [client]);
+  useEffect(() => void task.run(load), [load]);
+  const change = (work: () => Promise<unknown>, done: string): void =>
+    void task.run(async () => {
+      await work();
+      await load();
+    }, done);
+  const move = (at: number, step: number): void => {
+    const ids = (all ?? []).map(({ id }) => id);
+    const [moved] = ids.splice(at, 1);
+    if (moved !== undefined) ids.splice(at + step, 0, moved);
+    change(() => client.reorderLinkifiers({ ordered_linkifier_ids: ids }), 'The order is changed.');
+  };
+  return (
+    <>
+      <p className="faint">
+        A text in a message that fits a pattern becomes a link. Names in the pattern stand for parts of the address.
+      </p>
+      <LinkifierForm
+        label="Add the linkifier"
+        initial={{ pattern: '', url_template: '' }}
+        onSave={async (texts) => {
+          await client.addLinkifier(texts);
+          await load();
+        }}
+      />
+      <ul className="cards">
+        {(all ?? []).map((one, at) => (
+          <LinkifierCard
+            key={one.id}
+            linkifier={one}
+            isBusy={task.isBusy}
+            isFirst={at === 0}
+            isLast={at === (all ?? []).length - 1}
+            onMove={(step) => move(at, step)}
+            onRemove={() => change(() => client.removeLinkifier({ filter_id: one.id }), 'Removed.')}
+            onSave={async (texts) => {
+              await client.updateLinkifier({ filter_id: one.id, ...texts });
+              await load();
+            }}
+          />
+        ))}
+      </ul>
+      {all?.length === 0 && <p className="faint">There are no linkifiers yet.</p>}
+      <Outcome task={task} />
+    </>
+  );
+}
+
+interface LinkifierFormProps {
+  label: string;
+  initial: Texts;
+  onSave: (texts: Texts) => Promise<void>;
+}
+
+function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
+  const [pattern, setPattern] = useState(initial.pattern);
+  const [template, setTemplate] = useState(initial.url_template);
+  const task = useTask();
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      await onSave({ pattern, url_template: template });
+      if (initial.pattern !== '') return;
+      // What was typed meanwhile stays.
+      setPattern((now) => (now === pattern ? '' : now));
+      setTemplate((now) => (now === template ? '' : now));
+    }, 'Saved.');
+  };
+  return (
+    <form className="stack" onSubmit={save}>
+      <Field label="Pattern, such as #(?P<id>[0-9]+)">
+        <input
+          className="code"
+          value={pattern}
+          required
+          maxLength={1_000}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setPattern(event.target.value)}
+        />
+      </Field>
+      <Field label="Address, such as https://tickets.example.com/{id}">
+        <input
+          className="code"
+          value={template}
+          required
+          maxLength={1_000}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setTemplate(event.target.value)}
+        />
+      </Field>
+      <button
+        type="submit"
+        className="primary"
+        disabled={task.isBusy || pattern.trim() === '' || template.trim() === ''}
+      >
+        {label}
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}
+
+interface LinkifierCardProps {
+  linkifier: Linkifier;
+  isBusy: boolean;
+  isFirst: boolean;
+  isLast: boolean;
+  onMove: (step: number) => void;
+  onRemove: () => void;
+  onSave: (texts: Texts) => Promise<void>;
+}
+
+function LinkifierCard({ linkifier, isBusy, isFirst, isLast, onMove, onRemove, onSave }: LinkifierCardProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { pattern, url_template } = linkifier;
+  return (
+    <li>
+      <p className="code-line">
+        <code>{pattern}</code>
+      </p>
+      <p className="code-line faint">{url_template}</p>
+      <div className="card-tools">
+        <button type="button" className="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Change<span className="hidden"> {pattern}</span>
+        </button>
+        <button type="button" className="plain" disabled={isBusy || isFirst} onClick={() => onMove(-1)}>
+          Up<span className="hidden"> {pattern}</span>
+        </button>
+        <button type="button" className="plain" disabled={isBusy || isLast} onClick={() => onMove(1)}>
+          Down<span className="hidden"> {pattern}</span>
+        </button>
+        <ConfirmButton action="Remove" name={pattern} isDisabled={isBusy} onConfirm={onRemove} />
+      </div>
+      {isOpen && (
+        <div className="panel">
+          <LinkifierForm label="Save the linkifier" initial={linkifier} onSave={onSave} />
+        </div>
+      )}
+    </li>
+  );
+}

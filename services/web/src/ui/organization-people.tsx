@@ -1,0 +1,111 @@
+import { useEffect, useState } from 'react';
+import { findPeople } from '../state/completion.ts';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Outcome } from './outcome.tsx';
+import { roles } from './roles.ts';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+const shown = 50;
+const noWriters: ReadonlySet<number> = new Set();
+
+/** Roles, deactivation and its end. */
+export function People() {
+  const { client } = useSession();
+  const model = useSelected((state) => state.model);
+  const [filter, setFilter] = useState('');
+  const [known, setKnown] = useState<ReadonlyMap<number, number>>(new Map());
+  const task = useTask();
+  useEffect(() => {
+    client.getUsers({ client_gravatar: true }).then(
+      ({ members }) => setKnown(new Map(members.map(({ user_id, role }) => [user_id, role]))),
+      () => undefined,
+    );
+  }, [client]);
+  const setRole = (id: number, role: number): void =>
+    void task.run(async () => {
+      await client.updateUser({ user_id_or_email: String(id), role });
+      setKnown(new Map(known).set(id, role));
+    }, 'The role is changed.');
+  const found = findPeople(filter, { model, place: undefined, writers: noWriters }, shown).filter(
+    ({ isBot }) => !isBot,
+  );
+  return (
+    <section aria-labelledby="people">
+      <h3 id="people">People</h3>
+      <input
+        type="search"
+        aria-label="Find people to change"
+        placeholder="Find people"
+        value={filter}
+        onChange={(event) => setFilter(event.target.value)}
+      />
+      <ul className="cards">
+        {found.map(({ id, name }) => (
+          <li key={id} className="row">
+            <bdi className="grow">{name}</bdi>
+            {known.has(id) && (
+              <select
+                aria-label={`Role of ${name}`}
+                value={known.get(id)}
+                disabled={task.isBusy}
+                onChange={(event) => setRole(id, Number(event.target.value))}
+              >
+                {roles.map(([value, text]) => (
+                  <option key={value} value={value}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            )}
+            {id !== model.ownId && (
+              <ConfirmButton
+                action="Deactivate"
+                name={name}
+                isDisabled={task.isBusy}
+                onConfirm={() => void task.run(() => client.deactivateUser({ user_id: id }), `${name} is deactivated.`)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className="faint">Nobody has such a name.</p>}
+      {found.length >= shown && <p className="faint">There are more: type a name.</p>}
+      <Outcome task={task} />
+      <Deactivated filter={filter} />
+    </section>
+  );
+}
+
+function Deactivated({ filter }: { filter: string }) {
+  const { client } = useSession();
+  const people = useSelected(({ model }) => model.people);
+  const task = useTask();
+  const wanted = filter.trim().toLowerCase();
+  const found = [...people.values()].filter(
+    ({ isActive, isBot, name }) => !isActive && !isBot && name.toLowerCase().includes(wanted),
+  );
+  return (
+    <details className="folded">
+      <summary>Deactivated people</summary>
+      <ul className="cards">
+        {found.slice(0, shown).map(({ id, name }) => (
+          <li key={id} className="row">
+            <bdi className="grow">{name}</bdi>
+            <button
+              type="button"
+              className="plain"
+              disabled={task.isBusy}
+              onClick={() => void task.run(() => client.reactivateUser({ user_id: id }), `${name} is active again.`)}
+            >
+              Reactivate<span className="hidden"> {name}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className="faint">Nobody.</p>}
+      {found.length > shown && <p className="faint">There are more: type a name.</p>}
+      <Outcome task={task} />
+    </details>
+  );
+}

@@ -1,0 +1,218 @@
+import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Check, Field } from './field.tsx';
+import { Outcome } from './outcome.tsx';
+import { fieldKinds, kindNames, optionData, optionsOf, type ProfileField } from './profile-fields.ts';
+import { useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+type Client = ReturnType<typeof useSession>['client'];
+type Changes = Omit<Parameters<Client['updateProfileField']>[0], 'field_id'>;
+
+/** What people tell of themselves, besides their names. */
+export function ProfileFields() {
+  const { client } = useSession();
+  const [all, setAll] = useState<readonly ProfileField[]>();
+  const task = useTask();
+  const load = useCallback(async () => setAll((await client.getProfileFields()).custom_fields), [client]);
+  useEffect(() => void task.run(load), [load]);
+  const change = (work: () => Promise<unknown>, done: string): void =>
+    void task.run(async () => {
+      await work();
+      await load();
+    }, done);
+  const move = (at: number, step: number): void => {
+    const order = (all ?? []).map(({ id }) => id);
+    const [moved] = order.splice(at, 1);
+    if (moved !== undefined) order.splice(at + step, 0, moved);
+    change(() => client.reorderProfileFields({ order }), 'The order is changed.');
+  };
+  return (
+    <>
+      <NewField load={load} />
+      <ul className="cards">
+        {(all ?? []).map((field, at) => (
+          <FieldCard
+            key={field.id}
+            field={field}
+            isBusy={task.isBusy}
+            isFirst={at === 0}
+            isLast={at === (all ?? []).length - 1}
+            onMove={(step) => move(at, step)}
+            onRemove={() => change(() => client.removeProfileField({ field_id: field.id }), 'Removed.')}
+            onSave={(changes) => change(() => client.updateProfileField({ field_id: field.id, ...changes }), 'Saved.')}
+          />
+        ))}
+      </ul>
+      {all?.length === 0 && <p className="faint">There are no profile fields yet.</p>}
+      <Outcome task={task} />
+    </>
+  );
+}
+
+const accounts = [
+  ['github', 'GitHub'],
+  ['twitter', 'Twitter'],
+  ['custom', 'Another'],
+] as const;
+
+function NewField({ load }: { load: () => Promise<void> }) {
+  const { client } = useSession();
+  const [name, setName] = useState('');
+  const [hint, setHint] = useState('');
+  const [kind, setKind] = useState<number>(fieldKinds.short);
+  const [options, setOptions] = useState('');
+  const [account, setAccount] = useState<string>('github');
+  const [pattern, setPattern] = useState('');
+  const task = useTask();
+  const isKnownAccount = kind === fieldKinds.account && account !== 'custom';
+  const data = (): Record<string, Record<string, string> | string> | undefined => {
+    if (kind === fieldKinds.options) return optionData(options, []);
+    if (kind !== fieldKinds.account) return undefined;
+    return isKnownAccount ? { subtype: account } : { subtype: account, url_pattern: pattern };
+  };
+  const create = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(async () => {
+      const named = isKnownAccount ? {} : { name, hint };
+      await client.createProfileField({ ...named, field_type: kind, field_data: data() });
+      setName('');
+      setHint('');
+      setOptions('');
+      await load();
+    }, 'The field is at the end of the list.');
+  };
+  return (
+    <form className="stack" onSubmit={create}>
+      <Field label="Kind of field">
+        <select value={kind} onChange={(event) => setKind(Number(event.target.value))}>
+          {kindNames.map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {kind === fieldKinds.account && (
+        <Field label="Service">
+          <select value={account} onChange={(event) => setAccount(event.target.value)}>
+            {accounts.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </Field>
+      )}
+      {!isKnownAccount && <Label name={name} hint={hint} onName={setName} onHint={setHint} />}
+      {kind === fieldKinds.account && !isKnownAccount && (
+        <Field label="Address, with %(username)s where the name of the account stands">
+          <input value={pattern} required maxLength={1_000} onChange={(event) => setPattern(event.target.value)} />
+        </Field>
+      )}
+      {kind === fieldKinds.options && <OptionLines value={options} onChange={setOptions} />}
+      <button type="submit" className="primary" disabled={task.isBusy || (!isKnownAccount && name.trim() === '')}>
+        Add the field
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}
+
+interface LabelProps {
+  name: string;
+  hint: string;
+  onName: (name: string) => void;
+  onHint: (hint: string) => void;
+}
+
+function Label({ name, hint, onName, onHint }: LabelProps) {
+  return (
+    <>
+      <Field label="Name of the field">
+        <input value={name} required maxLength={40} onChange={(event) => onName(event.target.value)} />
+      </Field>
+      <Field label="Hint for those who fill it in">
+        <input value={hint} maxLength={80} onChange={(event) => onHint(event.target.value)} />
+      </Field>
+    </>
+  );
+}
+
+function OptionLines({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  return (
+    <Field label="Options, one in each line">
+      <textarea rows={4} value={value} required onChange={(event) => onChange(event.target.value)} />
+    </Field>
+  );
+}
+
+interface FieldCardProps {
+  field: ProfileField;
+  isBusy: boolean;
+  isFirst: boolean;
+  isLast: boolean;
+  onMove: (step: number) => void;
+  onRemove: () => void;
+  onSave: (changes: Changes) => void;
+}
+
+function FieldCard({ field, isBusy, isFirst, isLast, onMove, onRemove, onSave }: FieldCardProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { name } = field;
+  return (
+    <li>
+      <p className="card-head">
+        <bdi>{name}</bdi>
+        <span className="faint">{kindNames.find(([value]) => value === field.type)?.[1]}</span>
+      </p>
+      <div className="card-tools">
+        <button type="button" className="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Change<span className="hidden"> {name}</span>
+        </button>
+        <button type="button" className="plain" disabled={isBusy || isFirst} onClick={() => onMove(-1)}>
+          Up<span className="hidden"> {name}</span>
+        </button>
+        <button type="button" className="plain" disabled={isBusy || isLast} onClick={() => onMove(1)}>
+          Down<span className="hidden"> {name}</span>
+        </button>
+        <ConfirmButton action="Remove" name={name} isDisabled={isBusy} onConfirm={onRemove} />
+      </div>
+      {isOpen && <FieldForm field={field} isBusy={isBusy} onSave={onSave} />}
+    </li>
+  );
+}
+
+type FieldFormProps = Pick<FieldCardProps, 'field' | 'isBusy' | 'onSave'>;
+
+function FieldForm({ field, isBusy, onSave }: FieldFormProps) {
+  const before = optionsOf(field);
+  const [name, setName] = useState(field.name);
+  const [hint, setHint] = useState(field.hint);
+  const [lines, setLines] = useState(before.map(({ text }) => text).join('\n'));
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    onSave({ name, hint, ...(field.type === fieldKinds.options ? { field_data: optionData(lines, before) } : {}) });
+  };
+  return (
+    <form className="stack panel" onSubmit={save}>
+      <Label name={name} hint={hint} onName={setName} onHint={setHint} />
+      {field.type === fieldKinds.options && <OptionLines value={lines} onChange={setLines} />}
+      <Check
+        label="Everybody should fill it in"
+        isOn={field.required}
+        isDisabled={isBusy}
+        onChange={(required) => onSave({ required })}
+      />
+      <Check
+        label="People change it themselves"
+        isOn={field.editable_by_user}
+        isDisabled={isBusy}
+        onChange={(editable_by_user) => onSave({ editable_by_user })}
+      />
+      <button type="submit" className="primary" disabled={isBusy || name.trim() === ''}>
+        Save the field
+      </button>
+    </form>
+  );
+}

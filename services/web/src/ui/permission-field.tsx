@@ -1,0 +1,135 @@
+import { useId, useState } from 'react';
+import type { PermissionLevel } from '../state/realm.ts';
+import type { GroupSetting } from '../state/writing-snapshot.ts';
+import { groupName, groupsFor } from './groups.ts';
+import { MembersField } from './members-field.tsx';
+import { Outcome } from './outcome.tsx';
+import { useSelected } from './session-context.tsx';
+import { type Task, useTask } from './use-task.ts';
+
+interface Permission {
+  name: string;
+  label: string;
+}
+
+interface PermissionFieldProps {
+  level: PermissionLevel;
+  permission: Permission;
+  value: GroupSetting;
+  isDisabled?: boolean;
+  /** Asks the server. The old value prevents that a change of another administrator is lost. */
+  onSave: (change: { new: GroupSetting; old: GroupSetting }) => Promise<unknown>;
+}
+
+const custom = 'custom';
+type Custom = Exclude<GroupSetting, number>;
+
+const asCustom = (value: GroupSetting): Custom =>
+  typeof value === 'number' ? { direct_members: [], direct_subgroups: [value] } : value;
+
+/** Who has a permission: a group, or certain people and groups. A group is saved at once. */
+export function PermissionField({ level, permission, value, isDisabled = false, onSave }: PermissionFieldProps) {
+  const model = useSelected((state) => state.model);
+  const [draft, setDraft] = useState<Custom>();
+  const task = useTask();
+  const rule = model.realm.permissionRules[level][permission.name];
+  const groups = groupsFor(model, rule);
+  const id = useId();
+  const edited = draft ?? (typeof value === 'number' ? undefined : value);
+  const save = (next: GroupSetting): void =>
+    void task.run(async () => {
+      await onSave({ new: next, old: value });
+      setDraft(undefined);
+    }, 'Saved.');
+  const choose = (chosen: string): void => {
+    if (chosen === custom) setDraft(asCustom(value));
+    else save(Number(chosen));
+  };
+  const isUnlisted = typeof value === 'number' && !groups.some((group) => group.id === value);
+  return (
+    <div className="permission">
+      <label htmlFor={id}>{permission.label}</label>
+      <select
+        id={id}
+        value={edited ? custom : String(value)}
+        disabled={isDisabled || task.isBusy}
+        onChange={(event) => choose(event.target.value)}
+      >
+        {isUnlisted && <option value={String(value)}>{nameOf(model.writing.groups.get(value))}</option>}
+        {groups.map((group) => (
+          <option key={group.id} value={group.id}>
+            {groupName(group)}
+          </option>
+        ))}
+        {(rule?.require_system_group !== true || edited) && <option value={custom}>Certain people and groups</option>}
+      </select>
+      {edited && (
+        <CustomValue
+          label={permission.label}
+          groups={groups.map((group) => group.id)}
+          value={edited}
+          isChanged={draft !== undefined}
+          task={{ ...task, isBusy: isDisabled || task.isBusy }}
+          onChange={setDraft}
+          onSave={() => save(edited)}
+          onCancel={() => setDraft(undefined)}
+        />
+      )}
+      <Outcome task={task} />
+    </div>
+  );
+}
+
+const nameOf = (group: Parameters<typeof groupName>[0] | undefined): string =>
+  group ? groupName(group) : 'Unknown group';
+
+interface CustomValueProps {
+  label: string;
+  groups: readonly number[];
+  value: Custom;
+  isChanged: boolean;
+  task: Task;
+  onChange: (value: Custom) => void;
+  onSave: () => void;
+  onCancel: () => void;
+}
+
+function CustomValue({ label, groups, value, isChanged, task, onChange, onSave, onCancel }: CustomValueProps) {
+  const { direct_members: people, direct_subgroups: subgroups } = value;
+  const without = (ids: readonly number[], id: number): number[] => ids.filter((one) => one !== id);
+  return (
+    <div className="panel">
+      <MembersField
+        title={`Who may: ${label}`}
+        label={`Add a person or group: ${label}`}
+        members={{ people, groups: subgroups }}
+        groups={groups}
+        isDisabled={task.isBusy}
+        onAdd={(kind, id) =>
+          onChange(
+            kind === 'people'
+              ? { ...value, direct_members: [...people, id] }
+              : { ...value, direct_subgroups: [...subgroups, id] },
+          )
+        }
+        onRemove={(kind, id) =>
+          onChange(
+            kind === 'people'
+              ? { ...value, direct_members: without(people, id) }
+              : { ...value, direct_subgroups: without(subgroups, id) },
+          )
+        }
+      />
+      {isChanged && (
+        <p className="card-tools">
+          <button type="button" className="primary" disabled={task.isBusy} onClick={onSave}>
+            Save<span className="hidden"> {label}</span>
+          </button>
+          <button type="button" className="plain" onClick={onCancel}>
+            Cancel
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

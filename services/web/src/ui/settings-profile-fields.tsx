@@ -1,0 +1,119 @@
+import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { Field } from './field.tsx';
+import { MembersField } from './members-field.tsx';
+import { Outcome } from './outcome.tsx';
+import { fieldKinds, optionsOf, type ProfileField, peopleOf } from './profile-fields.ts';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+type Values = Readonly<Record<string, string>>;
+
+/** What the person tells of themselves, in the fields of the organization. */
+export function OwnFields() {
+  const { client } = useSession();
+  const ownId = useSelected(({ model }) => model.ownId);
+  const [fields, setFields] = useState<readonly ProfileField[]>([]);
+  /** The values on the server, and those on screen. */
+  const [known, setKnown] = useState<Values>({});
+  const [values, setValues] = useState<Values>({});
+  const task = useTask();
+  const load = useCallback(async () => {
+    const asked = { user_id_or_email: String(ownId), include_custom_profile_fields: true };
+    const [{ custom_fields }, { user }] = await Promise.all([client.getProfileFields(), client.getUser(asked)]);
+    const own = Object.fromEntries(Object.entries(user.profile_data ?? {}).map(([id, { value }]) => [id, value]));
+    setFields(custom_fields);
+    setKnown(own);
+    setValues(own);
+  }, [client, ownId]);
+  useEffect(() => void task.run(load), [load]);
+  const changed = fields.filter(({ id }) => (values[id] ?? '') !== (known[id] ?? ''));
+  const save = (event: FormEvent): void => {
+    event.preventDefault();
+    const data = changed.map(({ id, type }) => {
+      const value = values[id] ?? '';
+      return { id, value: type === fieldKinds.people ? peopleOf(value) : value };
+    });
+    void task.run(async () => {
+      await client.updateOwnProfileData({ data });
+      await load();
+    }, 'Your profile is saved.');
+  };
+  if (fields.length === 0) return <Outcome task={task} />;
+  return (
+    <form className="stack" onSubmit={save}>
+      <h3>More about you</h3>
+      {fields.map((field) => (
+        <Value
+          key={field.id}
+          field={field}
+          value={values[field.id] ?? ''}
+          onChange={(value) => setValues((all) => ({ ...all, [field.id]: value }))}
+        />
+      ))}
+      <button type="submit" className="primary" disabled={task.isBusy || changed.length === 0}>
+        Save the profile
+      </button>
+      <Outcome task={task} />
+    </form>
+  );
+}
+
+interface ValueProps {
+  field: ProfileField;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+const inputTypes: Readonly<Record<number, string>> = { [fieldKinds.date]: 'date', [fieldKinds.link]: 'url' };
+
+function Value({ field, value, onChange }: ValueProps) {
+  const { name, hint, type, editable_by_user: isEditable } = field;
+  const isDisabled = !isEditable;
+  if (type === fieldKinds.people) return <PeopleValue field={field} value={value} onChange={onChange} />;
+  return (
+    <Field label={hint === '' ? name : `${name} (${hint})`}>
+      {type === fieldKinds.options ? (
+        <select value={value} disabled={isDisabled} onChange={(event) => onChange(event.target.value)}>
+          <option value="" />
+          {optionsOf(field).map(({ key, text }) => (
+            <option key={key} value={key}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ) : type === fieldKinds.long ? (
+        <textarea
+          rows={3}
+          maxLength={500}
+          value={value}
+          disabled={isDisabled}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      ) : (
+        <input
+          type={inputTypes[type] ?? 'text'}
+          maxLength={type === fieldKinds.link ? 2_000 : 50}
+          value={value}
+          disabled={isDisabled}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+function PeopleValue({ field, value, onChange }: ValueProps) {
+  const people = peopleOf(value);
+  const set = (ids: readonly number[]): void => onChange(ids.length === 0 ? '' : JSON.stringify(ids));
+  return (
+    <MembersField
+      title={field.name}
+      label={field.hint === '' ? `Add to ${field.name}` : `Add to ${field.name} (${field.hint})`}
+      members={{ people, groups: [] }}
+      mayAdd={field.editable_by_user}
+      mayRemove={() => field.editable_by_user}
+      onAdd={(_, id) => set([...people, id])}
+      onRemove={(_, id) => set(people.filter((one) => one !== id))}
+    />
+  );
+}

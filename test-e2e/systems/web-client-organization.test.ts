@@ -1,0 +1,206 @@
+import { createClient } from '@natter/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type MailServer, startMailServer } from '../mail-server.ts';
+import { checkLook, openDialog } from '../web-look.ts';
+import { message, openWeb, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+
+/** Administration with the web client, in Chromium. */
+
+let web: Web;
+let mails: MailServer;
+beforeAll(async () => {
+  mails = await startMailServer();
+  web = await openWeb({ env: { ...withoutLimits, NATTER_SMTP_URL: mails.url } });
+});
+afterAll(async () => {
+  await web?.close();
+  await mails?.stop();
+});
+
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const hostile = '<img src=x onerror=alert(1)>';
+
+async function leave({ page, faults }: Visit): Promise<void> {
+  expect(faults).toEqual([]);
+  await page.context().close();
+}
+
+/** The permissions and settings of the organization, as another client reads them. */
+const realmOf = async () =>
+  (await web.clientOf('owner').register({ fetch_event_types: ['realm'] })) as unknown as Record<string, unknown>;
+
+test('an administrator gives permissions to a group, and to certain people', async () => {
+  const visit = await web.visit('owner');
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Organization');
+  await dialog.getByRole('button', { name: 'Permissions' }).click();
+  const field = dialog.getByLabel('Create groups', { exact: true });
+  await field.selectOption('Moderators');
+  await dialog.getByText('Saved.').waitFor();
+  const groups = (await web.clientOf('owner').getUserGroups()).user_groups;
+  const moderators = groups.find(({ name }) => name === 'role:moderators');
+  await expect.poll(async () => (await realmOf()).realm_can_create_groups).toBe(moderators?.id);
+  await field.selectOption('Certain people and groups');
+  const { full_name, user_id } = web.system.people.member;
+  const person = dialog.getByLabel('Add a person or group: Create groups');
+  await person.fill(full_name);
+  await person.press('Enter');
+  await dialog.getByRole('button', { name: 'Save Create groups' }).click();
+  await expect
+    .poll(async () => (await realmOf()).realm_can_create_groups)
+    .toEqual({ direct_members: [user_id], direct_subgroups: [moderators?.id] });
+  await checkLook(page);
+  await dialog.getByRole('button', { name: 'General' }).click();
+  await dialog.getByLabel('Time to edit a message').selectOption('1 hour');
+  await expect.poll(async () => (await realmOf()).realm_message_content_edit_limit_seconds).toBe(3_600);
+  await dialog.getByLabel('People may not change their names').click();
+  await expect.poll(async () => (await realmOf()).realm_name_changes_disabled).toBe(true);
+  await checkLook(page);
+  await leave(visit);
+});
+
+test('a person makes a group, adds members, says who joins, and ends it', async () => {
+  const visit = await web.visit('member');
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Organization');
+  await dialog.getByRole('button', { name: 'Groups' }).click();
+  expect(await dialog.getByRole('button', { name: 'Permissions' }).count()).toBe(0);
+  await dialog.getByRole('button', { name: 'New group' }).click();
+  await dialog.getByLabel('Name of the group').fill(hostile);
+  await dialog.getByLabel('What the group is for').fill('They build');
+  await dialog.getByRole('button', { name: 'Create the group' }).click();
+  const members = dialog.getByRole('list', { name: `Members of ${hostile}` });
+  await members.waitFor();
+  const { full_name, user_id } = web.system.people.member2;
+  const add = dialog.getByLabel('Add a person or group', { exact: true });
+  await add.fill(full_name);
+  await add.press('Enter');
+  await members.getByText(full_name, { exact: true }).waitFor();
+  await dialog.getByLabel('Join the group').selectOption('Members');
+  await dialog.getByText('Saved.').waitFor();
+  await checkLook(page);
+  const group = async () =>
+    (await web.clientOf('owner').getUserGroups()).user_groups.find(({ name }) => name === hostile);
+  expect((await group())?.members).toContain(user_id);
+  await dialog.getByRole('button', { name: `Remove ${full_name}` }).click();
+  await members.getByText(full_name, { exact: true }).waitFor({ state: 'detached' });
+
+  const other = await web.visit('member2');
+  const theirs = await openDialog(other.page, 'Organization');
+  await theirs.getByRole('button', { name: 'Groups' }).click();
+  await theirs.getByRole('button', { name: `Details of ${hostile}` }).click();
+  await theirs.getByRole('button', { name: `Join ${hostile}` }).click();
+  await theirs.getByRole('button', { name: `Leave ${hostile}` }).waitFor();
+  await expect.poll(async () => (await group())?.members).toContain(user_id);
+  expect(await theirs.getByRole('button', { name: `Deactivate ${hostile}` }).count()).toBe(0);
+  await leave(other);
+
+  await dialog.getByRole('button', { name: `Deactivate ${hostile}` }).click();
+  await dialog.getByRole('button', { name: `Deactivate ${hostile}` }).click();
+  await dialog.getByText('There are no groups yet.').waitFor();
+  await leave(visit);
+});
+
+test('people are invited by mail; refused addresses are named', async () => {
+  const visit = await web.visit('owner');
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Organization');
+  await dialog.getByRole('button', { name: 'Invitations' }).click();
+  await dialog.getByText('There are none.').waitFor();
+  const { email } = web.system.people.member2;
+  await dialog.getByLabel(/^Email addresses/).fill(`new@example.com, ${email}`);
+  await dialog.getByLabel('Invite as').selectOption('Moderator');
+  await dialog.getByRole('button', { name: 'Send invitations' }).click();
+  await dialog.getByText(`${email}:`).waitFor();
+  const mail = await mails.next('new@example.com');
+  expect(mail.link).toMatch(/\/(join|accounts\/do_confirm)\//);
+  const open = dialog.getByRole('listitem').filter({ hasText: 'new@example.com' });
+  await open.getByText('Moderator, until').waitFor();
+  await checkLook(page);
+  await open.getByRole('button', { name: 'Send again' }).click();
+  await mails.next('new@example.com');
+  await open.getByRole('button', { name: 'Revoke' }).click();
+  await open.waitFor({ state: 'detached' });
+  await leave(visit);
+});
+
+test('an emoji and a linkifier of the organization are used in messages', async () => {
+  const visit = await web.visit('owner', `/channel/${web.general}/topic/made%20here`);
+  const { page } = visit;
+  let dialog = await openDialog(page, 'Organization');
+  await dialog.getByRole('button', { name: 'Emoji' }).click();
+  await dialog.getByText('Nobody has added an emoji yet.').waitFor();
+  await dialog
+    .getByLabel('Picture')
+    .setInputFiles({ name: 'Party Parrot.png', mimeType: 'image/png', buffer: picture });
+  await expect.poll(() => dialog.getByLabel('Name of the emoji').inputValue()).toBe('party_parrot');
+  await dialog.getByRole('button', { name: 'Add the emoji' }).click();
+  await dialog.getByText(':party_parrot:').waitFor();
+  await checkLook(page);
+  await dialog.getByRole('button', { name: 'Linkifiers' }).click();
+  await dialog.getByText('There are no linkifiers yet.').waitFor();
+  const add = async (pattern: string, address: string): Promise<void> => {
+    await dialog.getByLabel(/^Pattern/).fill(pattern);
+    await dialog.getByLabel(/^Address/).fill(address);
+    await dialog.getByRole('button', { name: 'Add the linkifier' }).click();
+  };
+  await add('#(?P<id>[0-9]+)', 'https://tickets.example.com/{id}');
+  await dialog.getByText('https://tickets.example.com/{id}').waitFor();
+  await add('broken(', 'https://example.com/');
+  await dialog.locator('.outcome.alarm').waitFor();
+  await add('CVE-(?P<id>[0-9-]+)', 'https://cve.example.com/{id}');
+  await dialog.getByRole('button', { name: /^Up CVE/ }).click();
+  await dialog.getByText('The order is changed.').waitFor();
+  const patterns = async () => (await web.clientOf('owner').getLinkifiers()).linkifiers.map(({ pattern }) => pattern);
+  expect(await patterns()).toEqual(['CVE-(?P<id>[0-9-]+)', '#(?P<id>[0-9]+)']);
+  await checkLook(page);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.locator('#compose').fill('Look at #123 :party_parrot:');
+  await page.locator('#compose').press('Enter');
+  const sent = message(page, 'Look at');
+  await sent.locator('a[href="https://tickets.example.com/123"]').waitFor();
+  await sent.locator('img.emoji').waitFor();
+  dialog = await openDialog(page, 'Organization');
+  await dialog.getByRole('button', { name: 'Linkifiers' }).click();
+  for (let click = 0; click < 2; click++) await dialog.getByRole('button', { name: /^Remove CVE/ }).click();
+  await expect.poll(patterns).toEqual(['#(?P<id>[0-9]+)']);
+  await dialog.getByRole('button', { name: 'Emoji' }).click();
+  for (let click = 0; click < 2; click++) await dialog.getByRole('button', { name: 'Remove party_parrot' }).click();
+  await dialog.getByText('Nobody has added an emoji yet.').waitFor();
+  await leave(visit);
+});
+
+test('a bot is made, writes with its key, gets a new one, and ends', async () => {
+  const visit = await web.visit('member');
+  const { page } = visit;
+  const dialog = await openDialog(page, 'Settings');
+  await dialog.getByRole('button', { name: 'Bots' }).click();
+  await dialog.getByText('You have no bots.').waitFor();
+  await dialog.getByLabel('Name of the bot').fill('Weather');
+  await dialog.getByLabel(/^First part of its address/).fill('weather');
+  await dialog.getByRole('button', { name: 'Create the bot' }).click();
+  await dialog.getByRole('button', { name: 'Show the key of Weather' }).click();
+  const key = dialog.getByLabel('API key of Weather');
+  await expect.poll(() => key.inputValue()).not.toBe('');
+  const email = (await dialog.getByText(/^weather-bot@/).textContent()) ?? '';
+  const first = await key.inputValue();
+  const bot = (apiKey: string) => createClient({ url: web.system.url, email, apiKey });
+  const to = { type: 'channel' as const, to: web.general, topic: 'weather', content: 'It rains' };
+  await bot(first).sendMessage(to);
+  await checkLook(page);
+  const renew = dialog.getByRole('button', { name: 'Make a new key for Weather' });
+  await renew.click();
+  await renew.click();
+  await dialog.getByText('Older keys have ended.').waitFor();
+  await expect.poll(() => key.inputValue()).not.toBe(first);
+  await bot(await key.inputValue()).sendMessage(to);
+  await expect(bot(first).sendMessage(to)).rejects.toThrow();
+  const end = dialog.getByRole('button', { name: 'Deactivate Weather' });
+  await end.click();
+  await end.click();
+  await dialog.getByText('You have no bots.').waitFor();
+  await leave(visit);
+});
