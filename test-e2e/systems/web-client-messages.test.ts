@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
-import { openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
+import { message, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
 
 /** Earlier versions and pictures of messages in the web client, in Chromium. */
 
@@ -162,6 +162,19 @@ test('a picture whose file is gone says so', async () => {
   const { page, faults } = await web.visit('member', topicPath('gone'));
   await article(page, id).getByRole('link', { name: 'Gone' }).last().click();
   await page.getByRole('dialog', { name: 'Pictures' }).getByText('The picture could not be loaded.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('code is copied as it was written', async () => {
+  const code = 'if (a < b) {\n  return "&amp;";\n}\n';
+  await send('member2', 'code', `Look:\n\`\`\`js\n${code}\`\`\``);
+  const { page, faults } = await web.visit('member', `/channel/${web.general}/topic/code`);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: web.system.url });
+  const block = message(page, 'Look:').locator('.codehilite');
+  await block.hover();
+  await block.getByRole('button', { name: 'Copy' }).click();
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(code);
   expect(faults).toEqual([]);
   await page.context().close();
 });

@@ -204,3 +204,54 @@ test('a bot is made, writes with its key, gets a new one, and ends', async () =>
   await dialog.getByText('You have no bots.').waitFor();
   await leave(visit);
 });
+
+test('a field of the profile is made, filled in, and shown to others', async () => {
+  const admin = await web.visit('owner');
+  let dialog = await openDialog(admin.page, 'Organization');
+  await dialog.getByRole('button', { name: 'Profile fields' }).click();
+  await dialog.getByText('There are no profile fields yet.').waitFor();
+  const add = async (kind: string, name: string): Promise<void> => {
+    await dialog.getByLabel('Kind of field').selectOption(kind);
+    await dialog.getByLabel('Name of the field').fill(name);
+    if (kind === 'One of several options') await dialog.getByLabel(/^Options/).fill('Kitchen\nGarden');
+    await dialog.getByRole('button', { name: 'Add the field' }).click();
+    await dialog.getByRole('button', { name: `Change ${name}` }).waitFor();
+  };
+  await add('Short text', 'Nickname');
+  await add('One of several options', 'Workplace');
+  await add('People', 'Reports to');
+  await dialog.getByLabel('Kind of field').selectOption('Account elsewhere');
+  await dialog.getByRole('button', { name: 'Add the field' }).click();
+  await dialog.getByRole('button', { name: 'Change GitHub username' }).waitFor();
+  await dialog.getByRole('button', { name: 'Change Workplace' }).click();
+  await checkLook(admin.page);
+  await leave(admin);
+
+  const mia = await web.visit('member2');
+  dialog = await openDialog(mia.page, 'Settings');
+  await dialog.getByLabel('Nickname').fill(hostile);
+  await dialog.getByLabel('Workplace').selectOption('Garden');
+  await dialog.getByLabel('GitHub username').fill('mia');
+  const boss = dialog.getByLabel('Add to Reports to');
+  await boss.fill(web.system.people.owner.full_name);
+  await boss.press('Enter');
+  await checkLook(mia.page);
+  await dialog.getByRole('button', { name: 'Save the profile' }).click();
+  await dialog.getByText('Your profile is saved.').waitFor();
+  await leave(mia);
+
+  const topic = { type: 'channel' as const, to: web.general, topic: 'profiles' };
+  await web.clientOf('member2').sendMessage({ ...topic, content: 'Who am I?' });
+  const visit = await web.visit('member', `/channel/${web.general}/topic/profiles`);
+  await message(visit.page, 'Who am I?').focus();
+  await visit.page.keyboard.press('u');
+  const card = visit.page.getByRole('dialog', { name: web.system.people.member2.full_name });
+  await card.getByText('Garden').waitFor();
+  await card.getByRole('paragraph').filter({ hasText: hostile }).waitFor();
+  await card.getByText(web.system.people.owner.full_name).waitFor();
+  expect(await card.getByRole('link', { name: 'mia' }).getAttribute('href')).toBe('https://github.com/mia');
+  await checkLook(visit.page);
+  await card.getByRole('button', { name: 'Write a direct message' }).click();
+  await visit.page.waitForURL(`**/dm/${web.system.people.member2.user_id}`);
+  await leave(visit);
+});

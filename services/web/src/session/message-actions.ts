@@ -67,6 +67,25 @@ export class MessageActions {
     await this.#try(() => this.#client.updateUserTopic({ stream_id, topic, visibility_policy: policy }));
   }
 
+  /** The newest message of a conversation; undefined if there is none, or none can be read. */
+  async newestOf(place: Place): Promise<number | undefined> {
+    let newest: number | undefined;
+    await this.#try(async () => {
+      const page = { narrow: termsOf(place), anchor: 'newest' as const, num_before: 1, num_after: 0 };
+      newest = (await this.#client.getMessages({ ...page, allow_empty_topic_name: true })).messages.at(-1)
+        ?.id as number;
+    });
+    return newest;
+  }
+
+  /** Gives a topic another name, with all its messages. Returns whether it succeeded. */
+  async rename(place: Place, topic: string): Promise<boolean> {
+    const newest = await this.newestOf(place);
+    if (newest === undefined) return false;
+    const params = { message_id: newest, topic, propagate_mode: 'change_all' as const };
+    return this.#try(() => this.#client.updateMessage({ ...params, send_notification_to_new_thread: true }));
+  }
+
   /** Makes a message and all later ones of its conversation unread. */
   markUnreadFrom(narrow: Narrow, messageId: number): Promise<boolean> {
     return this.#try(() =>

@@ -1,3 +1,4 @@
+import { copy } from './clipboard.ts';
 import { dateLanguage } from './dates.ts';
 import { isOwnPath } from './own-path.ts';
 import { markPictures } from './pictures.ts';
@@ -21,6 +22,7 @@ export function contentOf(html: string): DocumentFragment {
   for (const part of parsed.querySelectorAll('.highlight_text_inserted, .highlight_text_deleted'))
     part.replaceWith(changed(part));
   for (const block of parsed.querySelectorAll('pre')) block.setAttribute('tabindex', '0');
+  for (const block of parsed.querySelectorAll('.codehilite')) addCopyButton(block);
   const fragment = document.createDocumentFragment();
   fragment.append(...document.adoptNode(parsed.body).childNodes);
   markPictures(fragment);
@@ -72,6 +74,27 @@ function foldable(block: Element): HTMLElement {
   const details = document.createElement('details');
   details.append(summary, ...(content?.childNodes ?? []));
   return details;
+}
+
+const copiedMs = 2_000;
+
+function addCopyButton(block: Element): void {
+  const code = block.querySelector('code');
+  if (!code) return;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'copy-code';
+  button.textContent = 'Copy';
+  button.title = 'Copy the code';
+  button.addEventListener('click', () => {
+    void copy(code.textContent).then(() => {
+      button.textContent = 'Copied';
+      setTimeout(() => {
+        button.textContent = 'Copy';
+      }, copiedMs);
+    });
+  });
+  block.append(button);
 }
 
 /** A part of the difference of two versions. */

@@ -10,8 +10,10 @@ const Channels = lazy(() => loadPart(() => import('./channels-dialog.tsx')));
 const Settings = lazy(() => loadPart(() => import('./settings-dialog.tsx')));
 const EmojiPicker = lazy(() => loadPart(() => import('./emoji-picker.tsx')));
 const History = lazy(() => loadPart(() => import('./history-dialog.tsx')));
+const Person = lazy(() => loadPart(() => import('./person-dialog.tsx')));
 const Pictures = lazy(() => loadPart(() => import('./pictures-dialog.tsx')));
 const Delete = lazy(() => loadPart(() => import('./delete-dialog.tsx')));
+const Move = lazy(() => loadPart(() => import('./move-dialog.tsx')));
 const Palette = lazy(() => loadPart(() => import('./palette.tsx')));
 const Shortcuts = lazy(() => loadPart(() => import('./shortcuts-dialog.tsx')));
 const Organization = lazy(() => loadPart(() => import('./organization-dialog.tsx')));
@@ -22,7 +24,7 @@ export function Dialogs() {
   if (!dialog) return null;
   return (
     <Suspense fallback={<Loading />}>
-      {dialog.name === 'new' && <NewMessage />}
+      {dialog.name === 'new' && <NewMessage text={dialog.text} />}
       {dialog.name === 'drafts' && <Drafts />}
       {dialog.name === 'channels' && <Channels />}
       {dialog.name === 'settings' && <Settings />}
@@ -33,6 +35,8 @@ export function Dialogs() {
       {dialog.name === 'delete' && <Delete messageId={dialog.messageId} />}
       {dialog.name === 'history' && <History messageId={dialog.messageId} />}
       {dialog.name === 'picture' && <Pictures messageId={dialog.messageId} nth={dialog.nth} />}
+      {dialog.name === 'move' && <Move place={dialog.place} messageId={dialog.messageId} />}
+      {dialog.name === 'person' && <Person userId={dialog.userId} />}
       {dialog.name === 'remind' && <Remind messageId={dialog.messageId} />}
       {dialog.name === 'schedule' && (
         <Schedule

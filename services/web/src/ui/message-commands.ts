@@ -21,20 +21,33 @@ export function reply(session: Session, navigate: Navigate, message: Message): v
   }
 }
 
-/** Replies with the text of the message, named and linked. */
-export async function quote(session: Session, navigate: Navigate, message: Message): Promise<void> {
+/** The text of the message, named and linked; undefined if it cannot be read. */
+async function quotationOf(session: Session, message: Message): Promise<string | undefined> {
   const { model } = session.state;
   const source = await session.actions.sourceOf(message.id);
-  if (source === undefined) return;
-  const place = placeOf(message, model.ownId);
+  if (source === undefined) return undefined;
   const name = message.sender_full_name || personName(model, message.sender_id);
   // The fence is longer than every fence in the text.
   const fences = source.match(/`{3,}/g) ?? [];
   const fence = '`'.repeat(Math.max(3, ...fences.map((one) => one.length + 1)));
-  const text = `@_**${name}|${message.sender_id}** [said](${permalink(model, place, message.id)}):\n${fence}quote\n${source}\n${fence}\n`;
+  const link = permalink(model, placeOf(message, model.ownId), message.id);
+  return `@_**${name}|${message.sender_id}** [said](${link}):\n${fence}quote\n${source}\n${fence}\n`;
+}
+
+/** Replies with the text of the message, named and linked. */
+export async function quote(session: Session, navigate: Navigate, message: Message): Promise<void> {
+  const text = await quotationOf(session, message);
+  if (text === undefined) return;
+  const place = placeOf(message, session.state.model.ownId);
   const shown = isShown(session, place);
   composeIn(keyOf(place), text, shown);
   if (!shown) void navigate(linkTo(place));
+}
+
+/** Asks for the conversation in which the text of the message is quoted. */
+export async function forward(session: Session, message: Message): Promise<void> {
+  const text = await quotationOf(session, message);
+  if (text !== undefined) openDialog({ name: 'new', text });
 }
 
 /** Asks for an emoji, and adds it to the message or takes it back. */
@@ -48,17 +61,6 @@ export function react(session: Session, messageId: number): void {
       if (message) void session.actions.toggleReaction(message, emoji, model.ownId);
     },
   });
-}
-
-/** Pages that came by HTTP from another machine have no clipboard of their own. */
-export async function copy(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const box = document.createElement('textarea');
-  box.value = text;
-  document.body.append(box);
-  box.select();
-  document.execCommand('copy');
-  box.remove();
 }
 
 /** Messages from here on stay unread until another page is opened. */

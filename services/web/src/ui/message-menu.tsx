@@ -1,12 +1,13 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { mayDelete } from '../state/permissions.ts';
+import { mayDelete, mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
 import { type Message, placeOf } from '../state/place.ts';
 import { hasHistory, mayEdit } from '../state/rules.ts';
+import { copy } from './clipboard.ts';
 import { thumbsUp } from './emoji.tsx';
 import { permalink } from './links.ts';
-import { copy, markUnreadFrom, quote, react, reply } from './message-commands.ts';
+import { forward, markUnreadFrom, quote, react, reply } from './message-commands.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
@@ -94,9 +95,15 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
         <Item onSelect={elsewhere(() => void quote(session, navigate, message))} keys=">">
           Quote and reply
         </Item>
+        <Item onSelect={elsewhere(() => void forward(session, message))}>Forward…</Item>
         {mayEdit(model, message, now) && (
           <Item onSelect={elsewhere(onEdit)} keys="e">
             Edit
+          </Item>
+        )}
+        {place.kind === 'topic' && (mayMoveWithin(model, place) || mayMoveOut(model, place)) && (
+          <Item onSelect={elsewhere(() => openDialog({ name: 'move', place, messageId: message.id }))} keys="m">
+            Move…
           </Item>
         )}
         <Menu.Separator className="menu-line" />
@@ -109,6 +116,9 @@ function Actions({ message, onEdit }: Omit<ToolbarProps, 'isReachable'>) {
             Edits and moves…
           </Item>
         )}
+        <Item onSelect={elsewhere(() => openDialog({ name: 'person', userId: message.sender_id }))} keys="u">
+          About the sender…
+        </Item>
         <Item onSelect={elsewhere(() => openDialog({ name: 'remind', messageId: message.id }))}>Remind me…</Item>
         {mayDelete(model, message, now) && (
           <>

@@ -1,29 +1,37 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { findChannels, findPeople } from '../state/completion.ts';
-import { directPlace, type Narrow, topicPlace } from '../state/place.ts';
+import { directPlace, keyOf, type Narrow, topicPlace } from '../state/place.ts';
 import { topicRule } from '../state/writing.ts';
+import { ComboField } from './combo-field.tsx';
+import { composeIn } from './compose-text.ts';
 import { linkTo } from './links.ts';
 import { Modal } from './modal.tsx';
 import { personName } from './names.ts';
 import { closeDialog } from './open-dialog.ts';
-import { useSelected } from './session-context.tsx';
-import { comboboxProps, SuggestionList } from './suggestion-list.tsx';
+import { useSelected, useSession } from './session-context.tsx';
 import { TopicInput } from './topic-input.tsx';
-import { useListKeys } from './use-list-keys.ts';
 
 const noWriters: ReadonlySet<number> = new Set();
 
-/** Chooses where a message goes, and leads there. */
-export default function NewMessage() {
+/** Chooses where a message goes, and leads there. A text is put into the compose box. */
+export default function NewMessage({ text }: { text: string | undefined }) {
   const [kind, setKind] = useState<'channel' | 'direct'>('channel');
   const navigate = useNavigate();
+  const session = useSession();
   const go = (narrow: Narrow): void => {
     closeDialog();
+    const { shown } = session;
+    if (text !== undefined) {
+      const isShown = shown !== undefined && keyOf(shown.narrow) === keyOf(narrow);
+      // The compose box takes the focus when the dialog has gone.
+      if (isShown) setTimeout(() => composeIn(keyOf(narrow), text, true));
+      else composeIn(keyOf(narrow), text, false);
+    }
     void navigate(linkTo(narrow));
   };
   return (
-    <Modal title="New message">
+    <Modal title={text === undefined ? 'New message' : 'Forward the message'}>
       <fieldset className="tabs">
         <legend className="hidden">Kind of message</legend>
         {(['channel', 'direct'] as const).map((one) => (
@@ -63,7 +71,7 @@ function ToChannel({ onGo }: ToProps) {
         if (channelId !== undefined && !isMissing) onGo(topicPlace(channelId, topic.trim()));
       }}
     >
-      <Chooser
+      <ComboField
         label="Channel"
         list="Channels"
         value={query}
@@ -119,7 +127,7 @@ function ToPeople({ onGo }: ToProps) {
           </li>
         ))}
       </ul>
-      <Chooser
+      <ComboField
         label="To"
         list="People"
         value={query}
@@ -134,43 +142,5 @@ function ToPeople({ onGo }: ToProps) {
         Write
       </button>
     </form>
-  );
-}
-
-type Found = Parameters<typeof useListKeys>[0];
-
-interface ChooserProps {
-  label: string;
-  list: string;
-  value: string;
-  found: Found;
-  onChange: (text: string) => void;
-  onChoose: (one: Found[number]) => void;
-}
-
-function Chooser({ label, list, value, found, onChange, onChoose }: ChooserProps) {
-  const id = useId();
-  const inputId = useId();
-  const keys = useListKeys(found, onChoose);
-  return (
-    <div className="field">
-      <label htmlFor={inputId}>{label}</label>
-      <span className="anchor">
-        <input
-          id={inputId}
-          value={value}
-          autoComplete="off"
-          {...comboboxProps(id, keys.all.length > 0, keys.active)}
-          onChange={(event) => {
-            onChange(event.target.value);
-            keys.open();
-          }}
-          onKeyDown={keys.onKeyDown}
-        />
-        {keys.all.length > 0 && (
-          <SuggestionList id={id} label={list} all={keys.all} active={keys.active} onChoose={keys.choose} />
-        )}
-      </span>
-    </div>
   );
 }

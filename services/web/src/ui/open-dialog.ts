@@ -2,10 +2,15 @@ import { type KeyboardEvent, useSyncExternalStore } from 'react';
 import type { Emoji, Place } from '../state/place.ts';
 
 export type Dialog =
-  | { name: 'new' | 'drafts' | 'channels' | 'settings' | 'organization' | 'palette' | 'shortcuts' }
+  | { name: 'drafts' | 'channels' | 'settings' | 'organization' | 'palette' | 'shortcuts' }
+  /** `text` is put into the compose box of the chosen conversation. */
+  | { name: 'new'; text?: string }
+  /** Without a message, all messages of the topic are moved. */
+  | { name: 'move'; place: Place & { kind: 'topic' }; messageId?: number }
   | { name: 'schedule'; place: Place; text: string; onDone: () => void }
   /** `written` is how the emoji is named in a text. */
   | { name: 'emoji'; title: string; onChoose: (chosen: Emoji, written: string) => void }
+  | { name: 'person'; userId: number }
   | { name: 'remind' | 'delete' | 'history'; messageId: number }
   /** `nth` counts the pictures of the message. */
   | { name: 'picture'; messageId: number; nth: number };

@@ -2,7 +2,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect } from 'react';
 import type { Session } from '../session/session.ts';
 import { isMuted, type Model } from '../state/model.ts';
-import { keyOf, type Message, type Place } from '../state/place.ts';
+import { mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
+import { keyOf, type Message, type Place, placeOf } from '../state/place.ts';
 import { hasHistory, mayEdit } from '../state/rules.ts';
 import { focusCompose } from './compose-text.ts';
 import { currentList, edit, type Reading } from './editing.ts';
@@ -72,6 +73,13 @@ const messages: Record<string, ActOn> = {
   s: ({ session }, message) => void session.actions.toggleStar(message),
   H: ({ session }, message) => {
     if (hasHistory(session.state.model, message)) openDialog({ name: 'history', messageId: message.id });
+  },
+  u: (_, message) => openDialog({ name: 'person', userId: message.sender_id }),
+  m: ({ session }, message) => {
+    const { model } = session.state;
+    const place = placeOf(message, model.ownId);
+    if (place.kind === 'topic' && (mayMoveWithin(model, place) || mayMoveOut(model, place)))
+      openDialog({ name: 'move', place, messageId: message.id });
   },
   U: ({ session }, message) => void markUnreadFrom(session, message),
 };

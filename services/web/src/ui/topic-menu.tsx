@@ -1,8 +1,12 @@
 import * as Menu from '@radix-ui/react-dropdown-menu';
-import { useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
 import { policyOf, type TopicPolicy, topicPolicies } from '../state/model.ts';
-import { keyOf, type Place } from '../state/place.ts';
+import { mayMoveOut, mayMoveWithin, mayResolve } from '../state/permissions.ts';
+import { isResolved, keyOf, type Place, toggledResolved, topicPlace } from '../state/place.ts';
+import { linkTo } from './links.ts';
 import { topicName } from './names.ts';
+import { openDialog } from './open-dialog.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
 interface TopicMenuProps {
@@ -53,13 +57,49 @@ function Choices({ place }: TopicMenuProps) {
         {unread && (
           <>
             <Menu.Separator className="menu-line" />
-            <Menu.Item className="menu-item" onSelect={() => void session.actions.markRead([...unread])}>
-              <span className="tick" />
-              <span className="label">Mark all as read</span>
-            </Menu.Item>
+            <Action onSelect={() => void session.actions.markRead([...unread])}>Mark all as read</Action>
           </>
         )}
+        <Changes place={place} />
       </Menu.Content>
     </Menu.Portal>
+  );
+}
+
+function Changes({ place }: TopicMenuProps) {
+  const session = useSession();
+  const navigate = useNavigate();
+  const model = useSelected((state) => state.model);
+  const isChangeable = place.topic !== '' && mayResolve(model, place);
+  const isMovable = mayMoveWithin(model, place) || mayMoveOut(model, place);
+  const resolve = async (): Promise<void> => {
+    const topic = toggledResolved(place.topic);
+    const isShown = (): boolean => session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
+    if ((await session.actions.rename(place, topic)) && isShown())
+      void navigate({ ...linkTo(topicPlace(place.channelId, topic)), replace: true });
+  };
+  if (!isChangeable && !isMovable) return null;
+  return (
+    <>
+      <Menu.Separator className="menu-line" />
+      {isChangeable && (
+        <Action onSelect={() => void resolve()}>
+          {isResolved(place.topic) ? 'Mark as unresolved' : 'Mark as resolved'}
+        </Action>
+      )}
+      {isMovable && (
+        // The menu gives the focus back to its button first, so that the dialog gives it back there, too.
+        <Action onSelect={() => setTimeout(() => openDialog({ name: 'move', place }))}>Move or rename…</Action>
+      )}
+    </>
+  );
+}
+
+function Action({ onSelect, children }: { onSelect: () => void; children: ReactNode }) {
+  return (
+    <Menu.Item className="menu-item" onSelect={onSelect}>
+      <span className="tick" />
+      <span className="label">{children}</span>
+    </Menu.Item>
   );
 }

@@ -1,0 +1,10 @@
+/** Pages that came by HTTP from another machine have no clipboard of their own. */
+export async function copy(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const box = document.createElement('textarea');
+  box.value = text;
+  document.body.append(box);
+  box.select();
+  document.execCommand('copy');
+  box.remove();
+}

@@ -1,0 +1,111 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { mayMoveOut, mayMoveWithin } from '../state/permissions.ts';
+import { keyOf, type Place, topicPlace } from '../state/place.ts';
+import { topicRule } from '../state/writing.ts';
+import { Check, Field } from './field.tsx';
+import { linkTo } from './links.ts';
+import { Modal } from './modal.tsx';
+import { closeDialog } from './open-dialog.ts';
+import { Outcome } from './outcome.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { TopicInput } from './topic-input.tsx';
+import { useTask } from './use-task.ts';
+
+const scopes = [
+  ['change_one', 'This message alone'],
+  ['change_later', 'This message and the later ones of the topic'],
+  ['change_all', 'All messages of the topic'],
+] as const;
+type Scope = (typeof scopes)[number][0];
+
+interface MoveProps {
+  place: Place & { kind: 'topic' };
+  /** Without a message, all messages of the topic are moved. */
+  messageId: number | undefined;
+}
+
+/** Moves messages to another topic or channel, or gives a topic another name. */
+export default function Move({ place, messageId }: MoveProps) {
+  const session = useSession();
+  const navigate = useNavigate();
+  const model = useSelected((state) => state.model);
+  const [channelId, setChannelId] = useState(place.channelId);
+  const [topic, setTopic] = useState(place.topic);
+  const [scope, setScope] = useState<Scope>(messageId === undefined ? 'change_all' : 'change_later');
+  const [tellsNew, setTellsNew] = useState(true);
+  const [tellsOld, setTellsOld] = useState(false);
+  const task = useTask();
+  const rule = topicRule(model.writing, channelId);
+  const target = topicPlace(channelId, rule === 'empty_topic_only' ? '' : topic.trim());
+  const isSame = channelId === place.channelId && topic.trim() === place.topic;
+  const isMissing = rule === 'disable_empty_topic' && topic.trim() === '';
+  const move = async (): Promise<void> => {
+    const id = messageId ?? (await session.actions.newestOf(place));
+    if (id === undefined || target.kind !== 'topic') return closeDialog();
+    await session.client.updateMessage({
+      message_id: id,
+      propagate_mode: scope,
+      ...(target.topic === place.topic ? {} : { topic: target.topic }),
+      ...(channelId === place.channelId ? {} : { stream_id: channelId }),
+      send_notification_to_new_thread: tellsNew,
+      send_notification_to_old_thread: tellsOld,
+    });
+    const isShown = session.shown !== undefined && keyOf(session.shown.narrow) === keyOf(place);
+    closeDialog();
+    // The page would be empty, or lack what the reader was looking at.
+    if (isShown && scope !== 'change_one') void navigate(linkTo(target, messageId));
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void task.run(move);
+  };
+  return (
+    <Modal title={messageId === undefined ? 'Move or rename the topic' : 'Move messages'}>
+      <form className="stack" onSubmit={submit}>
+        {mayMoveOut(model, place) && <ChannelChoice value={channelId} onChange={setChannelId} />}
+        {rule !== 'empty_topic_only' && mayMoveWithin(model, place) && (
+          <TopicInput
+            channelId={channelId}
+            value={topic}
+            placeholder={rule === 'disable_empty_topic' ? 'Required' : 'general chat'}
+            onChange={setTopic}
+          />
+        )}
+        {messageId !== undefined && (
+          <fieldset className="stack">
+            <legend>What is moved</legend>
+            {scopes.map(([value, label]) => (
+              <label key={value} className="check">
+                <input type="radio" name="scope" checked={scope === value} onChange={() => setScope(value)} />
+                <span>{label}</span>
+              </label>
+            ))}
+          </fieldset>
+        )}
+        <Check label="Say so in the new topic" isOn={tellsNew} onChange={setTellsNew} />
+        <Check label="Say so in the old topic" isOn={tellsOld} onChange={setTellsOld} />
+        <button type="submit" className="primary" disabled={task.isBusy || isSame || isMissing}>
+          Move
+        </button>
+        <Outcome task={task} />
+      </form>
+    </Modal>
+  );
+}
+
+function ChannelChoice({ value, onChange }: { value: number; onChange: (channelId: number) => void }) {
+  const channels = useSelected(({ model }) => model.channels);
+  const sorted = [...channels.values()].sort((a, b) => a.name.localeCompare(b.name));
+  return (
+    <Field label="Channel">
+      <select value={value} onChange={(event) => onChange(Number(event.target.value))}>
+        {sorted.map(({ id, name }) => (
+          <option key={id} value={id}>
+            #{name}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}

@@ -1,0 +1,121 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import type { Model } from '../state/model.ts';
+import { directPlace } from '../state/place.ts';
+import { dateLanguage } from './dates.ts';
+import { ownGroups } from './groups.ts';
+import { linkTo } from './links.ts';
+import { Modal } from './modal.tsx';
+import { peopleNames, personName } from './names.ts';
+import { closeDialog } from './open-dialog.ts';
+import { Outcome } from './outcome.tsx';
+import { accountLink, fieldKinds, optionsOf, type ProfileField, peopleOf, webLink } from './profile-fields.ts';
+import { Rendered } from './rendered.tsx';
+import { roleName } from './roles.ts';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+type Client = ReturnType<typeof useSession>['client'];
+type User = Awaited<ReturnType<Client['getUser']>>['user'];
+type Value = NonNullable<User['profile_data']>[string];
+
+/** What is known of a person. */
+export default function Person({ userId }: { userId: number }) {
+  const { client } = useSession();
+  const model = useSelected((state) => state.model);
+  const navigate = useNavigate();
+  const [known, setKnown] = useState<{ user: User; fields: readonly ProfileField[] }>();
+  const task = useTask();
+  const load = useCallback(async () => {
+    const asked = { user_id_or_email: String(userId), include_custom_profile_fields: true };
+    const [{ user }, { custom_fields: fields }] = await Promise.all([client.getUser(asked), client.getProfileFields()]);
+    setKnown({ user, fields });
+  }, [client, userId]);
+  useEffect(() => void task.run(load), [load]);
+  const write = (): void => {
+    closeDialog();
+    void navigate(linkTo(directPlace([userId], model.ownId)));
+  };
+  return (
+    <Modal title={personName(model, userId)}>
+      {known && <Facts {...known} model={model} />}
+      {!known && task.isBusy && <p role="status">Loading…</p>}
+      <Outcome task={task} />
+      <p className="card-tools">
+        <button type="button" className="primary" onClick={write}>
+          {userId === model.ownId ? 'Write to yourself' : 'Write a direct message'}
+        </button>
+      </p>
+    </Modal>
+  );
+}
+
+function Facts({ user, fields, model }: { user: User; fields: readonly ProfileField[]; model: Model }) {
+  const address = user.delivery_email ?? (user.is_bot ? user.email : undefined);
+  const groups = ownGroups(model).filter(({ members }) => members.has(user.user_id));
+  return (
+    <dl className="facts">
+      <Fact name="Role">{roleOf(user, model)}</Fact>
+      <Fact name="Address">{address && <a href={`mailto:${address}`}>{address}</a>}</Fact>
+      <Fact name="Local time">{localTime(user.timezone)}</Fact>
+      <Fact name="Groups">{groups.map(({ name }) => name).join(', ')}</Fact>
+      {fields.map((field) => {
+        const value = user.profile_data?.[field.id];
+        return (
+          <Fact key={field.id} name={field.name}>
+            {value && value.value !== '' && <FieldValue field={field} value={value} model={model} />}
+          </Fact>
+        );
+      })}
+    </dl>
+  );
+}
+
+/** Nothing, if there is no value. */
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  if (!children) return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd dir="auto">{children}</dd>
+    </>
+  );
+}
+
+function roleOf(user: User, model: Model): string {
+  if (!user.is_active) return 'Deactivated';
+  if (!user.is_bot) return roleName(user.role);
+  return typeof user.bot_owner_id === 'number' ? `Bot of ${personName(model, user.bot_owner_id)}` : 'Bot';
+}
+
+/** The time of day in a time zone; undefined if there is none, or the browser does not know it. */
+function localTime(timeZone: string): string | undefined {
+  if (timeZone === '') return undefined;
+  try {
+    return new Intl.DateTimeFormat(dateLanguage(), { timeStyle: 'short', timeZone }).format(new Date());
+  } catch {
+    return undefined;
+  }
+}
+
+interface FieldValueProps {
+  field: ProfileField;
+  value: Value;
+  model: Model;
+}
+
+function FieldValue({ field, value: { value, rendered_value }, model }: FieldValueProps) {
+  if (field.type === fieldKinds.options) return optionsOf(field).find(({ key }) => key === value)?.text ?? '';
+  if (field.type === fieldKinds.people) return peopleNames(model, peopleOf(value));
+  if (field.type === fieldKinds.account || field.type === fieldKinds.link) {
+    const address = field.type === fieldKinds.link ? webLink(value) : accountLink(field, value);
+    return address === undefined ? (
+      value
+    ) : (
+      <a href={address} target="_blank" rel="noopener noreferrer">
+        {value}
+      </a>
+    );
+  }
+  return rendered_value === undefined ? value : <Rendered html={rendered_value} />;
+}

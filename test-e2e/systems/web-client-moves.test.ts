@@ -1,0 +1,111 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkLook } from '../web-look.ts';
+import { message, openWeb, type PersonName, type Visit, type Web, withoutLimits } from '../web-visit.ts';
+
+/** Moves, resolved topics and forwarded messages in the web client, in Chromium. */
+
+let web: Web;
+beforeAll(async () => {
+  web = await openWeb({ env: withoutLimits });
+});
+afterAll(() => web?.close());
+
+const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
+const send = async (name: PersonName, topic: string, content: string): Promise<number> =>
+  (await web.clientOf(name).sendMessage({ type: 'channel', to: web.general, topic, content })).id;
+const idOf = (name: PersonName): number => web.system.people[name].user_id;
+
+/** Opens the menu of a message. */
+async function openActions(page: Page, text: string): Promise<void> {
+  await message(page, text).hover();
+  await message(page, text).getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: /^Reply/ }).waitFor();
+}
+
+async function leave({ page, faults }: Visit): Promise<void> {
+  expect(faults).toEqual([]);
+  await page.context().close();
+}
+
+test('a topic is resolved and renamed by its menu; the page follows', async () => {
+  await send('member2', 'leak', 'The roof leaks');
+  const visit = await web.visit('member', topicPath('leak'));
+  const { page } = visit;
+  await message(page, 'The roof leaks').waitFor();
+  const menu = page.getByRole('main').getByRole('button', { name: /^Actions on topic/ });
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Mark as resolved' }).click();
+  await page.getByRole('heading', { name: '#general › ✔ leak' }).waitFor();
+  await message(page, 'The roof leaks').waitFor();
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Mark as unresolved' }).click();
+  await page.getByRole('heading', { name: '#general › leak' }).waitFor();
+  await menu.click();
+  await page.getByRole('menuitem', { name: 'Move or rename…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Move or rename the topic' });
+  await dialog.getByLabel('Topic', { exact: true }).fill('roof');
+  await checkLook(page);
+  await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+  await page.getByRole('heading', { name: '#general › roof' }).waitFor();
+  await message(page, 'The roof leaks').waitFor();
+  await leave(visit);
+});
+
+test('a message and the later ones are moved to another channel by keyboard; without permission nothing is offered', async () => {
+  const member = web.clientOf('member');
+  await web.clientOf('owner').createChannel({ name: 'annex', subscribers: [idOf('owner'), idOf('member')] });
+  await send('member2', 'mixed', 'stays here');
+  const second = await send('member2', 'mixed', 'goes away');
+  await send('member2', 'mixed', 'goes too');
+  const visit = await web.visit('member', topicPath('mixed'));
+  const { page } = visit;
+  await page.locator(`[data-message="${second}"]`).focus();
+  await page.keyboard.press('m');
+  const dialog = page.getByRole('dialog', { name: 'Move messages' });
+  await dialog.getByLabel('Channel').selectOption('#annex');
+  await dialog.getByLabel('Topic', { exact: true }).fill('moved');
+  await checkLook(page);
+  await dialog.getByLabel('Topic', { exact: true }).press('Enter');
+  await page.getByRole('heading', { name: '#annex › moved' }).waitFor();
+  await message(page, 'goes away').waitFor();
+  await message(page, 'goes too').waitFor();
+  const place = async (id: number) => (await member.getMessage({ message_id: id })).message as unknown;
+  expect(await place(second)).toMatchObject({ subject: 'moved', display_recipient: 'annex' });
+  await page.goto(web.system.url + topicPath('mixed'));
+  await message(page, 'stays here').waitFor();
+  const owner = web.clientOf('owner');
+  const groups = (await owner.getUserGroups()).user_groups;
+  const nobody = groups.find(({ name }) => name === 'role:nobody')?.id ?? 0;
+  await owner.updateRealm({
+    can_move_messages_between_topics_group: { new: nobody },
+    can_move_messages_between_channels_group: { new: nobody },
+  });
+  const actions = async (): Promise<string[]> => {
+    await openActions(page, 'stays here');
+    const items = await page.getByRole('menuitem').allTextContents();
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    return items.filter((text) => text.startsWith('Move'));
+  };
+  await expect.poll(actions).toEqual([]);
+  await leave(visit);
+});
+
+test('a message is forwarded to a person, quoted and linked', async () => {
+  await send('member2', 'news', 'Read all about it');
+  const visit = await web.visit('member', topicPath('news'));
+  const { page } = visit;
+  await openActions(page, 'Read all about it');
+  await page.getByRole('menuitem', { name: 'Forward…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Forward the message' });
+  await dialog.getByLabel('Direct message').check();
+  await checkLook(page);
+  await dialog.getByLabel('To', { exact: true }).fill(web.system.people.owner.full_name);
+  await dialog.getByLabel('To', { exact: true }).press('Enter');
+  await dialog.getByRole('button', { name: 'Write' }).click();
+  await expect.poll(() => page.locator('#compose').inputValue()).toContain('Read all about it');
+  await page.locator('#compose').press('Enter');
+  await message(page, 'Read all about it').locator('blockquote').waitFor();
+  await leave(visit);
+});
