@@ -197,15 +197,20 @@ function Manage({ group }: { group: Group }) {
   const { client } = useSession();
   const [name, setName] = useState(group.name);
   const [description, setDescription] = useState(group.description);
+  /** The values before any change. Only changed values are sent, because somebody else may change the others. */
+  const [before, setBefore] = useState({ name, description });
   const task = useTask();
   const update = (changes: Changes) => client.updateUserGroup({ user_group_id: group.id, ...changes });
   const changed = {
-    ...(name === group.name ? {} : { name }),
-    ...(description === group.description ? {} : { description }),
+    ...(name === before.name ? {} : { name }),
+    ...(description === before.description ? {} : { description }),
   };
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    void task.run(() => update(changed), 'Saved.');
+    void task.run(async () => {
+      await update(changed);
+      setBefore({ name, description });
+    }, 'Saved.');
   };
   return (
     <>

@@ -186,13 +186,20 @@ function FieldCard({ field, isBusy, isFirst, isLast, onMove, onRemove, onSave }:
 type FieldFormProps = Pick<FieldCardProps, 'field' | 'isBusy' | 'onSave'>;
 
 function FieldForm({ field, isBusy, onSave }: FieldFormProps) {
-  const before = optionsOf(field);
+  /** As the form was opened. Only changed values are sent, because somebody else may change the others. */
+  const [before] = useState(field);
+  const options = optionsOf(field);
+  const texts = optionsOf(before).map(({ text }) => text);
   const [name, setName] = useState(field.name);
   const [hint, setHint] = useState(field.hint);
-  const [lines, setLines] = useState(before.map(({ text }) => text).join('\n'));
+  const [lines, setLines] = useState(texts.join('\n'));
   const save = (event: FormEvent): void => {
     event.preventDefault();
-    onSave({ name, hint, ...(field.type === fieldKinds.options ? { field_data: optionData(lines, before) } : {}) });
+    onSave({
+      ...(name === before.name ? {} : { name }),
+      ...(hint === before.hint ? {} : { hint }),
+      ...(lines === texts.join('\n') ? {} : { field_data: optionData(lines, options) }),
+    });
   };
   return (
     <form className="stack panel" onSubmit={save}>
