@@ -22,7 +22,7 @@ const connecting: Readonly<Record<string, 'configured servers' | 'addresses of u
   'libs/database/src/connection.ts': 'configured servers',
   'libs/database/src/database.ts': 'configured servers',
   'libs/database/src/migrate.ts': 'configured servers',
-  'libs/database/src/reach.ts': 'configured servers',
+  'libs/database/src/wait-for-postgres.ts': 'configured servers',
   'libs/event-log/src/redis.ts': 'configured servers',
   'libs/service-kit/src/bus-connection.ts': 'configured servers',
   'services/messaging/src/external-content/fetch-media.ts': 'addresses of users',

@@ -134,7 +134,7 @@ async function typecheck() {
   );
 }
 
-/** Formatting, lint rules, unused files, packages and exports, unregistered advisory locks, layout and sizes. */
+/** Formatting, lint rules, unused code, unregistered advisory locks, undeclared events, layout and sizes. */
 async function lint() {
   const tool = (name) => join(root, 'node_modules', '.bin', name);
   const code = await run(tool('biome'), ['check', '.', ...args]);
@@ -142,6 +142,7 @@ async function lint() {
   return (
     (await run(tool('knip'), ['--no-config-hints'])) ||
     (await node(['deploy/local/lint-locks.ts'])) ||
+    (await node(['deploy/local/lint-events.ts'])) ||
     node(['deploy/local/lint-layout.ts'])
   );
 }

@@ -39,3 +39,9 @@ test('an operation whose handler lies elsewhere is not found', () => {
   expect(needed.get('removeReaction')).toBe(1);
   expect(needed.get('addReaction')).toBe(Number.POSITIVE_INFINITY);
 });
+
+test('a handler whose operation clients know by another word is found by the path', () => {
+  const paths = ['services/users/src/settings/settings.ts', 'services/users/src/settings/zcommand.ts'];
+  const operation = { name: 'run-command', service: 'users', http: { path: '/zcommand' } };
+  expect(guessesOf(operation, paths)).toEqual([paths[1]]);
+});

@@ -14,6 +14,7 @@ const folderOf: Readonly<Record<string, string>> = {
   mark_topic_as_read: 'message-flags',
   submessage: 'submessages',
   user_uploads: 'attachments',
+  tus: 'resumable-uploads',
   members: 'subscriptions',
   icon: 'realm-pictures',
   logo: 'realm-pictures',
@@ -51,8 +52,9 @@ interface Described {
 }
 
 /**
- * Files in which somebody who knows the rule looks for the handler of an operation, in order: the file named after the operation or
- * after what it is about, then the file named after the folder of the resource. Only files that exist are guesses.
+ * Files in which somebody who knows the rule looks for the handler of an operation, in order: those named after the
+ * operation or what it is about, then those named after the folder of the resource or another part of the path. Only
+ * files that exist are guesses.
  */
 export function guessesOf({ name, service, http, page }: Described, paths: readonly string[]): string[] {
   const own = paths.filter((path) => path.startsWith(`services/${service}/src/`) && !path.includes('/model/'));
@@ -64,9 +66,10 @@ export function guessesOf({ name, service, http, page }: Described, paths: reado
   const folders = [name, ...segments.reverse()].map((segment) => folderOf[segment] ?? segment.replaceAll('_', '-'));
   const files = [
     ...named.flatMap((form) => own.filter((path) => path.endsWith(`/${form}.ts`))),
-    ...folders.flatMap((folder) =>
-      own.filter((path) => path.endsWith(`/src/${folder}/${folder}.ts`) || path.endsWith(`/src/${folder}.ts`)),
-    ),
+    ...folders.flatMap((folder) => [
+      ...own.filter((path) => path.endsWith(`/src/${folder}/${folder}.ts`) || path.endsWith(`/src/${folder}.ts`)),
+      ...own.filter((path) => path.endsWith(`/${folder}.ts`)),
+    ]),
   ];
   return [...new Set(files)];
 }

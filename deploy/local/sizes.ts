@@ -13,8 +13,6 @@ export const largeSources: ReadonlyMap<string, string> = new Map([
   ['test-e2e/fuzz/requests/worst-inputs.ts', 'table'],
   ['test-e2e/tests/realm/client-state.ts', 'one case for each event'],
   ['test-e2e/tests/channels/model.ts', 'one case for each event'],
-  ['services/gateway/src/http/gateway-metrics.ts', 'table'],
-  ['services/gateway/src/service.ts', 'wiring'],
   ['test-e2e/containers/cluster.ts', 'starts one container after another'],
   ['test-e2e/systems/other-settings/mails.ts', 'a list of independent tests of one system'],
   ['test-e2e/tests/channels/secrecy.test.ts', 'one conversation, read by everybody after each step'],

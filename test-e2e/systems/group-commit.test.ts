@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogEvent } from '@natter/contracts';
 import {
-  BasisChanged,
   createCommitter,
   createDatabase,
   createGates,
@@ -13,6 +12,7 @@ import {
   migrate,
   serviceUrl,
   sql,
+  VersionsChanged,
 } from '@natter/database';
 import { bringServers, type Servers } from '@natter/local';
 import pg from 'pg';
@@ -115,7 +115,7 @@ test('of realms that are committed together, one is refused, one waits, and the 
     write('stale', stale, { 'actor:7': 1 }),
     write('locked', locked),
   ];
-  await expect(second).rejects.toEqual(new BasisChanged('actor:7'));
+  await expect(second).rejects.toEqual(new VersionsChanged('actor:7'));
   expect(await first).toEqual({ id: 1 });
   expect(ended).not.toContain('locked');
   expect(await recorded(stale)).toEqual([]);
@@ -142,7 +142,7 @@ test('of several writes of a realm, only those with outdated versions are refuse
     commits(other, decided('fine')),
   ]);
   expect(all).toMatchObject([
-    { status: 'rejected', reason: new BasisChanged('actor:7') },
+    { status: 'rejected', reason: new VersionsChanged('actor:7') },
     { status: 'fulfilled', value: { id: 1 } },
     { status: 'fulfilled', value: { id: 1 } },
   ]);
@@ -203,7 +203,7 @@ test('while versions change, two processes leave no gap and commit nothing on an
             const { id } = (await commits(realm, decided(key, { 'actor:1': version }))) as { id: number };
             answered.push({ realm, key, id });
           } catch (error) {
-            expect(error).toBeInstanceOf(BasisChanged);
+            expect(error).toBeInstanceOf(VersionsChanged);
             refused++;
           }
         }),

@@ -30,9 +30,9 @@ test('a bot for incoming webhooks calls what is declared for it, and what asks n
 });
 
 test('only operations with an actor ask for a role or a permission, on current versions', () => {
-  for (const { name, caller, role, permission, botRefusal, copies } of operations) {
+  for (const { name, caller, role, permission, botRefusal, projections } of operations) {
     if (role || permission) expect(['user', 'human'], name).toContain(caller);
-    if (role || permission || caller === 'human') expect(copies, name).toBe('current');
+    if (role || permission || caller === 'human') expect(projections, name).toBe('current');
     if (botRefusal !== undefined) expect(caller, name).toBe('human');
   }
 });

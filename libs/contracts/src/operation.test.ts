@@ -15,5 +15,5 @@ test('an operation whose events repeat a whole list weighs ten at least', () => 
     ['alert_words', 'muted_users', 'realm_emoji', 'realm_linkifiers'].some((type) => events.includes(type)),
   );
   expect(repeating.length).toBeGreaterThan(6);
-  for (const { name, cost } of repeating) expect(cost, name).toBeGreaterThanOrEqual(10);
+  for (const { name, weight } of repeating) expect(weight, name).toBeGreaterThanOrEqual(10);
 });

@@ -5,7 +5,7 @@ import { operations } from './index.ts';
 function weightOf(name: string, params: Record<string, unknown>): number {
   const operation = operations.find((one) => one.name === name);
   if (!operation) throw new Error(`no operation ${name}`);
-  return operation.cost + Math.floor(operation.weigh?.(params as never) ?? 0);
+  return operation.weight + Math.floor(operation.weigh?.(params as never) ?? 0);
 }
 
 const ids = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);

@@ -31,7 +31,7 @@ export class KeyTaken extends Error {
 export const isKeyTaken = (error: unknown): boolean =>
   error instanceof Error && 'constraint' in error && error.constraint === 'idempotency_pkey';
 
-/** The realm whose key has a row already, if the error tells it. */
+/** The realm whose key has a row already, if the error names it. */
 export function realmOfTakenKey(error: unknown): number | undefined {
   if (!isKeyTaken(error) || !(error instanceof Error) || !('detail' in error)) return undefined;
   // "Key (realm_id, user_id, key)=(1, 7, …) already exists.", in the language of the server.

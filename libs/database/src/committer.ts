@@ -7,7 +7,7 @@ import { currentDeadline } from './deadline.ts';
 import { type Answered, takeBatch, type Waiting } from './decided-writes.ts';
 import { createRealmCommits, isOutage, type SharedBatch } from './realm-commits.ts';
 import { traced } from './trace.ts';
-import { BasisChanged, type OnAppended } from './unit-of-work.ts';
+import { type OnAppended, VersionsChanged } from './unit-of-work.ts';
 
 /** Returns the answer of the request. Throws `KeyTaken` if the key of `claim` has an answer. */
 export type Commit = <N extends string, R extends object>(
@@ -192,7 +192,7 @@ export function createCommitter(
   /** An expected version has changed. Alone, the writes that do not expect it are committed. */
   function refuse(line: Line, batch: readonly Waiting[], key: string): void {
     if (batch.length > 1) return void commitAlone(line, batch);
-    for (const item of batch) item.reject(new BasisChanged(key));
+    for (const item of batch) item.reject(new VersionsChanged(key));
     line.returned = 0;
     makeReady(line);
   }

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import { createBatcher } from './batcher.ts';
 import { databaseOn } from './database.ts';
 import { withDeadline } from './deadline.ts';
-import { together } from './together.ts';
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 const client = {
@@ -76,7 +76,9 @@ test('all attempts of a request wait for PostgreSQL for some five seconds togeth
 });
 
 test('a look-up that requests share waits no longer than the first of them', async () => {
-  const ask = together((_: number[]) => unreachable().connect(async ({ query }) => (await query('SELECT 1')).rows));
+  const ask = createBatcher((_: number[]) =>
+    unreachable().connect(async ({ query }) => (await query('SELECT 1')).rows),
+  );
   const late = async () => {
     await unreachable()
       .connect(({ query }) => query('SELECT 1'))

@@ -195,7 +195,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
 
   async function apply(work: Work, mine: Claim, limit: number, reached: (number: number) => void) {
     const { dropped, events, number } = mine;
-    if (mine.position < dropped) await tellMissing(work, dropped);
+    if (mine.position < dropped) await reportMissing(work, dropped);
     const until = performance.now() + longestBatchMs;
     /** The last event that was handled, if the transaction ends before the last of the batch. */
     let endedAt: number | undefined;
@@ -243,7 +243,7 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
    * Events are kept until every consumer has read them, so this consumer is new in an existing realm: its projection
    * lacks earlier events.
    */
-  async function tellMissing(work: Work, dropped: number): Promise<void> {
+  async function reportMissing(work: Work, dropped: number): Promise<void> {
     const text = `Events up to ${dropped} are no longer in the log; what this consumer keeps begins after them`;
     onError(new Error(text), { consumer: name, realmId: work.realmId });
     await parked.insert(work, dropped, text);

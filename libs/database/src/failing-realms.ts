@@ -15,7 +15,7 @@ const classesOfData = new Set(['21', '22', '23', '54', 'P0']);
 export function isCausedByEvent(error: unknown): boolean {
   if (error instanceof ChatError) return error.status < 500;
   if (isConnectionFailure(error)) return false;
-  if (error instanceof Error && error.name === 'BasisChanged') return false;
+  if (error instanceof Error && error.name === 'VersionsChanged') return false;
   const code = sqlState(error);
   // Without an SQLSTATE it is an error of the handler itself.
   return code === undefined || code.length !== 5 || classesOfData.has(code.slice(0, 2));

@@ -1,34 +1,38 @@
 import { createHash } from 'node:crypto';
 
-export interface Owner {
+/**
+ * For whom work runs, the unit of fairness: a user of a realm. The gateway counts bots as their owner. `realmId` and
+ * `userId` are 0 for work of the service itself, and below 0 without an account.
+ */
+export interface Tenant {
   realmId: number;
   userId: number;
 }
 
 /**
- * Few, so that an attacker with many networks fills no memory; several, so that one network delays the logins of few
- * others.
+ * Few, so that an attacker with many networks cannot fill the memory; several, so that one network delays the logins of
+ * few others.
  */
 const networkGroups = 256;
 
 /**
- * The owner of a request without an account: a group of networks. All of them take turns as one realm, whichever realms
- * they address, because a client chooses the realm by the `Host` header.
+ * The tenant of a request without an account is a group of networks. All these groups take turns as one realm, whichever
+ * realms they address, because a client chooses the realm by the `Host` header.
  */
-export const ownerWithoutAccount = (network: string): Owner => ({
+export const tenantWithoutAccount = (network: string): Tenant => ({
   realmId: -1,
   userId: -1 - (createHash('sha256').update(network).digest().readUInt32BE() % networkGroups),
 });
 
 interface Realm<T> {
   size: number;
-  /** An item is in a box of its own: equal items stay apart. */
+  /** Each item has its own wrapper, so that equal items are distinct. */
   users: Map<number, Set<{ item: T }>>;
 }
 
 /**
- * Takes turns between realms, and within a realm between its users: many tasks of one delay those of others by one each. No realm
- * holds more than what it leaves free, so that one that fills its part shuts out no other.
+ * Takes turns between realms, and within a realm between its users: many items of one delay those of others by one each.
+ * A realm may add an item only while it has fewer than are free, so that one realm cannot fill the queue.
  */
 export class FairQueue<T> {
   readonly #realms = new Map<number, Realm<T>>();
@@ -47,8 +51,8 @@ export class FairQueue<T> {
     return this.#realms.get(realmId)?.size ?? 0;
   }
 
-  /** Returns what takes the item out of the queue again, if it is still there. Undefined when there is no room. */
-  push({ realmId, userId }: Owner, item: T): (() => void) | undefined {
+  /** Returns a function that removes the item if it is still in the queue; undefined if there is no room. */
+  push({ realmId, userId }: Tenant, item: T): (() => void) | undefined {
     const realm = this.#realms.get(realmId) ?? { size: 0, users: new Map() };
     if (realm.size >= this.#maxSize - this.#size) return undefined;
     const items = realm.users.get(userId) ?? new Set();
@@ -67,7 +71,7 @@ export class FairQueue<T> {
     };
   }
 
-  /** The next item, of the realms that may have a turn. */
+  /** Removes the next item, among the realms that may have a turn. */
   shift(mayHaveTurn: (realmId: number) => boolean = () => true): T | undefined {
     const [realmId, realm] = first(this.#realms, mayHaveTurn);
     const [userId, items] = first(realm?.users);

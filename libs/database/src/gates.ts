@@ -98,7 +98,7 @@ export function createGates(database: Database, schema: string, maxHolds: number
       if (!isAlone(schema)) {
         // The owner of a gate takes it only for its units, so that its decisions do not wait for each other.
         const locks = locksOf((owner) => owners.has(owner) && owner !== schema, realmId);
-        return locks === '' ? work() : together(locks, work);
+        return locks === '' ? work() : shareHold(locks, work);
       }
       if (passing.getStore() === realmId) return work();
       const locks = locksOf((owner) => owners.has(owner) || owner === schema, realmId);
@@ -164,7 +164,7 @@ export function createGates(database: Database, schema: string, maxHolds: number
     turns.delete(realmId);
   }
 
-  async function together<R>(locks: string, work: () => Promise<R>): Promise<R> {
+  async function shareHold<R>(locks: string, work: () => Promise<R>): Promise<R> {
     const hold = shared.get(locks) ?? openShared(locks);
     hold.members++;
     try {

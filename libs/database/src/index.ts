@@ -3,6 +3,7 @@
  * that returned is committed. One that threw is not, unless the connection was lost at COMMIT: then the outcome is
  * unknown, and the caller may retry only with an idempotency key. Handlers may run more than once.
  */
+export * from './batcher.ts';
 export * from './claim.ts';
 export * from './committer.ts';
 export * from './consumer.ts';
@@ -10,7 +11,7 @@ export { addCost, withCost } from './cost.ts';
 export * from './database.ts';
 export * from './deadline.ts';
 export type { Answered, Decided } from './decided-writes.ts';
-export { FairQueue, type Owner, ownerWithoutAccount } from './fair-queue.ts';
+export { FairQueue, type Tenant, tenantWithoutAccount } from './fair-queue.ts';
 export { createGates, type GateOwner, type Gates, gateOwnerOf } from './gates.ts';
 export { inBatches } from './in-batches.ts';
 export * from './lanes.ts';
@@ -18,12 +19,11 @@ export { lock, lockFor, tryDatabaseLock, tryLock } from './lock.ts';
 export * from './migrate.ts';
 export * from './numbered.ts';
 export { createPatience } from './patience.ts';
-export { untilMigrated } from './reach.ts';
 export * from './room.ts';
 export * from './snapshot.ts';
 export * from './sql-state.ts';
-export * from './together.ts';
-export { withOwner } from './turns.ts';
+export { asTenant } from './turns.ts';
 export * from './unit-of-work.ts';
+export { untilMigrated } from './wait-for-postgres.ts';
 export * from './waiting-tasks.ts';
 export type { Handled, Work } from './work.ts';

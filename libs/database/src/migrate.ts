@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { sessionLockText } from './lock.ts';
-import { connectWhenThere, migratedTo } from './reach.ts';
 import { sqlState } from './sql-state.ts';
+import { connectWithRetry, migratedTo } from './wait-for-postgres.ts';
 
 const folder = new URL('../migrations/', import.meta.url);
 
@@ -28,7 +28,7 @@ export async function migrate(
   log: (line: string) => void,
   { passwords = 'all', waitSeconds = 0 }: { passwords?: 'all' | 'missing'; waitSeconds?: number } = {},
 ): Promise<void> {
-  const client = await connectWhenThere(url, { seconds: waitSeconds, log });
+  const client = await connectWithRetry(url, { seconds: waitSeconds, log });
   try {
     await client.query(sessionLockText('migrations'));
     await client.query(migrationTable);

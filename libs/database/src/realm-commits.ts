@@ -1,5 +1,5 @@
 import { ChatError } from '@natter/contracts';
-import { appendTogether, itemOf, type Outcome, type Share } from './append-together.ts';
+import { appendMany, itemOf, type Outcome, type Share } from './append-many.ts';
 import { insertNumberedAnswers } from './claim.ts';
 import { costOfStatement } from './cost.ts';
 import type { Database } from './database.ts';
@@ -9,7 +9,7 @@ import { isRow } from './numbered.ts';
 import { sharedPatience } from './patience.ts';
 import { isTransient } from './prepared.ts';
 import { isConnectionFailure, isRefusedForNow } from './sql-state.ts';
-import { withOwner, withPriority } from './turns.ts';
+import { asTenant, withPriority } from './turns.ts';
 import { appendAndCommit, type OnAppended, openUnit } from './unit-of-work.ts';
 
 /** The batch of a realm in a transaction with batches of other realms. */
@@ -64,7 +64,7 @@ export function createRealmCommits(database: Database, schema: string, onAppende
   }
 
   function commitBatch(realmId: number, batch: readonly Waiting[]): Promise<void> {
-    return withOwner({ realmId, userId: 0 }, () => untilFirstDeadline(batch, () => commitWithin(realmId, batch)));
+    return asTenant({ realmId, userId: 0 }, () => untilFirstDeadline(batch, () => commitWithin(realmId, batch)));
   }
 
   async function commitWithin(realmId: number, batch: readonly Waiting[]): Promise<void> {
@@ -94,7 +94,7 @@ export function createRealmCommits(database: Database, schema: string, onAppende
       untilFirstDeadline(all, () =>
         database.connect((connection) => {
           begunAt = performance.now();
-          return appendTogether(connection, schema, shares);
+          return appendMany(connection, schema, shares);
         }),
       ),
     );

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { withDeadline } from './deadline.ts';
-import { createTurns, withOwner, withPriority } from './turns.ts';
+import { asTenant, createTurns, withPriority } from './turns.ts';
 
 test('places go to realms in turn, and a request that gives up takes none', async () => {
   const turns = createTurns(1);
   const order: string[] = [];
   const giveBack = await withDeadline(5_000, (deadline) => turns.take(deadline));
   const work = (realmId: number, name: string, ms = 5_000) =>
-    withOwner({ realmId, userId: 1 }, () =>
+    asTenant({ realmId, userId: 1 }, () =>
       withDeadline(ms, async (deadline) => {
         const done = await turns.take(deadline);
         order.push(name);
@@ -28,7 +28,7 @@ test('places go to realms in turn, and a request that gives up takes none', asyn
 test('a realm whose work holds its places for long leaves some to the others', async () => {
   const turns = createTurns(10);
   const take = (realmId: number) =>
-    withOwner({ realmId, userId: 1 }, () => withDeadline(5_000, (deadline) => turns.take(deadline)));
+    asTenant({ realmId, userId: 1 }, () => withDeadline(5_000, (deadline) => turns.take(deadline)));
   let held = 0;
   const heavy = Array.from({ length: 30 }, async () => {
     const giveBack = await take(66);
@@ -48,7 +48,7 @@ test('a realm whose work holds its places for long leaves some to the others', a
 test('however many realms hold places for long, another realm gets one', async () => {
   const turns = createTurns(10);
   const take = (realmId: number) =>
-    withOwner({ realmId, userId: 1 }, () => withDeadline(5_000, (deadline) => turns.take(deadline)));
+    asTenant({ realmId, userId: 1 }, () => withDeadline(5_000, (deadline) => turns.take(deadline)));
   const heavy = Array.from({ length: 30 }, (_, index) => take(66 + (index % 2)));
   await Promise.resolve();
   expect(turns.waiting).toBe(30 - 9);
@@ -62,7 +62,7 @@ test('however many realms hold places for long, another realm gets one', async (
 test('a realm alone has nearly all places, and work that others wait for has any', async () => {
   const turns = createTurns(10);
   const take = () => withDeadline(20, (deadline) => turns.take(deadline));
-  const ofRealm = () => withOwner({ realmId: 1, userId: 1 }, take);
+  const ofRealm = () => asTenant({ realmId: 1, userId: 1 }, take);
   for (let count = 0; count < 8; count++) await ofRealm();
   await expect(ofRealm()).rejects.toThrow();
   await withPriority(ofRealm);

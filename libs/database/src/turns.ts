@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Deadline } from './deadline.ts';
-import type { Owner } from './fair-queue.ts';
+import type { Tenant } from './fair-queue.ts';
 import { WaitingTasks } from './waiting-tasks.ts';
 
-const storage = new AsyncLocalStorage<Owner>();
+const storage = new AsyncLocalStorage<Tenant>();
 /** Work of the service itself: consumers, sweeps, timers. */
-export const background: Owner = { realmId: 0, userId: 0 };
+export const background: Tenant = { realmId: 0, userId: 0 };
 
 /** Runs work on behalf of a user: when it waits for a limited resource, realms and their users take turns. */
-export const withOwner = <R>(owner: Owner, work: () => R): R => storage.run(owner, work);
+export const asTenant = <R>(tenant: Tenant, work: () => R): R => storage.run(tenant, work);
 
 const priority = new AsyncLocalStorage<boolean>();
 
@@ -55,13 +55,13 @@ export function createTurns(places: number): Turns {
 
   return {
     async take(deadline) {
-      const owner = storage.getStore() ?? background;
+      const tenant = storage.getStore() ?? background;
       const isUrgent = priority.getStore() ?? false;
-      if (free > 0 && (isUrgent || mayHaveTurn(owner.realmId))) occupy(owner.realmId);
-      else await (isUrgent ? urgent : tasks).wait(owner, () => occupy(owner.realmId), deadline);
+      if (free > 0 && (isUrgent || mayHaveTurn(tenant.realmId))) occupy(tenant.realmId);
+      else await (isUrgent ? urgent : tasks).wait(tenant, () => occupy(tenant.realmId), deadline);
       let isTaken = true;
       return () => {
-        if (isTaken) vacate(owner.realmId);
+        if (isTaken) vacate(tenant.realmId);
         isTaken = false;
       };
     },

@@ -38,26 +38,26 @@ export type OnAppended = (appended: Appended) => void;
 
 /**
  * Runs `handler` in one transaction and commits its events with it. The handler makes no bus call and may run again
- * (deadlock, serialization failure). Throws `BasisChanged` if an expected version has changed: the caller refreshes its
+ * (deadlock, serialization failure). Throws `VersionsChanged` if an expected version has changed: the caller refreshes its
  * data and decides again. Throws `KeyTaken` if the key of `claim` has an answer.
  */
 export type UnitOfWork = <R>(options: UnitOptions, handler: (work: Work) => Promise<R>) => Promise<R>;
 
-export class BasisChanged extends Error {
+export class VersionsChanged extends Error {
   /** A changed version is held by its gate during the next attempt; a changed row is read again. */
   readonly of: 'version' | 'row';
   readonly key: string;
 
   constructor(key: string, of: 'version' | 'row' = 'version') {
-    super(`basis changed: ${key}`);
+    super(`an expected version has changed: ${key}`);
     this.key = key;
     this.of = of;
-    this.name = 'BasisChanged';
+    this.name = 'VersionsChanged';
   }
 }
 
 /** Another attempt holds the gate of the versions that this unit bumps. */
-class GateHeld extends BasisChanged {}
+class GateHeld extends VersionsChanged {}
 
 export const numbersRow = z.object({
   first: z.number(),
@@ -157,9 +157,9 @@ export function openUnit({ query, deadline }: Connection, realmId: number, idleM
         throw new ChatError('REQUEST_TOO_LARGE', 'The request changes too much at once');
       return unit.events.push(traced(event)) - 1;
     },
-    restOn: (basis) => {
-      for (const [key, version] of Object.entries(basis)) {
-        if ((unit.basis[key] ?? version) !== version) throw new BasisChanged(key);
+    expectVersions: (versions) => {
+      for (const [key, version] of Object.entries(versions)) {
+        if ((unit.basis[key] ?? version) !== version) throw new VersionsChanged(key);
         unit.basis[key] = version;
       }
     },
@@ -202,7 +202,7 @@ export async function appendAndCommit(
       const { message } = error as Error;
       throw message.startsWith('gate ')
         ? new GateHeld(message)
-        : new BasisChanged(message.replace(/^basis changed: /, ''));
+        : new VersionsChanged(message.replace(/^basis changed: /, ''));
     }
     return refuseTakenKey(error);
   }

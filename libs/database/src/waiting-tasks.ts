@@ -1,8 +1,8 @@
 import { ChatError } from '@natter/contracts';
 import { currentDeadline, type Deadline, tooLate } from './deadline.ts';
-import { FairQueue, type Owner } from './fair-queue.ts';
+import { FairQueue, type Tenant } from './fair-queue.ts';
 
-/** Tasks that wait for their turn. A task whose deadline ends leaves at once: only tasks that may still start are counted. */
+/** Tasks that wait for their turn. A task is removed at its deadline, so the size counts tasks that can still start. */
 export class WaitingTasks {
   readonly #queue: FairQueue<() => void>;
 
@@ -19,17 +19,17 @@ export class WaitingTasks {
   }
 
   /**
-   * Resolves when `startNext` chose the task, after it called `begin`. Rejects with SERVICE_UNAVAILABLE at the deadline, and where the
-   * realm has no room.
+   * Resolves after `startNext` chose the task and called `begin`. Rejects with SERVICE_UNAVAILABLE at the deadline, or if
+   * the realm has no room.
    */
-  wait(owner: Owner, begin: () => void, deadline: Deadline | undefined = currentDeadline()): Promise<void> {
+  wait(tenant: Tenant, begin: () => void, deadline: Deadline | undefined = currentDeadline()): Promise<void> {
     return new Promise((resolve, reject) => {
-      const leave = this.#queue.push(owner, () => {
+      const leave = this.#queue.push(tenant, () => {
         stop?.();
         begin();
         resolve();
       });
-      if (!leave) return reject(overloaded('too much waits'));
+      if (!leave) return reject(overloaded('too many tasks wait'));
       const stop = deadline?.onEnd(() => {
         leave();
         reject(tooLate());
@@ -37,7 +37,7 @@ export class WaitingTasks {
     });
   }
 
-  /** Starts the next task of the realms that may have a turn. False: there is none. */
+  /** Starts the next task of the realms that may have a turn; returns whether there was one. */
   startNext(mayHaveTurn?: (realmId: number) => boolean): boolean {
     const start = this.#queue.shift(mayHaveTurn);
     start?.();

@@ -8,7 +8,7 @@ export interface Work extends Executor {
   /** Announces a change; returns its offset from the first number of this unit. */
   emit(event: LogEvent): number;
   /** Adds expected versions: they must still be current at the commit. */
-  restOn(basis: Record<string, number>): void;
+  expectVersions(versions: Record<string, number>): void;
   /** Increments the version of this key, which invalidates decisions based on it. */
   bump(key: string): void;
   /**

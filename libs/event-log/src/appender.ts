@@ -119,10 +119,10 @@ export function createAppender(options: AppenderOptions): Appender {
     data = entries.map(entryData),
     behind?: { number: number; n: number },
   ): Promise<void> {
-    for (const portion of portions(entries, data)) await tell(realmId, behind ? { ...portion, behind } : portion);
+    for (const portion of portions(entries, data)) await send(realmId, behind ? { ...portion, behind } : portion);
   }
 
-  async function tell(realmId: number, hint: object): Promise<void> {
+  async function send(realmId: number, hint: object): Promise<void> {
     const signer = await options.signer();
     options.publish(logSubject(realmId), signer ? signHint(signer, realmId, hint) : JSON.stringify(hint));
   }
@@ -185,7 +185,7 @@ export function createAppender(options: AppenderOptions): Appender {
       const [status] = await write(realmId, missing, { isFromRecord: true, onWritten: announce }).catch(
         async (error: unknown) => {
           // The process that committed the entries may have died before it announced them.
-          await tell(realmId, { upTo: last.number });
+          await send(realmId, { upTo: last.number });
           throw error;
         },
       );
@@ -201,7 +201,7 @@ export function createAppender(options: AppenderOptions): Appender {
       const place = await promptly(asked).catch((error: unknown) => void options.onError(error));
       if (!place) break;
       const [number = 0, n = 0, mark = 0] = place;
-      if (number > 0) return tell(realmId, { entries: [{ number, n, mark, previousMark: 0, at, event }] });
+      if (number > 0) return send(realmId, { entries: [{ number, n, mark, previousMark: 0, at, event }] });
       // The stream must end at a number after which no ephemeral ids were assigned.
       await options.commit(realmId, tick);
       await new Promise((resolve) => setTimeout(resolve, 5 * 4 ** attempt));

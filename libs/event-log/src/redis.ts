@@ -29,7 +29,7 @@ export interface LogRedis {
     args: [userId: number, by: string, secondsToLive: number],
   ): Promise<[string | null, number, string | null]>;
   /**
-   * Spends a cost from budgets. `args`: the cost, then limit and seconds to live of each budget. Returns the amount
+   * Spends a weight from budgets. `args`: the weight, then limit and seconds to live of each budget. Returns the amount
    * spent of the first budget, and which budget refused.
    */
   rateScript(keys: readonly string[], args: readonly number[]): Promise<[number, number]>;

@@ -1,4 +1,4 @@
-import type { Owner } from '@natter/database';
+import type { Tenant } from '@natter/database';
 import { LRUCache } from 'lru-cache';
 
 interface Allowance {
@@ -32,31 +32,31 @@ export class RenderBudget {
     this.#now = now;
   }
 
-  allows(owner: Owner): boolean {
-    if (this.#totalOf(owner).leftMs <= 0) return false;
-    return this.#ownOf(owner).leftMs > 0 || this.#sharedOf(owner).leftMs > 0;
+  allows(tenant: Tenant): boolean {
+    if (this.#totalOf(tenant).leftMs <= 0) return false;
+    return this.#ownOf(tenant).leftMs > 0 || this.#sharedOf(tenant).leftMs > 0;
   }
 
-  charge(owner: Owner, cpuMs: number): void {
-    const bucket = this.#ownOf(owner);
-    const common = this.#sharedOf(owner);
+  charge(tenant: Tenant, cpuMs: number): void {
+    const bucket = this.#ownOf(tenant);
+    const common = this.#sharedOf(tenant);
     const fromOwn = Math.min(Math.max(bucket.leftMs, 0), cpuMs);
     const fromCommon = Math.min(common.leftMs, cpuMs - fromOwn);
     common.leftMs -= fromCommon;
     // The amount that no budget covered is charged to the user.
     bucket.leftMs -= cpuMs - fromCommon;
-    this.#totalOf(owner).leftMs -= cpuMs;
+    this.#totalOf(tenant).leftMs -= cpuMs;
   }
 
-  #ownOf({ realmId, userId }: Owner): Bucket {
+  #ownOf({ realmId, userId }: Tenant): Bucket {
     return this.#filled(this.#users, `${realmId}:${userId}`, own);
   }
 
-  #sharedOf({ realmId }: Owner): Bucket {
+  #sharedOf({ realmId }: Tenant): Bucket {
     return this.#filled(this.#shared, realmId, shared);
   }
 
-  #totalOf({ realmId }: Owner): Bucket {
+  #totalOf({ realmId }: Tenant): Bucket {
     return this.#filled(this.#totals, realmId, total);
   }
 

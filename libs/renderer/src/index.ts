@@ -6,7 +6,7 @@
  * what the author may see.
  */
 
-import type { Owner } from '@natter/database';
+import type { Tenant } from '@natter/database';
 import type { Linkifier, RenderContext, TopicLink } from '@natter/markdown';
 import { emptyContext, renderPlain, topicLinks } from '@natter/markdown/render';
 import { RenderBudget } from './budget.ts';
@@ -16,7 +16,7 @@ import { createWorkerPool, type Limits, type RenderLimit, type WorkerPool } from
 export { emptyContext } from '@natter/markdown/render';
 export type { RenderedMessage } from './jobs.ts';
 export type { RenderLimit } from './worker-pool.ts';
-export type Author = Owner;
+export type Author = Tenant;
 
 export interface Renderer {
   render(author: Author, content: string, context: RenderContext, topic?: string): Promise<RenderedMessage>;

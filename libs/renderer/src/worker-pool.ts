@@ -1,4 +1,4 @@
-import { FairQueue, type Owner } from '@natter/database';
+import { FairQueue, type Tenant } from '@natter/database';
 import { Piscina } from 'piscina';
 import type { RenderBudget } from './budget.ts';
 import type { Job, Jobs } from './jobs.ts';
@@ -9,7 +9,7 @@ export type RenderLimit = 'budget' | 'queue' | 'wait' | 'cpu' | 'wall' | 'output
 type Outcome<R> = { result: R } | { unfinished: RenderLimit };
 
 export interface WorkerPool {
-  run<N extends keyof Jobs>(owner: Owner, job: Job<N>): Promise<Outcome<Jobs[N]['result']>>;
+  run<N extends keyof Jobs>(tenant: Tenant, job: Job<N>): Promise<Outcome<Jobs[N]['result']>>;
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface Limits {
 }
 
 interface Waiting {
-  owner: Owner;
+  tenant: Tenant;
   job: Job;
   since: number;
   finish: (outcome: Outcome<Jobs[keyof Jobs]['result']>) => void;
@@ -61,11 +61,11 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
   const marks = new Float64Array(new SharedArrayBuffer(2 * limits.threads * Float64Array.BYTES_PER_ELEMENT));
 
   return {
-    run: <N extends keyof Jobs>(owner: Owner, job: Job<N>) =>
+    run: <N extends keyof Jobs>(tenant: Tenant, job: Job<N>) =>
       new Promise<Outcome<Jobs[N]['result']>>((resolve) => {
-        if (!budget.allows(owner)) return resolve({ unfinished: 'budget' });
+        if (!budget.allows(tenant)) return resolve({ unfinished: 'budget' });
         const finish = resolve as Waiting['finish'];
-        if (!waiting.push(owner, { owner, job: job as Job, since: performance.now(), finish }))
+        if (!waiting.push(tenant, { tenant, job: job as Job, since: performance.now(), finish }))
           return resolve({ unfinished: 'queue' });
         next();
       }),
@@ -77,14 +77,14 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
       const item = waiting.shift((realmId) => (running.get(realmId) ?? 0) < limits.perRealm);
       if (item === undefined) return;
       if (performance.now() - item.since > limits.waitMs) item.finish({ unfinished: 'wait' });
-      else if (budget.allows(item.owner)) void start(item, freeSlots.pop() ?? 0);
+      else if (budget.allows(item.tenant)) void start(item, freeSlots.pop() ?? 0);
       else item.finish({ unfinished: 'budget' });
     }
   }
 
-  async function start({ owner, job, since, finish }: Waiting, slot: number): Promise<void> {
+  async function start({ tenant, job, since, finish }: Waiting, slot: number): Promise<void> {
     marks[2 * slot] = 0;
-    running.set(owner.realmId, (running.get(owner.realmId) ?? 0) + 1);
+    running.set(tenant.realmId, (running.get(tenant.realmId) ?? 0) + 1);
     const controller = new AbortController();
     const watch = watched(slot, since, {
       giveUp: () => finish({ unfinished: 'cpu' }),
@@ -92,18 +92,18 @@ export function createWorkerPool(budget: RenderBudget, limits: Limits): WorkerPo
     });
     try {
       const done: Done = await pool.run({ job, begun: { marks, slot } }, { signal: controller.signal });
-      budget.charge(owner, done.cpuMs * helpersToo);
+      budget.charge(tenant, done.cpuMs * helpersToo);
       finish(done.result === undefined ? { unfinished: 'output' } : { result: done.result });
     } catch {
       const unfinished = controller.signal.aborted ? (controller.signal.reason as RenderLimit) : 'failed';
-      if (unfinished !== 'wait') budget.charge(owner, (limits.endAfterCpuMs + restartMs) * helpersToo);
+      if (unfinished !== 'wait') budget.charge(tenant, (limits.endAfterCpuMs + restartMs) * helpersToo);
       finish({ unfinished });
     } finally {
       watch.stop();
       freeSlots.push(slot);
-      const others = (running.get(owner.realmId) ?? 1) - 1;
-      if (others > 0) running.set(owner.realmId, others);
-      else running.delete(owner.realmId);
+      const others = (running.get(tenant.realmId) ?? 1) - 1;
+      if (others > 0) running.set(tenant.realmId, others);
+      else running.delete(tenant.realmId);
       next();
     }
   }

@@ -14,7 +14,7 @@ import { Block, nameOf, type Piece } from './json-pieces.ts';
  * from the process that offers it. A process that forwards a result does not read its blocks, and a block that was
  * fetched before is not fetched again.
  *
- * Subjects and names are random, so a service can fetch only what it was told of. Pieces are sent only to callers that
+ * Subjects and names are random, so a service can fetch only what was offered to it. Pieces are sent only to callers that
  * announce support for them, because processes of the previous release run side by side during an upgrade.
  */
 export interface Blocks {

@@ -19,7 +19,7 @@ export async function openBusConnection(options: {
   metrics: Metrics;
 }): Promise<BusConnection> {
   const url = new URL(options.url);
-  const waiting = setInterval(() => options.log.warn('no connection to NATS yet: unreachable, or it refuses'), 10_000);
+  const waiting = setInterval(() => options.log.warn('no connection to NATS yet: unreachable, or refused'), 10_000);
   const nats = await connect({
     servers: `${url.hostname}:${url.port || 4222}`,
     ...(url.username ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : {}),
@@ -74,12 +74,12 @@ async function watchStatus(
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') {
       metrics.natsUp.set(0);
-      log.warn('NATS is away');
+      log.warn('connection to NATS lost');
     }
     if (status.type === 'error') logRefusal(status.error, log);
     if (status.type === 'reconnect') {
       metrics.natsUp.set(1);
-      log.info('NATS is back');
+      log.info('connection to NATS restored');
       for (const listener of listeners) listener();
     }
   }
@@ -90,5 +90,5 @@ function logRefusal(error: Error, log: Logger): void {
   if (/stale connection|authentication timeout/i.test(error.message))
     log.warn({ err: error }, 'NATS ended a connection that did not answer');
   // The user may not publish or subscribe to a subject: the NATS configuration is from another version.
-  else log.error({ err: error }, 'NATS refused');
+  else log.error({ err: error }, 'NATS refused a subject');
 }

@@ -109,7 +109,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       nats.subscribe(cancelSubjectOf(name, '*'), {
         callback: (error, message) => {
           if (error) return;
-          if (message.headers?.has(askHeader)) tellWorkedOn(message);
+          if (message.headers?.has(askHeader)) answerWorkedOn(message);
           else cancellable.get(`${callerOf(message)} ${message.string()}`)?.();
         },
       });
@@ -118,7 +118,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
           service.addEndpoint(endpoint, {
             subject: subjectOf({ service: name, name: endpoint }, '*'),
             handler: (error, message) => {
-              if (error) log.warn({ err: error }, 'endpoint error');
+              if (error) log.warn({ err: error }, 'an endpoint on NATS failed');
               else admit(message, handler);
             },
           });
@@ -132,7 +132,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
       try {
         services.push(await new Svcm(nats).add({ name: `natter-${name}`, version, description: `Natter ${name}` }));
       } catch (error) {
-        log.warn({ err: error }, 'the process could not be announced');
+        log.warn({ err: error }, 'registering this process for natter doctor failed');
       }
     },
 
@@ -268,7 +268,7 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
   }
 
   /** Answers which of the caller's calls this process works on. */
-  function tellWorkedOn(message: Msg): void {
+  function answerWorkedOn(message: Msg): void {
     const caller = callerOf(message);
     const ids = message.string().split(' ');
     const known = ids.filter((id) => workedOn.has(`${caller} ${id}`));

@@ -1,16 +1,16 @@
-import { type Consumer, type Database, sql, together } from '@natter/database';
+import { type Consumer, createBatcher, type Database, sql } from '@natter/database';
 import { z } from 'zod';
 
 /**
  * Waits until this service's projections include everything committed in the realm before the call, so that a client
  * sees each acknowledged change in its next request to any service. Gives up after three seconds, because an old answer
- * is better than none; then the result is not `complete`. The result also says whether a version in `basis` is
+ * is better than none; then the result is not `complete`. The result also says whether a version in `expected` is
  * outdated, and contains the realm's version. `reader`: the user that the request reads for, or `all`. A service then
  * also waits for messages that follow from the commits and that the reader may find.
  */
 export type CatchUp = (
   realmId: number,
-  basis?: Record<string, number>,
+  expected?: Record<string, number>,
   reader?: number | 'all',
 ) => Promise<{ isStale: boolean; realmVersion: number | undefined; isComplete: boolean }>;
 
@@ -23,7 +23,7 @@ const behindRow = z.object({ number: z.number(), behind: z.array(z.string()) });
 export function createCatchUp(database: Database, schema: string, consumers: () => readonly Consumer[]): CatchUp {
   const table = sql.identifier([schema, 'consumer']);
   /** Concurrent requests of a realm share one query. A query never starts before the requests that it serves. */
-  const glance = together(async (asked: { realmId: number; keys: string[] }[]) => {
+  const glance = createBatcher(async (asked: { realmId: number; keys: string[] }[]) => {
     const keysOf = new Map<number, Set<string>>();
     for (const { realmId, keys } of asked) keysOf.set(realmId, new Set([...(keysOf.get(realmId) ?? []), ...keys]));
     const seen = await Promise.all(
@@ -33,7 +33,7 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
     return asked.map(({ realmId }) => byRealm.get(realmId) as z.infer<typeof glanceRow>);
   });
 
-  const firstLook = together(async (asked: { realmId: number }[]) => {
+  const firstLook = createBatcher(async (asked: { realmId: number }[]) => {
     const realmIds = [...new Set(asked.map(({ realmId }) => realmId))];
     const seen = new Map(await Promise.all(realmIds.map(async (id) => [id, await look(id)] as const)));
     return asked.map(({ realmId }) => seen.get(realmId) as z.infer<typeof behindRow>);
@@ -71,11 +71,11 @@ export function createCatchUp(database: Database, schema: string, consumers: () 
     return seen;
   }
 
-  return async (realmId, basis = {}) => {
+  return async (realmId, expected = {}) => {
     const all = consumers();
-    const quick = await glance({ realmId, keys: [...Object.keys(basis), 'realm'] });
+    const quick = await glance({ realmId, keys: [...Object.keys(expected), 'realm'] });
     const realmVersion = quick.versions.realm;
-    const isStale = Object.entries(basis).some(([key, version]) => quick.versions[key] !== version);
+    const isStale = Object.entries(expected).some(([key, version]) => quick.versions[key] !== version);
     if (!quick.found) {
       for (const consumer of all) consumer.sawNothing(realmId, quick.number);
       return { isStale, realmVersion, isComplete: true };

@@ -36,7 +36,7 @@ export function createFileStore(
     requireRoom,
   }: {
     onError: (error: unknown) => void;
-    /** Throws where a realm has no room for a file of this size. Asked before the file is stored; its upload decides again. */
+    /** Throws if a realm has no room for a file of this size. It saves storing the file in vain; the upload checks again. */
     requireRoom: (realmId: number, size: number) => Promise<void>;
   },
 ): FileStore {

@@ -6,7 +6,8 @@ export {
   addCost,
   currentDeadline,
   overloaded,
-  ownerWithoutAccount,
+  type Tenant,
+  tenantWithoutAccount,
   WaitingTasks,
   withDeadline,
 } from '@natter/database';
@@ -29,7 +30,7 @@ export * from './realm-policy.ts';
 export * from './redis-users.ts';
 export * from './repeat.ts';
 export * from './run-service.ts';
-export * from './sight.ts';
 export { inSpan, spanOfDelivery } from './tracing.ts';
 export { surviveUnhandledErrors } from './unhandled.ts';
+export * from './user-visibility.ts';
 export type { Writing } from './writes.ts';

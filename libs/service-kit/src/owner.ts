@@ -136,7 +136,9 @@ export function openOwner(
     name: `natter-${schema}`,
     onError: (error) => log.warn({ err: error }, 'idle Postgres connection failed'),
   });
-  const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
+  const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) =>
+    log.info({ state, err: error }, 'Redis connection'),
+  );
   const renderer = createRenderer(watchRenderer(metrics));
   const { owner, consumers } = wireOwner(process, { schema, database, redis, renderer, fingerprint, wrapUnits });
   const stopWatching = watchOwner(metrics, { database, redis, schema, consumers: () => consumers, log });
@@ -180,7 +182,7 @@ export function wireOwner(
     commit: (realmId, event) =>
       unitOfWork({ realmId, schema, claim: undefined }, async (work) => void work.emit(event)),
     onConflict: (realmId) => {
-      log.error({ realm: realmId }, 'the log in Redis holds another history');
+      log.error({ realm: realmId }, 'the log in Redis holds another history than the record');
       bus.publish(logConflictSubject, String(realmId));
     },
     onError: (error) => log.debug({ err: error }, 'append to Redis failed; the sweep will repeat it'),

@@ -30,4 +30,4 @@ export function createRealmPolicies(bus: Bus): RealmPolicies {
 }
 
 /** The expected versions of a decision made with this policy. */
-export const realmBasis = (policy: RealmPolicy): Record<string, number> => ({ realm: policy.version });
+export const realmVersions = (policy: RealmPolicy): Record<string, number> => ({ realm: policy.version });

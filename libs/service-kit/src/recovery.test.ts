@@ -7,7 +7,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const failure = (code: string): Error => Object.assign(new Error(`error ${code}`), { code });
-const owner = { realmId: 1, userId: 7 };
+const tenant = { realmId: 1, userId: 7 };
 
 /** PostgreSQL that fails all work with an error until it is given none. */
 function failing(error: Error) {
@@ -22,7 +22,7 @@ function failing(error: Error) {
 
 test.each(['25006', '53100', '53200', '53300'])('work that PostgreSQL refuses with %s is done later', async (code) => {
   const { state, work } = failing(failure(code));
-  const result = createRecovery().run(work, { owner, outcome: 'unknown' });
+  const result = createRecovery().run(work, { tenant, outcome: 'unknown' });
   await vi.advanceTimersByTimeAsync(4_000);
   state.error = undefined;
   await vi.advanceTimersByTimeAsync(200);
@@ -32,9 +32,9 @@ test.each(['25006', '53100', '53200', '53300'])('work that PostgreSQL refuses wi
 test('work whose connection broke is repeated only if a commit would be noticed', async () => {
   const broken = unavailable(new Error('Connection terminated unexpectedly'));
   const { state, work } = failing(broken);
-  await expect(createRecovery().run(work, { owner, outcome: 'unknown' })).rejects.toBe(broken);
+  await expect(createRecovery().run(work, { tenant, outcome: 'unknown' })).rejects.toBe(broken);
   expect(state.attempts).toBe(1);
-  const result = createRecovery().run(work, { owner, outcome: 'known' });
+  const result = createRecovery().run(work, { tenant, outcome: 'known' });
   state.error = undefined;
   await vi.advanceTimersByTimeAsync(200);
   expect(await result).toBe('done');
@@ -43,7 +43,7 @@ test('work whose connection broke is repeated only if a commit would be noticed'
 test('work fails with its own error when the outage is too long', async () => {
   const error = failure('25006');
   const { work } = failing(error);
-  const failed = expect(createRecovery().run(work, { owner, outcome: 'known' })).rejects.toBe(error);
+  const failed = expect(createRecovery().run(work, { tenant, outcome: 'known' })).rejects.toBe(error);
   await vi.advanceTimersByTimeAsync(5_500);
   await failed;
 });
@@ -51,7 +51,7 @@ test('work fails with its own error when the outage is too long', async () => {
 test('other errors are not repeated', async () => {
   for (const error of [new ChatError('BAD_REQUEST', 'no'), failure('23505'), unavailable(new Error('too busy'))]) {
     const { state, work } = failing(error);
-    await expect(createRecovery().run(work, { owner, outcome: 'known' })).rejects.toBe(error);
+    await expect(createRecovery().run(work, { tenant, outcome: 'known' })).rejects.toBe(error);
     expect(state.attempts).toBe(1);
   }
 });
@@ -59,7 +59,7 @@ test('other errors are not repeated', async () => {
 test('a thousand waiting requests cost a few attempts, and are all done afterwards', async () => {
   const { state, work } = failing(failure('25006'));
   const recovery = createRecovery();
-  const results = Array.from({ length: 1_000 }, () => recovery.run(work, { owner, outcome: 'known' }));
+  const results = Array.from({ length: 1_000 }, () => recovery.run(work, { tenant, outcome: 'known' }));
   await vi.advanceTimersByTimeAsync(3_000);
   expect(state.attempts).toBeGreaterThan(1_020);
   expect(state.attempts).toBeLessThan(1_070);
@@ -72,7 +72,7 @@ test('one realm leaves room for others, and what finds none fails at once', asyn
   const error = failure('53100');
   const { state, work } = failing(error);
   const recovery = createRecovery();
-  const run = (realmId: number) => recovery.run(work, { owner: { realmId, userId: 7 }, outcome: 'known' });
+  const run = (realmId: number) => recovery.run(work, { tenant: { realmId, userId: 7 }, outcome: 'known' });
   const outcomes = Promise.allSettled(Array.from({ length: 1_500 }, () => run(1)));
   const other = run(2);
   await vi.advanceTimersByTimeAsync(1_000);
@@ -94,7 +94,7 @@ test('a connection that breaks late does not start the wait again', async () => 
     throw broken;
   };
   const failed = expect(
-    withDeadline(60_000, () => createRecovery().run(work, { owner, outcome: 'known' })),
+    withDeadline(60_000, () => createRecovery().run(work, { tenant, outcome: 'known' })),
   ).rejects.toBe(broken);
   let endedAt = 0;
   void failed.then(() => {

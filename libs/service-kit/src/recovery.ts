@@ -4,8 +4,8 @@ import {
   currentDeadline,
   isConnectionFailure,
   isRefusedForNow,
-  type Owner,
   pause,
+  type Tenant,
   WaitingTasks,
   withDeadline,
 } from '@natter/database';
@@ -17,7 +17,7 @@ export interface Recovery {
    * lasts. Between two attempts it holds neither a connection nor a lane. `outcome`: whether a lost connection may have committed something that another
    * attempt would repeat.
    */
-  run<R>(work: (attempt: number) => Promise<R>, options: { owner: Owner; outcome: 'known' | 'unknown' }): Promise<R>;
+  run<R>(work: (attempt: number) => Promise<R>, options: { tenant: Tenant; outcome: 'known' | 'unknown' }): Promise<R>;
 }
 
 /** Interval of attempts while all fail; each attempt that succeeds starts two others. */
@@ -47,16 +47,16 @@ export function createRecovery(): Recovery {
   }
 
   /** Resolves when the request may run again. Rejects if its time is over, or if too many wait. */
-  async function turn(owner: Owner, remainingMs: number): Promise<void> {
+  async function turn(tenant: Tenant, remainingMs: number): Promise<void> {
     await withDeadline(remainingMs, async () => {
-      const started = waiting.wait(owner, () => undefined);
+      const started = waiting.wait(tenant, () => undefined);
       probe();
       await started;
     });
   }
 
   return {
-    async run(work, { owner, outcome }) {
+    async run(work, { tenant, outcome }) {
       const patience = currentDeadline()?.patience ?? createPatience();
       for (let attempt = 0; ; attempt++) {
         try {
@@ -72,7 +72,7 @@ export function createRecovery(): Recovery {
           if (remainingMs === 0) throw error;
           // Often a single connection broke.
           const isFirst = attempt === 0 && trouble === 'connection';
-          const isStarted = (isFirst ? pause(20) : turn(owner, remainingMs)).then(
+          const isStarted = (isFirst ? pause(20) : turn(tenant, remainingMs)).then(
             () => true,
             () => false,
           );

@@ -5,12 +5,12 @@ interface Repeated {
   onError: (error: unknown) => void;
 }
 
-/** Tells long work that the process stops. */
+/** Whether the process is stopping; long work ends early then. */
 type IsStopped = () => boolean;
 
 /**
- * Runs `work` repeatedly with a pause after each run, which processes do not take at the same time. Runs never overlap. The
- * returned function stops it after the current run.
+ * Runs `work` repeatedly, with a random variation of the pauses, so that processes do not run it at the same time. Runs
+ * never overlap. The returned function stops it after the current run.
  */
 export function repeat(
   { everyMs, firstMs, onError }: Repeated,

@@ -1,6 +1,5 @@
 import { type Actor, isRefusal, type RequestMeta, unavailable } from '@natter/contracts';
 import {
-  type BasisChanged,
   type Claim,
   type Deadline,
   type GateOwner,
@@ -8,6 +7,7 @@ import {
   gateOwnerOf,
   type InLane,
   pause,
+  type VersionsChanged,
 } from '@natter/database';
 import { authorize, type Permits } from './authorize.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -76,7 +76,8 @@ async function runInLane(
   if (operation.checksCredential) await refresh();
   const isForUsers = operation.http !== undefined || operation.page !== undefined;
   // The commit of a write compares the actor's versions. A read has no commit, so they are compared here.
-  if (isForUsers && operation.copies === 'current' && (await catchUpWith(actor?.basis, actor?.userId))) await refresh();
+  if (isForUsers && operation.projections === 'current' && (await catchUpWith(actor?.basis, actor?.userId)))
+    await refresh();
   const decide = async (attempt: number): Promise<unknown> => {
     const allowed = actor && (await authorize(operation, actor, permits));
     const context: Context & Writing = {
@@ -112,11 +113,11 @@ async function runInLane(
       }
       return await (conflicts === 0 ? decide(attempt) : decideAgain(attempt));
     } catch (error) {
-      if (isForUsers && attempt === 0 && operation.copies === 'current-on-refusal' && isRefusal(error)) {
+      if (isForUsers && attempt === 0 && operation.projections === 'current-on-refusal' && isRefusal(error)) {
         await catchUpWith();
         continue;
       }
-      if (!isBasisChanged(error)) throw error;
+      if (!isVersionsChanged(error)) throw error;
       if (deadline.hasEnded) throw unavailable(error);
       log().debug({ err: error, operation: operation.name }, 'versions changed, the handler runs again');
       if (conflicts > 0) await pause(Math.random() * Math.min(pauseMs * conflicts, longestPauseMs));
@@ -127,5 +128,5 @@ async function runInLane(
   }
 }
 
-const isBasisChanged = (error: unknown): error is BasisChanged =>
-  error instanceof Error && error.name === 'BasisChanged';
+const isVersionsChanged = (error: unknown): error is VersionsChanged =>
+  error instanceof Error && error.name === 'VersionsChanged';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { handle } from './handlers.ts';
 import { createRecovery } from './recovery.ts';
 import type { Freshness } from './retry-on-changed-versions.ts';
-import { ownerOf, runHandler } from './run-handler.ts';
+import { runHandler, tenantOf } from './run-handler.ts';
 
 const freshness: Freshness = {
   catchUp: async () => ({ isStale: false, realmVersion: undefined, isComplete: true }),
@@ -52,11 +52,11 @@ test('requests without an account take the turns of one realm, whichever realms 
     params: {},
     actor: undefined,
   });
-  const strangers = [1, 2].map((realmId) => ownerOf(userOperations.getServerSettings, at(realmId)));
+  const strangers = [1, 2].map((realmId) => tenantOf(userOperations.getServerSettings, at(realmId)));
   expect(strangers[0]).toEqual(strangers[1]);
   expect(strangers[0]?.realmId).toBeLessThan(0);
   const actor = { realmId: 1, userId: 5 } as Actor;
-  expect(ownerOf(userOperations.getServerSettings, { ...at(1), actor })).toEqual({ realmId: 1, userId: 5 });
+  expect(tenantOf(userOperations.getServerSettings, { ...at(1), actor })).toEqual({ realmId: 1, userId: 5 });
   // The check of a key has no actor, and is not for a stranger.
-  expect(ownerOf(userOperations.authenticate, at(1))).toEqual({ realmId: 1, userId: 0 });
+  expect(tenantOf(userOperations.authenticate, at(1))).toEqual({ realmId: 1, userId: 0 });
 });

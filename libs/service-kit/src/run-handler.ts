@@ -1,5 +1,5 @@
 import type { Operation } from '@natter/contracts';
-import { type Answers, type Owner, ownerWithoutAccount, withOwner } from '@natter/database';
+import { type Answers, asTenant, type Tenant, tenantWithoutAccount } from '@natter/database';
 import { answerOnce, type BusCall, claimBesideOther, claimOf, type Fingerprint } from './answer-once.ts';
 import type { Handlers } from './handlers.ts';
 import type { Recovery } from './recovery.ts';
@@ -32,9 +32,9 @@ export async function runHandler(
 ): Promise<unknown> {
   const { operation, answerOf = (stored: unknown) => stored } = handler;
   let claim = kept && claimOf(operation, envelope, call, kept.fingerprint);
-  const owner = ownerOf(operation, envelope);
+  const tenant = tenantOf(operation, envelope);
   const outcome = operation.isReadOnly || operation.isIdempotent || claim ? 'known' : 'unknown';
-  const run = () => withOwner(owner, () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim }));
+  const run = () => asTenant(tenant, () => runOnCurrentVersions(envelope, handler, freshness, { ...serving, claim }));
   const attempt = async (before: number): Promise<unknown> => {
     if (operation.isReadOnly || !kept || !claim) return run();
     const isRepeated = () => before > 0 || isRetry();
@@ -49,12 +49,12 @@ export async function runHandler(
       return answerOnce({ ...once, claim }, operation.name, run);
     }
   };
-  return answerOf(await recovery.run(attempt, { owner, outcome }));
+  return answerOf(await recovery.run(attempt, { tenant, outcome }));
 }
 
 /** Calls of services without an actor, such as the check of a key, take the turns of their realm. */
-export function ownerOf({ caller }: Pick<Operation, 'caller'>, { actor, meta }: Envelope): Owner {
+export function tenantOf({ caller }: Pick<Operation, 'caller'>, { actor, meta }: Envelope): Tenant {
   if (actor) return { realmId: meta.realmId, userId: actor.userId };
   const isOfClient = caller === 'public' || caller === 'spectator';
-  return isOfClient ? ownerWithoutAccount(meta.network ?? '') : { realmId: meta.realmId, userId: 0 };
+  return isOfClient ? tenantWithoutAccount(meta.network ?? '') : { realmId: meta.realmId, userId: 0 };
 }

@@ -1,5 +1,12 @@
 import type { Actor } from '@natter/contracts';
-import { BasisChanged, type Claim, type Commit, type UnitOfWork, type UnitOptions, type Work } from '@natter/database';
+import {
+  type Claim,
+  type Commit,
+  type UnitOfWork,
+  type UnitOptions,
+  VersionsChanged,
+  type Work,
+} from '@natter/database';
 import { expect, test } from 'vitest';
 import { writingOf } from './writes.ts';
 
@@ -10,7 +17,7 @@ const actor = { realmId: 3, userId: 7, basis: { 'actor:7': 4 } } as unknown as A
 function noting() {
   const opened: UnitOptions[] = [];
   const expected: Record<string, number>[] = [];
-  const work = { realmId: 3, restOn: (versions) => void expected.push(versions) } as Partial<Work> as Work;
+  const work = { realmId: 3, expectVersions: (versions) => void expected.push(versions) } as Partial<Work> as Work;
   const unitOfWork: UnitOfWork = (options, handler) => {
     opened.push(options);
     return handler(work);
@@ -46,5 +53,5 @@ test('a committed decision carries the key and both kinds of versions, and is ma
   const decided = { events: [], numbered: () => [], answer: { named: 'id', rest: {} } };
   await commit({ ...decided, basis: { realm: 2 } });
   expect(committed).toEqual([{ ...decided, basis: { realm: 2, 'actor:7': 4 }, claim }]);
-  await expect(commit({ ...decided, basis: { 'actor:7': 3 } })).rejects.toThrow(BasisChanged);
+  await expect(commit({ ...decided, basis: { 'actor:7': 3 } })).rejects.toThrow(VersionsChanged);
 });

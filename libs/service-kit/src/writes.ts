@@ -1,5 +1,5 @@
 import type { Actor } from '@natter/contracts';
-import { type Answered, BasisChanged, type Claim, type Commit, type UnitOfWork, type Work } from '@natter/database';
+import { type Answered, type Claim, type Commit, type UnitOfWork, VersionsChanged, type Work } from '@natter/database';
 
 /** Expected versions by name. */
 type Versions = Record<string, number>;
@@ -56,7 +56,7 @@ export function writingOf(units: Units | undefined, { realmId, actor, claim }: R
     write(decide, { isQueued = false, expected, isPart = false } = {}) {
       const { schema, unitOfWork } = opened();
       return unitOfWork({ realmId, schema, claim: isPart ? undefined : claim, isQueued }, async (work) => {
-        work.restOn(expected ? await expected(work) : versions);
+        work.expectVersions(expected ? await expected(work) : versions);
         return decide(work);
       });
     },
@@ -72,6 +72,6 @@ export function writingOf(units: Units | undefined, { realmId, actor, claim }: R
  */
 function joined(one: Versions, other: Versions): Versions {
   const changed = Object.entries(other).find(([name, version]) => (one[name] ?? version) !== version);
-  if (changed) throw new BasisChanged(changed[0]);
+  if (changed) throw new VersionsChanged(changed[0]);
   return { ...one, ...other };
 }

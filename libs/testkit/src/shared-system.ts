@@ -37,7 +37,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     onMail: (mail) => lines.write(`${JSON.stringify(mail)}\n`),
     onLine: (line) => {
       lines.write(`${line}\n`);
-      if (line.includes('"NATS refused"'))
+      if (line.includes('"NATS refused a subject"'))
         natsRefusals.add(/Permissions Violation[^\\]*\\"[^\\]*/.exec(line)?.[0] ?? line);
     },
   });

@@ -1,7 +1,7 @@
 import {
   commonConfig,
   createRealmPolicies,
-  createSight,
+  createUserVisibility,
   openOwner,
   type Process,
   type Running,
@@ -47,7 +47,7 @@ export async function startChannels(process: Process<ChannelsConfig>): Promise<R
     owner,
     directories: new DirectoryCache(),
     policies: createRealmPolicies(process.bus),
-    sight: createSight(process.bus),
+    userVisibility: createUserVisibility(process.bus),
     bus: process.bus,
     noteSeen: createNoteSeen(owner.database),
     webPublicStreamsEnabled: process.config.WEB_PUBLIC_STREAMS_ENABLED === 'true',

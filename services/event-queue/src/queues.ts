@@ -1,5 +1,5 @@
 import { ChatError, eventQueueOperations, queueRecordSchema } from '@natter/contracts';
-import { sql, together } from '@natter/database';
+import { createBatcher, sql } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
 import { type Bus, type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ const recordRow = z.object({ record: queueRecordSchema });
 
 export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
   // After a restart of gateways, or without Redis, all clients poll at once.
-  const find = together(async (asked: { realmId: number; queueId: string }[]) => {
+  const find = createBatcher(async (asked: { realmId: number; queueId: string }[]) => {
     const rows = await database.any(sql.type(recordRow)`
       SELECT q.record FROM ${sql.unnest(
         asked.map(({ realmId, queueId }) => [realmId, queueId]),

@@ -7,8 +7,8 @@ const cacheSeconds = 60;
 const noRecord = '{}';
 
 /**
- * Only a cache: without Redis the next poll reads the record again, and a slow Redis is not awaited. A look-up that began before the queue ended caches
- * nothing afterwards.
+ * Caches the record of a queue. Without Redis the next poll reads Postgres again, and a slow Redis is not awaited. A
+ * look-up that began before the queue ended caches nothing.
  */
 export async function remember({ redis }: LogRedis, record: QueueRecord): Promise<void> {
   const key = queueKey(record.realm_id, record.queue_id);
@@ -25,7 +25,7 @@ export async function forget({ redis }: LogRedis, realmId: number, queueIds: rea
     keys.map((key) =>
       redis
         .set(key, noRecord, 'EX', 2 * cacheSeconds)
-        // A full Redis refuses a write, but deletes.
+        // A Redis without memory refuses the write, but not the deletion.
         .catch(() => redis.del(key))
         .catch(() => undefined),
     ),

@@ -9,6 +9,7 @@ import {
   featureLevel,
   idsPerNumber,
   messagingFetchTypes,
+  notLoggedIn,
   type ParamsOf,
   presenceFetchTypes,
   type QueueRecord,
@@ -167,8 +168,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
   /** A spectator sees web-public data, and has no queue. */
   async function registerSpectator(meta: RequestMeta, params: Params): Promise<JsonPieces> {
     const policy = await policies.get(meta, true);
-    if (!policy.settings.enable_spectator_access)
-      throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+    if (!policy.settings.enable_spectator_access) throw notLoggedIn();
     const { state } = await readState(0, meta, params, capabilitiesOf(params));
     return withQueue(state, { queue_id: null, last_event_id: -1 });
   }

@@ -193,7 +193,7 @@ export function startSweep(
       return beginEpoch(realmId, Math.max(end.number, position.number), position.epoch);
     log.error(
       { realm: realmId, number: end.number },
-      'the log in Redis ends with what no service signed: it is built anew',
+      'the log in Redis ends with an entry that no service signed; it is rebuilt from the record',
     );
     await redis.redis.del(streamKey(realmId), metaKey(realmId));
     await appender.catchUp(realmId, Math.max(0, position.number - 1_000), position.number);

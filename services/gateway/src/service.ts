@@ -1,24 +1,25 @@
 import { fileURLToPath } from 'node:url';
 import { operations } from '@natter/contracts';
-import { connectRedis } from '@natter/event-log';
-import { type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
+import { connectRedis, type LogRedis } from '@natter/event-log';
+import { type Bus, type Process, type Running, spanOfDelivery, watchRedis } from '@natter/service-kit';
+import type { FastifyInstance } from 'fastify';
 import { serveDocuments } from './api-docs/documents.ts';
-import { createAuthenticator } from './authentication/authenticator.ts';
+import { type Authenticator, createAuthenticator } from './authentication/authenticator.ts';
 import { createCallers, ratesOf } from './authentication/caller.ts';
 import { serveDocsSite } from './docs-site/serve-docs-site.ts';
-import { createAnswerBudget } from './http/answer-budget.ts';
-import { createBodyBudget } from './http/body-budget.ts';
+import { type AnswerBudget, createAnswerBudget } from './http/answer-budget.ts';
+import { type BodyBudget, createBodyBudget } from './http/body-budget.ts';
 import { createBodyTurns } from './http/body-turns.ts';
 import type { GatewayConfig } from './http/config.ts';
-import { createGatewayMetrics } from './http/gateway-metrics.ts';
+import { createGatewayMetrics, type GatewayMetrics } from './http/gateway-metrics.ts';
 import { createWebClient } from './http/web-client.ts';
 import { createLogVerifier } from './log-tail/log-keys.ts';
-import { createRealmTails } from './log-tail/realm-tails.ts';
+import { createRealmTails, type RealmTails } from './log-tail/realm-tails.ts';
 import { confirmService } from './queues/confirm-service.ts';
 import { createPolls, type Polls } from './queues/polls.ts';
-import { createCostlyLane } from './rate-limit/costly-lane.ts';
+import { type CostlyLane, createCostlyLane } from './rate-limit/costly-lane.ts';
 import { createEarlyRefusals } from './rate-limit/early-refusals.ts';
-import { createFairShare } from './rate-limit/fair-share.ts';
+import { createFairShare, type FairShare } from './rate-limit/fair-share.ts';
 import { createRateLimiter } from './rate-limit/rate-limit.ts';
 import { createRefusals } from './rate-limit/refusals.ts';
 import { shareUsage } from './rate-limit/shared-usage.ts';
@@ -37,7 +38,9 @@ const maxQueues = 200_000;
 
 /** The HTTP edge. It has no code per endpoint: every route is derived from the contract. */
 export async function startGateway({ config, log, bus, metrics }: Process<GatewayConfig>): Promise<Running> {
-  const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) => log.info({ state, err: error }, 'Redis'));
+  const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) =>
+    log.info({ state, err: error }, 'Redis connection'),
+  );
   watchRedis(metrics, redis);
   const gatewayMetrics = createGatewayMetrics(metrics, {
     heldPolls: () => polls.held,
@@ -47,55 +50,16 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     requestsInFlight: () => fairShare.inFlight,
     requestsWaiting: () => lane.waiting + fairShare.waiting,
   });
-  const verifier = createLogVerifier(bus, log);
-  const tails = createRealmTails({
-    bus,
-    log: redis,
-    verifier,
-    logger: log,
-    maxBytes: config.NATTER_LOG_MEMORY_MIB * mebibyte,
-    onEntry: (realmId, entry) => {
-      const { event, at } = entry;
-      if (event.trace) spanOfDelivery(`deliver ${event.type}`, event.trace, at, { realm: realmId });
-      authenticator.follow(realmId, event);
-      polls.follow(realmId, entry);
-    },
-    onSkip: (realmId) => {
-      authenticator.lost(realmId);
-      polls.lost(realmId);
-    },
-  });
-  const polls: Polls = createPolls({
-    bus,
-    log: redis,
-    verifier,
-    tails,
-    onDelivered: gatewayMetrics.delivered,
-    maxQueues,
-  });
-  const authenticator = createAuthenticator(bus, tails.isCurrent);
-  const fairShare = createFairShare(bus.lag);
-  const lane = createCostlyLane({
-    lag: bus.lag,
-    shared: shareUsage(bus),
-    crowding: fairShare.crowding,
-    quietLagMs: config.NATTER_QUIET_LAG_MS,
-  });
-  const inTurn: InTurn = (tenant, work) => lane.run(tenant, () => fairShare.run(tenant, work));
+  const { tails, polls, authenticator } = createDelivery({ config, log, bus }, redis, gatewayMetrics.delivered);
+  const { fairShare, lane, inTurn } = createTurns(config, bus);
   const router = createRouter(operations);
   const rates = ratesOf(config);
   const earlyRefusals = createEarlyRefusals(fairShare.refuses, rates.user);
   const findRealm = createRealmFinder(bus, rates.anonymous);
   const slowRefusals = createSlowRefusals();
   const callers = createCallers({ authenticator, limiter: createRateLimiter(redis), rates, slowRefusals });
-  const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * mebibyte;
-  const budget = createBodyBudget({
-    total: config.NATTER_BODY_MEMORY_MIB * mebibyte,
-    perOwner: config.NATTER_BODY_MEMORY_PER_CALLER_MIB * mebibyte,
-    largest: maxUploadBytes + besideFileBytes,
-  });
+  const { maxUploadBytes, budget, answerBudget } = createBudgets(config);
   const refusals = createRefusals(rates.anonymous);
-  const answerBudget = createAnswerBudget(config.NATTER_ANSWER_MEMORY_MIB * mebibyte);
   const bodyTurns = createBodyTurns();
   const server = createHttpServer({
     config,
@@ -108,23 +72,10 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
     metrics: gatewayMetrics,
     toChatError: createErrorMapper({ log, router, maxUploadBytes }),
   });
-  const admission = { router, callers, budget, answers: server.answers, maxUploadBytes, findRealm, refusals };
-  const context = {
-    bus,
-    polls,
-    answers: server.answers,
-    authenticator,
-    callers,
-    inTurn,
-    earlyRefusals,
-    bodyTurns,
-    maxUploadBytes,
-  };
-  serveDocuments(server.app);
-  serveDocsSite(server.app, {
-    assets: fileURLToPath(new URL('../docs-assets/', import.meta.url)),
-    guides: fileURLToPath(new URL('../guides/', import.meta.url)),
-  });
+  const { answers } = server;
+  const admission = { router, callers, budget, answers, maxUploadBytes, findRealm, refusals };
+  const context = { bus, polls, answers, authenticator, callers, inTurn, earlyRefusals, bodyTurns, maxUploadBytes };
+  serveDocs(server.app);
   const webClient = createWebClient(fileURLToPath(new URL('../dist/', import.meta.url)));
   server.app.route({
     method: ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'],
@@ -146,4 +97,71 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
       redis.close();
     },
   };
+}
+
+type Parts = Pick<Process<GatewayConfig>, 'config' | 'log' | 'bus'>;
+
+/** What follows the logs of the realms: held polls, and the logins that the authenticator has cached. */
+function createDelivery(
+  { config, log, bus }: Parts,
+  redis: LogRedis,
+  onDelivered: GatewayMetrics['delivered'],
+): { tails: RealmTails; polls: Polls; authenticator: Authenticator } {
+  const verifier = createLogVerifier(bus, log);
+  const tails = createRealmTails({
+    bus,
+    log: redis,
+    verifier,
+    logger: log,
+    maxBytes: config.NATTER_LOG_MEMORY_MIB * mebibyte,
+    onEntry: (realmId, entry) => {
+      const { event, at } = entry;
+      if (event.trace) spanOfDelivery(`deliver ${event.type}`, event.trace, at, { realm: realmId });
+      authenticator.follow(realmId, event);
+      polls.follow(realmId, entry);
+    },
+    onSkip: (realmId) => {
+      authenticator.lost(realmId);
+      polls.lost(realmId);
+    },
+  });
+  const polls = createPolls({ bus, log: redis, verifier, tails, onDelivered, maxQueues });
+  const authenticator = createAuthenticator(bus, tails.isCurrent);
+  return { tails, polls, authenticator };
+}
+
+/** Costly requests wait in their lane first, then all requests for the share of their tenant. */
+function createTurns(config: GatewayConfig, bus: Bus): { fairShare: FairShare; lane: CostlyLane; inTurn: InTurn } {
+  const fairShare = createFairShare(bus.lag);
+  const lane = createCostlyLane({
+    lag: bus.lag,
+    shared: shareUsage(bus),
+    crowding: fairShare.crowding,
+    quietLagMs: config.NATTER_QUIET_LAG_MS,
+  });
+  return { fairShare, lane, inTurn: (tenant, work) => lane.run(tenant, () => fairShare.run(tenant, work)) };
+}
+
+interface Budgets {
+  maxUploadBytes: number;
+  budget: BodyBudget;
+  answerBudget: AnswerBudget;
+}
+
+function createBudgets(config: GatewayConfig): Budgets {
+  const maxUploadBytes = config.NATTER_MAX_UPLOAD_MIB * mebibyte;
+  const budget = createBodyBudget({
+    total: config.NATTER_BODY_MEMORY_MIB * mebibyte,
+    perCaller: config.NATTER_BODY_MEMORY_PER_CALLER_MIB * mebibyte,
+    largest: maxUploadBytes + besideFileBytes,
+  });
+  return { maxUploadBytes, budget, answerBudget: createAnswerBudget(config.NATTER_ANSWER_MEMORY_MIB * mebibyte) };
+}
+
+function serveDocs(app: FastifyInstance): void {
+  serveDocuments(app);
+  serveDocsSite(app, {
+    assets: fileURLToPath(new URL('../docs-assets/', import.meta.url)),
+    guides: fileURLToPath(new URL('../guides/', import.meta.url)),
+  });
 }

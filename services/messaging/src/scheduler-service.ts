@@ -2,7 +2,7 @@ import { type Database, inBatches, sql } from '@natter/database';
 import {
   commonConfig,
   createRealmPolicies,
-  createSight,
+  createUserVisibility,
   Histogram,
   openOwner,
   type Process,
@@ -50,7 +50,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
   });
   const channels = createChannelCache(bus);
   const policies = createRealmPolicies(bus);
-  const sight = createSight(bus);
+  const userVisibility = createUserVisibility(bus);
   const authors = createAuthors(bus);
   const deliver = createDelivery({
     database: owner.database,
@@ -62,7 +62,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
         renderer: owner.renderer,
         channels,
         policies,
-        sight,
+        userVisibility,
         authors,
       }),
     maxLatenessSeconds: config.NATTER_SCHEDULED_MAX_LATENESS_SECONDS,

@@ -1,7 +1,7 @@
 import {
   createFileStore,
   createRealmPolicies,
-  createSight,
+  createUserVisibility,
   type Owner,
   openOwner,
   type Process,
@@ -26,19 +26,19 @@ import { reportHandlers } from './messages/report-message.ts';
 import { sendHandlers } from './messages/send-message.ts';
 import { updateMessageHandlers } from './messages/update-message.ts';
 import { createAuthors } from './model/authors.ts';
+import { createChannelAccess } from './model/channel-access.ts';
 import { createChannelCache } from './model/channel-cache.ts';
-import { createChannelReach } from './model/channel-reach.ts';
 import type { MessagingConfig } from './model/config.ts';
 import { requireSpace, spaceTaken } from './model/files/attachment-row.ts';
 import { referencesConsumer } from './model/files/references.ts';
-import { createMessageReach } from './model/message-reach.ts';
+import { createMessageAccess } from './model/message-access.ts';
 import { peopleConsumer } from './model/people.ts';
 import { personalSettingsConsumer } from './model/personal-settings-consumer.ts';
 import { periodsConsumer } from './model/reading/periods-consumer.ts';
 import { realmEmojiConsumer } from './model/realm-emoji.ts';
 import { hintScheduler } from './model/scheduler-hint.ts';
-import { sendingCopiesConsumer } from './model/sending/copies-consumer.ts';
 import { createDecideSend } from './model/sending/decide-planned.ts';
+import { sendingProjectionsConsumer } from './model/sending/projections-consumer.ts';
 import { createRenderContent } from './model/sending/render-content.ts';
 import { reactionHandlers } from './reactions/reactions.ts';
 import { snapshotHandlers } from './register/snapshot-messaging.ts';
@@ -59,16 +59,16 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   const owner = openOwner(process, 'messaging');
   startConsumers(owner);
   const channels = createChannelCache(process.bus);
-  const reach = createChannelReach(channels, owner.database);
-  const messages = createMessageReach(reach);
+  const access = createChannelAccess(channels, owner.database);
+  const messages = createMessageAccess(access);
   const policies = createRealmPolicies(process.bus);
-  const sight = createSight(process.bus);
+  const userVisibility = createUserVisibility(process.bus);
   const authors = createAuthors(process.bus);
-  const sending = { database: owner.database, renderer: owner.renderer, channels, policies, sight, authors };
+  const sending = { database: owner.database, renderer: owner.renderer, channels, policies, userVisibility, authors };
   const decideSend = createDecideSend(sending);
   const hint = hintScheduler(process.bus);
-  const reading = { reach, messages, policies, sight };
-  const renderContent = createRenderContent(owner, policies, sight);
+  const reading = { access, messages, policies, userVisibility };
+  const renderContent = createRenderContent(owner, policies, userVisibility);
   const { NATTER_MAX_UPLOAD_MIB: maxMib, NATTER_UPLOAD_QUOTA_MIB: quotaMib } = process.config;
   const onSweepError = (error: unknown) => process.log.warn({ err: error }, 'deleting unfinished uploads failed');
   const files = createFileStore(owner.database, 'messaging', {
@@ -81,9 +81,9 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
     ...sendHandlers(owner, sending),
-    ...renderMessageHandlers(owner, policies, sight),
+    ...renderMessageHandlers(owner, policies, userVisibility),
     ...testWelcomeHandlers(owner, decideSend, authors),
-    ...userTopicHandlers(reach),
+    ...userTopicHandlers(access),
     ...updateMutedTopicHandlers(owner),
     ...externalContentHandlers(owner, process.config),
     ...getMessagesHandlers(owner, reading),
@@ -92,18 +92,18 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
     ...topicHandlers(owner, reading),
     ...newestMessageHandlers(owner),
     ...flagHandlers(owner, reading),
-    ...draftHandlers(owner, reach),
+    ...draftHandlers(owner, access),
     ...scheduledMessageHandlers(owner, decideSend, hint),
-    ...reminderHandlers(owner, { authors, decideSend, reach: messages, policies, sight, hint }),
-    ...reactionHandlers(owner, messages, { policies, sight }),
+    ...reminderHandlers(owner, { authors, decideSend, access: messages, policies, userVisibility, hint }),
+    ...reactionHandlers(owner, messages, { policies, userVisibility }),
     ...submessageHandlers(owner, messages),
     ...reportHandlers(owner, { messages, policies, hint }),
-    ...updateMessageHandlers(owner, { channels: reach, messages, policies, renderContent }),
+    ...updateMessageHandlers(owner, { channels: access, messages, policies, renderContent }),
     ...historyHandlers(owner, messages, policies),
-    ...deleteMessageHandlers(owner, { channels: reach, messages, policies }),
-    ...deleteTopicHandlers(owner, { channels: reach, messages, policies }),
+    ...deleteMessageHandlers(owner, { channels: access, messages, policies }),
+    ...deleteTopicHandlers(owner, { channels: access, messages, policies }),
     ...readReceiptHandlers(owner, messages, policies),
-    ...typingHandlers(owner, reach, messages, { policies, sight, log: process.log }),
+    ...typingHandlers(owner, access, messages, { policies, userVisibility, log: process.log }),
     ...files.handlers,
     ...uploadHandlers(owner, files, reading, { maxMib, quotaMib }),
     ...resumableUploadHandlers(owner, files, uploadSweep, { maxMib, quotaMib }),
@@ -123,7 +123,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
 function startConsumers(owner: Owner): void {
   peopleConsumer(owner);
   periodsConsumer(owner);
-  sendingCopiesConsumer(owner);
+  sendingProjectionsConsumer(owner);
   personalSettingsConsumer(owner);
   realmEmojiConsumer(owner);
   referencesConsumer(owner);

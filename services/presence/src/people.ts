@@ -1,5 +1,5 @@
 import { idsOf } from '@natter/contracts';
-import { type Database, sql, together, type Work } from '@natter/database';
+import { createBatcher, type Database, sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 
@@ -69,7 +69,7 @@ const shownRow = personRow.extend({ realm_id: z.number() });
  * statement.
  */
 export const createPeopleShown = (database: Database) =>
-  together(async (asked: { realmId: number; ids: readonly number[] }[]): Promise<Person[][]> => {
+  createBatcher(async (asked: { realmId: number; ids: readonly number[] }[]): Promise<Person[][]> => {
     const wanted = new Map<number, Set<number>>();
     for (const { realmId, ids } of asked) {
       const known = wanted.get(realmId) ?? new Set();
@@ -115,7 +115,7 @@ const sharingRow = z.object({
 
 /** Whether users share their presence. Batched into one statement. */
 export const createSharing = (database: Database) =>
-  together(async (asked: { realmId: number; userId: number }[]) => {
+  createBatcher(async (asked: { realmId: number; userId: number }[]) => {
     const rows = await database.any(sql.type(sharingRow)`
       SELECT p.realm_id, p.user_id, p.presence_enabled, coalesce(r.presence_disabled, false) AS presence_disabled
       FROM ${sql.unnest(

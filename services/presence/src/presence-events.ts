@@ -6,7 +6,7 @@ import type { Presence } from './hot-state.ts';
 import type { Receivers } from './views.ts';
 
 /** Announces that a user came online; simultaneous arrivals in a realm are announced together. */
-export type TellPresence = (realmId: number, presence: Presence, receivers: readonly Receivers[]) => void;
+export type AnnouncePresence = (realmId: number, presence: Presence, receivers: readonly Receivers[]) => void;
 
 interface Come extends Receivers {
   presence: Presence;
@@ -14,7 +14,10 @@ interface Come extends Receivers {
 
 const gatherMs = 200;
 
-export function createPresenceEvents(appender: Appender, log: Logger): { tell: TellPresence; stop(): Promise<void> } {
+export function createPresenceEvents(
+  appender: Appender,
+  log: Logger,
+): { announce: AnnouncePresence; stop(): Promise<void> } {
   const waiting = new Map<number, Map<number, Come[]>>();
   const running = new Set<Promise<void>>();
 
@@ -30,7 +33,7 @@ export function createPresenceEvents(appender: Appender, log: Logger): { tell: T
   }
 
   return {
-    tell(realmId, presence, receivers) {
+    announce(realmId, presence, receivers) {
       const come = receivers.map((some) => ({ ...some, presence }));
       const known = waiting.get(realmId);
       if (known) return void known.set(presence.userId, come);
@@ -52,7 +55,7 @@ const modernOf = (people: readonly Come[]): Record<string, unknown> =>
   Object.fromEntries(people.map(({ presence }) => [presence.userId, modern(presence)]));
 
 /** One event per user for older clients, one for all users for newer ones. */
-function eventOf({ email, presence, audience }: Come, together: Record<string, unknown> | undefined): LogEvent {
+function eventOf({ email, presence, audience }: Come, all: Record<string, unknown> | undefined): LogEvent {
   const now = Date.now() / 1000;
   const { website } = legacy(presence, now);
   const old = { user_id: presence.userId, server_timestamp: now, presence: { website } };
@@ -61,7 +64,7 @@ function eventOf({ email, presence, audience }: Come, together: Record<string, u
     body: {},
     audience,
     forms: [
-      { capability: 'simplified_presence_events', is: true, patch: together ? { presences: together } : null },
+      { capability: 'simplified_presence_events', is: true, patch: all ? { presences: all } : null },
       { capability: 'simplified_presence_events', is: false, patch: old },
       { capability: 'presence_email', is: true, patch: { email } },
     ],

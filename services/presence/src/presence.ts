@@ -34,7 +34,7 @@ export function presenceHandlers(sources: Sources): Handlers {
         if (changed) behind.stored(realmId, changed);
         const cameBack = changed?.activeAt === now && now - activeBefore > offlineAfterSeconds;
         if (changed && cameBack && !sharing.presence_disabled && !(await isLarge(realmId)))
-          events.tell(realmId, changed, await views.receivers(userId, actor.email, meta));
+          events.announce(realmId, changed, await views.receivers(userId, actor.email, meta));
       }
       const after = params.last_update_id ?? -1;
       const mirror = { zephyr_mirror_active: false, legacy_mirror_active: false };

@@ -55,7 +55,7 @@ const toPresence = ({ user_id, active_at, connected_at, update_id }: z.output<ty
 /** After a failure Redis is not used for this long: a hanging Redis must not delay each request. */
 const pauseMs = 1_000;
 
-/** When a user was last seen, as far as Redis was not told. UNIX seconds; 0 for never. */
+/** Times of posts that Redis did not receive. UNIX seconds; 0 for never. */
 interface Missed {
   realmId: number;
   userId: number;
@@ -87,7 +87,7 @@ export function withFallback(hot: HotState, record: HotState, onFailure: (error:
   async function repeatMissed(): Promise<void> {
     const [first, ...others] = missed.values();
     if (!first) return;
-    // Taken before the first wait: simultaneous requests repeat nothing twice, and posts missed meanwhile are kept.
+    // Replaced before the first wait, so that concurrent requests do not repeat a post twice and no later one is lost.
     missed = new Map();
     try {
       await repeat(first);
@@ -95,7 +95,7 @@ export function withFallback(hot: HotState, record: HotState, onFailure: (error:
       for (const one of [first, ...others]) remember(one);
       throw error;
     }
-    // One post is enough to know that Redis takes writes. Requests do not wait for the others.
+    // One successful post shows that Redis accepts writes. Requests do not wait for the others.
     void withoutDeadline(async () => {
       for (const [index, one] of others.entries())
         try {
@@ -107,7 +107,7 @@ export function withFallback(hot: HotState, record: HotState, onFailure: (error:
     });
   }
 
-  /** A repeated post is no change if the user posted since. */
+  /** Changes nothing if the user has posted since. */
   async function repeat({ realmId, userId, activeAt, connectedAt }: Missed): Promise<void> {
     if (activeAt > 0) await hot.post(realmId, userId, activeAt, true);
     if (connectedAt > activeAt) await hot.post(realmId, userId, connectedAt, false);

@@ -38,7 +38,9 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
   const isLimited = process.config.CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE === 'true';
   const views = createViews(process.bus, database, isLimited);
   peopleConsumer(owner, (realmId, userId) => {
-    tellGone(realmId, userId).catch((error: unknown) => process.log.debug({ err: error }, 'presence event dropped'));
+    announceGone(realmId, userId).catch((error: unknown) =>
+      process.log.debug({ err: error }, 'presence event dropped'),
+    );
   });
 
   const largeAt = new Map<number, number>();
@@ -50,7 +52,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
   }
 
   /** A user who becomes invisible appears to others as having left a while ago. */
-  async function tellGone(realmId: number, userId: number): Promise<void> {
+  async function announceGone(realmId: number, userId: number): Promise<void> {
     const presence = await hot.readOne(realmId, userId);
     const person = await findPerson(database, realmId, String(userId));
     const { presence_disabled } = await sharingOf({ realmId, userId });
@@ -63,7 +65,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
       connectedAt: Math.min(presence.connectedAt, left),
     };
     const meta = { requestId: randomUUID(), realmId, client: 'presence' };
-    events.tell(realmId, gone, await views.receivers(userId, person.email, meta));
+    events.announce(realmId, gone, await views.receivers(userId, person.email, meta));
   }
 
   await process.bus.serve(

@@ -8,7 +8,7 @@ import {
   userOperations,
 } from '@natter/contracts';
 import type { Database } from '@natter/database';
-import { type Bus, createRealmPolicies, createSight, limitsGuests } from '@natter/service-kit';
+import { type Bus, createRealmPolicies, createUserVisibility, limitsGuests } from '@natter/service-kit';
 import { everybody, type Person } from './people.ts';
 
 /** Presence by user ID, or by address for older clients. */
@@ -44,13 +44,13 @@ const everything: View = { omitted: nobody, emailOf: ({ email }) => email };
  */
 export function createViews(bus: Bus, database: Database, isLimited: boolean): Views {
   const policies = createRealmPolicies(bus);
-  const sight = createSight(bus);
+  const userVisibility = createUserVisibility(bus);
 
   async function ofActor(actor: Actor, meta: RequestMeta, format: Format): Promise<View> {
-    const needsSight = isLimited || format === 'legacy';
-    if (!needsSight || !isGuest(actor)) return everything;
+    const needsVisibility = isLimited || format === 'legacy';
+    if (!needsVisibility || !isGuest(actor)) return everything;
     const policy = await policies.get(meta, true);
-    const hidden = await sight.hiddenFrom(actor, meta, policy);
+    const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
     return {
       omitted: isLimited ? hidden : nobody,
       emailOf: ({ user_id, email }) => (hidden.has(user_id) ? nominalEmail(user_id, policy.host) : email),
@@ -61,24 +61,24 @@ export function createViews(bus: Bus, database: Database, isLimited: boolean): V
     ofActor,
 
     async ofUser(userId, meta, format) {
-      const needsSight = isLimited || format === 'legacy';
-      if (!needsSight || !limitsGuests(await policies.get(meta, true))) return everything;
+      const needsVisibility = isLimited || format === 'legacy';
+      if (!needsVisibility || !limitsGuests(await policies.get(meta, true))) return everything;
       return ofActor(await bus.call(userOperations.describeActor, { user_id: userId }, { meta }), meta, format);
     },
 
     async mayKnow(actor, meta, userId) {
       if (!isGuest(actor)) return true;
-      return !(await sight.hiddenFrom(actor, meta, await policies.get(meta, true))).has(userId);
+      return !(await userVisibility.hiddenFrom(actor, meta, await policies.get(meta, true))).has(userId);
     },
 
     async receivers(userId, email, meta) {
       const policy = await policies.get(meta, true);
-      const blind = await sight.blindTo(userId, meta, policy);
-      if (blind.size === 0) return [{ audience: 'realm', email }];
-      const others = (await everybody(database, meta.realmId)).filter((id) => !blind.has(id));
+      const guests = await userVisibility.guestsNotSeeing(userId, meta, policy);
+      if (guests.size === 0) return [{ audience: 'realm', email }];
+      const others = (await everybody(database, meta.realmId)).filter((id) => !guests.has(id));
       const seeing = { audience: { users: idSet(others) }, email };
       if (isLimited) return [seeing];
-      return [seeing, { audience: { users: idSet(blind) }, email: nominalEmail(userId, policy.host) }];
+      return [seeing, { audience: { users: idSet(guests) }, email: nominalEmail(userId, policy.host) }];
     },
   };
 }

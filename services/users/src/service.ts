@@ -30,7 +30,7 @@ import { createKeySeal, type KeySeal } from './model/credentials/key-seal.ts';
 import { startFullMembers } from './model/full-members.ts';
 import { mailInvitation } from './model/invitation-mail.ts';
 import { startLimits } from './model/limit-guests.ts';
-import { limitingSight } from './model/limited-events.ts';
+import { limitAudiences } from './model/limited-events.ts';
 import { countMailOutcomes } from './model/mail/mail-metrics.ts';
 import { createMailer, type Mailer } from './model/mail/mailer.ts';
 import { permitsOf } from './model/permits.ts';
@@ -59,14 +59,14 @@ import { settingsSnapshots } from './settings/settings-snapshot.ts';
 import { groupHandlers } from './user-groups/index.ts';
 import { groupsSnapshot } from './user-groups/user-groups-snapshot.ts';
 import { userStatusHandlers, userStatusSnapshot } from './user-status/user-status.ts';
-import { sightHandlers } from './users/get-sight.ts';
+import { userVisibilityHandlers } from './users/get-sight.ts';
 import { accountHandlers } from './users/index.ts';
 
 /** Owns accounts, credentials, roles, groups and the realm. */
 export async function startUsers(process: Process<UsersConfig>): Promise<Running> {
   const secret = process.config.NATTER_BOT_KEY_SECRET || process.config.NATTER_POSTGRES_URL || '';
   const seal = createKeySeal(secret, process.config.NATTER_BOT_KEY_SECRET_PREVIOUS);
-  const owner = openOwner(process, 'users', { fingerprint: seal.fingerprint, wrapUnits: limitingSight });
+  const owner = openOwner(process, 'users', { fingerprint: seal.fingerprint, wrapUnits: limitAudiences });
   const { bus, config, log } = process;
   bus.usePermits(permitsOf(owner.database));
   acquaintanceConsumer(owner);
@@ -76,7 +76,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
   const sendInvitation = mailInvitation(mailer);
   const tools = { mailer, log, attempts, guesses };
-  await bus.serve('users', serverVersion.replace(/-.*/, '.0').replace(/^(\d+\.\d+)\.0$/, '$1.0'), [
+  await bus.serve('users', serverVersion.replace(/-.*/, '.0'), [
     ...realmHandlers(owner, bus, config),
     ...realmPictureHandlers(owner),
     ...pictureHandlers(),
@@ -100,7 +100,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...joinHandlers(owner, seal, sendInvitation),
     ...credentialHandlers(owner, { seal, mailer, guesses, config, log }),
     ...accountHandlers(owner, { bus, config, seal, mailer }),
-    ...sightHandlers(owner),
+    ...userVisibilityHandlers(owner),
     ...botHandlers(owner, seal),
     ...settingsHandlers(owner, tools),
     ...passwordResetHandlers(owner, tools),

@@ -18,7 +18,7 @@ import {
 } from './shapes.ts';
 
 const named = { stream_id: int, name: str.describe('The name of the channel, before the change.') };
-/** `name` is the one that clients know when they read the event: of a rename, the one before. */
+/** `name` is the name that clients know when they receive the event: for a rename, the former one. */
 type Named = z.output<z.ZodObject<typeof named>>;
 
 const { name, description, invite_only } = channelFields;
@@ -53,7 +53,7 @@ const channelChangeSchema = typed<ChannelChange>(
   ]),
 );
 
-/** A subscriber's own values are given by them, so none of them is null. */
+/** Values that a subscriber has set, so none of them is null. */
 type OwnValues = { [P in Exclude<keyof typeof ownFields, 'color'>]: boolean } & { color: string };
 export type OwnProperty = keyof OwnValues;
 export type OwnValue<P extends OwnProperty> = OwnValues[P];
@@ -67,7 +67,7 @@ const ownChangeSchema = typed<OwnChange>(
   ]),
 );
 
-// A property and a value of its own make one member of the union, which the compiler does not infer.
+// The compiler does not infer that a property and its value form one member of the union.
 export function channelChange<P extends PlainChannelProperty>(
   named: Named,
   property: P,
@@ -87,7 +87,7 @@ const subscribed = { channel_ids: ints, user_ids: ints };
 
 const event = eventsOf('channels');
 
-/** Channels, and how people stand to them. */
+/** Events about channels and subscriptions. */
 export const channelEvents = {
   'stream/create': event('Channels appear to somebody: they are new, or access to them was gained.', {
     audience: 'users',

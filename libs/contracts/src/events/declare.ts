@@ -5,7 +5,7 @@ import type { ServiceName } from '../model/operation.ts';
 export const appenders = ['users', 'channels', 'messaging', 'presence', 'event-queue'] as const satisfies ServiceName[];
 export type Appender = (typeof appenders)[number];
 
-/** Whom an event may be for: the whole realm, named users, either of them, or nobody but consumers. */
+/** The audience that an event may have: the whole realm, listed users, either of them, or nobody: consumers only. */
 export type AudienceForm = 'realm' | 'users' | 'either' | 'nobody';
 
 /** One event, by `type` or `type/op`. Everything that emits, stores, reads or documents it is derived from this. */
@@ -19,9 +19,9 @@ export interface EventDeclaration<
   /** The only service that may append it; `every`: each of them. The gateway's own events are never in the log. */
   owner: Appender | 'every' | 'gateway';
   audience: A;
-  /** False: no queue shows it. */
+  /** False: it is never delivered to a queue. */
   isPublic: boolean;
-  /** The shared body, as the log holds it. */
+  /** The shared body, as stored in the log. */
   body: B;
   /** `note` of the entry: what consumers need beyond the body. No client sees it. */
   note: N | undefined;

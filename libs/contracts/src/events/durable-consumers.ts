@@ -84,13 +84,13 @@ export const durableConsumers: readonly DurableConsumer[] = [
     service: 'messaging',
     name: 'attachment-references',
     events: ['attachments_referenced'],
-    keeps: 'nothing; tells owners of files which messages refer to them',
+    keeps: 'nothing; notifies owners of files of messages that refer to them',
   },
   {
     service: 'messaging',
     name: 'ended-mutes',
     events: ['mutes_ended'],
-    keeps: 'nothing; tells older clients which topics are muted',
+    keeps: 'nothing; sends older clients the list of muted topics',
   },
   {
     service: 'messaging',

@@ -6,7 +6,7 @@ import type { Withheld } from '../model/withheld.ts';
 import type { EventName, LoggedEvents } from './index.ts';
 
 /**
- * One event of a realm's log. It contains all data that any queue needs, so that a gateway makes no further requests: a
+ * One event of a realm's log. It contains all data that any queue needs, so gateways make no further requests: a
  * shared body, patches by group of receivers, and sparse parts per receiver. Bodies and notes are typed by the
  * declarations in `events/`.
  */

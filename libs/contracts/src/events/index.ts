@@ -21,7 +21,7 @@ export const loggedEvents = {
 export type LoggedEvents = typeof loggedEvents;
 export type EventName = keyof LoggedEvents;
 
-/** The gateway's own: it answers a poll to which nothing happened. */
+/** Emitted by the gateway alone: the answer to a poll that timed out without an event. */
 const heartbeat = eventsOf('gateway')('Nothing happened for a while.', {
   audience: 'nobody',
   body: z.strictObject({}),
@@ -47,10 +47,10 @@ export const publicEvents: ReadonlyMap<string, Pick<EventDeclaration, 'summary' 
   ...Object.entries(loggedEvents as Record<string, EventDeclaration>).filter(([, { isPublic }]) => isPublic),
 ]);
 
-/** Types that no queue shows. */
+/** Types that are never delivered to a queue. */
 export const internalTypes: ReadonlySet<string> = new Set(Object.keys(internalEvents));
 
-/** Why an event that a client got is not as it is declared; undefined when it is. */
+/** The difference between an event that a client received and its declaration; undefined if there is none. */
 export function problemOfEvent(event: Record<string, unknown>): string | undefined {
   const { id, type, op, ...body } = event;
   const name = nameOfEvent({ type, op });
@@ -59,7 +59,7 @@ export function problemOfEvent(event: Record<string, unknown>): string | undefin
   return declared ? problemOf(name, declared.view, body) : `${name}: no such event`;
 }
 
-/** Why an event of the log is not as it is declared; undefined when it is. */
+/** The difference between an event of the log and its declaration; undefined if there is none. */
 export function problemOfLogEvent({ type, op, body, note, audience, variants = [] }: LoggedEvent): string | undefined {
   const name = nameOfEvent({ type, op });
   const declared = declarationOf(name);

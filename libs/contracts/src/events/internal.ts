@@ -7,9 +7,9 @@ const every = eventsOf('every');
 const users = eventsOf('users');
 const messaging = eventsOf('messaging');
 
-/** Events for services and gateways alone. */
+/** Events that only services and gateways receive. */
 export const internalEvents = {
-  tick: every('Nothing happened: it gives ephemeral events a number to stand behind.', {
+  tick: every('Nothing happened. Ephemeral events after it are numbered from it.', {
     audience: 'nobody',
     isPublic: false,
     body: none,
@@ -31,7 +31,7 @@ export const internalEvents = {
     body: none,
     note: z.strictObject({ attachment_ids: ints }),
   }),
-  channel_begins: messaging('The first message of a channel is another one, since messages left it.', {
+  channel_begins: messaging('Another message is now the first of a channel, because messages were moved or deleted.', {
     audience: 'nobody',
     isPublic: false,
     body: none,

@@ -7,8 +7,8 @@ import { bool, int, ints, loggedMessage, message, reaction, str } from './shapes
 export type LoggedMessage = z.output<typeof loggedMessage>;
 
 const ownTopic = { stream_id: int, topic: str };
-/** All of these fields, or none. */
-const together =
+/** Accepts a body with all of these fields, or with none. */
+const allOrNone =
   (...names: string[]) =>
   (body: object): boolean => {
     const given = names.filter((name) => name in body).length;
@@ -46,7 +46,7 @@ const details = z.discriminatedUnion('type', [
     mentioned: z.literal(true).optional(),
   }),
 ]);
-/** Fields by which a client counts a message that became unread and that it has not loaded. */
+/** Fields with which a client counts a message that became unread and that it has not loaded. */
 export type UnreadDetails = z.output<typeof details>;
 const flags = { flag: str, messages: ints.describe('The IDs of the messages.'), all: z.literal(false) };
 const attachment = z.strictObject({ attachment: attachmentSchema.strict(), upload_space_used: int });
@@ -73,20 +73,17 @@ const updatedMessage = z
     propagate_mode: z.enum(['change_one', 'change_later', 'change_all']).optional(),
     new_stream_id: int.optional(),
   })
-  .refine(together('stream_id', 'stream_name'), 'a channel has an id and a name')
+  .refine(allOrNone('stream_id', 'stream_name'), 'a channel has an id and a name')
   .refine(
-    together('orig_content', 'orig_rendered_content', 'content', 'rendered_content', 'is_me_message'),
-    'an edit of the content tells of all its parts',
+    allOrNone('orig_content', 'orig_rendered_content', 'content', 'rendered_content', 'is_me_message'),
+    'an edit of the content has all of its fields',
   )
-  .refine(together('orig_subject', 'subject', 'topic_links', 'propagate_mode'), 'a move tells of all its parts')
-  .refine(
-    (body) => body.new_stream_id === undefined || body.propagate_mode !== undefined,
-    'a move tells how far it goes',
-  );
+  .refine(allOrNone('orig_subject', 'subject', 'topic_links', 'propagate_mode'), 'a move has all of its fields')
+  .refine((body) => body.new_stream_id === undefined || body.propagate_mode !== undefined, 'a move has its mode');
 
 const event = eventsOf('messaging');
 
-/** Messages, and what happens to them. */
+/** Events about messages, their flags, reactions, topics and files. */
 export const messageEvents = {
   message: event('A message was sent. Its id is the number of the entry.', {
     audience: 'users',

@@ -14,7 +14,7 @@ import { eventsOf } from './declare.ts';
 import { settingChanges } from './settings.ts';
 import { bool, type ChangeOf, int, isNotEmpty, propertyOf, str, typed } from './shapes.ts';
 
-/** What is null by default, or may become so. */
+/** Settings whose value may be null. */
 const nullable: Record<string, z.ZodType> = {
   message_content_edit_limit_seconds: int.nullable(),
   message_content_delete_limit_seconds: int.nullable(),
@@ -32,7 +32,7 @@ const linked = settings.filter(([, { isLinked }]) => isLinked);
 const valuesOf = (some: typeof settings) =>
   Object.fromEntries(some.map(([name, one]) => [name, settingValue(name, one)]));
 
-/** Older names for what settings and permissions say. */
+/** Deprecated fields that repeat a setting or a permission. */
 const settingMirrors = {
   allow_edit_history: bool.describe('Deprecated: whether `message_edit_history_visibility_policy` is not `none`.'),
   mandatory_topics: bool.describe('Deprecated: whether `topics_policy` is `disable_empty_topic`.'),
@@ -47,7 +47,7 @@ type RealmValues = RealmSettingValues & z.output<z.ZodObject<typeof settingMirro
 export type RealmProperty = keyof RealmValues;
 export type RealmValue<P extends RealmProperty> = RealmValues[P];
 type RealmChange = ChangeOf<RealmValues>;
-// A property and a value of its own make one member of the union, which the compiler does not infer.
+// The compiler does not infer that a property and its value form one member of the union.
 export function realmChange<P extends RealmProperty>(property: P, value: RealmValue<P>): RealmChange;
 export function realmChange(property: string, value: unknown): object {
   return { property, value };
@@ -65,7 +65,7 @@ type Picture = (typeof pictures)[number];
 type PictureChange<K extends Picture = Picture> = {
   [P in K]: { property: P; data: Record<`${P}_url`, string> & Record<`${P}_source`, 'U' | 'D'> };
 }[K];
-/** Settings that are changed together, and permissions. */
+/** Permissions, and settings that change as a group. */
 export type RealmData = Partial<
   RealmSettingValues & Record<RealmPermission, GroupSetting> & z.output<z.ZodObject<typeof permissionMirrors>>
 >;
@@ -115,7 +115,7 @@ const realmExport = z.strictObject({
 const event = eventsOf('users');
 const audience = 'realm' as const;
 
-/** The realm, and what it has several of. */
+/** Events about the realm and its collections: domains, emoji, linkifiers, playgrounds, profile fields. */
 export const organizationEvents = {
   'realm/update': event('One setting of the realm changed.', {
     audience,

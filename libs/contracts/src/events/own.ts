@@ -15,7 +15,7 @@ const users = eventsOf('users');
 const messaging = eventsOf('messaging');
 const audience = 'users' as const;
 
-/** What belongs to one person alone. */
+/** Events about data that only one user sees. */
 export const ownEvents = {
   muted_users: users('The people whom the receiver muted, all of them.', {
     audience,

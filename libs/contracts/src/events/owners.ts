@@ -40,7 +40,7 @@ export const isRead = (type: string): boolean => (eventTypes.get(type)?.readBy.s
 export const eventTypesReadBy = (service: Appender): string[] =>
   [...eventTypes].filter(([, { readBy }]) => readBy.has(service)).map(([type]) => type);
 
-/** Which keys of `log.version` a service bumps: whole keys, or what stands before the colon. */
+/** The keys of `log.version` that a service bumps: whole keys, or the part before the colon. */
 export const versionKeysOf: Record<Appender, readonly string[]> = {
   users: ['actor', 'groups', 'group-contents', 'realm'],
   channels: ['channel', 'group-uses'],

@@ -29,7 +29,7 @@ const personChanges = [
 ] as const;
 type AllOf<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
 type FieldsOf<S> = S extends z.ZodRawShape ? z.output<z.ZodObject<S>> : never;
-/** One thing about a person; what belongs together changes together. */
+/** A change of one property of a user, or of several that depend on each other. */
 export type PersonChange = { user_id: number } & Partial<AllOf<FieldsOf<(typeof personChanges)[number]>>>;
 const personChange = typed<PersonChange>(
   z.union(personChanges.map((fields) => z.strictObject({ user_id: int, ...fields }))),
@@ -53,19 +53,19 @@ const presence = z.union([
   }),
 ]);
 
-/** Facts about a new user for other services: the real address, the first settings, and the rights from the invitation. */
+/** Data about a new user for other services: the real address, the initial settings, and the rights from the invitation. */
 const newcomer = z.strictObject({
   delivery_email: str,
   settings: typed<Partial<UserSettingValues>>(z.record(str, z.unknown())),
-  /** Whether the invitation gives the default channels; by default for all but guests. */
+  /** Whether the invitation includes the default channels; by default for all but guests. */
   default_channels: bool.optional(),
-  /** Channels that the invitation gives besides. */
+  /** Further channels of the invitation. */
   channel_ids: z.array(int).optional(),
   invited_by: int.nullish(),
-  /** By the realm's permission, when the newcomer joined. */
+  /** According to the realm's permission at the time when the new user joined. */
   inviter_may_add_subscribers: bool.optional(),
   notify_inviter: bool.optional(),
-  /** Instead of the realm's own text; '' is none at all. */
+  /** Replaces the realm's text; '' sends none. */
   welcome_message_custom_text: str.nullish(),
 });
 export type NewcomerNote = z.output<typeof newcomer>;
@@ -86,14 +86,14 @@ const groupChange = typed<GroupChange>(
     .refine(...isNotEmpty)
     .describe('What changed.'),
 );
-/** The actor and the users of a change of members of a group. */
+/** The actor who changed the members of a group, and the users concerned. */
 const membership = z.strictObject({ by: int, user_ids: ints });
 const added = z.strictObject({ added: membership }).optional();
 const removed = z.strictObject({ removed: membership }).optional();
 
 const event = eventsOf('users');
 
-/** People, what they do, and the groups they are in. Realms that limit their guests tell these of fewer people. */
+/** Events about users, presence, status and groups. In realms that limit guests, guests receive those about visible users only. */
 export const peopleEvents = {
   'realm_user/add': event('Somebody is new, or becomes known to a guest.', {
     audience: 'either',

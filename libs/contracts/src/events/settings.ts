@@ -15,12 +15,12 @@ const settingValue = (name: UserSettingName): z.ZodType =>
 const more = (name: string) => (name === 'default_language' ? { language_name: str } : {});
 
 type SettingChange = ChangeOf<UserSettingValues, { language_name?: string }>;
-// A property and a value of its own make one member of the union, which the compiler does not infer.
+// The compiler does not infer that a property and its value form one member of the union.
 export function settingChange<N extends UserSettingName>(name: N, value: UserSettingValues[N]): SettingChange;
 export function settingChange(property: UserSettingName, value: unknown): object {
   return { property, value, ...languageOf(property, value) };
 }
-/** A change of the language carries its name too. */
+/** An event about the language also contains its name. */
 export const languageOf = (name: UserSettingName, value: unknown): { language_name?: string } =>
   name === 'default_language' ? { language_name: languageNames[value as Language] ?? String(value) } : {};
 
@@ -40,7 +40,7 @@ type LegacyChange<K extends string> = Record<K, UserSettingName> & {
   setting: UserSettingValues[UserSettingName];
   language_name?: string;
 };
-/** The forms of clients that know no `user_settings`. */
+/** The forms for clients without support for `user_settings`. */
 export const legacyChanges = <K extends 'setting_name' | 'notification_name'>(
   legacy: 'display' | 'notifications',
   key: K,

@@ -3,14 +3,14 @@ import { emojiFields, messageFields, recipientFields, submessageFields } from '.
 import { channelPermissionsSchema } from '../vocabulary/channel-permissions.ts';
 import { meaningOf } from '../vocabulary/index.ts';
 
-/** What several events are made of. Strict: an event carries what is named here and nothing else. */
+/** Schemas that several events share. They are strict: an event has no other fields. */
 export const int = z.int();
 export const bool = z.boolean();
 export const str = z.string();
-/** The emitter may give a list that it does not own. */
+/** Read-only, so that an emitter can pass a list of another owner. */
 export const ints: z.ZodType<readonly number[]> = z.array(int);
 
-/** A change of one property: each with the type of its own value. */
+/** A change of one property; the type of the value depends on the property. */
 export const propertyOf = <P extends string, S extends z.ZodType, R extends z.ZodRawShape = Record<never, never>>(
   property: P,
   value: S,
@@ -22,10 +22,10 @@ export const propertyOf = <P extends string, S extends z.ZodType, R extends z.Zo
     value: value.description ? value : value.describe(meaningOf(property) ?? 'The new value.'),
   });
 
-/** A change of one of several properties with these values; `R` is what stands beside it. */
+/** A change of one of several properties with these values; `R`: further fields. */
 export type ChangeOf<V, R = unknown> = { [K in keyof V]: R & { property: K; value: V[K] } }[keyof V];
 
-/** Schemas that are built by name have no static type of their own. */
+/** Gives a static type to a schema that is built at run time from names. */
 export const typed = <T>(schema: z.ZodType): z.ZodType<T> => schema as z.ZodType<T>;
 
 export const isNotEmpty = [(data: object): boolean => Object.keys(data).length > 0, 'something changed'] as const;
@@ -46,7 +46,7 @@ export const message = z.discriminatedUnion('type', [
   z.strictObject({ ...sentFields, ...recipientFields.stream }),
   z.strictObject({ ...sentFields, ...recipientFields.private }),
 ]);
-/** As the log has it: the number of the entry is the id; its time is the timestamp unless a mirroring bot stated one. */
+/** As stored in the log. The id is the entry's number; the timestamp is the entry's time, unless a mirroring bot stated one. */
 const { id: _, ...loggedFields } = {
   ...sentFields,
   timestamp: messageFields.timestamp.optional(),
@@ -79,7 +79,7 @@ export const channelFields = {
   subscriber_count: int,
   ...channelPermissionsSchema.shape,
 };
-/** Without what is a subscriber's own. */
+/** Without the personal fields of a subscriber. */
 export const channel = z.strictObject(channelFields);
 export type ChannelObject = z.output<typeof channel>;
 export const ownFields = {

@@ -46,11 +46,14 @@ export const base64 = (maxBytes: number) =>
 
 export const integer = (min: number, max: number) => z.int().min(min).max(max) as z.ZodInt & Marked;
 
+/** The greatest `int` of Postgres, and so the greatest ID of most objects. */
+export const maxId = 2 ** 31 - 1;
+
 /**
  * The ID of an object that Postgres numbers with an `int`. Negative numbers are valid here: handlers answer that there
  * is no such object.
  */
-export const id = integer(-(2 ** 31), 2 ** 31 - 1);
+export const id = integer(-(2 ** 31), maxId);
 
 /** The ID of a message or an event, or another number that Postgres stores in a `bigint`. */
 export const bigId = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);

@@ -90,6 +90,10 @@ export class ChatError extends Error {
 export const badRequest = (message: string): ChatError => new ChatError('BAD_REQUEST', message);
 /** For drafts, scheduled messages, snippets and emoji that do not exist: BAD_REQUEST with HTTP 404. */
 export const missing = (message: string): ChatError => new ChatError('BAD_REQUEST', message, {}, { status: 404 });
+export const missingArgument = (name: string): ChatError =>
+  new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
+export const notLoggedIn = (): ChatError =>
+  new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
 export const unavailable = (cause?: unknown): ChatError =>
   new ChatError('SERVICE_UNAVAILABLE', 'The server is not ready for this request. Try again.', {}, { cause });
 

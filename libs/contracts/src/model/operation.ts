@@ -79,8 +79,8 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
   /** A write without a stored answer that has the same effect and answer if it runs again. It is repeated like a read. */
   isIdempotent: boolean;
   /**
-   * It compares a password in its parameters with the stored one. It counts each attempt before it uses an answer that is
-   * stored under the key of the request: otherwise passwords could be tried against that answer without a limit.
+   * It compares a password in its parameters with the stored one. It counts each attempt before it returns an answer that
+   * is stored under the request's key; otherwise that answer would allow unlimited guesses.
    */
   checksPassword: boolean;
   /**
@@ -95,14 +95,14 @@ export interface Operation<P extends Params = Params, R extends z.ZodType = z.Zo
    * When this service's projections are brought up to date with the commits: before the handler runs, or, on hot paths,
    * only before it refuses.
    */
-  copies: 'current' | 'current-on-refusal';
+  projections: 'current' | 'current-on-refusal';
   /** Bots that may only send may call it. */
   isForWriteOnly: boolean;
   /** Pages of any origin may call it: it serves apps before login. */
   isCrossOrigin: boolean;
   /** Weight of one request against the caller's rate limit, whatever its parameters are. */
-  cost: number;
-  /** The weight of these parameters, added to `cost`. For operations whose work grows with a parameter. */
+  weight: number;
+  /** The weight of these parameters, added to `weight`. For operations whose work grows with a parameter. */
   weigh?(params: ParamValues<P>): number;
   /** How long the caller waits, in milliseconds. */
   deadlineMs: number;
@@ -122,7 +122,7 @@ const repeatingEvents = new Set([
   'realm_linkifiers',
   'realm_playgrounds',
 ]);
-const repeatingCost = 10;
+const repeatingWeight = 10;
 
 /** The answer of operations without result fields. */
 type Nothing = z.ZodObject<Record<never, never>>;
@@ -138,6 +138,7 @@ export function operation<
 ): Operation<P, R> & { http: H; caller: C; protocol: T } {
   const { service, caller = 'user' } = declared;
   const { isReadOnly = (declared.http ?? declared.page)?.method === 'GET' } = declared;
+  const leastWeight = declared.events?.some((type) => repeatingEvents.has(type)) ? repeatingWeight : 1;
   return {
     caller,
     callers: declared.caller === 'operator' ? ['operator'] : declared.http || declared.page ? ['gateway'] : [],
@@ -149,13 +150,13 @@ export function operation<
     isIdempotent: false,
     checksPassword: false,
     checksCredential: service === 'users' && !isReadOnly && (caller === 'user' || caller === 'human'),
-    copies: 'current',
+    projections: 'current',
     isForWriteOnly: false,
     isAlias: false,
     isCrossOrigin: false,
     deadlineMs: 15_000,
     ...declared,
-    cost: Math.max(declared.cost ?? 1, declared.events?.some((type) => repeatingEvents.has(type)) ? repeatingCost : 1),
+    weight: Math.max(declared.weight ?? 1, leastWeight),
   } as Operation<P, R> & { http: H; caller: C; protocol: T };
 }
 

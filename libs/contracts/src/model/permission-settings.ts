@@ -35,7 +35,7 @@ export interface PermissionSetting {
   /** The default: a group, or the creator. The name for a channel's creator is that of this feature level. */
   default_group_name: SystemGroupName | 'stream_creator_or_nobody' | 'group_creator';
   default_for_system_groups: SystemGroupName | null;
-  /** Empty: no restriction beyond the other rules. */
+  /** Empty: no restriction to certain system groups. */
   allowed_system_groups: readonly SystemGroupName[];
 }
 

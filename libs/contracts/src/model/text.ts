@@ -1,3 +1,5 @@
+import { emptyTopicDisplayName } from './limits.ts';
+
 /** The first UTF-16 units of a text, never with half of a surrogate pair: Postgres refuses such text. */
 export const cut = (text: string, maxUnits: number): string => text.slice(0, maxUnits).replace(/[\ud800-\udbff]$/, '');
 
@@ -7,3 +9,7 @@ export const cut = (text: string, maxUnits: number): string => text.slice(0, max
  */
 export const shortName = (name: string, maxUnits: number): string =>
   cut(name.replaceAll(/\p{Cc}/gu, '').trim(), maxUnits);
+
+/** The topic with this name: requests may use the display name or the former name of the empty topic. */
+export const topicOfName = (name: string): string =>
+  name === emptyTopicDisplayName || name === '(no topic)' ? '' : name;

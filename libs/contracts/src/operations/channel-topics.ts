@@ -4,7 +4,7 @@ import { operation } from '../model/operation.ts';
 import { bool, json } from '../model/param.ts';
 
 export const channelTopicOperations = {
-  /** Asked by channels: only where there is none can the empty topic be made the only one. */
+  /** Called by channels: a channel with named topics cannot be restricted to the empty topic. */
   hasNamedTopics: operation({
     name: 'has-named-topics',
     service: 'messaging',

@@ -3,7 +3,7 @@ import { bigId, id, list, record, string } from '../model/bounded.ts';
 import { operation } from '../model/operation.ts';
 import { bool, int, json, type Params, text, textOrJson } from '../model/param.ts';
 
-/** What belongs to one person alone. Clients also ask by the names of the events. */
+/** The fetch types of data that only one user sees. Clients also use the names of the events. */
 export const collectionFetchTypes: readonly string[] = [
   'navigation_views',
   'navigation_view',
@@ -36,7 +36,7 @@ const viewName = text(string(1_000).describe('The name of the view; omit it for 
 const token = text(string(10_000));
 const storageKeys = list(string(1_000), 10_000).describe('The keys. By default all.');
 const appToken = { token, appid: text(string(500)) };
-/** The operations of one kind of token. Each kind has two paths: one with the name of the vendor, and a neutral one. */
+/** The operations for a kind of token. Each kind has two paths: with the name of its vendor, and with that of the platform. */
 const deviceTokens = <const A extends Params, const P extends string>(path: P, name: string, params: A) => ({
   add: operation({
     name: `add-${name}`,
@@ -52,7 +52,7 @@ const deviceTokens = <const A extends Params, const P extends string>(path: P, n
     service: 'users',
     http: { method: 'DELETE', path },
     caller: 'human',
-    summary: 'Take the token of a device away.',
+    summary: 'Remove the token of a device.',
     params: { token },
     errors,
   }),
@@ -202,7 +202,7 @@ export const collectionOperations = {
       push_public_key: text(string(10_000).optional()),
       bouncer_public_key: text(string(10_000).optional()),
       encrypted_push_registration: text(string(10_000).optional()),
-      /** With it the key and the token are those of a client device, each with an ID. */
+      /** If set, the key and the token belong to this client device, and each has an ID. */
       device_id: json(id.optional()),
       push_key_id: json(bigId.min(0).optional()),
       push_key: text(string(10_000).optional()),

@@ -5,7 +5,7 @@ import { operation } from '../model/operation.ts';
 import { bool, json, text } from '../model/param.ts';
 import { emailAddress } from './email-address.ts';
 
-/** API keys, and the actors to whom they belong. */
+/** Operations on API keys, and look-ups of actors. */
 export const credentialOperations = {
   fetchApiKey: operation({
     name: 'fetch-api-key',
@@ -13,7 +13,7 @@ export const credentialOperations = {
     http: { method: 'POST', path: '/fetch_api_key' },
     caller: 'public',
     summary: 'Exchange a password for an API key.',
-    cost: 3,
+    weight: 3,
     isCrossOrigin: true,
     checksPassword: true,
     params: { username: text(string(1_000)), password: text(string(1_000)) },

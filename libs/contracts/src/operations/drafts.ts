@@ -11,7 +11,7 @@ const fields = {
   topic: string(1_000),
   content: string(40_000),
 };
-/** A draft as a client writes it; other keys are refused. */
+/** A draft as a client sends it; unknown keys are refused. */
 const writtenDraftSchema = strictObject({
   ...fields,
   timestamp: number(-1e15, 1e15)
@@ -46,7 +46,7 @@ export const draftOperations = {
     http: { method: 'POST', path: '/drafts' },
     caller: 'human',
     summary: 'Store drafts.',
-    cost: 3,
+    weight: 3,
     weigh: ({ drafts }) => drafts.length / 20,
     params: { drafts: json(list(writtenDraftSchema, 1_000)) },
     result: z.object({ ids: z.array(z.int()).describe('The IDs of the new drafts, in the order of the request.') }),

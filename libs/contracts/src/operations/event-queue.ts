@@ -7,12 +7,12 @@ import { includeSubscribers, subscribersChoice } from './channels.ts';
 
 const queueId = text(string(200).describe('The ID of the queue.'));
 
-/** What a queue is; the row in Postgres and the record that gateways cache. */
+/** A queue: the row in Postgres, and the record that gateways cache. */
 export const queueRecordSchema = z.object({
   queue_id: z.string(),
   realm_id: z.int(),
   user_id: z.int(),
-  /** The number its user saw everything up to when it was registered. */
+  /** The log number of the register's state; the queue delivers later events. */
   start: z.int(),
   epoch: z.int(),
   created_at: z.number(),
@@ -32,7 +32,7 @@ const narrowTerm = union([
   object({ operator: string(100), operand: string(1_000), negated: bool.default(false) }),
 ]);
 
-/** What a queue is made with. */
+/** The parameters of a queue. */
 const queueParams = {
   apply_markdown: json(bool.default(false)),
   client_gravatar: json(bool.nullish()),
@@ -51,7 +51,7 @@ const queueParams = {
   ),
 };
 
-/** The part of a snapshot that one service owns, read in the transaction snapshot that register exported. */
+/** The section of a register that one service provides, read in the transaction snapshot that event-queue exported. */
 const snapshotPart = (service: 'users' | 'channels' | 'messaging' | 'presence') =>
   operation({
     name: `snapshot-${service}`,
@@ -109,7 +109,7 @@ export const eventQueueOperations = {
     caller: 'spectator',
     checksCredential: true,
     summary: 'Register an event queue and fetch the state it starts from.',
-    cost: 10,
+    weight: 10,
     params: {
       ...queueParams,
       include_subscribers: includeSubscribers,

@@ -5,7 +5,7 @@ import { bool, int, json } from '../model/param.ts';
 
 const errors = ['BAD_REQUEST'] as const;
 
-/** Exports of a whole organization are not built: there are none, and none can be begun. Who would agree to one is known. */
+/** Exports of an organization are not supported: the list is empty, and creating one fails. Users can record their consent. */
 export const exportOperations = {
   getExports: operation({
     name: 'get-exports',
@@ -22,7 +22,7 @@ export const exportOperations = {
     http: { method: 'POST', path: '/export/realm' },
     role: 'administrator',
     summary: 'Export the organization, which this server does not: always refused.',
-    cost: 5,
+    weight: 5,
     params: { export_type: json(z.literal([1, 2]).default(1)) },
     result: z.object({ id: int.describe('The ID of the export.') }),
     errors,
@@ -42,7 +42,7 @@ export const exportOperations = {
     http: { method: 'GET', path: '/export/realm/consents' },
     role: 'administrator',
     summary: 'Whether each person agrees to an export of what is private to them.',
-    cost: 3,
+    weight: 3,
     result: z.object({ export_consents: z.array(z.object({ user_id: int, consented: bool })) }),
     errors,
   }),

@@ -5,7 +5,7 @@ import { bool, idList, ids, int, json, text } from '../model/param.ts';
 import { type GroupPermission, groupSettingSchema, groupSettingUpdateSchema } from '../model/permission-settings.ts';
 import { groupPermissionMeanings } from '../vocabulary/permissions.ts';
 
-/** The fetch types of a register that tell of groups; clients also ask by the name of the event. */
+/** The fetch types of user groups. Clients also use the name of the event. */
 export const groupFetchTypes: readonly string[] = ['realm_user_groups', 'user_group'];
 
 const perPermission = <T>(make: (meaning: string) => T): Record<GroupPermission, T> =>
@@ -39,12 +39,13 @@ const groupUseSchema = z.union([
 export type GroupUse = z.infer<typeof groupUseSchema>;
 
 /**
- * The version that every service bumps when it puts a group that can be deactivated to use. A deactivation rests on it as it was
- * before it asked around, and bumps `groups`, on which each new use rests: of the two that race one decides anew.
+ * Every service bumps this version when it begins to use a group, for example in a permission. A deactivation reads the
+ * version, asks all services for uses, and expects the version at its commit; it bumps `groups`, which every new use
+ * expects. So if a deactivation and a new use are concurrent, one of them is decided again.
  */
 export const groupUsesKey = 'group-uses';
 
-/** Members that weigh as much as a request: the version of each one's rights is bumped. */
+/** The number of members that have the weight of one request; the version of each member's rights is bumped. */
 const membersPerUnit = 200;
 
 const user_group_id = json(id);
@@ -57,7 +58,7 @@ export const groupOperations = {
     name: 'get-user-groups',
     service: 'users',
     http: { method: 'GET', path: '/user_groups' },
-    cost: 2,
+    weight: 2,
     summary: 'All user groups, system groups first.',
     params: { include_deactivated_groups: json(bool.default(false)) },
     result: z.object({ user_groups: z.array(userGroupSchema) }),
@@ -68,7 +69,7 @@ export const groupOperations = {
     http: { method: 'POST', path: '/user_groups/create' },
     permission: 'can_create_groups',
     summary: 'Create a user group.',
-    cost: 3,
+    weight: 3,
     weigh: ({ members, subgroups }) => (members.length + subgroups.length) / membersPerUnit,
     params: {
       name: text(string(1_000).describe('The name of the group, at most 100 characters.')),
@@ -118,7 +119,7 @@ export const groupOperations = {
     name: 'get-user-group-members',
     service: 'users',
     http: { method: 'GET', path: `${path}/members` },
-    summary: 'Members of a user group, through subgroups too unless told otherwise.',
+    summary: 'Members of a user group; by default including those of its subgroups.',
     params: { user_group_id, direct_member_only: json(bool.default(false)) },
     result: z.object({ members: ids.describe('The user IDs of the members.') }),
     errors,
@@ -128,7 +129,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'POST', path: `${path}/members` },
     summary: 'Add and remove members and subgroups.',
-    cost: 3,
+    weight: 3,
     weigh: ({ add, delete: removed, add_subgroups, delete_subgroups }) =>
       (add.length + removed.length + add_subgroups.length + delete_subgroups.length) / membersPerUnit,
     params: {
@@ -154,7 +155,7 @@ export const groupOperations = {
     name: 'get-subgroups',
     service: 'users',
     http: { method: 'GET', path: `${path}/subgroups` },
-    summary: 'Subgroups of a user group, and theirs unless told otherwise.',
+    summary: 'Subgroups of a user group; by default including those of the subgroups.',
     params: { user_group_id, direct_subgroup_only: json(bool.default(false)) },
     result: z.object({ subgroups: ids.describe('The IDs of the subgroups.') }),
     errors,
@@ -164,7 +165,7 @@ export const groupOperations = {
     service: 'users',
     http: { method: 'POST', path: `${path}/subgroups` },
     summary: 'Add and remove subgroups.',
-    cost: 3,
+    weight: 3,
     weigh: ({ add, delete: removed }) => (add.length + removed.length) / membersPerUnit,
     params: {
       user_group_id,

@@ -17,10 +17,10 @@ import { profileFieldOperations } from './profile-fields.ts';
 import { realmOperations } from './realm.ts';
 import { scheduledMessageOperations } from './scheduled-messages.ts';
 import { settingsOperations } from './settings.ts';
-import { sightOperations } from './sight.ts';
 import { socialOperations } from './social.ts';
 import { topicOperations } from './topics.ts';
 import { fileOperations, uploadOperations } from './uploads.ts';
+import { userVisibilityOperations } from './user-visibility.ts';
 import { userOperations } from './users.ts';
 
 export * from './bots.ts';
@@ -42,10 +42,10 @@ export * from './profile-fields.ts';
 export * from './realm.ts';
 export * from './scheduled-messages.ts';
 export * from './settings.ts';
-export * from './sight.ts';
 export * from './social.ts';
 export * from './topics.ts';
 export * from './uploads.ts';
+export * from './user-visibility.ts';
 export * from './users.ts';
 
 /** Every operation by the name of its method in the client. */
@@ -55,7 +55,7 @@ export const operationsByName = {
   ...settingsOperations,
   ...botOperations,
   ...socialOperations,
-  ...sightOperations,
+  ...userVisibilityOperations,
   ...realmOperations,
   ...exportOperations,
   ...groupOperations,
@@ -77,7 +77,7 @@ export const operationsByName = {
 
 export const operations = Object.values(operationsByName) as unknown as readonly Operation[];
 
-/** Topics of the reference, each with its operations. */
+/** The topics of the API documents, each with its operations. */
 export const tags: readonly { name: string; description: string; operations: ReadonlySet<Operation> }[] = [
   tag('Messages', 'Send, read, search, change and flag messages; reactions.', [
     ...[messagingOperations, messageReadingOperations, messageChangeOperations],
@@ -87,12 +87,12 @@ export const tags: readonly { name: string; description: string; operations: Rea
   tag('Topics', 'Topics of channels, and what a user follows or mutes.', [channelTopicOperations, topicOperations]),
   tag('Channels', 'Channels, subscriptions, folders and their permissions.', [channelOperations]),
   tag('People', 'Users, their profiles, their status, and who sees whom.', [
-    ...[userOperations, jwtOperations, socialOperations, sightOperations, profileFieldOperations],
+    ...[userOperations, jwtOperations, socialOperations, userVisibilityOperations, profileFieldOperations],
   ]),
   tag('Groups', 'Groups of users, and their permissions.', [groupOperations]),
   tag('Bots', 'Bots, their keys, their settings and their storage.', [botOperations]),
   tag('Presence', 'Who is online.', [presenceOperations]),
-  tag('Events', 'Queues that tell a client of every change.', [eventQueueOperations]),
+  tag('Events', 'Queues that deliver every change to a client.', [eventQueueOperations]),
   tag('Settings', 'Preferences and collections of the caller.', [settingsOperations, collectionOperations]),
   tag('Files', 'Uploaded files.', [uploadOperations]),
   tag('Organization', 'Settings of the organization, invitations and exports.', [
@@ -104,7 +104,7 @@ function tag(name: string, description: string, groups: readonly Record<string, 
   return { name, description, operations: new Set(groups.flatMap((group) => Object.values(group) as Operation[])) };
 }
 
-/** With those that several services have under one name. */
+/** All operations, including those that several services serve under one name. */
 export const servedOperations: readonly Operation[] = [
   ...operations,
   ...(catchUpOperations as unknown as readonly Operation[]),

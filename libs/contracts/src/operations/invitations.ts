@@ -13,19 +13,19 @@ const invitationSchema = z.object({
   is_multiuse: bool,
   notify_referrer_on_join: bool,
   email: z.string().describe('The address to which it was sent; absent for reusable links.').optional(),
-  /** Only of reusable links, and not of another's link that gives more than its viewer may. */
+  /** Only for reusable links; absent if the link grants more than its viewer may grant. */
   link_url: z.string().optional(),
 });
 export type Invitation = z.infer<typeof invitationSchema>;
 
 const inviteAs = union([z.literal(100), z.literal(200), z.literal(300), z.literal(400), z.literal(600)]);
 const shared = {
-  /** Null never expires; absent is the server's default. */
+  /** Null: never; absent: the server's default. */
   invite_expires_in_minutes: json(integer(1, 100_000_000).nullable().optional()),
   invite_as: json(inviteAs.default(400)),
   group_ids: json(idList(1_000).default([])),
   include_realm_default_subscriptions: json(bool.default(false)),
-  /** Clients without a way to send no value send the word. */
+  /** Clients that cannot omit a value send the word `null`. */
   welcome_message_custom_text: text(
     string(limits.welcomeTextLength)
       .transform((value) => (value === 'null' ? null : value))
@@ -42,7 +42,7 @@ const joining = {
   password: text(string(1_000)),
 };
 
-/** The page of a link that verifies the address asks for nothing else. */
+/** For a link that verifies an address, the form has these fields only. */
 const joiningByPage = {
   email: joining.email,
   full_name: text(string(1_000).default('')),
@@ -88,7 +88,7 @@ export const invitationOperations = {
     caller: 'human',
     permission: 'can_invite_users_group',
     summary: 'Invite people by mail.',
-    cost: 20,
+    weight: 20,
     params: {
       ...shared,
       stream_ids: json(idList(1_000)),
@@ -104,7 +104,7 @@ export const invitationOperations = {
     http: { method: 'GET', path: '/invites' },
     caller: 'human',
     checksCredential: true,
-    cost: 2,
+    weight: 2,
     summary: 'Invitations that are still open: all for administrators, their own for others.',
     result: z.object({ invites: z.array(invitationSchema) }),
   }),
@@ -131,7 +131,7 @@ export const invitationOperations = {
     service: 'users',
     http: { method: 'POST', path: '/invites/{invite_id}/resend' },
     summary: 'Send an invitation by mail once more.',
-    cost: 5,
+    weight: 5,
     params: { invite_id },
     errors,
     events,
@@ -142,7 +142,7 @@ export const invitationOperations = {
     http: { method: 'POST', path: '/join' },
     caller: 'public',
     summary: 'Make an account with an invitation. The address is needed where the invitation does not name it.',
-    cost: 5,
+    weight: 5,
     params: { key, ...joining },
     result: z.object({ user_id: int, email: z.string(), api_key: z.string() }),
     errors,
@@ -174,12 +174,12 @@ export const invitationOperations = {
     page: { method: 'POST', path: '/join/{key}' },
     caller: 'public',
     summary: 'What the page of an invitation link sends.',
-    cost: 5,
-    /** The key is what a page that is sent twice names itself by; a header takes its place. */
+    weight: 5,
+    /** The form of the page contains the key, so that sending it twice has one effect. A header takes precedence. */
     params: { key, ...joiningByPage, idempotency_key: text(string(100).optional()) },
     result: pageSchema,
   }),
-  /** Served by channels, which knows who may add people where; asked in the name of who invites. */
+  /** Called on behalf of the inviter: channels checks to which channels they may add subscribers. */
   checkInvitedChannels: operation({
     name: 'check-invited-channels',
     service: 'channels',

@@ -4,7 +4,7 @@ import { operation } from '../model/operation.ts';
 import { bool, json, text } from '../model/param.ts';
 import { userSchema } from './users.ts';
 
-/** The algorithms of tokens. Of a realm's tokens only one is accepted: the one that its operator chose with the key. */
+/** The algorithms of tokens. A realm accepts only the one that its operator set with the key. */
 export const jwtAlgorithms = ['HS256', 'HS384', 'HS512', 'RS256'] as const;
 
 /** Logins with JSON Web Tokens that another system signs. */
@@ -15,7 +15,7 @@ export const jwtOperations = {
     http: { method: 'POST', path: '/jwt/fetch_api_key' },
     caller: 'public',
     summary: 'Exchange a JSON Web Token that names an email address for an API key.',
-    cost: 3,
+    weight: 3,
     params: {
       token: text(
         string(8_000).describe(

@@ -10,7 +10,7 @@ const maxParts = 10_000;
 const word = { type: 'string', maxLength: maxCharacters } as const;
 const whole = { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
 const operand = { anyOf: [word, whole, { type: 'array', items: whole, maxItems: maxParts }] };
-/** Any JSON is accepted here, because BAD_NARROW names the fault of a narrow. The description is for clients. */
+/** Accepts any JSON, because handlers report an invalid narrow as BAD_NARROW. The description is for clients. */
 const narrowJson = anyJson({ characters: maxCharacters, depth: 4, parts: maxParts }).meta({
   type: 'array',
   maxItems: perRequest.narrowTerms,
@@ -34,23 +34,23 @@ const narrowJson = anyJson({ characters: maxCharacters, depth: 4, parts: maxPart
   },
 });
 const narrow = json(narrowJson);
-/** Beyond what counts as safe: the anchor of "newest", which clients send back, is 10,000,000,000,000,000. */
+/** Not limited to safe integers: clients send back the anchor of "newest", which is 10,000,000,000,000,000. */
 const anchorId = z.number().multipleOf(1);
 const anchor = textOrJson(union([number(-1e18, 1e18).multipleOf(1), string(100)]));
 const messageIds = list(bigId, 10_000);
 
 const op = text(z.enum(['add', 'remove']).describe('Whether the flag is added or removed.'));
 
-/** Reading so many messages costs about as much as a small request. */
+/** The number of messages that have the weight of one request. */
 const messagesPerUnit = 500;
 
-/** What a batch of flag changes answers. */
+/** Results of flag changes. */
 const skipped = { ignored_because_not_subscribed_channels: z.array(z.int()) };
 const done = z.object({ complete: z.boolean() });
 
 /**
- * A full-text search compares and marks texts; other narrows are descents of indexes. Terms are objects with an operator,
- * or pairs.
+ * A full-text search has more weight, because it compares and highlights texts; other narrows only read indexes. Terms are
+ * objects with an operator, or pairs.
  */
 const searchWeight = (narrow: unknown): number => (Array.isArray(narrow) && narrow.some(isSearch) ? 3 : 0);
 
@@ -66,7 +66,7 @@ export const messageReadingOperations = {
     caller: 'spectator',
     http: { method: 'GET', path: '/messages' },
     summary: 'Messages around an anchor that match a narrow, or messages by ID.',
-    cost: 2,
+    weight: 2,
     weigh: ({ num_before = 0, num_after = 0, message_ids = [], narrow }) =>
       (num_before + num_after + message_ids.length) / messagesPerUnit + searchWeight(narrow),
     params: {
@@ -121,7 +121,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'GET', path: '/messages/matches_narrow' },
     summary: 'Which of these messages match a narrow.',
-    cost: 2,
+    weight: 2,
     weigh: ({ msg_ids, narrow }) => msg_ids.length / messagesPerUnit + searchWeight(narrow),
     params: { msg_ids: json(messageIds), narrow: json(narrowJson.refine((given) => given !== undefined)) },
     result: z.object({
@@ -150,7 +150,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/messages/flags/narrow' },
     summary: 'Add or remove a personal flag of the messages around an anchor that match a narrow.',
-    cost: 5,
+    weight: 5,
     weigh: ({ num_before, num_after, narrow }) =>
       (num_before + num_after) / (2 * messagesPerUnit) + searchWeight(narrow),
     params: {
@@ -179,7 +179,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/mark_all_as_read' },
     summary: 'Mark everything as read.',
-    cost: 5,
+    weight: 5,
     result: done,
     events: ['update_message_flags'],
     deadlineMs: 60_000,
@@ -189,7 +189,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/mark_stream_as_read' },
     summary: 'Mark a channel as read.',
-    cost: 5,
+    weight: 5,
     params: { stream_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],
@@ -199,7 +199,7 @@ export const messageReadingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/mark_topic_as_read' },
     summary: 'Mark a topic as read.',
-    cost: 3,
+    weight: 3,
     params: { stream_id: json(id), topic_name: text(string(1_000)) },
     errors: ['BAD_REQUEST'],
     events: ['update_message_flags'],

@@ -65,7 +65,7 @@ export const messagingOperations = {
       automatic_new_visibility_policy: z.int().optional(),
     }),
     errors: sendingErrors,
-    copies: 'current-on-refusal',
+    projections: 'current-on-refusal',
     events: ['message', 'user_topic'],
   }),
   renderMessage: operation({
@@ -73,7 +73,7 @@ export const messagingOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/messages/render' },
     summary: 'What a text would look like as a message.',
-    cost: 2,
+    weight: 2,
     params: { content: text(string(40_000).describe('The text to render, in Markdown.')) },
     result: z.object({ rendered: z.string() }),
     isReadOnly: true,

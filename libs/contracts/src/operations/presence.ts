@@ -33,7 +33,7 @@ export const presenceOperations = {
     service: 'presence',
     http: { method: 'GET', path: '/realm/presence' },
     summary: 'Who is here, of all users.',
-    cost: 3,
+    weight: 3,
     result: z.object({ server_timestamp: z.number(), presences: z.record(z.string(), legacyPresence) }),
   }),
   getUserPresence: operation({

@@ -16,7 +16,7 @@ export const profileFieldTypes = {
   PRONOUNS: { id: 8, name: 'Pronouns' },
 } as const;
 
-/** Accounts elsewhere whose name, hint and address the server knows. */
+/** External accounts whose name, hint and URL pattern are built in. */
 export const externalAccounts = {
   twitter: { name: 'Twitter username', text: 'Twitter', hint: '', url_pattern: 'https://twitter.com/%(username)s' },
   github: { name: 'GitHub username', text: 'GitHub', hint: '', url_pattern: 'https://github.com/%(username)s' },
@@ -43,7 +43,7 @@ export type ProfileField = z.infer<typeof profileFieldSchema>;
 /** Values of a user by the id of the field. */
 export type ProfileData = Record<string, { value: string; rendered_value?: string }>;
 
-/** A value of a field of a person; null and the empty text take it away. */
+/** A user's value of a field; null and the empty text remove it. */
 export const profileEntrySchema = object({
   id: id.describe('The ID of the custom profile field.'),
   value: union([string(5_000), idList(1_000), z.null()]).describe(
@@ -78,7 +78,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'POST', path: '/realm/profile_fields' },
     role: 'administrator',
-    cost: 3,
+    weight: 3,
     summary: 'Create a custom profile field.',
     params: { name: fieldName, hint: label, field_type: json(id), field_data: fieldData, ...flags },
     result: z.object({ id: int.describe('The ID of the new field.') }),
@@ -100,7 +100,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/realm/profile_fields/{field_id}' },
     role: 'administrator',
-    cost: 3,
+    weight: 3,
     summary: 'Change a custom profile field, but not its type.',
     params: { field_id: json(id), name: fieldName, hint: label, field_data: fieldData, ...flags },
     errors,
@@ -111,7 +111,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/realm/profile_fields/{field_id}' },
     role: 'administrator',
-    cost: 3,
+    weight: 3,
     summary: 'Remove a custom profile field with all its values.',
     params: { field_id: json(id) },
     errors,
@@ -122,7 +122,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/users/me/profile_data' },
     caller: 'human',
-    cost: 2,
+    weight: 2,
     summary: "Change values of the caller's custom profile fields.",
     params: { data: json(list(profileEntrySchema, 100).describe('The values to set.')) },
     errors,
@@ -133,7 +133,7 @@ export const profileFieldOperations = {
     service: 'users',
     http: { method: 'DELETE', path: '/users/me/profile_data' },
     caller: 'human',
-    cost: 2,
+    weight: 2,
     summary: "Take away values of the caller's custom profile fields.",
     params: { data: json(idList(100).describe('The IDs of the fields whose values are removed.')) },
     errors,

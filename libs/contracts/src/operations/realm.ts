@@ -16,7 +16,7 @@ import { realmPictureOperations } from './realm/pictures.ts';
 export { type RealmEmoji, realmEmojiSchema } from './realm/emoji.ts';
 export { type Linkifier, linkifierSchema } from './realm/linkifiers.ts';
 
-/** The fetch types of a register that tell of the realm itself. */
+/** The fetch types of the realm. */
 export const realmFetchTypes: readonly string[] = [
   'realm',
   'realm_domains',
@@ -90,7 +90,7 @@ export const realmOperations = {
     service: 'users',
     http: { method: 'PATCH', path: '/realm' },
     role: 'administrator',
-    cost: 3,
+    weight: 3,
     summary: 'Change settings and permissions of the organization.',
     params: {
       ...settingParams,
@@ -107,7 +107,7 @@ export const realmOperations = {
     service: 'users',
     http: { method: 'POST', path: '/realm/deactivate' },
     role: 'owner',
-    cost: 5,
+    weight: 5,
     summary: 'End the organization: nobody can log in any more.',
     errors,
     events: ['realm'],

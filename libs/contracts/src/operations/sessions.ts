@@ -29,7 +29,7 @@ export const sessionOperations = {
     session: 'begins',
     caller: 'public',
     summary: 'Begin a session: the response sets its cookie and leads to the next page.',
-    cost: 3,
+    weight: 3,
     checksPassword: true,
     params: { username: text(string(1_000)), password: text(string(1_000)), next },
     result: pageSchema,

@@ -18,7 +18,7 @@ export type Attachment = z.infer<typeof attachmentSchema>;
 
 const found = z.object({ url: z.string().describe('The address, which works for a minute without authentication.') });
 
-/** Bytes of files pass the bus in chunks of this size, in base64, each with a request of its own. */
+/** Files travel on the bus in chunks of this size, in base64, one per request. */
 export const fileChunkBytes = 192 * 1024;
 
 /** The state of a resumable upload. */
@@ -45,7 +45,7 @@ export const uploadOperations = {
     service: 'messaging',
     http: { method: 'POST', path: '/user_uploads' },
     summary: 'Upload a file, to be linked from messages.',
-    cost: 3,
+    weight: 3,
     params: { file: file() },
     result: z.object({
       url: z.string().describe('The address of the file, to be linked from a message.'),
@@ -61,7 +61,7 @@ export const uploadOperations = {
     http: { method: 'POST', path: '/tus' },
     protocol: 'tus',
     summary: 'Begin a resumable upload by the protocol tus 1.0.0, whose data follows.',
-    cost: 3,
+    weight: 3,
     params: {
       upload_length: header('Upload-Length', json(integer(0, Number.MAX_SAFE_INTEGER).optional())),
       upload_metadata: header('Upload-Metadata', text(string(maxMetadata).default(''))),
@@ -119,7 +119,7 @@ export const uploadOperations = {
     result: found,
     errors: ['BAD_REQUEST'],
   }),
-  /** As clients write it that leave the slashes of the file's name as they are. */
+  /** For clients that do not escape the slashes in the path of the file. */
   getFileUrlByPath: operation({
     name: 'get-file-url-by-path',
     service: 'messaging',
@@ -199,11 +199,11 @@ const chunksOf = (service: ServiceName) => ({
     caller: 'internal',
     callers: ['gateway'],
     summary: 'Stores a chunk of a file that is being uploaded. Storing it again changes nothing.',
-    // `size`: of the whole file, with its first chunk, which is refused where the file has no room.
+    // `size`: the size of the whole file, sent with its first chunk, which is refused if the realm has no room for it.
     params: { ...chunk, bytes: text(base64(fileChunkBytes)), size: json(bigId.optional()) },
     errors: ['REALM_UPLOAD_QUOTA'],
     isIdempotent: true,
-    copies: 'current-on-refusal',
+    projections: 'current-on-refusal',
   }),
   read: operation({
     name: 'read-file-chunk',
@@ -214,9 +214,9 @@ const chunksOf = (service: ServiceName) => ({
     params: chunk,
     result: z.object({ bytes: z.string() }),
     isReadOnly: true,
-    copies: 'current-on-refusal',
+    projections: 'current-on-refusal',
   }),
 });
 
-/** Of every service that keeps files; only the gateway asks for them. */
+/** The chunk operations of each service that stores files. Only the gateway calls them. */
 export const fileOperations = { messaging: chunksOf('messaging') };

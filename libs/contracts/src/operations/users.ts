@@ -72,7 +72,7 @@ export const userOperations = {
     http: { method: 'POST', path: '/users' },
     role: 'administrator',
     summary: 'Create a user.',
-    cost: 3,
+    weight: 3,
     params: {
       email: text(emailAddress.describe('The real email address of the user.')),
       password: text(string(1_000)),
@@ -88,7 +88,7 @@ export const userOperations = {
     http: { method: 'GET', path: '/users' },
     caller: 'spectator',
     summary: 'All users the caller may know.',
-    cost: 3,
+    weight: 3,
     params: {
       client_gravatar: json(bool.default(true)),
       include_custom_profile_fields: json(bool.default(false)),
@@ -122,7 +122,7 @@ export const userOperations = {
     http: { method: 'PATCH', path: '/users/{user_id_or_email}' },
     role: 'administrator',
     summary: "Change a user's name, role, profile or address, by ID or by address.",
-    cost: 2,
+    weight: 2,
     params: {
       user_id_or_email: text(string(1_000)),
       full_name: text(string(1_000).optional()),
@@ -141,7 +141,7 @@ export const userOperations = {
     http: { method: 'DELETE', path: '/users/{user_id}' },
     role: 'administrator',
     summary: 'Deactivate a user; the keys end at once.',
-    cost: 5,
+    weight: 5,
     params: { user_id: json(id), deactivation_notification_comment: text(string(2000).optional()) },
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'realm_bot', 'user_group', 'invites_changed'],
@@ -152,7 +152,7 @@ export const userOperations = {
     http: { method: 'DELETE', path: '/users/me' },
     caller: 'human',
     summary: "Deactivate the caller's own account.",
-    cost: 5,
+    weight: 5,
     errors: ['CANNOT_DEACTIVATE_LAST_USER', 'BAD_REQUEST'],
     events: ['realm_user', 'realm_bot', 'user_group', 'invites_changed'],
   }),
@@ -162,7 +162,7 @@ export const userOperations = {
     http: { method: 'POST', path: '/users/{user_id}/reactivate' },
     role: 'administrator',
     summary: 'Reactivate a user.',
-    cost: 5,
+    weight: 5,
     params: { user_id: json(id) },
     errors: ['BAD_REQUEST'],
     events: ['realm_user', 'realm_bot', 'user_group'],
@@ -213,7 +213,7 @@ export const userOperations = {
     params: {
       email: text(emailAddress),
       full_name: text(string(1_000)),
-      /** Without one nobody can log in with a password; the API key works. */
+      /** Without one the user cannot log in with a password, but can use the API key. */
       password: text(string(1_000).optional()),
       role: json(id),
       can_create_users: json(bool.default(false)),
@@ -265,7 +265,7 @@ export const userOperations = {
     callers: ['gateway', 'operator'],
     summary: 'The realm a host belongs to. Bus only.',
     params: { host: text(string(1_000)) },
-    /** `realm_url`: origin of links to the realm. `host` differs from the given one where the default realm answers an unknown host. */
+    /** `realm_url`: origin of links to the realm. `host`: the realm's own, which is another one if the given host is unknown and the default realm serves it. */
     result: z.object({ realm_id: z.int(), realm_url: z.string(), host: z.string().optional() }),
     errors: ['NONEXISTENT_SUBDOMAIN'],
     isReadOnly: true,

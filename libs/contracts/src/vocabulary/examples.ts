@@ -63,7 +63,7 @@ export const requestValues: Readonly<Record<string, unknown>> = {
   who: '12',
 };
 
-/** What an operation needs beside them, or instead of them. */
+/** Values of single operations, which take precedence over `requestValues`. */
 const requests: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'add-linkifier': { pattern: '#(?P<id>[0-9]+)', url_template: 'https://example.com/issues/{id}' },
   'add-navigation-view': { name: 'Starred messages' },
@@ -159,7 +159,7 @@ const requests: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'update-user-topic': { visibility_policy: 3 },
 };
 
-/** A request of an operation as an example. IDs in it are of things that a reader has to have. A file is not among its parameters. */
+/** An example request of an operation, without files. A reader has to replace its IDs by those of own objects. */
 export function exampleOf({ name, params, http, page }: Operation): Readonly<Record<string, unknown>> {
   const path = (http ?? page)?.path ?? '';
   const own = requests[name] ?? {};

@@ -41,7 +41,7 @@ export const organizationMeanings = {
   link_url:
     'The address of the reusable invitation link. Absent for invitations by email, and for links that give more than the caller may.',
   invite_expires_in_minutes:
-    'For how many minutes the invitation is valid; null for ever. By default 14,400 minutes, which is ten days.',
+    'For how many minutes the invitation is valid; null forever. By default 14,400 minutes, which is ten days.',
   invite_as: 'The role of the people who join: 100 owner, 200 administrator, 300 moderator, 400 member, 600 guest.',
   invited_as: 'The role of the people who join: 100 owner, 200 administrator, 300 moderator, 400 member, 600 guest.',
   group_ids: 'The IDs of the user groups to which the people who join are added.',

@@ -19,7 +19,8 @@ const quietDays = 180;
  */
 export function startDailyCount(service: Service, log: Process<never>['log']): () => Promise<void> {
   const { owner } = service;
-  const onError = (error: unknown, realm?: number): void => log.warn({ err: error, realm }, 'daily count failed');
+  const onError = (error: unknown, realm?: number): void =>
+    log.warn({ err: error, realm }, 'updating the daily figures of channels failed');
   return repeat({ everyMs, firstMs: firstMs * (1 + Math.random()), onError }, async (isStopped) => {
     const realms = await owner.database.any(
       sql.type(z.object({ realm_id: z.number() }))`SELECT realm_id FROM log.realms(NULL)`,

@@ -115,12 +115,12 @@ async function storeFigures(work: Work, directoryOf: () => Promise<Directory>, {
   const which = sql.fragment`
     FROM channels.channel c JOIN jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS r (id int, first bigint, is_quiet boolean, is_begun boolean) ON r.id = c.id
     WHERE c.realm_id = ${work.realmId}`;
-  const isTold = sql.fragment`(CASE WHEN r.is_begun THEN c.first_message_id IS DISTINCT FROM r.first
+  const isVisible = sql.fragment`(CASE WHEN r.is_begun THEN c.first_message_id IS DISTINCT FROM r.first
     ELSE c.first_message_id IS NULL OR c.first_message_id > r.first END OR (NOT c.is_recently_active AND NOT r.is_quiet))`;
-  const waiting = await work.maybeOne(sql.type(z.object({ told: z.boolean() }))`
-    SELECT bool_or(${isTold}) AS told ${which} AND (${isTold} OR c.last_message_day IS DISTINCT FROM current_date) HAVING count(*) > 0`);
+  const waiting = await work.maybeOne(sql.type(z.object({ is_visible: z.boolean() }))`
+    SELECT bool_or(${isVisible}) AS is_visible ${which} AND (${isVisible} OR c.last_message_day IS DISTINCT FROM current_date) HAVING count(*) > 0`);
   if (!waiting) return;
-  if (waiting.told) await tellFigures(work, directoryOf, which, isTold);
+  if (waiting.is_visible) await announceFigures(work, directoryOf, which, isVisible);
   await work.run(sql.unsafe`
     UPDATE channels.channel c SET last_message_day = current_date
     FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS r (id int, is_quiet boolean)
@@ -129,15 +129,15 @@ async function storeFigures(work: Work, directoryOf: () => Promise<Directory>, {
 
 type Fragment = ReturnType<typeof sql.fragment>;
 
-async function tellFigures(
+async function announceFigures(
   work: Work,
   directoryOf: () => Promise<Directory>,
   which: Fragment,
-  isTold: Fragment,
+  isVisible: Fragment,
 ): Promise<void> {
   await holdDirectory(work, 'shared');
   const rows = await work.any(sql.type(movingRow)`
-    SELECT ${channelColumns}, r.first, r.is_quiet, r.is_begun ${which} AND ${isTold} ORDER BY c.id FOR UPDATE OF c`);
+    SELECT ${channelColumns}, r.first, r.is_quiet, r.is_begun ${which} AND ${isVisible} ORDER BY c.id FOR UPDATE OF c`);
   const subscribers = await subscribersOf(
     work,
     rows.map(({ id }) => id),

@@ -14,7 +14,7 @@ import {
 import { toChannel } from '../model/channel-object.ts';
 import type { ChannelRow } from '../model/channel-row.ts';
 import { type Decision, deciding, type Service } from '../model/deciding.ts';
-import { tellDefaultChannels, tellDefaultGroups } from '../model/default-events.ts';
+import { announceDefaultChannels, announceDefaultGroups } from '../model/default-events.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
 import { personalParts } from '../model/join.ts';
 import { administeredChannel } from '../model/known-channel.ts';
@@ -44,7 +44,7 @@ export async function archive(decision: Decision, { channel, subscribers }: Ente
   channel.is_archived = true;
   work.bump(`channel:${channel.id}`);
   const knowers = knowersOf(channel, directory, subscribers);
-  tellArchived(decision, channel, knowers);
+  announceArchived(decision, channel, knowers);
   work.emit({
     type: 'subscription',
     op: 'remove',
@@ -53,10 +53,10 @@ export async function archive(decision: Decision, { channel, subscribers }: Ente
     forms: onlyIfArchivedIsUnknown,
   });
   work.emit({ ...channelsGone([channel.id], knowers), forms: onlyIfArchivedIsUnknown });
-  if (channel.is_default) await tellDefaultChannels(work, directory);
+  if (channel.is_default) await announceDefaultChannels(work, directory);
   channel.is_default = false;
   const left = await work.run(sql.unsafe`DELETE FROM channels.default_group_channel WHERE channel_id = ${channel.id}`);
-  if (left > 0) await tellDefaultGroups(work, directory);
+  if (left > 0) await announceDefaultGroups(work, directory);
 }
 
 /** Restores a channel under its name, if the name is free. */
@@ -72,7 +72,7 @@ export async function unarchive(decision: Decision, { channel, subscribers }: En
   channel.is_archived = false;
   work.bump(`channel:${channel.id}`);
   const knowers = knowersOf(channel, directory, subscribers);
-  tellArchived(decision, channel, knowers);
+  announceArchived(decision, channel, knowers);
   const systemGroups = systemGroupsOf(directory);
   work.emit({
     type: 'stream',
@@ -85,10 +85,10 @@ export async function unarchive(decision: Decision, { channel, subscribers }: En
   const others = minus(knowers, subscribers);
   if (active.length > 0 && others.length > 0)
     work.emit({ ...peersChanged('peer_add', [channel], active, others), forms: onlyIfArchivedIsUnknown });
-  await tellSubscribedAgain(work, decision, channel, subscribers);
+  await announceSubscribedAgain(work, decision, channel, subscribers);
 }
 
-function tellArchived({ work, actor }: Decision, channel: ChannelRow, knowers: ReadonlySet<number>): void {
+function announceArchived({ work, actor }: Decision, channel: ChannelRow, knowers: ReadonlySet<number>): void {
   work.emit({
     ...channelUpdated(channel, 'is_archived', channel.is_archived, knowers),
     forms: onlyIfArchivedIsKnown,
@@ -97,7 +97,7 @@ function tellArchived({ work, actor }: Decision, channel: ChannelRow, knowers: R
 }
 
 /** Clients that do not support archived channels get their subscription back too. */
-async function tellSubscribedAgain(
+async function announceSubscribedAgain(
   work: Work,
   { directory }: Decision,
   channel: ChannelRow,

@@ -1,4 +1,4 @@
-import { ChatError, channelOperations, idSet } from '@natter/contracts';
+import { ChatError, channelOperations, idSet, maxId } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
 import { z } from 'zod';
@@ -6,13 +6,10 @@ import { subscribersOf } from '../model/channel-events.ts';
 import { channelColumns, channelRow, namedActive } from '../model/channel-row.ts';
 import type { Service } from '../model/deciding.ts';
 
-/** Maximum value of the column. */
-const greatestId = 2 ** 31 - 1;
-
 export function postingRulesHandlers({ owner: { database }, directories }: Service): Handlers {
   return [
     handle(channelOperations.getPostingRules, async ({ meta }, { channel }) => {
-      if (typeof channel === 'number' && Math.abs(channel) > greatestId) throw unknownChannel(channel);
+      if (typeof channel === 'number' && Math.abs(channel) > maxId) throw unknownChannel(channel);
       const which =
         typeof channel === 'number'
           ? sql.fragment`c.realm_id = ${meta.realmId} AND c.id = ${channel}`

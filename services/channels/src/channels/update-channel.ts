@@ -19,7 +19,7 @@ import { channelPermissionNames, checkedPermissions, updatedValue } from '../mod
 import type { ChannelRow } from '../model/channel-row.ts';
 import { requireRoomForChannels } from '../model/create-channels.ts';
 import { type Decision, deciding, hasRealmPermission, type Service } from '../model/deciding.ts';
-import { tellDefaultChannels, tellDefaultGroups } from '../model/default-events.ts';
+import { announceDefaultChannels, announceDefaultGroups } from '../model/default-events.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
 import { activeFolder } from '../model/folder-row.ts';
 import { administeredChannel } from '../model/known-channel.ts';
@@ -27,7 +27,7 @@ import { checkedChannelName, checkedDescription } from '../model/names.ts';
 import { insufficientPermission, mustBeAdministrator } from '../model/refusals.ts';
 import { type HtmlOf, renderedDescriptions } from '../model/rendered-descriptions.ts';
 import { checkedRetention } from '../model/retention.ts';
-import { tellChangeOfChannel } from '../model/visibility.ts';
+import { announceChangeOfChannel } from '../model/visibility.ts';
 import { archive, unarchive } from './archive-channel.ts';
 import { changedPrivacy } from './privacy.ts';
 import { hasNamedTopics, notOnlyEmptyTopic } from './topics-policy.ts';
@@ -51,8 +51,8 @@ export function updateChannelHandlers(service: Service): Handlers {
   ];
 }
 
-/** One property of an event; most have the name and value under which they are stored. */
-interface Told {
+/** A change for an event, and the former value. Most properties have the same name and value in the table. */
+interface AnnouncedChange {
   body: ChannelChange;
   before: unknown;
 }
@@ -74,7 +74,7 @@ async function change(
   work.bump(`channel:${channel.id}`);
   const knowNow = knowersOf(after, directory, subscribers);
   const knewAllAlong = to([...knowNow].filter((id) => knewBefore.has(id)));
-  for (const { body, before: old } of toldOf(before, after, decision))
+  for (const { body, before: old } of changesOf(before, after, decision))
     work.emit({
       type: 'stream',
       op: 'update',
@@ -83,8 +83,8 @@ async function change(
       note: { by: actor.userId, before: old },
       ...formsOf(after),
     });
-  await tellChangeOfChannel(work, directory, after, { before: knewBefore, after: knowNow });
-  if (after.is_default !== before.is_default) await tellDefaultChannels(work, directory);
+  await announceChangeOfChannel(work, directory, after, { before: knewBefore, after: knowNow });
+  if (after.is_default !== before.is_default) await announceDefaultChannels(work, directory);
   if (after.is_private && !before.is_private) await leaveDefaultGroups(decision, channel);
   Object.assign(channel, after);
 }
@@ -92,7 +92,7 @@ async function change(
 /** Everyone may read the channels of a default channel group, so a private channel is removed from all. */
 async function leaveDefaultGroups({ work, directory }: Decision, { id }: ChannelRow): Promise<void> {
   const left = await work.run(sql.unsafe`DELETE FROM channels.default_group_channel WHERE channel_id = ${id}`);
-  if (left > 0) await tellDefaultGroups(work, directory);
+  if (left > 0) await announceDefaultGroups(work, directory);
 }
 
 /** The channel after the change; refuses invalid changes, and those that this actor may not make. */
@@ -167,18 +167,18 @@ async function store(realmId: number, { work }: Decision, row: ChannelRow): Prom
     });
 }
 
-function toldOf(before: ChannelRow, after: ChannelRow, { directory }: Decision): Told[] {
-  const told: Told[] = [];
+function changesOf(before: ChannelRow, after: ChannelRow, { directory }: Decision): AnnouncedChange[] {
+  const changes: AnnouncedChange[] = [];
   // The name under which clients know the channel until they process this event.
   const named = { stream_id: after.id, name: before.name };
-  const tell = <P extends PlainChannelProperty>(property: P, old: ChannelValue<P>, value: ChannelValue<P>): void => {
+  const add = <P extends PlainChannelProperty>(property: P, old: ChannelValue<P>, value: ChannelValue<P>): void => {
     if (JSON.stringify(old) !== JSON.stringify(value))
-      told.push({ body: channelChange(named, property, value), before: old });
+      changes.push({ body: channelChange(named, property, value), before: old });
   };
   if (before.name !== after.name)
-    told.push({ body: { ...named, property: 'name', value: after.name }, before: before.name });
+    changes.push({ body: { ...named, property: 'name', value: after.name }, before: before.name });
   if (before.description !== after.description)
-    told.push({
+    changes.push({
       body: {
         ...named,
         property: 'description',
@@ -189,7 +189,7 @@ function toldOf(before: ChannelRow, after: ChannelRow, { directory }: Decision):
     });
   const isOpenedOrClosed = before.is_private !== after.is_private || before.is_web_public !== after.is_web_public;
   if (isOpenedOrClosed || before.history_public !== after.history_public)
-    told.push({
+    changes.push({
       body: {
         ...named,
         property: 'invite_only',
@@ -204,14 +204,14 @@ function toldOf(before: ChannelRow, after: ChannelRow, { directory }: Decision):
       },
     });
   // Many clients update this only as part of the event above.
-  if (!isOpenedOrClosed) tell('history_public_to_subscribers', before.history_public, after.history_public);
-  tell('message_retention_days', before.message_retention_days, after.message_retention_days);
-  tell('topics_policy', before.topics_policy, after.topics_policy);
-  tell('folder_id', before.folder_id, after.folder_id);
-  for (const name of channelPermissionNames) tell(name, before.permissions[name], after.permissions[name]);
+  if (!isOpenedOrClosed) add('history_public_to_subscribers', before.history_public, after.history_public);
+  add('message_retention_days', before.message_retention_days, after.message_retention_days);
+  add('topics_policy', before.topics_policy, after.topics_policy);
+  add('folder_id', before.folder_id, after.folder_id);
+  for (const name of channelPermissionNames) add(name, before.permissions[name], after.permissions[name]);
   const systemGroups = systemGroupsOf(directory);
   const [was, is] = [streamPostPolicy(before, systemGroups), streamPostPolicy(after, systemGroups)];
-  tell('stream_post_policy', was, is);
-  tell('is_announcement_only', was === 2, is === 2);
-  return told;
+  add('stream_post_policy', was, is);
+  add('is_announcement_only', was === 2, is === 2);
+  return changes;
 }

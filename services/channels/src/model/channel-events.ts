@@ -32,7 +32,7 @@ export interface Revealed {
  * Above this number of ids, subscribers of large channels are omitted from the event; clients get them with a fresh
  * register.
  */
-const maxIdsTold = 50_000;
+const maxListedIds = 50_000;
 const smallChannel = 250;
 
 /** Emits channels that appear to users, and then their subscribers as if the users subscribed now. */
@@ -44,8 +44,8 @@ export async function channelsAppear(
 ): Promise<void> {
   if (revealed.length === 0) return;
   const ids = revealed.reduce((sum, { channel }) => sum + channel.subscriber_count, 0);
-  const told = withSubscribers
-    ? revealed.filter(({ channel }) => ids <= maxIdsTold || channel.subscriber_count < smallChannel)
+  const listed = withSubscribers
+    ? revealed.filter(({ channel }) => ids <= maxListedIds || channel.subscriber_count < smallChannel)
     : [];
   const systemGroups = systemGroupsOf(directory);
   const keyOf = keysOfReceivers();
@@ -61,9 +61,9 @@ export async function channelsAppear(
     });
   const subscribers = await subscribersOf(
     work,
-    told.map(({ channel }) => channel.id),
+    listed.map(({ channel }) => channel.id),
   );
-  const withPeers = told.map((one) => {
+  const withPeers = listed.map((one) => {
     const userIds = [...(subscribers.get(one.channel.id) ?? [])].filter((id) => directory.isActive(id));
     return { ...one, userIds };
   });

@@ -8,7 +8,7 @@ import {
   groupUsesKey,
   type SystemGroupName,
 } from '@natter/contracts';
-import { BasisChanged, sql, type Work } from '@natter/database';
+import { sql, VersionsChanged, type Work } from '@natter/database';
 import { groupsNamed, normalized, problemOf } from '@natter/permissions';
 import { z } from 'zod';
 import type { Decision } from './deciding.ts';
@@ -48,7 +48,7 @@ export async function checkedPermissions(decision: Decision, given: GivenPermiss
     return value === undefined ? [] : [[name, normalized(value)] as const];
   });
   if (values.length === 0) return {};
-  await restOnGroups(decision.work);
+  await expectGroupVersions(decision.work);
   for (const [name, value] of values) {
     const problem = problemOf(name, channelPermissions[name], value, knownTo(decision.directory, decision));
     if (problem) throw badRequest(problem);
@@ -71,11 +71,11 @@ function noteAssignment(
  * Groups are looked up in this service's projection, so it must be as new as the version that the commit compares: a
  * group that is deactivated meanwhile is never assigned to a channel.
  */
-async function restOnGroups(work: Work): Promise<void> {
+async function expectGroupVersions(work: Work): Promise<void> {
   const { version } = await work.one(sql.type(z.object({ version: z.number() }))`
     SELECT version FROM log.versions(${work.realmId}, ${sql.array(['groups'], 'text')})`);
-  if (await isBehind(work, work.realmId, ['user_group'])) throw new BasisChanged('groups');
-  work.restOn({ groups: version });
+  if (await isBehind(work, work.realmId, ['user_group'])) throw new VersionsChanged('groups');
+  work.expectVersions({ groups: version });
 }
 
 const knownTo = (directory: Directory, { actor, policy }: Decision) => ({

@@ -14,7 +14,7 @@ import { toChannel } from './channel-object.ts';
 import { channelPermissionNames, checkedPermissions, defaultPermissions } from './channel-permissions.ts';
 import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
 import { type Decision, hasRealmPermission } from './deciding.ts';
-import { tellDefaultChannels } from './default-events.ts';
+import { announceDefaultChannels } from './default-events.ts';
 import { systemGroupsOf } from './directory/directory.ts';
 import { activeFolder } from './folder-row.ts';
 import { grouped } from './grouped.ts';
@@ -115,11 +115,11 @@ export async function announceChannels(
   created: readonly { channel: ChannelRow; willSubscribe: readonly number[] }[],
   { announce, is_default_stream }: Configuration,
 ): Promise<void> {
-  const told = created.map(({ channel, willSubscribe }) => ({
+  const announced = created.map(({ channel, willSubscribe }) => ({
     channel,
     knowers: [...new Set([...knowersOf(channel, directory, new Set(willSubscribe)), ...willSubscribe])],
   }));
-  for (const group of grouped(told, ({ knowers }) => knowers.join()))
+  for (const group of grouped(announced, ({ knowers }) => knowers.join()))
     work.emit({
       type: 'stream',
       op: 'create',
@@ -127,5 +127,5 @@ export async function announceChannels(
       audience: to(group[0]?.knowers ?? []),
       note: { is_new: true, announce, creator_id: actor.userId, channel_ids: group.map(({ channel }) => channel.id) },
     });
-  if (is_default_stream && created.length > 0) await tellDefaultChannels(work, directory);
+  if (is_default_stream && created.length > 0) await announceDefaultChannels(work, directory);
 }

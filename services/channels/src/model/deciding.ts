@@ -1,14 +1,14 @@
 import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
 import { ChatError, type RealmPermission, realmPermissions } from '@natter/contracts';
-import { BasisChanged, type Database, type Executor, sql, sqlState, type Work } from '@natter/database';
+import { type Database, type Executor, sql, sqlState, VersionsChanged, type Work } from '@natter/database';
 import { isPermitted } from '@natter/permissions';
 import {
   type Bus,
   type Owner,
   type RealmPolicies,
-  realmBasis,
-  type Sight,
+  realmVersions,
   type UserContext,
+  type UserVisibility,
   type WriteContext,
   type Writing,
 } from '@natter/service-kit';
@@ -23,7 +23,7 @@ export interface Service {
   owner: Owner;
   directories: DirectoryCache;
   policies: RealmPolicies;
-  sight: Sight;
+  userVisibility: UserVisibility;
   bus: Bus;
   noteSeen: NoteSeen;
   /** Whether this server permits web-public channels. */
@@ -54,12 +54,12 @@ export async function deciding<R>(
   const { actor, meta } = context;
   service.noteSeen(actor.realmId, actor.userId);
   const policy = await service.policies.get(meta, context.attempt > 0);
-  const basis = { ...actor.basis, ...realmBasis(policy) };
+  const expected = { ...actor.basis, ...realmVersions(policy) };
   return context.write(async (work) => {
-    work.restOn(basis);
+    work.expectVersions(expected);
     await holdDirectory(work, 'shared');
     const directory = await service.directories.read(work, actor.realmId);
-    return refusingOn({ executor: work, realmId: actor.realmId, basis, hasCaughtUp: context.hasCaughtUp }, () =>
+    return refusingOn({ executor: work, realmId: actor.realmId, expected, hasCaughtUp: context.hasCaughtUp }, () =>
       decide({ service, work, actor, meta, policy, directory }),
     );
   });
@@ -73,7 +73,7 @@ export function reading<R>(
 ): Promise<R> {
   noteSeen(actor.realmId, actor.userId);
   const { database } = owner;
-  return refusingOn({ executor: database, realmId: actor.realmId, basis: actor.basis, hasCaughtUp }, () =>
+  return refusingOn({ executor: database, realmId: actor.realmId, expected: actor.basis, hasCaughtUp }, () =>
     read(database),
   );
 }
@@ -81,7 +81,7 @@ export function reading<R>(
 interface Refusing {
   executor: Executor;
   realmId: number;
-  basis: Record<string, number>;
+  expected: Record<string, number>;
   hasCaughtUp: boolean;
 }
 
@@ -99,14 +99,14 @@ async function refusingOn<R>(refusing: Refusing, decide: () => Promise<R>): Prom
   }
 }
 
-async function mustHold({ executor, realmId, basis, hasCaughtUp }: Refusing): Promise<void> {
+async function mustHold({ executor, realmId, expected, hasCaughtUp }: Refusing): Promise<void> {
   const rows = await executor.any(sql.type(z.object({ key: z.string(), version: z.number() }))`
-    SELECT key, version FROM log.versions(${realmId}, ${sql.array(Object.keys(basis), 'text')})`);
-  const changed = rows.find(({ key, version }) => basis[key] !== version);
-  if (changed) throw new BasisChanged(changed.key);
+    SELECT key, version FROM log.versions(${realmId}, ${sql.array(Object.keys(expected), 'text')})`);
+  const changed = rows.find(({ key, version }) => expected[key] !== version);
+  if (changed) throw new VersionsChanged(changed.key);
   // The user may exist but not have been replicated yet.
   if (!hasCaughtUp && (await isBehind(executor, realmId, ['realm_user', 'user_group'])))
-    throw new BasisChanged('people', 'row');
+    throw new VersionsChanged('people', 'row');
 }
 
 export const hasRealmPermission = ({ policy, actor }: Pick<Decision, 'policy' | 'actor'>, name: RealmPermission) =>

@@ -17,18 +17,18 @@ export const defaultGroups = (executor: Executor, realmId: number): Promise<z.in
     FROM channels.default_group g WHERE g.realm_id = ${realmId} ORDER BY g.name`);
 
 /** Emits the complete list of default channels to all users except guests. */
-export async function tellDefaultChannels(work: Work, directory: Directory): Promise<void> {
+export async function announceDefaultChannels(work: Work, directory: Directory): Promise<void> {
   const default_streams = await defaultChannels(work, work.realmId);
   work.emit({ type: 'default_streams', body: { default_streams }, audience: to(directory.nonGuests()) });
 }
 
-export async function tellDefaultGroups(work: Work, directory: Directory): Promise<void> {
+export async function announceDefaultGroups(work: Work, directory: Directory): Promise<void> {
   const default_stream_groups = await defaultGroups(work, work.realmId);
   work.emit({ type: 'default_stream_groups', body: { default_stream_groups }, audience: to(directory.nonGuests()) });
 }
 
 /** Guests see no default channels; emits the change to a user who becomes a guest, or ceases to be one. */
-export async function tellDefaultsTo(work: Work, userId: number, was: boolean, is: boolean): Promise<void> {
+export async function announceDefaultsTo(work: Work, userId: number, was: boolean, is: boolean): Promise<void> {
   if (was === is) return;
   const default_streams = await defaultChannels(work, work.realmId);
   const default_stream_groups = await defaultGroups(work, work.realmId);

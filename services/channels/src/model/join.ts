@@ -1,6 +1,7 @@
 import type { ListPart } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { announcePeers } from './announce-peers.ts';
 import { knowersOf, knows, to } from './audience.ts';
 import { formsOf } from './channel-events.ts';
 import { toChannel } from './channel-object.ts';
@@ -17,7 +18,6 @@ import {
   toSubscription,
   withoutNulls,
 } from './personal.ts';
-import { tellPeers } from './tell-peers.ts';
 
 /** Users who join a locked channel; `subscribers` are those before. */
 export interface Joining {
@@ -48,14 +48,14 @@ export async function join(
   const personal = await choosePersonal(work, real);
   await store(work, directory, real, personal);
   for (const { channel } of real) work.bump(`channel:${channel.id}`);
-  tellNewcomers(work, directory, real);
-  tellSubscribers(work, directory, real, { ...note, personal });
+  announceNewcomers(work, directory, real);
+  announceSubscribers(work, directory, real, { ...note, personal });
   const changes = real.map(({ channel, subscribers, added }) => ({
     channel,
     userIds: added,
     knowers: knowersOf(channel, directory, new Set([...subscribers, ...added])),
   }));
-  tellPeers(work, 'peer_add', changes);
+  announcePeers(work, 'peer_add', changes);
 }
 
 type PersonalOf = (channelId: number, userId: number) => Personal;
@@ -142,7 +142,7 @@ export async function addToCounts(work: Work, changes: readonly { channel: Chann
 }
 
 /** A channel appears to users who could not see it before. */
-function tellNewcomers(work: Work, directory: Directory, joinings: readonly Joining[]): void {
+function announceNewcomers(work: Work, directory: Directory, joinings: readonly Joining[]): void {
   const appearing = joinings
     .filter(({ isNew }) => !isNew)
     .map(({ channel, added }) => ({
@@ -161,7 +161,7 @@ function tellNewcomers(work: Work, directory: Directory, joinings: readonly Join
     });
 }
 
-function tellSubscribers(
+function announceSubscribers(
   work: Work,
   directory: Directory,
   joinings: readonly Joining[],
@@ -188,7 +188,7 @@ function tellSubscribers(
       ),
       note: {
         by,
-        told: index === 0 ? toldOf(joinings, notify) : [],
+        told: index === 0 ? notifiedOf(joinings, notify) : [],
         channel_ids: group.map(({ channel }) => channel.id),
         user_ids: first.added,
       },
@@ -197,8 +197,11 @@ function tellSubscribers(
   }
 }
 
-/** Each notified user is told about all their new channels at once. */
-function toldOf(joinings: readonly Joining[], notify: readonly number[]): { user_ids: number[]; names: string[] }[] {
+/** The users to notify, each with the names of all their new channels. */
+function notifiedOf(
+  joinings: readonly Joining[],
+  notify: readonly number[],
+): { user_ids: number[]; names: string[] }[] {
   const namesOf = (userId: number): string[] =>
     joinings.filter(({ added }) => added.includes(userId)).map(({ channel }) => channel.name);
   const people = notify.map((userId) => ({ userId, names: namesOf(userId) })).filter(({ names }) => names.length > 0);

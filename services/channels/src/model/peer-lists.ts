@@ -1,10 +1,10 @@
 import { sql, type Work } from '@natter/database';
+import { announcePeers } from './announce-peers.ts';
 import { knowersOf } from './audience.ts';
 import { subscribersOf } from './channel-events.ts';
 import { channelColumns, channelRow } from './channel-row.ts';
 import type { Directory } from './directory/directory.ts';
 import { addToCounts } from './join.ts';
-import { tellPeers } from './tell-peers.ts';
 
 /**
  * A deactivated user is removed from the lists of subscribers, keeps the subscriptions, and receives no more messages.
@@ -36,5 +36,5 @@ async function change(work: Work, directory: Directory, userId: number, op: 'pee
     userIds: [userId],
     knowers: knowersOf(channel, directory, subscribers.get(channel.id) ?? new Set()),
   }));
-  tellPeers(work, op, changes);
+  announcePeers(work, op, changes);
 }

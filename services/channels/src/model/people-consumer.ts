@@ -7,7 +7,7 @@ import { type DirectoryCache, holdDirectory } from './directory/read-directory.t
 import { applyGroupEvent, type GroupEvent } from './group-events.ts';
 import { subscribeNewcomer } from './newcomer.ts';
 import { enterLists, leaveLists } from './peer-lists.ts';
-import { tellChangeOfGroups, tellChangeOfPerson } from './visibility.ts';
+import { announceChangeOfGroups, announceChangeOfPerson } from './visibility.ts';
 
 /**
  * Maintains the projection of users and groups, and emits the consequences of a change in the same transaction:
@@ -80,7 +80,7 @@ const personChanged: Apply<LogEvent<'realm_user/update'>> = async (work, directo
   await storePerson(work, after);
   const known = directory.holder(after.userId);
   directory.setPerson(after);
-  if (after.role !== before.role && known) await tellChangeOfPerson(work, directory, known);
+  if (after.role !== before.role && known) await announceChangeOfPerson(work, directory, known);
   if (after.isActive && !before.isActive) await enterLists(work, directory, after.userId);
   if (before.isActive && !after.isActive) await leaveLists(work, directory, after.userId);
 };
@@ -106,7 +106,7 @@ const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, directory, {
   };
   await storePerson(work, person);
   directory.setPerson(person);
-  await tellChangeOfPerson(work, directory, { userId: person.userId, role: undefined, groupIds: [] });
+  await announceChangeOfPerson(work, directory, { userId: person.userId, role: undefined, groupIds: [] });
   await subscribeNewcomer(work, directory, person, note ?? {});
 };
 
@@ -121,7 +121,7 @@ async function storePerson(work: Work, person: Person): Promise<void> {
 
 async function applyGroup(work: Work, directory: Directory, event: GroupEvent): Promise<void> {
   const change = await applyGroupEvent(work, directory, event);
-  if (change) await tellChangeOfGroups(work, directory, change);
+  if (change) await announceChangeOfGroups(work, directory, change);
 }
 
 /** Names of the settings in users that are the defaults of a channel's own settings. */

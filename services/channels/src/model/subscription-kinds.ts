@@ -46,8 +46,8 @@ export async function subscriptionKinds(
       kinds.never_subscribed.push(joinTexts(shared));
       continue;
     }
-    const told = withNulls ? personal : { ...personal, ...withoutNulls(personal, person) };
-    const text = joinTexts([...shared, JSON.stringify(toPersonalFields(told))]);
+    const shown = withNulls ? personal : { ...personal, ...withoutNulls(personal, person) };
+    const text = joinTexts([...shared, JSON.stringify(toPersonalFields(shown))]);
     (isSubscribed ? kinds.subscriptions : kinds.unsubscribed).push(text);
   }
   return {

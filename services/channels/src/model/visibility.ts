@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { minus } from './audience.ts';
 import { channelsAppear, channelsVanish, type Revealed } from './channel-events.ts';
 import { type ChannelRow, channelColumns, channelRow } from './channel-row.ts';
-import { tellDefaultsTo } from './default-events.ts';
+import { announceDefaultsTo } from './default-events.ts';
 import type { Directory } from './directory/directory.ts';
 import type { UserSet } from './directory/user-set.ts';
 import type { GroupChange } from './group-events.ts';
@@ -16,7 +16,7 @@ const seenRow = channelRow.extend({ is_subscribed: z.boolean() });
 type Former = Omit<Holder, 'role'> & { role: number | undefined };
 
 /** Emits the channels that appear to or disappear for a user whose role changed, or who is new. */
-export async function tellChangeOfPerson(work: Work, directory: Directory, former: Former): Promise<void> {
+export async function announceChangeOfPerson(work: Work, directory: Directory, former: Former): Promise<void> {
   const { userId } = former;
   const now = directory.holder(userId);
   if (!now) return;
@@ -35,7 +35,7 @@ export async function tellChangeOfPerson(work: Work, directory: Directory, forme
   }
   await channelsAppear(work, directory, revealed, former.role !== undefined);
   channelsVanish(work, hidden);
-  await tellDefaultsTo(work, userId, isNonGuest(former.role), isNonGuest(now.role));
+  await announceDefaultsTo(work, userId, isNonGuest(former.role), isNonGuest(now.role));
 }
 
 const isNonGuest = (role: number | undefined): boolean => role !== undefined && role !== roles.guest;
@@ -44,7 +44,7 @@ const isNonGuest = (role: number | undefined): boolean => role !== undefined && 
  * Emits private channels that appear to or disappear for users because of a change of groups. Many channels and users
  * can be affected at once, so users are compared as sets, and equal lists of users are one object.
  */
-export async function tellChangeOfGroups(work: Work, directory: Directory, change: GroupChange): Promise<void> {
+export async function announceChangeOfGroups(work: Work, directory: Directory, change: GroupChange): Promise<void> {
   const changed = directory.usersOf();
   for (const { gained, lost } of change.values()) changed.addAll(gained).addAll(lost);
   // Administrators see every channel.
@@ -94,7 +94,7 @@ function membersBefore(directory: Directory, change: GroupChange): MembersOf {
   };
 }
 
-/** The users who see a channel because of its permissions. Only the affected guests are told from other users. */
+/** The users who see a channel because of its permissions. Only affected guests are excluded where guests have no right. */
 function seersThrough(directory: Directory, affected: readonly number[], membersOf: MembersOf) {
   const guests = directory.usersOf(affected.filter((id) => directory.people.get(id)?.role === roles.guest));
   return ({ permissions }: Pick<ChannelRow, 'permissions'>): UserSet => {
@@ -128,7 +128,7 @@ async function subscribedAmong(
 }
 
 /** Emits the appearance or disappearance of one channel whose settings changed. */
-export async function tellChangeOfChannel(
+export async function announceChangeOfChannel(
   work: Work,
   directory: Directory,
   channel: z.infer<typeof channelRow>,

@@ -1,11 +1,11 @@
 import { sql, type Work } from '@natter/database';
+import { announcePeers } from '../model/announce-peers.ts';
 import { knowersOf, knows, minus, to } from '../model/audience.ts';
 import { channelsVanish, formsOf } from '../model/channel-events.ts';
 import type { ChannelRow } from '../model/channel-row.ts';
 import type { Directory } from '../model/directory/directory.ts';
 import { grouped } from '../model/grouped.ts';
 import { addToCounts, isCounted } from '../model/join.ts';
-import { tellPeers } from '../model/tell-peers.ts';
 
 /** Users who leave a locked channel; `subscribers` are those before. */
 export interface Leaving {
@@ -60,7 +60,7 @@ export async function leave(work: Work, directory: Directory, leavings: readonly
     userIds: gone,
     knowers: knowersOf(channel, directory, new Set(minus(subscribers, new Set(gone)))),
   }));
-  tellPeers(work, 'peer_remove', changes);
+  announcePeers(work, 'peer_remove', changes);
   channelsVanish(
     work,
     real

@@ -1,4 +1,4 @@
-import { idSet, sightOperations } from '@natter/contracts';
+import { idSet, userVisibilityOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle } from '@natter/service-kit';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ const listRow = z.object({ channel_id: z.number(), users: z.array(z.number()) })
 /** The number is read first: a change committed in between is in the list, and its event repeats it. */
 export function listSubscribersHandlers({ owner: { database } }: Service): Handlers {
   return [
-    handle(sightOperations.listSubscribers, async ({ meta }) => {
+    handle(userVisibilityOperations.listSubscribers, async ({ meta }) => {
       const { number } = await database.one(sql.type(numberRow)`SELECT number FROM log.position(${meta.realmId})`);
       const rows = await database.any(sql.type(listRow)`
         SELECT channel_id, json_agg(user_id) AS users FROM channels.subscription

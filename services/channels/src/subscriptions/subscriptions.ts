@@ -65,7 +65,7 @@ async function channelsOf(executor: Executor, realmId: number, userId: number): 
 
 /** A user whom a guest may not see is answered like one who does not exist. */
 async function mustBeKnown(
-  { directories, policies, sight }: Service,
+  { directories, policies, userVisibility }: Service,
   executor: Executor,
   { actor, meta }: UserContext,
   userId: number,
@@ -73,6 +73,6 @@ async function mustBeKnown(
   if (userId === actor.userId) return;
   const directory = await directories.read(executor, actor.realmId);
   const isHidden = async (): Promise<boolean> =>
-    isGuest(actor) && (await sight.hiddenFrom(actor, meta, await policies.get(meta, true))).has(userId);
+    isGuest(actor) && (await userVisibility.hiddenFrom(actor, meta, await policies.get(meta, true))).has(userId);
   if (!directory.people.has(userId) || (await isHidden())) throw badRequest('No such user');
 }

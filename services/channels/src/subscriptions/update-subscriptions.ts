@@ -46,10 +46,10 @@ async function change({ work, actor }: Decision, settings: readonly Setting[]): 
     if (row[property] === value) continue;
     Object.assign(row, { [property]: value });
     touched.add(row);
-    const tell = (body: BodyOf<'subscription/update'>): void =>
+    const emit = (body: BodyOf<'subscription/update'>): void =>
       void work.emit({ type: 'subscription', op: 'update', body, audience: to([actor.userId]), ...formsOf(row) });
-    tell(ownChange(stream_id, property, value));
-    if (property === 'is_muted') tell(ownChange(stream_id, 'in_home_view', !value));
+    emit(ownChange(stream_id, property, value));
+    if (property === 'is_muted') emit(ownChange(stream_id, 'in_home_view', !value));
   }
   for (const row of touched)
     await work.run(sql.unsafe`

@@ -19,7 +19,7 @@ export function asyncApi(): Record<string, unknown> {
       ].join('\n\n'),
       contact: { name: 'Natter', url: 'https://github.com/natter-chat/natter' },
       license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
-      tags: [{ name: 'events', description: 'What a client is told.' }],
+      tags: [{ name: 'events', description: 'The events that a client receives.' }],
     },
     defaultContentType: 'application/json',
     servers: {

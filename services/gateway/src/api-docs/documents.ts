@@ -6,16 +6,16 @@ import { serverEmojiImage } from './server-emoji-image.ts';
 
 const success = JSON.stringify({ result: 'success', msg: '' });
 
-/** The API's documents, and what clients ask outside the API. They do not depend on the caller, so each is generated once. */
+/** The API's documents, and fixed answers to other requests of clients. They do not depend on the caller, so each is generated once. */
 export function serveDocuments(app: FastifyInstance): void {
   const documents = [
     ['/openapi.json', 'application/json; charset=utf-8', JSON.stringify(openApi())],
     ['/asyncapi.json', 'application/json; charset=utf-8', JSON.stringify(asyncApi())],
     // The gateway accepts requests; probes of dependencies are not public.
     ['/health', 'application/json; charset=utf-8', success],
-    // No client is too old.
+    // Clients ask whether they are too old; none is.
     ['/compatibility', 'application/json; charset=utf-8', success],
-    // Clients know this path of the server's own emoji.
+    // The path of the server's own emoji is built into clients.
     ['/static/generated/emoji/images/emoji/unicode/zulip.png', 'image/png', serverEmojiImage()],
   ] as const;
   for (const [url, type, text] of documents) {

@@ -98,7 +98,7 @@ const exampleOfError = ([code]: readonly ErrorCode[], retryAfter?: true): Json =
 const codeList = (codes: readonly ErrorCode[]): string =>
   `Codes: ${codes.map((code) => `\`${code}\` (${errorCauses[code]})`).join(', ')}.`;
 
-/** A page and its errors are texts for people. */
+/** Pages and their errors are text, not JSON. */
 const texts = { 'text/html': { schema: { type: 'string' } }, 'text/plain': { schema: { type: 'string' } } };
 const redirect = {
   description: 'The picture is at the address in the header `Location`.',
@@ -136,7 +136,7 @@ const tusHeaders = Object.fromEntries(
 );
 const uploadAddress = { description: 'The address of the upload.', schema: { type: 'string' } };
 
-/** A state in headers; only where a body is usual, it is also the body. */
+/** The state of an upload is in headers, and for methods whose answers usually have a body also in the body. */
 function tusResponses({ http, result }: Operation): Json {
   const success = { ...successResponse(result), headers: tusHeaders };
   switch (http?.method) {

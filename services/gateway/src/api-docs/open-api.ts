@@ -117,10 +117,10 @@ function itemOf(operation: Operation, path: string, named: NamedSchemas): Json {
 }
 
 function descriptionOf(operation: Operation): string {
-  const { cost, events } = operation;
+  const { weight, events } = operation;
   return [
     whoMayCall(operation),
-    cost > 1 ? `It weighs as much as ${cost} requests against the rate limit.` : '',
+    weight > 1 ? `It weighs as much as ${weight} requests against the rate limit.` : '',
     operation.weigh ? 'Its weight grows with its parameters.' : '',
     events.length > 0 ? `Events: ${events.map((type) => `\`${type}\``).join(', ')}.` : '',
   ]

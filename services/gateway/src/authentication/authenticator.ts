@@ -4,6 +4,7 @@ import {
   ChatError,
   type LogEvent,
   type NamesOf,
+  notLoggedIn,
   type RequestMeta,
   userOperations,
 } from '@natter/contracts';
@@ -189,7 +190,5 @@ function credentials(header: string | undefined): { email: string; key: string }
   return { email: decoded.slice(0, colon), key };
 }
 
-const notLoggedIn = (): ChatError =>
-  new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
 const isKey = (key: string): boolean => /^[A-Za-z0-9]{32}$/.test(key);
 const invalidKey = (): ChatError => new ChatError('INVALID_API_KEY', 'Invalid API key');

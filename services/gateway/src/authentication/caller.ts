@@ -64,10 +64,10 @@ export interface Callers {
   /** Counts the size of a file or a page before it is sent without authentication: one for each further MiB. */
   countFile(operation: Operation, exchange: Exchange, bytes: number): Promise<void>;
   /**
-   * Counts costs that were unknown before the body was read: the weight of the parameters, and the additional cost if a
+   * Counts weight that was unknown before the body was read: the weight of the parameters, and the additional weight if a
    * form selects another operation.
    */
-  countMore(cost: number, operation: Operation, exchange: Exchange, actor: Actor | undefined): Promise<void>;
+  countMore(weight: number, operation: Operation, exchange: Exchange, actor: Actor | undefined): Promise<void>;
 }
 
 const isShown = (credential: Credential): boolean =>
@@ -84,7 +84,7 @@ const isFileOf = ({ name }: Operation): boolean => fileOperationNames.has(name);
 
 const fileUnitBytes = 1024 * 1024;
 
-export const costOf = (operation: Operation | undefined): number => operation?.cost ?? 1;
+export const weightOf = (operation: Operation | undefined): number => operation?.weight ?? 1;
 
 export function createCallers(options: {
   authenticator: Authenticator;
@@ -102,8 +102,8 @@ export function createCallers(options: {
       if (keyInQuery !== undefined)
         return guarded(exchange, true, () => authenticator.authenticateKey(keyInQuery, shownBy(exchange, meta)));
       if (optionalSession === undefined) return undefined;
-      // A browser sends the cookie of a session that ended with every request. That is no guess: the request goes on as an
-      // anonymous one, and counts as one.
+      // Browsers keep sending the cookie of a session that has ended. That is not a guess: the request continues, and
+      // counts, as one without authentication.
       const attempt = () => authenticator.authenticate({ session: optionalSession }, shownBy(exchange, meta), false);
       return guarded(exchange, false, attempt).catch((error: unknown) => {
         if (error instanceof ChatError && error.status === 401) return undefined;
@@ -114,17 +114,17 @@ export function createCallers(options: {
     renew: (exchange, meta, credential) =>
       guarded(exchange, isShown(credential), () => authenticator.renew(credential, shownBy(exchange, meta))),
     countCall: (operation, { request, reply }, actor) =>
-      spend(reply, budgetsOf(operation, request, actor), costOf(operation)),
+      spend(reply, budgetsOf(operation, request, actor), weightOf(operation)),
     countFile: async (operation, { request, reply }, bytes) => {
-      const more = Math.ceil(bytes / fileUnitBytes) - costOf(operation);
+      const more = Math.ceil(bytes / fileUnitBytes) - weightOf(operation);
       if (more > 0) await spend(reply, budgetsOf(operation, request, undefined), more);
     },
-    countMore: async (cost, operation, { request, reply }, actor) => {
-      if (cost <= 0) return;
+    countMore: async (weight, operation, { request, reply }, actor) => {
+      if (weight <= 0) return;
       const budgets = budgetsOf(operation, request, actor);
-      // The request itself was counted before: together they take a whole budget at most, so that it succeeds in a new window.
-      const left = Math.max(1, budgets.all[0].rate.limit - costOf(operation));
-      await spend(reply, budgets, Math.min(cost, left));
+      // The request itself was counted before. The sum is at most a whole budget, so it succeeds in a new window.
+      const left = Math.max(1, budgets.all[0].rate.limit - weightOf(operation));
+      await spend(reply, budgets, Math.min(weight, left));
     },
   };
 
@@ -166,9 +166,9 @@ export function createCallers(options: {
     }
   }
 
-  async function spend(reply: FastifyReply, budgets: Budgets, cost: number): Promise<void> {
+  async function spend(reply: FastifyReply, budgets: Budgets, weight: number): Promise<void> {
     reply.request.isCounted = true;
-    const state = await limiter.spend(budgets, cost);
+    const state = await limiter.spend(budgets, weight);
     setRateHeaders(reply, state);
     if (!state.isOver) return;
     throw slowRefusals.mark(rateLimitHit(state), `${budgets.realmId}:${budgets.all[0].who}`);

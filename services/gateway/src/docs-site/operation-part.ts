@@ -16,7 +16,7 @@ export function operationPart(operation: Operation, toEvent: (type: string) => s
   const { name, http, summary, params, result, events } = operation;
   const { method = 'GET', path = '' } = http ?? {};
   const rows = Object.entries(params).map(([key, param]) => parameterRow(key, param, path));
-  const told = events.map((type) => `<a href="${toEvent(type)}"><code>${type}</code></a>`);
+  const links = events.map((type) => `<a href="${toEvent(type)}"><code>${type}</code></a>`);
   const answer = fieldList(shapeOf(result));
   const example = (successResponses(operation) as Record<string, Response>)[200]?.content?.['application/json']
     ?.example;
@@ -25,7 +25,7 @@ export function operationPart(operation: Operation, toEvent: (type: string) => s
   return `<section id="${name}" data-method="${method}" data-path="${escaped(path)}"${canTry}>
 <h2><a href="#${name}">${escaped(summary.replace(/\.$/, ''))}</a></h2>
 <p class="route"><b>${method}</b> <code>/api/v1${escaped(path)}</code>${isDeprecated(summary) ? ' <em>deprecated</em>' : ''}</p>
-<p>${escaped(whoMayCall(operation))}${told.length > 0 ? ` Events: ${told.join(', ')}.` : ''}</p>
+<p>${escaped(whoMayCall(operation))}${links.length > 0 ? ` Events: ${links.join(', ')}.` : ''}</p>
 ${rows.length > 0 ? parameterTable(rows) : '<p>It has no parameters.</p>'}
 <div class="samples">${samplesOf(operation).map(samplePart).join('')}</div>
 <h3>Answer</h3>

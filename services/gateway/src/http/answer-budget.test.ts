@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAnswerBudget, type Reader } from './answer-budget.ts';
 
-const by = (group: string, owner: string) => ({ group, owner });
+const by = (group: string, caller: string) => ({ group, caller });
 
 class Client implements Reader {
   deliveredBytes = 0;
@@ -15,9 +15,9 @@ class Client implements Reader {
 function create(totalBytes: number) {
   const clock = { ms: 0 };
   const budget = createAnswerBudget(totalBytes, () => clock.ms);
-  const answer = (group: string, owner: string, bytes: number, isRequired = false) => {
+  const answer = (group: string, caller: string, bytes: number, isRequired = false) => {
     const client = new Client();
-    const lease = budget.open(by(group, owner), client);
+    const lease = budget.open(by(group, caller), client);
     const refusal = lease.resize(bytes, isRequired)?.code;
     return { client, lease, refusal };
   };

@@ -48,12 +48,12 @@ const freedPart = 1 / 16;
  * without unread answers may always receive one.
  */
 export function createAnswerBudget(totalBytes: number, now: () => number = () => performance.now()): AnswerBudget {
-  const perOwner = totalBytes / 4;
-  const byOwner = new Map<string, number>();
+  const perCaller = totalBytes / 4;
+  const byCaller = new Map<string, number>();
   const groups = new Map<string, { bytes: number; answers: Set<Unread> }>();
   let heldBytes = 0;
 
-  function add({ group, owner }: Sender, answer: Unread, bytes: number): void {
+  function add({ group, caller }: Sender, answer: Unread, bytes: number): void {
     const known = groups.get(group) ?? { bytes: 0, answers: new Set() };
     groups.set(group, known);
     known.bytes += bytes;
@@ -62,9 +62,9 @@ export function createAnswerBudget(totalBytes: number, now: () => number = () =>
     if (answer.bytes > 0) known.answers.add(answer);
     else known.answers.delete(answer);
     if (known.answers.size === 0) groups.delete(group);
-    const ofOwner = (byOwner.get(owner) ?? 0) + bytes;
-    if (ofOwner > 0) byOwner.set(owner, ofOwner);
-    else byOwner.delete(owner);
+    const ofCaller = (byCaller.get(caller) ?? 0) + bytes;
+    if (ofCaller > 0) byCaller.set(caller, ofCaller);
+    else byCaller.delete(caller);
   }
 
   const bytesOf = (group: string): number => groups.get(group)?.bytes ?? 0;
@@ -101,9 +101,9 @@ export function createAnswerBudget(totalBytes: number, now: () => number = () =>
   }
 
   /** Returns the reason to refuse `bytes` more, or undefined. */
-  function refusalOf({ group, owner }: Sender, reader: Reader, bytes: number, isRequired: boolean) {
-    const ofOwner = byOwner.get(owner) ?? 0;
-    if (ofOwner > 0 && ofOwner + bytes > (isRequired ? 2 : 1) * perOwner) return tooMuchUnread();
+  function refusalOf({ group, caller }: Sender, reader: Reader, bytes: number, isRequired: boolean) {
+    const ofCaller = byCaller.get(caller) ?? 0;
+    if (ofCaller > 0 && ofCaller + bytes > (isRequired ? 2 : 1) * perCaller) return tooMuchUnread();
     const room = roomFor(group, bytes);
     if (room >= 0) return undefined;
     const largest = largestGroup();
@@ -116,8 +116,8 @@ export function createAnswerBudget(totalBytes: number, now: () => number = () =>
   }
 
   return {
-    check({ owner }) {
-      if ((byOwner.get(owner) ?? 0) >= perOwner) throw tooMuchUnread();
+    check({ caller }) {
+      if ((byCaller.get(caller) ?? 0) >= perCaller) throw tooMuchUnread();
     },
     open(sender, reader) {
       let isOver = false;

@@ -119,5 +119,5 @@ const senderOf = (request: FastifyRequest): Sender => request.admitted?.sender ?
 
 export const networkSender = (request: FastifyRequest): Sender => ({
   group: 'anonymous',
-  owner: `network:${networkOf(request.ip)}`,
+  caller: `network:${networkOf(request.ip)}`,
 });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createBodyBudget } from './body-budget.ts';
 
-const by = (group: string, owner: string) => ({ group, owner });
+const by = (group: string, caller: string) => ({ group, caller });
 
-test('an owner and a group hold no more than their budgets, and all of it comes back', () => {
-  const budget = createBodyBudget({ total: 200, perOwner: 60, largest: 50 });
+test('a caller and a group hold no more than their budgets, and all of it comes back', () => {
+  const budget = createBodyBudget({ total: 200, perCaller: 60, largest: 50 });
   const first = budget.open(by('one', 'a'));
   const second = budget.open(by('one', 'a'));
   first.grow(40);
@@ -23,8 +23,8 @@ test('an owner and a group hold no more than their budgets, and all of it comes 
   expect(budget.held).toBe(0);
 });
 
-test('a group with many owners leaves half of the memory to others, and they to those after them', () => {
-  const budget = createBodyBudget({ total: 160, perOwner: 20, largest: 10 });
+test('a group with many callers leaves half of the memory to others, and they to those after them', () => {
+  const budget = createBodyBudget({ total: 160, perCaller: 20, largest: 10 });
   const sent = Array.from({ length: 50 }, (_, user) => {
     try {
       budget.open(by('hostile', `user ${user}`)).grow(10);
@@ -42,7 +42,7 @@ test('a group with many owners leaves half of the memory to others, and they to 
 });
 
 test('the largest body has room, however small the budgets are', () => {
-  const lease = createBodyBudget({ total: 20, perOwner: 10, largest: 30 }).open(by('one', 'a'));
+  const lease = createBodyBudget({ total: 20, perCaller: 10, largest: 30 }).open(by('one', 'a'));
   lease.grow(30);
   expect(() => lease.grow(1)).toThrow('Too much data');
 });

@@ -2,7 +2,7 @@ import { ChatError, unavailable } from '@natter/contracts';
 
 /** The memory of one request's body. It is freed when its last holder releases it. */
 export interface BodyLease {
-  /** Throws RATE_LIMIT_HIT if the owner holds too much, SERVICE_UNAVAILABLE if the process does. */
+  /** Throws RATE_LIMIT_HIT if the caller holds too much, SERVICE_UNAVAILABLE if the process does. */
   grow(bytes: number): void;
   retain(): void;
   release(): void;
@@ -13,7 +13,7 @@ export interface Sender {
   /** An organization, or everybody without an account. */
   group: string;
   /** A user or a network. */
-  owner: string;
+  caller: string;
 }
 
 export interface BodyBudget {
@@ -22,19 +22,19 @@ export interface BodyBudget {
 }
 
 /**
- * Bounds the request bodies in memory: all of this process, the part of each owner, and that of each group, which is half of what other
- * groups leave. So one group cannot keep others from sending, however many owners it has. All have room for the largest body: a smaller
- * budget would refuse it for ever.
+ * Bounds the request bodies in memory: all of this process, the part of each caller, and that of each group, which is half of what other
+ * groups leave. So one group cannot keep others from sending, however many callers it has. All have room for the largest body: a smaller
+ * budget would refuse it forever.
  */
-export function createBodyBudget(limits: { total: number; perOwner: number; largest: number }): BodyBudget {
-  const perOwner = Math.max(limits.perOwner, limits.largest);
-  const total = Math.max(limits.total, 2 * perOwner);
-  const [byOwner, byGroup] = [new Map<string, number>(), new Map<string, number>()];
+export function createBodyBudget(limits: { total: number; perCaller: number; largest: number }): BodyBudget {
+  const perCaller = Math.max(limits.perCaller, limits.largest);
+  const total = Math.max(limits.total, 2 * perCaller);
+  const [byCaller, byGroup] = [new Map<string, number>(), new Map<string, number>()];
   let held = 0;
 
-  function add({ group, owner }: Sender, bytes: number): void {
+  function add({ group, caller }: Sender, bytes: number): void {
     held += bytes;
-    addTo(byOwner, owner, bytes);
+    addTo(byCaller, caller, bytes);
     addTo(byGroup, group, bytes);
   }
 
@@ -46,7 +46,7 @@ export function createBodyBudget(limits: { total: number; perOwner: number; larg
         grow(bytes) {
           // A request that has ended holds no memory, even if more data arrives.
           if (holders === 0) throw unavailable();
-          if ((byOwner.get(sender.owner) ?? 0) + bytes > perOwner)
+          if ((byCaller.get(sender.caller) ?? 0) + bytes > perCaller)
             throw new ChatError('RATE_LIMIT_HIT', 'Too much data is being sent at a time', { 'retry-after': 1 });
           const ofGroup = byGroup.get(sender.group) ?? 0;
           if (ofGroup + bytes > (total - (held - ofGroup)) / 2) throw unavailable();

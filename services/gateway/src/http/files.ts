@@ -42,7 +42,7 @@ const chunksOf = (operation: Operation) => {
 };
 
 /** What files weigh beside their operation: one for each further MiB. */
-export const weightOf = (files: readonly FilePart[]): number =>
+export const weightOfFiles = (files: readonly FilePart[]): number =>
   Math.floor(files.reduce((sum, { bytes }) => sum + bytes.length, 0) / 1024 / 1024);
 
 /** The request that sends or gets a file; the owner of its operation stores the file. */
@@ -77,7 +77,7 @@ export async function handOver(
   const sendOn = async (): Promise<void> => {
     while (next < count) await sendOne();
   };
-  // Alone: where the realm has no room for the file, nothing of it is stored.
+  // The first chunk is sent alone: if the realm has no room for the file, nothing is stored.
   if (count > 0) await sendOne();
   await Promise.all(Array.from({ length: Math.min(abreast, count) }, sendOn));
   return {

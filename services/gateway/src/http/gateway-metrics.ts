@@ -21,54 +21,30 @@ export function createGatewayMetrics(
     () => number
   >,
 ): GatewayMetrics {
-  new Gauge({
-    name: 'natter_held_polls',
-    help: 'Polls held open',
-    registers: [registry],
-    collect() {
-      this.set(now.heldPolls());
-    },
-  });
-  new Gauge({
-    name: 'natter_log_memory_bytes',
-    help: 'Recent events kept in memory for polls, as JSON',
-    registers: [registry],
-    collect() {
-      this.set(now.logBytes());
-    },
-  });
-  new Gauge({
-    name: 'natter_request_body_bytes',
-    help: 'Memory that bodies of requests occupy',
-    registers: [registry],
-    collect() {
-      this.set(now.bodyBytes());
-    },
-  });
-  new Gauge({
-    name: 'natter_unread_answer_bytes',
-    help: 'Memory that responses occupy until their clients have read them',
-    registers: [registry],
-    collect() {
-      this.set(now.answerBytes());
-    },
-  });
-  new Gauge({
-    name: 'natter_requests_in_flight',
-    help: 'Requests, polls aside, that a service works on',
-    registers: [registry],
-    collect() {
-      this.set(now.requestsInFlight());
-    },
-  });
-  new Gauge({
-    name: 'natter_requests_waiting',
-    help: 'Requests that wait for their turn, because the system is busy or their organization uses more than its share',
-    registers: [registry],
-    collect() {
-      this.set(now.requestsWaiting());
-    },
-  });
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  gauge('natter_held_polls', 'Polls held open', now.heldPolls);
+  gauge('natter_log_memory_bytes', 'Recent events kept in memory for polls, as JSON', now.logBytes);
+  gauge('natter_request_body_bytes', 'Memory that bodies of requests occupy', now.bodyBytes);
+  gauge(
+    'natter_unread_answer_bytes',
+    'Memory that responses occupy until their clients have read them',
+    now.answerBytes,
+  );
+  gauge('natter_requests_in_flight', 'Requests, polls aside, that a service works on', now.requestsInFlight);
+  gauge(
+    'natter_requests_waiting',
+    'Requests that wait for their turn, because the system is busy or their organization uses more than its share',
+    now.requestsWaiting,
+  );
   const cuts = new Counter({
     name: 'natter_connections_cut_total',
     help: 'Connections that were closed because of a limit: too many of an address, stalled, malformed, too much unread',

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { badRequest, ChatError, maxUnits, type Operation, type Param } from '@natter/contracts';
+import { badRequest, ChatError, maxUnits, missingArgument, type Operation, type Param } from '@natter/contracts';
 import type { Fields } from './request-fields.ts';
 import { typeError } from './type-error.ts';
 
@@ -32,7 +32,7 @@ export function parseParams(
     if (param.encoding === 'file' || param.encoding === 'body') continue;
     if (param.header !== undefined) {
       const given = headers[param.header.toLowerCase()];
-      if (given === undefined && param.required) throw missingParam(param.header);
+      if (given === undefined && param.required) throw missingArgument(param.header);
       const value = parseValue(param.header, param, given, false);
       if (value !== undefined) params[name] = value;
       continue;
@@ -46,7 +46,7 @@ export function parseParams(
         var_name2: given[1],
       });
     const from = given.find((candidate) => path[candidate] !== undefined) ?? given[0];
-    if (from === undefined && param.required) throw missingParam(name);
+    if (from === undefined && param.required) throw missingArgument(name);
     const inPath = from === undefined ? undefined : path[from];
     const raw = inPath ?? (from === undefined ? undefined : fields[from]);
     const value = parseValue(from ?? name, param, raw, inPath !== undefined);
@@ -54,9 +54,6 @@ export function parseParams(
   }
   return { params, ignored: Object.keys(fields).filter((name) => !known.has(name)) };
 }
-
-const missingParam = (name: string): ChatError =>
-  new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
 
 function parseValue(name: string, param: Param, raw: unknown, isPath: boolean): unknown {
   const decoded = raw === undefined ? undefined : decode(name, param, raw, isPath);

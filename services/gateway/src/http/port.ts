@@ -67,7 +67,7 @@ export function createPort(server: HttpServer): Port {
       else {
         isOwn = true;
         const { address: host } = await lookup(place.host, { order: 'ipv4first' });
-        // With SO_REUSEPORT it would not be refused that another program has the port.
+        // With SO_REUSEPORT, a port that another program uses would not be refused.
         new BoundSocket({ host, port: place.port }).close();
         const reusePort = process.platform === 'linux';
         for (let index = 0; index < (reusePort ? sockets : 1); index++)

@@ -18,8 +18,8 @@ export function createLogVerifier(bus: Bus, logger: Logger): Verifier {
     askedAt = performance.now();
     const meta = { requestId: randomUUID(), realmId: 0, client: 'gateway', realmUrl: '' };
     bus.call(eventQueueOperations.getLogKeys, {}, { meta }).then(
-      (told) => {
-        keys = new Map(told.keys.map(({ source, key }) => [source, signingKey(Buffer.from(key, 'base64'))]));
+      (found) => {
+        keys = new Map(found.keys.map(({ source, key }) => [source, signingKey(Buffer.from(key, 'base64'))]));
       },
       (error: unknown) =>
         logger.warn({ err: error }, 'reading the signing keys failed; entries are read from the record'),

@@ -4,7 +4,7 @@ import type { Bus, Logger } from '@natter/service-kit';
 
 const everyMs = 1_000;
 
-/** Has the form of a key, and belongs to nobody. */
+/** A well-formed API key that belongs to nobody. */
 const noKey = '0'.repeat(32);
 
 /**

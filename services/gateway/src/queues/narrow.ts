@@ -1,4 +1,4 @@
-import { emptyTopicDisplayName, type LoggedMessage, type QueueRecord } from '@natter/contracts';
+import { type LoggedMessage, type QueueRecord, topicOfName } from '@natter/contracts';
 
 /** Whether a message matches all terms of the queue's narrow. A narrow only restricts what its user receives. */
 export function passesNarrow(queue: QueueRecord, message: LoggedMessage, flags: readonly string[]): boolean {
@@ -15,7 +15,7 @@ function holds(message: LoggedMessage, flags: readonly string[], operator: strin
     case 'stream':
       return isInChannel && message.display_recipient.toLowerCase() === wanted;
     case 'topic':
-      return isInChannel && [wanted, emptyIfNamedSo(wanted)].includes(message.subject.toLowerCase());
+      return isInChannel && [wanted, topicOfName(wanted)].includes(message.subject.toLowerCase());
     case 'sender':
     case 'from':
       return message.sender_email.toLowerCase() === wanted;
@@ -28,7 +28,3 @@ function holds(message: LoggedMessage, flags: readonly string[], operator: strin
       return flags.includes(wanted === 'alerted' ? 'has_alert_word' : wanted);
   }
 }
-
-/** The name of the empty topic for clients that do not support it. */
-const emptyIfNamedSo = (topic: string): string =>
-  topic === emptyTopicDisplayName || topic === '(no topic)' ? '' : topic;

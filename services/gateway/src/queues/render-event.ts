@@ -45,7 +45,7 @@ export function renderFor(queue: QueueRecord, entry: LogEntry): string | undefin
   return shared === undefined ? undefined : `${shared}${ownPart(queue, event)}${id}`;
 }
 
-/** With the address of its sender as this user sees it: otherwise a narrow would tell whether a guessed one is right. */
+/** With the address of its sender as this user sees it: otherwise a narrow would reveal whether a guessed one is right. */
 function messageShownTo(queue: QueueRecord, { body: { message }, message: rest }: Message): LoggedMessage {
   const unknown = rest?.unknownSender;
   return unknown && hasId(unknown.to, queue.user_id) ? { ...message, ...senderOf(unknown.shown) } : message;

@@ -75,7 +75,7 @@ export interface CostlyLaneOptions {
 
 const tickMs = 100;
 /** The gateway publishes the costs of its realms at every third tick. */
-const tellEvery = 3;
+const publishEvery = 3;
 const forgetEvery = 50;
 const maxWaiting = 10_000;
 /** CPU milliseconds that any request may take without being expensive. */
@@ -242,7 +242,7 @@ export function createCostlyLane(options: CostlyLaneOptions): CostlyLane {
         },
       ]),
     );
-    if (ticks++ % tellEvery === 0) shared.tell(here);
+    if (ticks++ % publishEvery === 0) shared.publish(here);
     const shares = sharesOf(here, shared.ofOthers(), crowding());
     const isAtFloor = shares.heavy.size > 0 && [...shares.heavy.values()].every((usage) => usage.isAtFloor);
     const isDisturbed = disturbance.isExceeded(longMs, isAtFloor, now()) && shares.hasLight;

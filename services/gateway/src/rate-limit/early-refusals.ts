@@ -5,18 +5,18 @@ import type { Rate } from './rate-limit.ts';
 import type { Tenant } from './tenant.ts';
 
 /**
- * Refuses requests by their credentials, without checking these, while the realm of the sender has no room. A request
- * costs about ten times as much until the fair share refuses it, and above the capacity most of the work would be
- * refusals.
+ * Refuses requests of a realm without room by their credentials, before these are checked. The ordinary way to a refusal
+ * by the fair share costs about ten times as much, and under overload most requests are refused.
  */
 export interface EarlyRefusals {
-  /** Notes that a request of this tenant was refused, so that further ones with its credentials may be refused early. */
+  /** Records that a request of this tenant was refused, so that further ones with its credentials may be refused early. */
   note(request: IncomingMessage, tenant: Tenant): void;
-  /** The sender of a request. Undefined unless its credentials were noted lately. */
+  /** The sender of a request; undefined unless its credentials were recorded recently. */
   tenantOf(request: IncomingMessage): Tenant | undefined;
   /**
-   * Returns whether the request is refused, because the fair share would refuse it. Otherwise it is on its way there. False also for a person who was
-   * refused as often as the rate limit allows requests: the rate limit has to count the next ones.
+   * Returns whether the request is refused because the fair share would refuse it. Otherwise it counts as on its way
+   * there. A user who was refused as often as the rate limit allows requests is not refused here, because the rate limit
+   * has to count further requests.
    */
   tryRefuse(tenant: Tenant, request: IncomingMessage, response: ServerResponse): boolean;
   /** The request has reached the fair share, or will not. */

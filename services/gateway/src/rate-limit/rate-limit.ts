@@ -43,33 +43,33 @@ export const budgetOfNetwork = (kind: 'ip' | 'file' | 'wrong-key', network: stri
 
 export interface RateLimiter {
   /**
-   * Spends a cost from budgets over all gateways, in one round trip; from none if one has too little left. A cost of 0
+   * Spends a weight from budgets over all gateways, in one round trip; from none if one has too little left. A weight of 0
    * only reads. While Redis is unavailable or slow this process counts alone. Returns the state of the first budget.
    */
-  spend(budgets: Budgets, cost: number): Promise<RateState>;
+  spend(budgets: Budgets, weight: number): Promise<RateState>;
 }
 
 export function createRateLimiter(redis: LogRedis): RateLimiter {
   const local = createLocalCounts();
-  const spendHere = (keys: readonly string[], budgets: readonly Budget[], cost: number): [number, number] => {
+  const spendHere = (keys: readonly string[], budgets: readonly Budget[], weight: number): [number, number] => {
     const spent = keys.map((key) => local.get(key));
     const refused = budgets.findIndex(
-      ({ rate }, index) => (spent[index] ?? 0) + Math.min(cost, rate.limit) > rate.limit,
+      ({ rate }, index) => (spent[index] ?? 0) + Math.min(weight, rate.limit) > rate.limit,
     );
     if (refused >= 0) return [spent[0] ?? 0, refused + 1];
-    const after = keys.map((key, index) => local.add(key, cost, budgets[index]?.rate.windowSeconds ?? 0));
+    const after = keys.map((key, index) => local.add(key, weight, budgets[index]?.rate.windowSeconds ?? 0));
     return [after[0] ?? 0, 0];
   };
   return {
-    async spend({ realmId, all: budgets }, cost) {
+    async spend({ realmId, all: budgets }, weight) {
       const [first] = budgets;
       const nowSeconds = Date.now() / 1000;
       const keys = budgets.map((budget) =>
         rateKey(realmId, `${budget.who}:${windowOf(realmId, budget, nowSeconds).number}`),
       );
       const args = budgets.flatMap(({ rate }) => [rate.limit, rate.windowSeconds * 2]);
-      const [spent, refused] = await promptly(redis.rateScript(keys, [cost, ...args])).catch(() =>
-        spendHere(keys, budgets, cost),
+      const [spent, refused] = await promptly(redis.rateScript(keys, [weight, ...args])).catch(() =>
+        spendHere(keys, budgets, weight),
       );
       return {
         limit: first.rate.limit,

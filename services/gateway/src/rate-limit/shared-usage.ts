@@ -19,38 +19,38 @@ export type Usages = ReadonlyMap<number, RealmUsage>;
  * another gateway those others.
  */
 export interface SharedUsage {
-  tell(usages: Usages): void;
+  publish(usages: Usages): void;
   /** The sum over other gateways. */
   ofOthers(): Usages;
 }
 
 /** Gateways of the previous release send no `totalMs`. */
-type Told = [realmId: number, ms: number, isAtFloor: 0 | 1, totalMs?: number];
+type Published = [realmId: number, ms: number, isAtFloor: 0 | 1, totalMs?: number];
 
 const freshMs = 1_500;
 /** A message contains the realms with the highest costs. */
-const maxTold = 100;
+const maxPublished = 100;
 const maxGateways = 200;
 
 /** `now`: the present time in milliseconds, greater than 0. */
 export function shareUsage(bus: Pick<Bus, 'publish' | 'subscribe'>, now = () => performance.now()): SharedUsage {
   const self = randomUUID();
-  const told = new LRUCache<string, Told[]>({ max: maxGateways, ttl: freshMs, perf: { now } });
+  const ofGateways = new LRUCache<string, Published[]>({ max: maxGateways, ttl: freshMs, perf: { now } });
   bus.subscribe(usageSubject, (payload) => {
-    const { gateway, usages } = JSON.parse(Buffer.from(payload).toString()) as { gateway: string; usages: Told[] };
-    if (gateway !== self) told.set(gateway, usages);
+    const { gateway, usages } = JSON.parse(Buffer.from(payload).toString()) as { gateway: string; usages: Published[] };
+    if (gateway !== self) ofGateways.set(gateway, usages);
   });
   return {
-    tell(usages) {
-      const most = [...usages].sort(([, a], [, b]) => b.totalMs - a.totalMs).slice(0, maxTold);
+    publish(usages) {
+      const most = [...usages].sort(([, a], [, b]) => b.totalMs - a.totalMs).slice(0, maxPublished);
       const tuples = most.map(
-        ([id, { ms, isAtFloor, totalMs }]): Told => [id, Math.round(ms), isAtFloor ? 1 : 0, Math.round(totalMs)],
+        ([id, { ms, isAtFloor, totalMs }]): Published => [id, Math.round(ms), isAtFloor ? 1 : 0, Math.round(totalMs)],
       );
       bus.publish(usageSubject, JSON.stringify({ gateway: self, usages: tuples }));
     },
     ofOthers() {
       const sum = new Map<number, RealmUsage>();
-      for (const usages of told.values())
+      for (const usages of ofGateways.values())
         for (const [id, ms, isAtFloor, totalMs = ms] of usages)
           add(sum, id, { ms, totalMs, isAtFloor: isAtFloor === 1 });
       return sum;

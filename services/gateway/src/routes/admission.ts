@@ -108,7 +108,7 @@ export async function admit(
   const maxBodyBytes = maxBodyOf(possible, actor, context.maxUploadBytes);
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw refusal ?? bodyTooLarge();
   const sender = actor
-    ? { group: `realm:${actor.realmId}`, owner: `user:${actor.realmId}:${personOf(actor)}` }
+    ? { group: `realm:${actor.realmId}`, caller: `user:${actor.realmId}:${personOf(actor)}` }
     : networkSender(request);
   answers.check(sender);
   const lease = budget.open(sender);

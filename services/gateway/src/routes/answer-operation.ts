@@ -1,11 +1,11 @@
 import type { Actor, Operation, RequestMeta } from '@natter/contracts';
 import { type Bus, withDeadline } from '@natter/service-kit';
 import type { Authenticator } from '../authentication/authenticator.ts';
-import { type Callers, costOf, type Exchange, isPollOf } from '../authentication/caller.ts';
+import { type Callers, type Exchange, isPollOf, weightOf } from '../authentication/caller.ts';
 import { ensureCsrfCookie, setSession } from '../authentication/session-cookies.ts';
 import type { AnswerMemory } from '../http/answer-memory.ts';
 import type { BodyTurns } from '../http/body-turns.ts';
-import { fileParamOf, handOver, sendFile, weightOf } from '../http/files.ts';
+import { fileParamOf, handOver, sendFile, weightOfFiles } from '../http/files.ts';
 import { headerOf, nameOf } from '../http/headers.ts';
 import { readPage } from '../http/page-pieces.ts';
 import { type Parsed, parseParams } from '../http/parse-params.ts';
@@ -68,7 +68,7 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
     return answerTus(bus, {
       ...{ request, reply, operation, params, actor, meta, lease, base, bodyTurns: context.bodyTurns },
       inTurn: (work) => context.inTurn(tenantOf({ meta, actor }), work),
-      count: (cost) => callers.countMore(cost, operation, call, actor),
+      count: (weight) => callers.countMore(weight, operation, call, actor),
     });
   }
   const answer = async (): Promise<{ bytes: readonly Uint8Array[]; ignored: string[] }> => {
@@ -115,8 +115,8 @@ async function paramsOf(
     ? await bodyTurns.run({ tenant: tenantOf({ meta, actor }) }, parse)
     : parse();
   const fileParam = fileParamOf(operation);
-  const weight = fileParam ? weightOf(files) : Math.floor(operation.weigh?.(params as never) ?? 0);
-  const more = costOf(operation) - costOf(admitted.operation) + weight;
+  const weight = fileParam ? weightOfFiles(files) : Math.floor(operation.weigh?.(params as never) ?? 0);
+  const more = weightOf(operation) - weightOf(admitted.operation) + weight;
   await callers.countMore(more, operation, call, actor);
   if (fileParam) params[fileParam] = await handOver(bus, { operation, meta }, files, maxUploadBytes);
   return { params, ignored };

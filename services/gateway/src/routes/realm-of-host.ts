@@ -26,10 +26,10 @@ interface Entry {
 }
 
 /**
- * Finds the realm of a host. Results are refreshed after two seconds, so that new and renamed realms are noticed. While users is
- * unavailable, those of realms are used for an hour, and requests do not wait for the refresh. Hosts that no realm has cannot be told from new ones without a call to
- * users, whether or not there is a default realm. So their calls are limited by network and per second, and they evict
- * no hosts of realms. Above the limit per second their results are refreshed after a minute.
+ * Finds the realm of a host. Results are refreshed after two seconds, so that new and renamed realms are noticed. While
+ * users is unavailable, the hosts of realms are served for an hour, and requests do not wait for the refresh. Only a call
+ * to users shows whether an unknown host belongs to a new realm. These calls are limited by network and per second, and
+ * unknown hosts evict no hosts of realms. Above the limit per second their results are refreshed after a minute.
  */
 export function createRealmFinder(
   bus: Bus,

@@ -7,7 +7,7 @@ import type { InTurn } from './in-turn.ts';
 import { route } from './route.ts';
 
 const mebibyte = 1024 * 1024;
-const newBudget = () => createBodyBudget({ total: 64 * mebibyte, perOwner: 32 * mebibyte, largest: 16 * mebibyte });
+const newBudget = () => createBodyBudget({ total: 64 * mebibyte, perCaller: 32 * mebibyte, largest: 16 * mebibyte });
 const reply = { code: () => reply, header: () => reply, send: () => reply };
 
 test('a service that finds the credentials ended names a key only to a client that showed one', async () => {
@@ -28,7 +28,7 @@ test('a service that finds the credentials ended names a key only to a client th
         actor: undefined,
         shown,
         meta: { realmId: 1, realmUrl: 'http://localhost' },
-        lease: newBudget().open({ group: 'realm:1', owner: 'user:1:1' }),
+        lease: newBudget().open({ group: 'realm:1', caller: 'user:1:1' }),
         spentMs: 0,
       },
     };
@@ -46,7 +46,7 @@ test('a service that finds the credentials ended names a key only to a client th
 
 test('a body that waits for its turn counts against the budget, also when its client has gone', async () => {
   const budget = newBudget();
-  const lease = budget.open({ group: 'realm:1', owner: 'user:1:1' });
+  const lease = budget.open({ group: 'realm:1', caller: 'user:1:1' });
   lease.grow(mebibyte);
   const request = {
     method: 'POST',

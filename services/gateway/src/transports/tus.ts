@@ -36,7 +36,7 @@ export interface TusCall extends Exchange {
   /** Decides when a part of the body is received. */
   bodyTurns: BodyTurns;
   /** Counts data against the caller's rate limit. */
-  count: (cost: number) => Promise<void>;
+  count: (weight: number) => Promise<void>;
 }
 
 /** Refuses, before the body is read, another version of the protocol and a body that is not the bytes of a file. */

@@ -22,7 +22,7 @@ export const mib = 1024 * 1024;
 const insertedRow = z.object({ id: z.number(), created: z.number() });
 const bytesRow = z.object({ bytes: z.number() });
 
-/** Turns stored chunks into a file of the user, and tells the user. */
+/** Turns stored chunks into a file of the user, and notifies the user's clients. */
 export async function addAttachment(
   work: Work,
   { store, quotaMib }: { store: FileStore; quotaMib: number },

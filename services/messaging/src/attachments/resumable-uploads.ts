@@ -61,7 +61,7 @@ export function resumableUploadHandlers(
         throw new ChatError('LENGTH_REQUIRED', 'Upload-Length is missing. The size of an upload must be known.');
       if (size > maxMib * mib) throw tooLarge(tooLargeText(maxMib));
       const { name, contentType } = describedBy(upload_metadata);
-      // The room that expired uploads leave is free at once. Their data may take long to delete, so no request waits.
+      // Expired uploads take no room. Deleting their data may take long, so the request does not wait for it.
       sweep.begin();
       return context.write(async (work) => {
         await requireQuota(work, size, quotaMib);
@@ -88,7 +88,7 @@ export function resumableUploadHandlers(
         const bytes = Buffer.from(encoded, 'base64');
         return context.write(async (work) => {
           const upload = await findUpload(work, actor, upload_id, sql.fragment`FOR UPDATE`);
-          // Of requests at the same time, one continues the upload.
+          // Only one of several concurrent requests continues the upload.
           if (upload.received !== upload_offset)
             throw new ChatError(
               'UPLOAD_OFFSET_MISMATCH',

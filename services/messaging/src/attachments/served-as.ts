@@ -21,7 +21,7 @@ const shown = new Set([
   'text/plain',
 ]);
 
-/** Not an object: an extension may be the name of a property that every object has. */
+/** A map instead of an object, because an extension may be `constructor` or another inherited property. */
 const byExtension = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],

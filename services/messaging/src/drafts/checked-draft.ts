@@ -1,6 +1,6 @@
-import { type Actor, badRequest, emptyTopicDisplayName, type RequestMeta, type WrittenDraft } from '@natter/contracts';
+import { type Actor, badRequest, type RequestMeta, topicOfName, type WrittenDraft } from '@natter/contracts';
 import type { Executor } from '@natter/database';
-import type { ChannelReach } from '../model/channel-reach.ts';
+import type { ChannelAccess } from '../model/channel-access.ts';
 import { findPeople } from '../model/people.ts';
 import { truncatedContent, truncatedTopic } from '../model/truncated.ts';
 
@@ -15,7 +15,7 @@ export interface CheckedDraft {
 
 /** Validates a draft. For a draft without a type only the content is checked. */
 export async function checkDraft(
-  { database, reach }: { database: Executor; reach: ChannelReach },
+  { database, access }: { database: Executor; access: ChannelAccess },
   actor: Actor,
   meta: RequestMeta,
   draft: WrittenDraft,
@@ -29,7 +29,7 @@ export async function checkDraft(
     const [channelId, ...more] = draft.to;
     if (channelId === undefined || more.length > 0)
       throw badRequest('Must specify exactly 1 channel ID for channel messages');
-    await reach.readable(actor, meta, channelId);
+    await access.readable(actor, meta, channelId);
     return { ...common, type: 'stream', to: [channelId], topic: checkedTopic(draft.topic) };
   }
   if (draft.type === '') return { ...common, type: '', to: [], topic: '' };
@@ -42,6 +42,5 @@ export async function checkDraft(
 
 function checkedTopic(given: string): string {
   if (given.includes('\0')) throw badRequest('Topic must not contain null bytes');
-  const topic = truncatedTopic(given.trim());
-  return topic === emptyTopicDisplayName || topic === '(no topic)' ? '' : topic;
+  return topicOfName(truncatedTopic(given.trim()));
 }

@@ -1,13 +1,13 @@
 import { type Actor, badRequest, draftOperations, idSet, missing, totals } from '@natter/contracts';
 import { lockFor, requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
-import type { ChannelReach } from '../model/channel-reach.ts';
+import type { ChannelAccess } from '../model/channel-access.ts';
 import { draftColumns, draftQuery, draftsAdded, draftsOf, draftUpdated } from '../model/draft-row.ts';
 import { isOn } from '../model/personal-settings.ts';
 import { type CheckedDraft, checkDraft } from './checked-draft.ts';
 
-export function draftHandlers({ database }: Owner, reach: ChannelReach): Handlers {
-  const sources = { database, reach };
+export function draftHandlers({ database }: Owner, access: ChannelAccess): Handlers {
+  const sources = { database, access };
   return [
     handle(draftOperations.getDrafts, async ({ actor }) => {
       if (!(await isOn(database, actor.realmId, actor.userId, 'enable_drafts_synchronization'))) throw switchedOff();

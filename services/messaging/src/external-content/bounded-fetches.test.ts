@@ -35,7 +35,7 @@ test('few run at a time, fewer of one realm, and others take their turn', async 
   expect((await Promise.all([...ofOne, ...ofOthers])).length).toBe(12);
 });
 
-test('what is under way or kept is not fetched again, and a failure is known for a while', async () => {
+test('a fetch in progress and a cached result are shared, and a failure is cached for a while', async () => {
   const { started, ends, fetch } = manual();
   const get = createBoundedFetches(fetch, 1_000_000);
   const both = [get(1, 'a'), get(2, 'a')];
@@ -49,9 +49,9 @@ test('what is under way or kept is not fetched again, and a failure is known for
   expect(started).toEqual(['a', 'b']);
 });
 
-test('what would wait behind too much is refused', async () => {
+test('a fetch is refused if too many wait', async () => {
   const { fetch } = manual();
   const get = createBoundedFetches(fetch, 1_000_000);
   for (let i = 0; i < 204; i++) get(1, `a${i}`).catch(() => undefined);
-  await expect(get(1, 'last')).rejects.toThrow('too much waits');
+  await expect(get(1, 'last')).rejects.toThrow('too many fetches wait');
 });

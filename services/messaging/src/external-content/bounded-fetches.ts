@@ -6,10 +6,13 @@ const atOnce = 8;
 const atOncePerRealm = 4;
 const maxWaiting = 200;
 const keptMs = 3_600_000;
-/** What failed is not tried again for so long. */
+/** How long a failed address is not fetched again. */
 const failureKeptMs = 60_000;
 
-/** Fetches a few things at a time, realms in turn, each thing once for all who wait for it, and keeps what was fetched last. */
+/**
+ * Limits concurrent fetches, in total and per realm; realms take turns. Concurrent requests for an address share one
+ * fetch. Results are cached for an hour, failures for a minute.
+ */
 export function createBoundedFetches(
   fetch: (address: string) => Promise<Media>,
   cacheBytes: number,
@@ -51,7 +54,8 @@ export function createBoundedFetches(
         .then(resolve, reject)
         .finally(() => ended(realmId));
     };
-    if (!waiting.push({ realmId, userId: 0 }, { realmId, start })) return Promise.reject(new Busy('too much waits'));
+    if (!waiting.push({ realmId, userId: 0 }, { realmId, start }))
+      return Promise.reject(new Busy('too many fetches wait'));
     startNext();
     return promise;
   }
@@ -75,5 +79,5 @@ export function createBoundedFetches(
   }
 }
 
-/** Nothing was tried: it may be asked for again at once. */
+/** Nothing was fetched, so the failure is not cached. */
 class Busy extends Error {}

@@ -12,7 +12,7 @@ const mib = 1024 * 1024;
 const timeoutMs = 8_000;
 const browserCacheSeconds = 86_400;
 
-/** Images and videos of other sites, fetched for the readers of messages, so that the sites do not learn who reads. */
+/** Fetches images and videos of other sites for readers, so that the sites do not learn who reads a message. */
 export function externalContentHandlers({ database }: Owner, config: MessagingConfig): Handlers {
   const allowed = networksOf(config.NATTER_EXTERNAL_CONTENT_NETWORKS.split(',').filter(Boolean));
   const mayReach = (address: string): boolean =>
@@ -26,7 +26,7 @@ export function externalContentHandlers({ database }: Owner, config: MessagingCo
     handle(uploadOperations.getExternalContent, async ({ meta }, { signature, address }) => {
       const url = externalContentAddress(signature, address, await externalContentKey(database, meta.realmId));
       if (url === undefined) return notFound;
-      // What a site answers is no fault of this server: nothing is logged, and readers learn no more than that it is missing.
+      // A failing site is not a fault of this server, so it is not logged. Readers get 404 without a reason.
       const media = await fetch(meta.realmId, url).catch(() => undefined);
       return media === undefined ? notFound : pageOf(media);
     }),

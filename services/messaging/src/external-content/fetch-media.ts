@@ -4,7 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { mediaTypeOf } from './media-type.ts';
 
-/** Why something of another site is not shown. */
+/** The reason why media of another site is not shown. */
 export class Refused extends Error {}
 
 export interface Media {
@@ -19,12 +19,12 @@ type Resolve = (
 ) => void;
 
 export interface FetchRules {
-  /** Addresses that connections may go to. */
+  /** Whether connections to this address are permitted. */
   mayReach: (address: string) => boolean;
   /** Looks up all addresses of a name; by default as the operating system does. */
   resolve?: Resolve;
   maxBytes: number;
-  /** For everything: names, redirects, the whole content. */
+  /** Limit of the whole fetch, with look-ups and redirects. */
   timeoutMs: number;
 }
 
@@ -32,9 +32,9 @@ const maxRedirects = 3;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Fetches media of another site. The name is looked up once per connection, and the connection goes to an address that was checked, so a
- * name that changes its addresses leads nowhere else; the same holds for each redirect. It sends nothing of the reader.
- * Throws `Refused`, or the error of the connection.
+ * Fetches media of another site. A name is looked up once per connection, and the connection uses the checked address, so
+ * a name that changes its addresses cannot lead to an internal one. Each redirect is checked in the same way. The request
+ * contains no data of the reader. Throws `Refused`, or the error of the connection.
  */
 export async function fetchMedia(address: string, rules: FetchRules): Promise<Media> {
   const signal = AbortSignal.timeout(rules.timeoutMs);
@@ -50,17 +50,17 @@ export async function fetchMedia(address: string, rules: FetchRules): Promise<Me
 
 function checkedUrl(address: string, { mayReach }: FetchRules): URL {
   const url = URL.parse(address);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new Refused('no web address');
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new Refused('not a web address');
   if (url.username !== '' || url.password !== '') throw new Refused('an address with credentials');
   const port = Number(url.port);
-  if (port !== 0 && port !== 80 && port !== 443 && port < 1_024) throw new Refused('a port of another service');
-  // No name is looked up for these.
+  if (port !== 0 && port !== 80 && port !== 443 && port < 1_024) throw new Refused('a reserved port');
+  // An IP address is not looked up, so `guardedLookup` does not check it.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host)) throw new Refused('an internal address');
   return url;
 }
 
-/** Answers addresses only where all addresses of the name may be reached. */
+/** Refuses a name unless connections to all of its addresses are permitted. */
 const guardedLookup =
   ({ mayReach, resolve = lookup }: FetchRules): LookupFunction =>
   (hostname, options, done) =>
@@ -68,7 +68,7 @@ const guardedLookup =
       const [first] = found ?? [];
       if (error) done(error, '');
       else if (first === undefined || !found.every(({ address }) => mayReach(address)))
-        done(new Refused('a name of an internal address'), '');
+        done(new Refused('a name with an internal address'), '');
       else if (options.all) done(null, found);
       else done(null, first.address, first.family);
     });
@@ -100,7 +100,7 @@ async function received(answer: IncomingMessage, maxBytes: number): Promise<Medi
     }
     const content = Buffer.concat(chunks);
     const type = mediaTypeOf(content, answer.headers['content-type'] ?? '');
-    if (type === undefined) throw new Refused('no media');
+    if (type === undefined) throw new Refused('not an image, video or audio file');
     return { type, content };
   } finally {
     answer.destroy();

@@ -1,4 +1,4 @@
-/** What browsers show of other sites, by how it begins. Vector images are not among it: they may hold scripts. */
+/** The types of media that are shown, with their first bytes. Vector images are excluded, because they can contain scripts. */
 const SIGNATURES: readonly (readonly [offset: number, bytes: string, type: string])[] = [
   [0, '\x89PNG\r\n\x1a\n', 'image/png'],
   [0, '\xff\xd8\xff', 'image/jpeg'],
@@ -15,7 +15,7 @@ const SIGNATURES: readonly (readonly [offset: number, bytes: string, type: strin
   [8, 'WAVE', 'audio/wav'],
 ];
 
-/** The type that the content has; undefined where it is none of these, or another kind of thing than its server said. */
+/** The type of the content; undefined for another type, or if the stated type is of another kind (image, video, audio). */
 export function mediaTypeOf(content: Buffer, stated: string): string | undefined {
   const kind = /^(image|video|audio)\//i.exec(stated.trim())?.[1]?.toLowerCase();
   if (kind === undefined) return undefined;

@@ -43,5 +43,5 @@ test('networks are addresses and CIDR', () => {
     false,
     true,
   ]);
-  expect(() => networksOf(['example.com'])).toThrow('no network');
+  expect(() => networksOf(['example.com'])).toThrow('not an address');
 });

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Networks of IPv4 that are no part of the public internet (IANA special-purpose registry), with multicast and what is reserved. */
+/** IPv4 networks that are not part of the public internet: the IANA special-purpose registry, multicast, reserved ranges. */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -18,7 +18,7 @@ const SPECIAL_IPV4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ];
-/** Of IPv6 only global unicast is public, without the networks that hold IPv4 addresses or are for documentation. */
+/** In IPv6 only global unicast is public, except networks that embed IPv4 addresses or are for documentation. */
 const GLOBAL_IPV6 = ['2000::/3'];
 const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
@@ -28,7 +28,7 @@ export function networksOf(list: readonly string[]): BlockList {
   for (const network of list) {
     const [address = '', bits] = network.split('/');
     const family = isIP(address);
-    if (family === 0) throw new Error(`no network: ${network}`);
+    if (family === 0) throw new Error(`not an address or a network in CIDR notation: ${network}`);
     networks.addSubnet(address, Number(bits ?? (family === 4 ? 32 : 128)), family === 4 ? 'ipv4' : 'ipv6');
   }
   return networks;
@@ -38,7 +38,7 @@ const special4 = networksOf(SPECIAL_IPV4);
 const global6 = networksOf(GLOBAL_IPV6);
 const special6 = networksOf(SPECIAL_IPV6);
 
-/** An IPv4 address that is written as one of IPv6 (`::ffff:10.0.0.1`) is not public, whatever it is. */
+/** IPv4-mapped IPv6 addresses (`::ffff:10.0.0.1`) are never public. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !special4.check(address, 'ipv4');

@@ -1,11 +1,11 @@
-import { type Actor, badRequest, messageReadingOperations, refusedAs } from '@natter/contracts';
+import { type Actor, badRequest, messageReadingOperations, refusedAs, topicOfName } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
-import { invalidChannelId } from '../model/channel-reach.ts';
+import { invalidChannelId } from '../model/channel-access.ts';
 import { emitFlags, emitUnread, lockFlags, markRead, setUnread } from '../model/mark-read.ts';
 import { hasFlag, isRead, unreadSource } from '../model/read-state.ts';
-import { emptyIfNamedSo, parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
+import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { all, pageOf, select } from '../model/reading/page.ts';
 import { type Reading, readerOf } from '../model/reading/reader.ts';
 import { type Scope, scopeOf } from '../model/reading/scope.ts';
@@ -88,7 +88,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
 
     handleWrite(messageReadingOperations.markChannelRead, async (context, { stream_id }) => {
       const { actor, meta } = context;
-      await reading.reach.readable(actor, meta, stream_id);
+      await reading.access.readable(actor, meta, stream_id);
       const conditions = [sql.fragment`m.channel_id = ${stream_id}`];
       const scope = { conditions, narrowing: conditions, isPlain: true, isFeed: false, search: undefined };
       return readAll(context, scope, {});
@@ -96,7 +96,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
 
     handleWrite(messageReadingOperations.markTopicRead, async (context, { stream_id, topic_name }) => {
       const { actor, meta } = context;
-      const topic = emptyIfNamedSo(topic_name.trim());
+      const topic = topicOfName(topic_name.trim());
       const terms: Term[] = [
         { operator: 'channel', operand: stream_id, negated: false },
         { operator: 'topic', operand: topic, negated: false },

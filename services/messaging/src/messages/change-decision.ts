@@ -4,7 +4,6 @@ import {
   badRequest,
   ChatError,
   channelPermissions,
-  emptyTopicDisplayName,
   hasId,
   type messageChangeOperations,
   type ParamsOf,
@@ -14,10 +13,11 @@ import {
   roles,
 } from '@natter/contracts';
 import { isPermitted, mayAdminister } from '@natter/permissions';
+import { mayRead } from '../model/channel-access.ts';
 import type { PostingRules } from '../model/channel-cache.ts';
-import { mayRead } from '../model/channel-reach.ts';
+import { requireTopicAllowed } from '../model/sending/posting-rights.ts';
 import { isResolveToggle } from '../model/topic-resolution.ts';
-import { truncatedContent, truncatedTopic } from '../model/truncated.ts';
+import { namedTopic, truncatedContent } from '../model/truncated.ts';
 
 export type Params = ParamsOf<typeof messageChangeOperations.updateMessage>;
 
@@ -62,7 +62,7 @@ export function decideChange(params: Params, situation: Situation): Change {
     throw badRequest('Cannot change message content while moving other messages');
   requireExpected(params.prev_content_sha256, message.content);
   const content = params.content === undefined ? undefined : contentOf(params.content);
-  const topic = isTopicGiven ? topicOf(params.topic ?? '') : message.topic;
+  const topic = isTopicGiven ? namedTopic(params.topic ?? '') : message.topic;
   const change: Change = {
     content: content === message.content ? undefined : content,
     topic: topic === message.topic ? undefined : topic,
@@ -98,13 +98,6 @@ function contentOf(given: string): string {
   return truncatedContent(content);
 }
 
-function topicOf(given: string): string {
-  const topic = given.trim();
-  if (topic === '(no topic)' || topic === emptyTopicDisplayName) return '';
-  if (/[\p{Cc}\p{Cs}]/u.test(topic)) throw badRequest('Invalid character in topic');
-  return truncatedTopic(topic);
-}
-
 function requireContentRight({ actor, message, policy, now }: Situation): void {
   const { allow_message_editing, message_content_edit_limit_seconds: limit } = policy.settings;
   if (message.sender_id !== actor.userId) throw noRight();
@@ -112,14 +105,6 @@ function requireContentRight({ actor, message, policy, now }: Situation): void {
   if (message.has_widget) throw badRequest('Widgets cannot be edited.');
   if (limit !== null && now - message.sent > limit + graceSeconds)
     throw badRequest('The time limit for editing this message has passed');
-}
-
-function requireTopicAllowed(topic: string, channel: PostingRules, policy: RealmPolicy): void {
-  const own = channel.topics_policy === 'inherit' ? policy.settings.topics_policy : channel.topics_policy;
-  if (topic === '' && own === 'disable_empty_topic')
-    throw badRequest('Sending messages to the general chat is not allowed in this channel.');
-  if (topic !== '' && own === 'empty_topic_only')
-    throw badRequest('Only the general chat topic is allowed in this channel.');
 }
 
 /** How long ago a message may have been sent for its topic to be changed; undefined: no limit. */

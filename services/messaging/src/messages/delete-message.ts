@@ -1,17 +1,17 @@
 import { type Audience, badRequest, idSet, idsOf, messageChangeOperations } from '@natter/contracts';
-import { BasisChanged, sql } from '@natter/database';
-import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
+import { sql, VersionsChanged } from '@natter/database';
+import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersions } from '@natter/service-kit';
 import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
-import { type ChannelReach, channelBasis } from '../model/channel-reach.ts';
+import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
+import type { MessageAccess } from '../model/message-access.ts';
 import { audienceOf } from '../model/message-audience.ts';
-import type { MessageReach } from '../model/message-reach.ts';
-import { isBotOf } from '../model/standing.ts';
+import { isBotOf } from '../model/roles.ts';
 import { requireDeletionRight } from './delete-decision.ts';
 
 export interface Sources {
-  channels: ChannelReach;
-  messages: MessageReach;
+  channels: ChannelAccess;
+  messages: MessageAccess;
   policies: RealmPolicies;
 }
 
@@ -31,18 +31,19 @@ export function deleteMessageHandlers({ database }: Owner, sources: Sources): Ha
             ? await sources.channels.readable(actor, meta, message.channel.channel_id, true)
             : message.channel;
         requireDeletionRight({ actor, message, isOwn, channel, policy, now: Date.now() / 1000 });
-        return { channel, basis: { ...realmBasis(policy), ...(channel ? channelBasis(channel) : {}) } };
+        return { channel, expected: { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) } };
       };
-      const { channel, basis } = await (context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true)));
+      const decision = context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true));
+      const { channel, expected } = await decision;
       return context.write(async (work) => {
-        work.restOn(basis);
+        work.expectVersions(expected);
         const held = await work.maybeOne(sql.type(heldRow)`
           SELECT topic, channel_id FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ${message.id} FOR UPDATE`);
         if (!held) throw badRequest('Invalid message(s)');
-        if (held.channel_id !== message.channel_id) throw new BasisChanged(`message ${message.id}`, 'row');
+        if (held.channel_id !== message.channel_id) throw new VersionsChanged(`message ${message.id}`, 'row');
         const where = channel ? { channelId: channel.channel_id, topic: held.topic } : undefined;
-        const told = await audienceOf(work, { ...message, ...(channel ? { channel } : {}) }, [message.id]);
-        const audience = withActor(told, actor.userId);
+        const receivers = await audienceOf(work, { ...message, ...(channel ? { channel } : {}) }, [message.id]);
+        const audience = withActor(receivers, actor.userId);
         await removeMessages(work, where, [message.id], audience);
         return {};
       });

@@ -1,11 +1,10 @@
-import { badRequest, messageChangeOperations } from '@natter/contracts';
+import { badRequest, messageChangeOperations, topicOfName } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
-import { type Handlers, handleWrite, type Owner, realmBasis } from '@natter/service-kit';
+import { type Handlers, handleWrite, type Owner, realmVersions } from '@natter/service-kit';
 import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
-import { channelBasis } from '../model/channel-reach.ts';
+import { channelVersions } from '../model/channel-access.ts';
 import { audienceOf } from '../model/message-audience.ts';
-import { emptyIfNamedSo } from '../model/reading/narrow/narrow.ts';
 import { isOpenTo } from '../model/subscription-periods.ts';
 import { mayDeleteAny } from './delete-decision.ts';
 import { type Sources, withActor } from './delete-message.ts';
@@ -18,15 +17,16 @@ export function deleteTopicHandlers({ database }: Owner, sources: Sources): Hand
         const policy = await sources.policies.get(meta, fresh);
         const channel = await sources.channels.readable(actor, meta, stream_id, fresh);
         if (!mayDeleteAny(actor, channel, policy)) throw badRequest('Must be an organization administrator');
-        return { channel, basis: { ...realmBasis(policy), ...channelBasis(channel) } };
+        return { channel, expected: { ...realmVersions(policy), ...channelVersions(channel) } };
       };
-      const { channel, basis } = await (context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true)));
-      const topic = emptyIfNamedSo(topic_name.trim());
+      const decision = context.attempt > 0 ? decide(true) : decide(false).catch(() => decide(true));
+      const { channel, expected } = await decision;
+      const topic = topicOfName(topic_name.trim());
       const deletable = sql.fragment`m.realm_id = ${actor.realmId} AND m.channel_id = ${stream_id} AND lower(m.topic) = lower(${topic})
         AND ${isOpenTo(actor.userId, channel)}`;
       const removeSome = (isPart: boolean): Promise<{ complete: boolean }> => {
         const remove = async (work: Work) => {
-          work.restOn(basis);
+          work.expectVersions(expected);
           const rows = await work.any(sql.type(z.object({ id: z.number(), topic: z.string() }))`
             SELECT m.id, m.topic FROM messaging.message m WHERE ${deletable} ORDER BY m.id DESC LIMIT ${batchSize} FOR UPDATE OF m`);
           const ids = rows.map(({ id }) => id).reverse();

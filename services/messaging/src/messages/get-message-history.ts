@@ -2,7 +2,7 @@ import { badRequest, emptyTopicDisplayName, messageChangeOperations } from '@nat
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner, type RealmPolicies } from '@natter/service-kit';
 import { z } from 'zod';
-import type { MessageReach } from '../model/message-reach.ts';
+import type { MessageAccess } from '../model/message-access.ts';
 import { editSnapshots, editsOf } from '../model/reading/edit-snapshots.ts';
 
 const currentRow = z.object({
@@ -14,13 +14,13 @@ const currentRow = z.object({
   rendered_content: z.string(),
 });
 
-export function historyHandlers({ database }: Owner, reach: MessageReach, policies: RealmPolicies): Handlers {
+export function historyHandlers({ database }: Owner, access: MessageAccess, policies: RealmPolicies): Handlers {
   return [
     handle(messageChangeOperations.getMessageHistory, async ({ actor, meta }, params) => {
       const { settings } = await policies.get(meta, true);
       const policy = settings.message_edit_history_visibility_policy;
       if (policy === 'none') throw badRequest('Message edit history is disabled in this organization');
-      const { id } = await reach.readable(database, actor, meta, params.message_id);
+      const { id } = await access.readable(database, actor, meta, params.message_id);
       const current = await database.maybeOne(sql.type(currentRow)`
         SELECT sender_id, channel_id, extract(epoch FROM coalesce(stated_at, sent_at))::float8 AS sent, topic, content, rendered_content
         FROM messaging.message WHERE realm_id = ${actor.realmId} AND id = ${id}`);

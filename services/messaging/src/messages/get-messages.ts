@@ -4,6 +4,8 @@ import {
   ChatError,
   type MessageObject,
   messageReadingOperations,
+  missingArgument,
+  notLoggedIn,
   type ParamsOf,
   type RealmPolicy,
   type RequestMeta,
@@ -27,7 +29,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
   const { database } = owner;
   /** Users whom the reader may not see, with their placeholders. */
   const unknownOf = async (actor: Actor | undefined, meta: RequestMeta, policy: RealmPolicy) => {
-    const ids = actor ? await reading.sight.hiddenFrom(actor, meta, policy) : [];
+    const ids = actor ? await reading.userVisibility.hiddenFrom(actor, meta, policy) : [];
     return new Map([...ids].map((id) => [id, unknownUser(id, policy.host)]));
   };
   return [
@@ -115,9 +117,6 @@ function dateOf(given: string | undefined): number {
   return time / 1000;
 }
 
-const missingArgument = (name: string): ChatError =>
-  new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
-
 async function byIds(
   reader: Reader,
   scope: Awaited<ReturnType<typeof scopeOf>>,
@@ -139,12 +138,11 @@ async function byIds(
 
 /** Without authentication only web-public messages can be read, and only if the narrow asks for those. */
 async function refuseStrangers({ policies }: Reading, meta: RequestMeta, terms: readonly Term[]): Promise<void> {
-  const unauthorized = new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
   const policy = await policies.get(meta, true);
   const isOpen = terms.some(
     (term) =>
       (term.operator === 'channels' && term.operand === 'web-public' && !term.negated) ||
       (term.operator === 'channel' && !term.negated),
   );
-  if (!policy.settings.enable_spectator_access || !isOpen) throw unauthorized;
+  if (!policy.settings.enable_spectator_access || !isOpen) throw notLoggedIn();
 }

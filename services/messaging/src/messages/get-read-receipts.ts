@@ -1,6 +1,6 @@
 import { badRequest, messageChangeOperations } from '@natter/contracts';
 import { type Handlers, handle, type Owner, type RealmPolicies } from '@natter/service-kit';
-import type { MessageReach } from '../model/message-reach.ts';
+import type { MessageAccess } from '../model/message-access.ts';
 import { findPeople } from '../model/people.ts';
 import { whoTurnedOff } from '../model/personal-settings.ts';
 import { readersOf } from '../model/readers.ts';
@@ -9,10 +9,10 @@ import { readersOf } from '../model/readers.ts';
  * The users who have read a message, except its sender, deactivated users, users who disabled read receipts, and users
  * muted in either direction.
  */
-export function readReceiptHandlers({ database }: Owner, reach: MessageReach, policies: RealmPolicies): Handlers {
+export function readReceiptHandlers({ database }: Owner, access: MessageAccess, policies: RealmPolicies): Handlers {
   return [
     handle(messageChangeOperations.getReadReceipts, async ({ actor, meta }, { message_id }) => {
-      const message = await reach.readable(database, actor, meta, message_id);
+      const message = await access.readable(database, actor, meta, message_id);
       const { settings } = await policies.get(meta, true);
       if (!settings.enable_read_receipts) throw badRequest('Read receipts are disabled in this organization.');
       const readers = await readersOf(database, actor.realmId, message.id, actor.userId);

@@ -1,10 +1,10 @@
-import { sightOperations } from '@natter/contracts';
+import { userVisibilityOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 
 export const contactHandlers = ({ database }: Owner): Handlers => [
-  handle(sightOperations.listDirectContacts, async ({ meta }) => {
+  handle(userVisibilityOperations.listDirectContacts, async ({ meta }) => {
     const { number } = await database.one(sql.type(numberRow)`SELECT number FROM log.position(${meta.realmId})`);
     const rows = await database.any(sql.type(conversationRow)`
       SELECT DISTINCT recipient_ids FROM messaging.message

@@ -17,7 +17,7 @@ interface Move {
   params: Pick<Params, 'send_notification_to_old_thread' | 'send_notification_to_new_thread'>;
 }
 
-/** Bot messages that tell the readers of a topic where its messages were moved to or from, or that it was resolved. */
+/** Bot messages that inform the readers of a topic where its messages were moved to or from, or that it was resolved. */
 export async function queueMoveNotices(work: Work, move: Move): Promise<void> {
   const { anchor, channel, change, mover, movedCount, isWhole, params } = move;
   const target = change.target ?? channel;

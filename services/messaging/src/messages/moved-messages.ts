@@ -1,5 +1,5 @@
 import { badRequest, ChatError, moves, totals } from '@natter/contracts';
-import { BasisChanged, requireRoom, sql, type Work } from '@natter/database';
+import { requireRoom, sql, VersionsChanged, type Work } from '@natter/database';
 import { z } from 'zod';
 import type { RenderedContent } from '../model/sending/render-content.ts';
 import { isSeenBy } from '../model/subscription-periods.ts';
@@ -26,7 +26,7 @@ export async function lockAnchor(work: Work, decided: Anchor): Promise<void> {
     SELECT m.id, m.sender_id, m.channel_id, m.topic, m.content, m.rendered_content, extract(epoch FROM m.sent_at)::float8 AS sent
     FROM messaging.message m WHERE m.realm_id = ${work.realmId} AND m.id = ${decided.id} FOR UPDATE`);
   if (!now || now.channel_id !== decided.channel_id || now.topic !== decided.topic || now.content !== decided.content)
-    throw new BasisChanged(`message ${decided.id}`, 'row');
+    throw new VersionsChanged(`message ${decided.id}`, 'row');
 }
 
 /**
@@ -55,7 +55,7 @@ export async function lockMoved(
     SELECT m.id, extract(epoch FROM m.sent_at)::float8 AS sent FROM ${moved} FOR UPDATE OF m`);
   // Messages may have been moved into the topic since they were counted.
   if (rows.length > moves.perRequest || rows.some(({ sent }) => sent < movableSince))
-    throw new BasisChanged(`messages of the topic of ${anchor.id}`, 'row');
+    throw new VersionsChanged(`messages of the topic of ${anchor.id}`, 'row');
   return rows.map(({ id }) => id);
 }
 

@@ -1,14 +1,14 @@
 import { messagingOperations } from '@natter/contracts';
-import { type Handlers, handle, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
+import { type Handlers, handle, type Owner, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
 import { linkifiersOf } from '../model/linkifiers.ts';
 import { referredBy } from '../model/sending/render-context.ts';
 
-export function renderMessageHandlers(owner: Owner, policies: RealmPolicies, sight: Sight): Handlers {
+export function renderMessageHandlers(owner: Owner, policies: RealmPolicies, userVisibility: UserVisibility): Handlers {
   return [
     handle(messagingOperations.renderMessage, async ({ actor, meta }, { content }) => {
       const policy = await policies.get(meta, false);
       const linkifiers = await linkifiersOf(owner.database, actor.realmId);
-      const hidden = await sight.hiddenFrom(actor, meta, policy);
+      const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
       const { context } = await referredBy(owner.database, { actor, policy, hidden, facts: { linkifiers } }, content);
       return { rendered: (await owner.renderer.render(actor, content, context)).html };
     }),

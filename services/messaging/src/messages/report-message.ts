@@ -1,6 +1,6 @@
 import { badRequest, limits, messageChangeOperations } from '@natter/contracts';
-import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmBasis } from '@natter/service-kit';
-import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
+import { type Handlers, handleWrite, type Owner, type RealmPolicies, realmVersions } from '@natter/service-kit';
+import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
 import { placeLink, userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
 import { nameOf } from '../model/people.ts';
@@ -16,7 +16,7 @@ const reasons: Record<string, string> = {
 const maxDescription = 1_000;
 
 interface Sources {
-  messages: MessageReach;
+  messages: MessageAccess;
   policies: RealmPolicies;
   hint: (dueSeconds: number) => void;
 }
@@ -49,7 +49,7 @@ export function reportHandlers({ database }: Owner, { messages, policies, hint }
       });
       const topic = `${[...message.sender_name].slice(0, limits.topicLength - 22).join('')}'s moderation requests`;
       const answer = await context.write(async (work) => {
-        work.restOn(realmBasis(policy));
+        work.expectVersions(realmVersions(policy));
         await queueNotice(work, {
           from: 'Notification Bot',
           to: { channelId, topic },

@@ -6,24 +6,24 @@ import {
   type Owner,
   oneByOne,
   type RealmPolicies,
-  realmBasis,
+  realmVersions,
   type UserContext,
 } from '@natter/service-kit';
 import { z } from 'zod';
-import { tellWhereChannelBegins } from '../model/changes/channel-begins.ts';
+import { emitChannelBegins } from '../model/changes/channel-begins.ts';
 import { deletionEvents } from '../model/changes/delete-event.ts';
+import { type ChannelAccess, channelVersions } from '../model/channel-access.ts';
 import type { PostingRules } from '../model/channel-cache.ts';
-import { type ChannelReach, channelBasis } from '../model/channel-reach.ts';
 import { filesReferredBy, referencesOfEdit } from '../model/files/references.ts';
-import { groupBasis } from '../model/group-basis.ts';
+import { groupVersions } from '../model/group-versions.ts';
 import { linkifiersOf } from '../model/linkifiers.ts';
+import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
 import { audienceOf } from '../model/message-audience.ts';
-import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
 import { nameOf } from '../model/people.ts';
 import { flagsOfReceivers } from '../model/readers.ts';
+import { guestsAmong } from '../model/roles.ts';
 import { holdersAmong } from '../model/sending/group-closure.ts';
 import type { RenderContent } from '../model/sending/render-content.ts';
-import { guestsAmong } from '../model/standing.ts';
 import { hasProtectedHistory } from '../model/subscription-periods.ts';
 import { moveTopicPreferences } from '../model/user-topics.ts';
 import { withdraw } from '../model/withdrawals.ts';
@@ -34,8 +34,8 @@ import { type Anchor, anchorColumns, anchorRow, lockAnchor, lockMoved, writeChan
 import { updateEvent } from './update-event.ts';
 
 interface Sources {
-  channels: ChannelReach;
-  messages: MessageReach;
+  channels: ChannelAccess;
+  messages: MessageAccess;
   policies: RealmPolicies;
   renderContent: RenderContent;
 }
@@ -48,7 +48,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
       const { actor, meta } = context;
       const message = await sources.messages.readable(database, actor, meta, params.message_id);
       const anchor = await readAnchor(database, actor.realmId, message.id);
-      const { change, basis } = await decide(context, params, message, anchor);
+      const { change, expected } = await decide(context, params, message, anchor);
       const rendered =
         change.content === undefined
           ? undefined
@@ -61,7 +61,7 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
           ? await owner.renderer.topicLinks(actor, [topic], await linkifiersOf(database, actor.realmId))
           : [];
       return context.write(async (work) => {
-        work.restOn(basis);
+        work.expectVersions(expected);
         const movesSeveral = isMove && change.mode !== 'change_one';
         // The bots of a user share the allowance of the user.
         const mover = actor.botOwnerId ?? actor.userId;
@@ -71,19 +71,18 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
         const messageIds = isMove ? await lockMoved(work, anchor, change, onlySeenBy) : [anchor.id];
         if (movesSeveral) await countMoved(work, mover, messageIds.length);
         // Before the move: the users who could see it at the old place.
-        const { told, losers } = await receivers(work, message, change, messageIds);
+        const { audience, losers } = await receivers(work, message, change, messageIds);
         const written = { userId: actor.userId, anchor, change, messageIds, rendered };
         const at = await writeChange(work, written);
         const flags = await flagsOfReceivers(work, work.realmId, anchor.id);
         const event = { ...written, flags, topicLinks: links, channel: message.channel, at };
-        work.emit(updateEvent({ ...event, audience: told }));
+        work.emit(updateEvent({ ...event, audience }));
         if (message.channel && losers.length > 0) {
           const where = { channelId: message.channel.channel_id, topic: anchor.topic };
           for (const lost of deletionEvents(where, messageIds, { users: idSet(losers) })) work.emit(lost);
           await withdraw(work, losers, messageIds);
         }
-        if (message.channel && change.target)
-          await tellWhereChannelBegins(work, message.channel.channel_id, messageIds);
+        if (message.channel && change.target) await emitChannelBegins(work, message.channel.channel_id, messageIds);
         const isWhole =
           isMove &&
           message.channel !== undefined &&
@@ -109,13 +108,13 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
     }),
   ].map((handler) => oneByOne(handler, (params) => `message ${params.message_id}`));
 
-  /** Outdated copies may accept, but never refuse: the commit checks versions only for accepted changes. */
+  /** Outdated data may accept, but never refuse: the commit checks versions only for accepted changes. */
   async function decide(
     { actor, meta, attempt }: UserContext,
     params: Params,
     message: ReadableMessage,
     anchor: Anchor,
-  ): Promise<{ change: Change; basis: Record<string, number> }> {
+  ): Promise<{ change: Change; expected: Record<string, number> }> {
     const attemptWith = async (fresh: boolean) => {
       const policy = await sources.policies.get(meta, fresh);
       const channel =
@@ -128,12 +127,12 @@ export function updateMessageHandlers(owner: Owner, sources: Sources): Handlers 
           : await sources.channels.readable(actor, meta, params.stream_id, fresh);
       const now = Date.now() / 1000;
       const change = decideChange(params, { actor, message: anchor, channel, target, policy, now });
-      const basis = {
-        ...realmBasis(policy),
-        ...(channel ? channelBasis(channel) : {}),
-        ...(target ? channelBasis(target) : {}),
+      const expected = {
+        ...realmVersions(policy),
+        ...(channel ? channelVersions(channel) : {}),
+        ...(target ? channelVersions(target) : {}),
       };
-      return { change, basis };
+      return { change, expected };
     };
     if (attempt > 0) return attemptWith(true);
     return attemptWith(false).catch(() => attemptWith(true));
@@ -153,13 +152,13 @@ async function receivers(
   message: ReadableMessage,
   { target }: Change,
   messageIds: readonly number[],
-): Promise<{ told: Audience; losers: number[] }> {
-  const told = await audienceOf(work, message, messageIds);
-  if (!message.channel || !target || told === 'realm') return { told, losers: [] };
-  const before = idsOf(told.users);
+): Promise<{ audience: Audience; losers: number[] }> {
+  const audience = await audienceOf(work, message, messageIds);
+  if (!message.channel || !target || audience === 'realm') return { audience, losers: [] };
+  const before = idsOf(audience.users);
   const readers = await readersAmong(work, target, before);
   return {
-    told: { users: idSet([...before.filter((id) => readers.has(id)), ...idsOf(target.subscribers)]) },
+    audience: { users: idSet([...before.filter((id) => readers.has(id)), ...idsOf(target.subscribers)]) },
     losers: before.filter((id) => !readers.has(id)),
   };
 }
@@ -169,7 +168,7 @@ async function readersAmong(work: Work, channel: PostingRules, userIds: readonly
   const others = userIds.filter((id) => !hasId(channel.subscribers, id));
   const subscribed = userIds.filter((id) => hasId(channel.subscribers, id));
   if (others.length === 0 || channel.is_web_public) return new Set(userIds);
-  work.restOn(await groupBasis(work, work.realmId));
+  work.expectVersions(await groupVersions(work, work.realmId));
   const guests = await guestsAmong(work, work.realmId, others);
   const members = others.filter((id) => !guests.has(id));
   if (!channel.is_private) return new Set([...subscribed, ...members]);

@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 
-/** It never changes. */
+/** The secret never changes. */
 const secrets = new WeakMap<Executor, string>();
 const secretRow = z.object({ secret: z.string() });
 
-/** What paths of external content are signed with in a realm: what one realm shows opens nothing through another one. */
+/** The key that signs paths of external content in a realm. A path of one realm is not valid in another one. */
 export async function externalContentKey(executor: Executor, realmId: number): Promise<string> {
   let secret = secrets.get(executor);
   if (secret === undefined) {

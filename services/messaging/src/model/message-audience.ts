@@ -1,10 +1,10 @@
 import { type Audience, hasId, type IdSet, idSet, idsOf, type PostingRules } from '@natter/contracts';
-import { BasisChanged, sql, type Work } from '@natter/database';
+import { sql, VersionsChanged, type Work } from '@natter/database';
 import { z } from 'zod';
-import { channelBasis } from './channel-reach.ts';
-import { groupBasis } from './group-basis.ts';
-import type { ReadableMessage } from './message-reach.ts';
-import { guestsAmong } from './standing.ts';
+import { channelVersions } from './channel-access.ts';
+import { groupVersions } from './group-versions.ts';
+import type { ReadableMessage } from './message-access.ts';
+import { guestsAmong } from './roles.ts';
 import { hasProtectedHistory, holdsAny, whoSees } from './subscription-periods.ts';
 
 /**
@@ -42,15 +42,15 @@ async function withHolders(work: Work, channel: PostingRules, messageIds: readon
   const others = rows.map((row) => row.user_id).filter((id) => !hasId(channel.subscribers, id));
   if (others.length === 0) return channel.subscribers;
   if (channel.is_web_public) return idSet([...idsOf(channel.subscribers), ...others]);
-  work.restOn(await groupBasis(work, realmId));
+  work.expectVersions(await groupVersions(work, realmId));
   const shutOut = await guestsAmong(work, realmId, others);
   return idSet([...idsOf(channel.subscribers), ...others.filter((id) => !shutOut.has(id))]);
 }
 
 /** Locks the message in the state on which the decision was made: neither deleted nor moved. */
 export async function holdMessage(work: Work, message: ReadableMessage): Promise<void> {
-  if (message.channel) work.restOn(channelBasis(message.channel));
+  if (message.channel) work.expectVersions(channelVersions(message.channel));
   const row = await work.maybeOne(sql.type(z.object({ channel_id: z.number().nullable() }))`
     SELECT channel_id FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ${message.id} FOR SHARE`);
-  if (!row || row.channel_id !== message.channel_id) throw new BasisChanged(`message ${message.id}`, 'row');
+  if (!row || row.channel_id !== message.channel_id) throw new VersionsChanged(`message ${message.id}`, 'row');
 }

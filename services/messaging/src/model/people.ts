@@ -1,3 +1,4 @@
+import { maxId } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -39,9 +40,6 @@ export async function nameOf(executor: Executor, realmId: number, userId: number
     SELECT full_name FROM messaging.person WHERE realm_id = ${realmId} AND user_id = ${userId}`);
   return person?.full_name;
 }
-
-/** Maximum id of a user. */
-const maxId = 2 ** 31 - 1;
 
 /** The people whose ids a query returns. */
 export const peopleAmong = (realmId: number, userIds: ReturnType<typeof sql.fragment>) =>

@@ -1,4 +1,4 @@
-import { limits } from '@natter/contracts';
+import { badRequest, limits, topicOfName } from '@natter/contracts';
 
 /**
  * Text above its limit is cut and marked as truncated instead of being refused, because bots do not retry refused
@@ -8,6 +8,13 @@ export const truncatedContent = (content: string): string =>
   truncated(content, limits.messageLength, '\n[message truncated]');
 
 export const truncatedTopic = (topic: string): string => truncated(topic, limits.topicLength, '...');
+
+/** The topic that a message or a move names, truncated. Refuses control characters and halves of surrogate pairs. */
+export function namedTopic(given: string): string {
+  const topic = topicOfName(given.trim());
+  if (/[\p{Cc}\p{Cs}]/u.test(topic)) throw badRequest('Invalid character in topic');
+  return truncatedTopic(topic);
+}
 
 function truncated(text: string, limit: number, mark: string): string {
   if (text.length <= limit) return text;

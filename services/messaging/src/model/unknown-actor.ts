@@ -7,7 +7,7 @@ import {
   type UnknownUser,
   unknownUser,
 } from '@natter/contracts';
-import type { RealmPolicies, Sight } from '@natter/service-kit';
+import type { RealmPolicies, UserVisibility } from '@natter/service-kit';
 
 export interface UnknownActor {
   /** The receivers who may not see the actor. */
@@ -20,14 +20,14 @@ export interface UnknownActor {
  * conversation.
  */
 export async function unknownActor(
-  { sight, policies }: { sight: Sight; policies: RealmPolicies },
+  { userVisibility, policies }: { userVisibility: UserVisibility; policies: RealmPolicies },
   actor: Actor,
   meta: RequestMeta,
   receivers: IdSet,
 ): Promise<UnknownActor | undefined> {
   if (actor.isSystemBot || hasId(receivers, actor.userId)) return undefined;
   const policy = await policies.get(meta, false);
-  const blind = await sight.blindTo(actor.userId, meta, policy);
-  const to = [...blind].filter((id) => hasId(receivers, id));
+  const guests = await userVisibility.guestsNotSeeing(actor.userId, meta, policy);
+  const to = [...guests].filter((id) => hasId(receivers, id));
   return to.length === 0 ? undefined : { to: idSet(to), shown: unknownUser(actor.userId, policy.host) };
 }

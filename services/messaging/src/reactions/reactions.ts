@@ -10,10 +10,10 @@ import {
 } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
 import { emojiCode } from '@natter/markdown';
-import { type Handlers, handleWrite, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
+import { type Handlers, handleWrite, type Owner, type RealmPolicies, type UserVisibility } from '@natter/service-kit';
 import { z } from 'zod';
+import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
 import { audienceOf, holdMessage } from '../model/message-audience.ts';
-import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
 import { checkedEmoji, type Emoji, emojiByName, typeByName } from '../model/named-emoji.ts';
 import { readRealmEmoji } from '../model/realm-emoji.ts';
 import { participate } from '../model/sending/participation.ts';
@@ -27,13 +27,13 @@ const emojiRow = z.object({
 
 export function reactionHandlers(
   { database }: Owner,
-  reach: MessageReach,
-  whom: { policies: RealmPolicies; sight: Sight },
+  access: MessageAccess,
+  whom: { policies: RealmPolicies; userVisibility: UserVisibility },
 ): Handlers {
   return [
     handleWrite(messageChangeOperations.addReaction, async (context, params) => {
       const { actor, meta } = context;
-      const message = await reach.readable(database, actor, meta, params.message_id);
+      const message = await access.readable(database, actor, meta, params.message_id);
       const realmEmoji = await readRealmEmoji(database, actor.realmId);
       const unknown = await unknownTo(actor, meta, message);
       return context.write(async (work) => {
@@ -65,7 +65,7 @@ export function reactionHandlers(
       const { emoji_name: name, emoji_code: code } = params;
       if (name === undefined && code === undefined)
         throw badRequest('At least one of the following arguments must be present: emoji_name, emoji_code');
-      const message = await reach.readable(database, actor, meta, params.message_id);
+      const message = await access.readable(database, actor, meta, params.message_id);
       const unknown = await unknownTo(actor, meta, message);
       return context.write(async (work) => {
         await holdMessage(work, message);

@@ -1,9 +1,16 @@
 import { badRequest, limits, missing, scheduledMessageOperations, unknownUser } from '@natter/contracts';
 import { sql } from '@natter/database';
-import { type Handlers, handle, handleWrite, type Owner, type RealmPolicies, type Sight } from '@natter/service-kit';
+import {
+  type Handlers,
+  handle,
+  handleWrite,
+  type Owner,
+  type RealmPolicies,
+  type UserVisibility,
+} from '@natter/service-kit';
 import type { Authors } from '../model/authors.ts';
 import { destinationOf } from '../model/destination-of.ts';
-import type { MessageReach, ReadableMessage } from '../model/message-reach.ts';
+import type { MessageAccess, ReadableMessage } from '../model/message-access.ts';
 import { placeLink, strong, userMention } from '../model/names-in-notices.ts';
 import { botOf } from '../model/notice.ts';
 import { quoteBlock, withoutLinks } from '../model/quote-block.ts';
@@ -22,9 +29,9 @@ import type { DecideSend, Sendable } from '../model/sending/decide-planned.ts';
 interface Sources {
   authors: Authors;
   decideSend: DecideSend;
-  reach: MessageReach;
+  access: MessageAccess;
   policies: RealmPolicies;
-  sight: Sight;
+  userVisibility: UserVisibility;
   hint: (dueSeconds: number) => void;
 }
 
@@ -40,13 +47,13 @@ export function reminderHandlers({ database }: Owner, sources: Sources): Handler
       const note = params.note?.trim() ?? '';
       if ([...note].length > limits.reminderNoteLength)
         throw badRequest(`Maximum reminder note length: ${limits.reminderNoteLength} characters`);
-      const message = await sources.reach.readable(database, actor, meta, params.message_id);
+      const message = await sources.access.readable(database, actor, meta, params.message_id);
       await requireFuture(database, params.scheduled_delivery_timestamp);
       const botId = await botOf(database, actor.realmId, 'Notification Bot');
       if (botId === undefined) throw new Error('The realm has no notification bot yet');
       const bot = await sources.authors.get(meta, botId, context.attempt > 0);
       const policy = await sources.policies.get(meta, false);
-      const isHidden = (await sources.sight.hiddenFrom(actor, meta, policy)).has(message.sender_id);
+      const isHidden = (await sources.userVisibility.hiddenFrom(actor, meta, policy)).has(message.sender_id);
       const sender = isHidden
         ? strong(unknownUser(message.sender_id, policy.host).full_name)
         : userMention(message.sender_name, message.sender_id);

@@ -1,10 +1,10 @@
 import type { RequestMeta } from '@natter/contracts';
-import { BasisChanged, type Database, sql } from '@natter/database';
-import { type Background, forEachApart, type RealmPolicies, realmBasis } from '@natter/service-kit';
+import { type Database, sql, VersionsChanged } from '@natter/database';
+import { type Background, forEachApart, type RealmPolicies, realmVersions } from '@natter/service-kit';
 import { z } from 'zod';
 import { removeMessages } from '../model/changes/remove-messages.ts';
+import { channelVersions } from '../model/channel-access.ts';
 import type { ChannelCache } from '../model/channel-cache.ts';
-import { channelBasis } from '../model/channel-reach.ts';
 import { audienceOf } from '../model/message-audience.ts';
 
 export interface Retention {
@@ -88,11 +88,11 @@ async function clearPartOf({ background, channels, policies }: Retention, place:
   const channel = channelId === null ? undefined : await channels.get(channelId, meta, true);
   const days = channel?.message_retention_days ?? policy.settings.message_retention_days;
   if (days < 1 || place.age < days * daySeconds) return false;
-  const basis = { ...realmBasis(policy), ...(channel ? channelBasis(channel) : {}) };
+  const basis = { ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) };
   const where = channelId === null ? sql.fragment`channel_id IS NULL` : sql.fragment`channel_id = ${channelId}`;
   try {
     const removed = await background(realmId, async (work) => {
-      work.restOn(basis);
+      work.expectVersions(basis);
       // Ids are ordered by time, so the oldest come first and newer ones are not read.
       const rows = await work.any(sql.type(messageRow)`
         SELECT id, topic, recipient_ids FROM (
@@ -112,7 +112,7 @@ async function clearPartOf({ background, channels, policies }: Retention, place:
     return removed === batchSize;
   } catch (error) {
     // The policy was changed meanwhile: the next round uses the new one.
-    if (error instanceof BasisChanged) return false;
+    if (error instanceof VersionsChanged) return false;
     throw error;
   }
 }

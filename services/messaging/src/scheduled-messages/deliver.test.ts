@@ -21,7 +21,7 @@ function delivering(contents: readonly string[], error: Error) {
     realmId: 1,
     any: async () => contents.map((_, index) => ({ id: index + 1, revision: 1 })),
     one: async () => ({ is_mine: true, now: 0 }),
-    restOn: () => undefined,
+    expectVersions: () => undefined,
     numbered: () => undefined,
     emit: ({ body }: { body: { content: string } }) => sent.push(body.content),
   } as unknown as Work;

@@ -1,5 +1,5 @@
 import { ChatError, type LogEvent, type RequestMeta } from '@natter/contracts';
-import { BasisChanged, type Database, type Decided, sql, tryLock, type Work } from '@natter/database';
+import { type Database, type Decided, sql, tryLock, VersionsChanged, type Work } from '@natter/database';
 import type { Background } from '@natter/service-kit';
 import { z } from 'zod';
 import type { Authors } from '../model/authors.ts';
@@ -61,7 +61,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
     fresh: boolean,
   ): Promise<'sent' | 'taken' | 'split'> {
     try {
-      // Decided together, they share look-ups. Outdated copies never lead to a refusal: it is decided again with
+      // Decided together, they share look-ups. Outdated data never leads to a refusal: it is decided again with
       // current data.
       const decideSend = delivery.deciding();
       const first = await Promise.all(rows.map((row) => decide(decideSend, realmId, row, fresh)));
@@ -76,7 +76,7 @@ export function createDelivery(delivery: Delivery): (realmId: number) => Promise
       return (await commit(realmId, ready)) ? 'sent' : 'taken';
     } catch (error) {
       if (error instanceof ChatError && error.code === 'SERVICE_UNAVAILABLE') throw error;
-      if (!(error instanceof BasisChanged)) delivery.onError(error, { realmId, rows: rows.length });
+      if (!(error instanceof VersionsChanged)) delivery.onError(error, { realmId, rows: rows.length });
       return 'split';
     }
   }
@@ -156,7 +156,7 @@ async function send(work: Work, ready: readonly Ready[]): Promise<number[]> {
   const firsts: { item: Ready; offset: number }[] = [];
   for (const item of ready) {
     firsts.push({ item, offset: events.length });
-    work.restOn(item.decided.basis);
+    work.expectVersions(item.decided.basis);
     events.push(...item.decided.events);
     if (item.row.kind !== 'notice') events.push(removedEvent(item.row));
   }

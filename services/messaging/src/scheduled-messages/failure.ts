@@ -32,7 +32,7 @@ export async function failScheduled(
       work.emit(removedEvent(failed));
       work.emit(storedEvent('add', failed));
     } else work.emit(storedEvent('update', failed));
-    if (failed.kind === 'message' && !silent.includes(error.code)) await tellAuthor(work, failed, error.message);
+    if (failed.kind === 'message' && !silent.includes(error.code)) await announceAuthor(work, failed, error.message);
   });
 }
 
@@ -45,7 +45,7 @@ async function markFailed(work: Work, row: ScheduledRow, reason: string): Promis
     UPDATE messaging.scheduled_message SET state = 'failed', failure = ${reason} WHERE id = ${row.id} RETURNING ${scheduledColumns}`);
 }
 
-const tellAuthor = (work: Work, row: ScheduledRow, reason: string): Promise<void> =>
+const announceAuthor = (work: Work, row: ScheduledRow, reason: string): Promise<void> =>
   queueNotice(work, {
     from: 'Notification Bot',
     to: { userIds: [row.user_id] },

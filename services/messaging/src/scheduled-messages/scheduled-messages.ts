@@ -1,5 +1,5 @@
 import { type Actor, badRequest, missing, type ParamsOf, scheduledMessageOperations } from '@natter/contracts';
-import { BasisChanged, sql, type Work } from '@natter/database';
+import { sql, VersionsChanged, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite, type Owner, type UserContext } from '@natter/service-kit';
 import { type DecidedDestination, destinationOf } from '../model/destination-of.ts';
 import {
@@ -35,7 +35,7 @@ export function scheduledMessageHandlers({ database }: Owner, decideSend: Decide
       const destination = destinationOf(decided);
       const isRead = params.read_by_sender ?? (isInteractiveClient(meta.client) && !isToOneself(actor, destination));
       const answer = await context.write(async (work) => {
-        work.restOn(decided.basis);
+        work.expectVersions(decided.basis);
         const row = await work.one(sql.type(scheduledRow)`
           INSERT INTO messaging.scheduled_message (realm_id, user_id, sender_id, channel_id, recipient_ids, topic, content, rendered_content, due_at, is_read_by_sender, client)
           VALUES (${actor.realmId}, ${actor.userId}, ${actor.userId}, ${destination.channelId}, ${idsOrNull(destination.recipientIds)}, ${destination.topic}, ${destination.content},
@@ -64,13 +64,13 @@ export function scheduledMessageHandlers({ database }: Owner, decideSend: Decide
       const destination = destinationOf(decided);
       let due = 0;
       const answer = await context.write(async (work) => {
-        work.restOn(decided.basis);
+        work.expectVersions(decided.basis);
         const current = await work.maybeOne(findOwn(actor, scheduled_message_id, true));
         if (!current) throw unknown();
         requireUnsent(current);
         if (current.state === 'failed' && time === undefined) throw notInFuture();
         // The message was edited meanwhile, so the decision is outdated.
-        if (current.revision !== before.revision) throw new BasisChanged(`scheduled message ${current.id}`, 'row');
+        if (current.revision !== before.revision) throw new VersionsChanged(`scheduled message ${current.id}`, 'row');
         due = await rewrite(work, current.id, destination, time);
         return {};
       });
@@ -137,6 +137,6 @@ function requireUnsent(row: ScheduledRow): void {
 const idsOrNull = (ids: number[] | null) => (ids === null ? sql.fragment`NULL` : sql.array(ids, 'int4'));
 const unknown = () => missing('Scheduled message does not exist');
 
-/** Outdated copies never lead to a refusal: it is decided again with current data. */
+/** Outdated data never leads to a refusal: it is decided again with current data. */
 const onCurrentCopies = <R>({ attempt }: UserContext, decide: (fresh: boolean) => Promise<R>): Promise<R> =>
   attempt > 0 ? decide(true) : decide(false).catch(() => decide(true));

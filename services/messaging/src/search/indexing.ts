@@ -2,7 +2,7 @@ import { type Database, sql, sqlState } from '@natter/database';
 import { z } from 'zod';
 
 const largestBatch = 200;
-/** A batch holds the rows of its messages, so users cannot change these meanwhile. */
+/** A batch locks its messages, so users cannot change them for this time. */
 const batchMs = 500;
 const idleMs = 5_000;
 const lockNotAvailable = '55P03';

@@ -13,7 +13,7 @@ const todo = {
   strike: z.object({ key: text }),
   new_task_list_title: z.object({ title: text }),
 };
-/** Not an object: a type from a request may be the name of a property that every object has. */
+/** A map instead of an object, because a type from a request may be `constructor` or another inherited property. */
 const kinds = new Map<string, Map<string, z.ZodType>>([
   ['poll', new Map(Object.entries(poll))],
   ['todo', new Map(Object.entries(todo))],

@@ -2,19 +2,19 @@ import { badRequest, messageChangeOperations, totals } from '@natter/contracts';
 import { requireRoom, sql } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import type { MessageAccess } from '../model/message-access.ts';
 import { audienceOf, holdMessage } from '../model/message-audience.ts';
-import type { MessageReach } from '../model/message-reach.ts';
 import { participate } from '../model/sending/participation.ts';
 import { requireSubmessageData } from './submessage-data.ts';
 
 const maxContentLength = 100_000;
 
 /** Additions to the widget of a message: votes, tasks. The content is JSON for clients. */
-export function submessageHandlers({ database }: Owner, reach: MessageReach): Handlers {
+export function submessageHandlers({ database }: Owner, access: MessageAccess): Handlers {
   return [
     handleWrite(messageChangeOperations.addSubmessage, async (context, params) => {
       const { actor, meta } = context;
-      const message = await reach.readable(database, actor, meta, params.message_id);
+      const message = await access.readable(database, actor, meta, params.message_id);
       if (params.msg_type !== 'widget') throw badRequest('Invalid msg_type');
       if (!isJson(params.content) || params.content.length > maxContentLength)
         throw badRequest('Invalid json for submessage');

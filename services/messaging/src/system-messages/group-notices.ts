@@ -8,15 +8,15 @@ import { mayTell } from './notice-allowance.ts';
 
 /** Notifies users whom another user added to or removed from a group. */
 export async function groupAdded(work: Work, { body: { group }, note }: LogEvent<'user_group/add'>): Promise<void> {
-  if (note) await tell(work, group.id, note.added, 'added you to');
+  if (note) await notifyMembers(work, group.id, note.added, 'added you to');
 }
 
 export async function membersAdded(work: Work, { body, note }: LogEvent<'user_group/add_members'>): Promise<void> {
-  if (note) await tell(work, body.group_id, note.added, 'added you to');
+  if (note) await notifyMembers(work, body.group_id, note.added, 'added you to');
 }
 
 export async function membersRemoved(work: Work, event: LogEvent<'user_group/remove_members'>): Promise<void> {
-  if (event.note) await tell(work, event.body.group_id, event.note.removed, 'removed you from');
+  if (event.note) await notifyMembers(work, event.body.group_id, event.note.removed, 'removed you from');
 }
 
 interface Membership {
@@ -30,7 +30,7 @@ const toldRow = z.object({
   told: z.array(z.number()),
 });
 
-async function tell(work: Work, groupId: number, { by, user_ids }: Membership, what: string): Promise<void> {
+async function notifyMembers(work: Work, groupId: number, { by, user_ids }: Membership, what: string): Promise<void> {
   const { group_name, by_name, told } = await work.one(sql.type(toldRow)`
     SELECT
       (SELECT name FROM messaging.user_group WHERE realm_id = ${work.realmId} AND group_id = ${groupId}) AS group_name,

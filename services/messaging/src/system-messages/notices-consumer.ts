@@ -1,7 +1,7 @@
 import type { LogEvent } from '@natter/contracts';
 import type { Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
-import { addStanding, updateStanding } from '../model/standing.ts';
+import { addRole, updateRole } from '../model/roles.ts';
 import { channelChanged, channelsCreated } from './channel-notices.ts';
 import { groupAdded, membersAdded, membersRemoved } from './group-notices.ts';
 import { storeRealmSettings } from './notice-settings.ts';
@@ -17,7 +17,7 @@ export function noticesConsumer(owner: Owner, hint: (dueSeconds: number) => void
     <E>(follow: (work: Work, event: E) => Promise<void>) =>
     async (work: Work, event: E): Promise<void> => {
       await follow(work, event);
-      // By then it is committed.
+      // A little later, so that the scheduler looks after the commit.
       hint(Date.now() / 1000 + 0.01);
     };
   owner.consume({
@@ -30,10 +30,10 @@ export function noticesConsumer(owner: Owner, hint: (dueSeconds: number) => void
       'user_group/add_members': answering(membersAdded),
       'user_group/remove_members': answering(membersRemoved),
       'realm_user/add': answering(async (work, event: LogEvent<'realm_user/add'>) => {
-        await addStanding(work, event);
+        await addRole(work, event);
         await personJoined(work, event);
       }),
-      'realm_user/update': updateStanding,
+      'realm_user/update': updateRole,
       'realm/update': (work, { body }) => storeRealmSettings(work, { [body.property]: body.value }),
       'realm/update_dict': (work, { body }) => storeRealmSettings(work, body.data),
     },

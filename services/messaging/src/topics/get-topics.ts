@@ -1,24 +1,23 @@
-import { ChatError, emptyTopicDisplayName, messageReadingOperations } from '@natter/contracts';
+import { emptyTopicDisplayName, messageReadingOperations, notLoggedIn } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { invalidChannelId } from '../model/channel-reach.ts';
+import { invalidChannelId } from '../model/channel-access.ts';
 import { channelCopies } from '../model/reading/channel-copy.ts';
 import type { Reading } from '../model/reading/reader.ts';
 import { isSeenBy } from '../model/subscription-periods.ts';
 
 const topicRow = z.object({ name: z.string(), max_id: z.number() });
 
-export function topicHandlers({ database }: Owner, { reach, policies }: Reading): Handlers {
+export function topicHandlers({ database }: Owner, { access, policies }: Reading): Handlers {
   return [
     handle(messageReadingOperations.getTopics, async ({ actor, meta }, { stream_id, allow_empty_topic_name }) => {
       const channel = (await channelCopies(database, meta.realmId)).find((one) => one.channel_id === stream_id);
       if (!actor) {
         const policy = await policies.get(meta, true);
-        if (!policy.settings.enable_spectator_access)
-          throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+        if (!policy.settings.enable_spectator_access) throw notLoggedIn();
         if (!channel?.is_web_public) throw invalidChannelId();
-      } else await reach.readable(actor, meta, stream_id);
+      } else await access.readable(actor, meta, stream_id);
       const isOpen = !actor || !channel?.is_private || channel.history_public;
       const seen = isOpen ? sql.fragment`true` : isSeenBy(actor.userId);
       // Walks the index from topic to topic, with one look-up each.

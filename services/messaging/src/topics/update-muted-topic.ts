@@ -2,7 +2,7 @@ import { type Actor, badRequest, type ParamsOf, topicOperations } from '@natter/
 import { type Executor, sql } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
-import { invalidChannelId } from '../model/channel-reach.ts';
+import { invalidChannelId } from '../model/channel-access.ts';
 import { visibility } from '../model/user-topics.ts';
 import { checkedTopic, setTopic } from './user-topics.ts';
 

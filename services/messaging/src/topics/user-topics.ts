@@ -1,17 +1,17 @@
-import { badRequest, emptyTopicDisplayName, limits, topicOperations, totals } from '@natter/contracts';
+import { badRequest, limits, topicOfName, topicOperations, totals } from '@natter/contracts';
 import { requireRoom, sql, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
-import type { ChannelReach } from '../model/channel-reach.ts';
+import type { ChannelAccess } from '../model/channel-access.ts';
 import { emitMutedTopics, type Place, topicRow, visibility, writeTopic } from '../model/user-topics.ts';
 
 /** Per-user preferences of topics (inherit, muted, unmuted, followed), and the older mutes. */
-export function userTopicHandlers(reach: ChannelReach): Handlers {
+export function userTopicHandlers(access: ChannelAccess): Handlers {
   return [
     handleWrite(topicOperations.updateUserTopic, async (context, params) => {
       const { actor, meta } = context;
       const topic = checkedTopic(params.topic);
       // A preference can be removed even if the channel is no longer accessible.
-      if (params.visibility_policy !== visibility.inherit) await reach.readable(actor, meta, params.stream_id);
+      if (params.visibility_policy !== visibility.inherit) await access.readable(actor, meta, params.stream_id);
       return context.write(async (work) => {
         await setTopic(work, actor.userId, { channelId: params.stream_id, topic }, params.visibility_policy);
         return {};
@@ -24,7 +24,7 @@ export function checkedTopic(topic: string): string {
   const stripped = topic.trim();
   if ([...stripped].length > limits.topicLength)
     throw badRequest(`topic is too long (limit: ${limits.topicLength} characters)`);
-  return stripped === '(no topic)' || stripped === emptyTopicDisplayName ? '' : stripped;
+  return topicOfName(stripped);
 }
 
 /** Sets a preference and notifies its user, if it changed. */

@@ -1,7 +1,6 @@
 import {
   type Actor,
   badRequest,
-  ChatError,
   emptyTopicDisplayName,
   type Form,
   type IdSet,
@@ -9,8 +8,10 @@ import {
   idsOf,
   type LogEvent,
   messageChangeOperations,
+  missingArgument,
   type ParamsOf,
   type PostingRules,
+  topicOfName,
 } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import {
@@ -19,11 +20,11 @@ import {
   type Logger,
   type Owner,
   type RealmPolicies,
-  type Sight,
+  type UserVisibility,
 } from '@natter/service-kit';
 import { requireKnown } from '../model/acquaintance.ts';
-import type { ChannelReach } from '../model/channel-reach.ts';
-import type { MessageReach } from '../model/message-reach.ts';
+import type { ChannelAccess } from '../model/channel-access.ts';
+import type { MessageAccess } from '../model/message-access.ts';
 import { findPeople, findPeopleByEmail, type Person } from '../model/people.ts';
 import { isOn, whoTurnedOff } from '../model/personal-settings.ts';
 import { hasProtectedHistory, whoSees } from '../model/subscription-periods.ts';
@@ -37,9 +38,9 @@ const maxSubscribers = 100;
 /** Typing notifications: sent at once to interested receivers, never stored. */
 export function typingHandlers(
   { database, appender }: Owner,
-  channels: ChannelReach,
-  messages: MessageReach,
-  { policies, sight, log }: { policies: RealmPolicies; sight: Sight; log: Logger },
+  channels: ChannelAccess,
+  messages: MessageAccess,
+  { policies, userVisibility, log }: { policies: RealmPolicies; userVisibility: UserVisibility; log: Logger },
 ): Handlers {
   return [
     handleWrite(messageChangeOperations.setTyping, async ({ actor, meta }, params) => {
@@ -48,10 +49,10 @@ export function typingHandlers(
         if (params.topic === undefined) throw missingArgument('topic');
         await requireOn(actor, 'send_stream_typing_notifications', 'channel');
         const channel = await channels.readable(actor, meta, params.stream_id);
-        const topic = topicOf(params.topic);
+        const topic = topicOfName(params.topic.trim());
         const sender = { user_id: actor.userId, email: actor.email };
         const body = { message_type: 'stream', sender, stream_id: channel.channel_id, topic } as const;
-        const unknown = await unknownActor({ policies, sight }, actor, meta, channel.subscribers);
+        const unknown = await unknownActor({ policies, userVisibility }, actor, meta, channel.subscribers);
         const variants = unknown
           ? [
               {
@@ -63,7 +64,7 @@ export function typingHandlers(
         // Clients without support for typing in channels would treat an event without recipients as a direct message.
         const forms: Form[] = [{ capability: 'stream_typing_notifications', is: false, patch: null }];
         if (topic === '') forms.push(named({ topic: emptyTopicDisplayName }));
-        await tell(actor, idsOf(channel.subscribers), true, (audience) => ({
+        await notify(actor, idsOf(channel.subscribers), true, (audience) => ({
           type: 'typing',
           op: params.op,
           body,
@@ -75,14 +76,14 @@ export function typingHandlers(
       }
       const people = await participants(actor, params.to);
       const policy = await policies.get(meta, false);
-      requireKnown(people, await sight.hiddenFrom(actor, meta, policy), params.to);
+      requireKnown(people, await userVisibility.hiddenFrom(actor, meta, policy), params.to);
       await requireOn(actor, 'send_private_typing_notifications', 'direct');
       const shown = people.map(({ user_id, email }) => ({ user_id, email }));
       const sender = shown.find(({ user_id }) => user_id === actor.userId);
       if (!sender) throw new Error(`The copy of people has no user ${actor.userId}`);
       const active = people.filter((person) => person.is_active).map((person) => person.user_id);
       const body = { message_type: 'direct', sender, recipients: shown } as const;
-      await tell(actor, active, false, (audience) => ({ type: 'typing', op: params.op, body, audience }));
+      await notify(actor, active, false, (audience) => ({ type: 'typing', op: params.op, body, audience }));
       return {};
     }),
 
@@ -96,7 +97,7 @@ export function typingHandlers(
         const body = { sender_id: actor.userId, message_id, recipient };
         const forms = topic === '' ? [named({ recipient: { ...recipient, topic: emptyTopicDisplayName } })] : [];
         const subscribers = await subscribersWhoSee(database, channel, message_id, actor.realmId);
-        await tell(actor, subscribers, true, (audience) => ({
+        await notify(actor, subscribers, true, (audience) => ({
           type: 'typing_edit_message',
           op,
           body,
@@ -109,13 +110,13 @@ export function typingHandlers(
       const userIds = message.recipient_ids ?? [];
       const recipient = { type: 'direct', user_ids: userIds } as const;
       const body = { sender_id: actor.userId, message_id, recipient };
-      await tell(actor, userIds, false, (audience) => ({ type: 'typing_edit_message', op, body, audience }));
+      await notify(actor, userIds, false, (audience) => ({ type: 'typing_edit_message', op, body, audience }));
       return {};
     }),
   ];
 
   /** Notifies the receivers who enabled typing notifications. */
-  async function tell(
+  async function notify(
     actor: Actor,
     receivers: readonly number[],
     isChannel: boolean,
@@ -125,7 +126,7 @@ export function typingHandlers(
     const unwilling = await whoTurnedOff(database, actor.realmId, 'receives_typing_notifications', receivers);
     const willing = receivers.filter((id) => !unwilling.has(id));
     if (willing.length === 0) return;
-    // What can't be told is dropped: a client repeats it, and the request itself succeeded.
+    // A lost event does not fail the request: clients repeat their notification.
     await appender
       .appendEphemeral(actor.realmId, eventFor({ users: idSet(willing) }))
       .catch((error: unknown) => log.debug({ err: error }, 'typing event dropped'));
@@ -168,13 +169,5 @@ async function subscribersWhoSee(
   return whoSees(database, realmId, [messageId], idsOf(channel.subscribers));
 }
 
-function topicOf(given: string): string {
-  const topic = given.trim();
-  return topic === '(no topic)' || topic === emptyTopicDisplayName ? '' : topic;
-}
-
 /** For clients that do not support the empty topic. */
 const named = (patch: Record<string, unknown>): Form => ({ capability: 'empty_topic_name', is: false, patch });
-
-const missingArgument = (name: string): ChatError =>
-  new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });

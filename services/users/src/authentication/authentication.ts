@@ -1,5 +1,5 @@
 import { type Actor, badRequest, ChatError, userOperations } from '@natter/contracts';
-import { together } from '@natter/database';
+import { createBatcher } from '@natter/database';
 import { type Handlers, handle, type Logger, type Owner } from '@natter/service-kit';
 import { type Asked, findAll, invalidKey, toActor } from '../model/actors.ts';
 import type { Guesses } from '../model/credentials/guesses.ts';
@@ -11,7 +11,7 @@ export function authenticationHandlers(
   { guesses, config, log }: { guesses: Guesses; config: SessionLimits; log: Logger },
 ): Handlers {
   // After a restart of gateways all their clients authenticate at once.
-  const find = together((asked: Asked[]) => findAll(database, asked));
+  const find = createBatcher((asked: Asked[]) => findAll(database, asked));
   const actorOf = async (asked: Asked, unknown: () => ChatError): Promise<Actor> =>
     toActor(asked, await find(asked), unknown);
 
@@ -22,7 +22,7 @@ export function authenticationHandlers(
       } catch (error) {
         const isWrong = error instanceof ChatError && error.code === 'INVALID_API_KEY';
         const { realmId, network = 'unknown' } = meta;
-        // Without a look at accounts: whether the name has one changes neither the answer nor the work for it.
+        // Counts by name without a look-up, so that neither answer nor response time reveals whether an account exists.
         if (isWrong && email !== undefined) await guesses.wrongKey({ realmId, network }, email);
         throw error;
       }
@@ -32,7 +32,7 @@ export function authenticationHandlers(
       const actor = await actorOf({ realm_id: meta.realmId, key_hash: id }, invalidKey);
       const used = await useSession(database, id, config);
       if (!used) throw invalidKey();
-      // A database that refuses writes does not log anybody out.
+      // If the database refuses writes, the session stays valid.
       void used.extend?.().catch((error: unknown) => log.warn({ err: error }, 'extending a session failed'));
       return { actor, seconds_left: used.secondsLeft };
     }),

@@ -20,10 +20,10 @@ const accountRow = z.object({
 });
 export type LoginAccount = z.infer<typeof accountRow>;
 
-/** Mails about logins start a minute after the account was created: a new user knows of the first login. */
+/** No mail about logins in the first minute of an account: a new user knows of the first login. */
 const wantsMail = sql.fragment`coalesce((a.settings->>'enable_login_emails')::boolean, true) AND a.joined_at < now() - interval '1 minute'`;
 
-/** The person of an address that logs in: the real one, or the one that only names the account. */
+/** The account with this real address or placeholder address (`user12@host`). */
 export function findLogin(database: Executor, realmId: number, username: string): Promise<LoginAccount | undefined> {
   const name = lowerCase(username);
   return database.maybeOne(sql.type(accountRow)`

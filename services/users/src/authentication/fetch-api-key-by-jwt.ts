@@ -19,7 +19,7 @@ interface RealmKey {
   key: string;
 }
 
-/** A login that another system vouches for by a signature, with the key that the operator set for the realm. */
+/** A login with a token that another system signed with the key that the operator set for the realm. */
 export function fetchApiKeyByJwtHandlers({ database }: Owner, seal: KeySeal, mailer: Mailer): Handlers {
   return [
     handleStored(
@@ -46,7 +46,7 @@ export function fetchApiKeyByJwtHandlers({ database }: Owner, seal: KeySeal, mai
   async function accountOf(realmId: number, token: string, { algorithm, key }: RealmKey): Promise<LoginAccount> {
     const email = await emailInJwt(token, algorithm, key);
     const account = await findLogin(database, realmId, email);
-    // The other system knows real addresses; what merely names an account is none that it gave to anybody.
+    // The other system knows real addresses only, so a placeholder address does not log in.
     if (account?.email.toLowerCase() !== email.toLowerCase()) throw wrongLogin();
     return active(account);
   }

@@ -24,7 +24,7 @@ import { announceBotChange } from '../model/announce-bot.ts';
 import { findAccount, noSuchUser, readAccount } from '../model/find-account.ts';
 import { checkedImage, imagePage, noImage, redirect } from '../model/images/image.ts';
 import { lockRealm, readRealm } from '../model/read-realm.ts';
-import { hiddenFrom } from '../model/sight.ts';
+import { hiddenFrom } from '../model/user-visibility.ts';
 import { drawnPicture } from './drawn-picture.ts';
 
 const pictureRow = z.object({ content_type: z.string(), picture: z.instanceof(Buffer) });

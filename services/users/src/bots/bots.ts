@@ -95,7 +95,7 @@ export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
       // Recorded in the transaction that reads the key, under the lock of role changes; reverted if the reader is
       // deactivated meanwhile.
       const read = await owner.background(realmId, async (work) => {
-        work.restOn(context.actor.basis);
+        work.expectVersions(context.actor.basis);
         await lockRealm(work);
         const bot = await ownBot(work, context, bot_id);
         await work.run(noteReader(bot, userId));

@@ -10,7 +10,7 @@ import {
   type Writing,
 } from '@natter/service-kit';
 import { insertKey } from '../model/api-keys.ts';
-import { restOnGroups } from '../model/change.ts';
+import { expectGroupVersions } from '../model/change.ts';
 import { checkNewEmail } from '../model/change-email.ts';
 import { conveyedRights } from '../model/conveyed-rights.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
@@ -113,7 +113,7 @@ interface Newcomer {
 async function makeAccount(work: Work, { key, full_name, password_hash, ...given }: Newcomer) {
   // Locked: the inviter is demoted or deactivated, and the invitation revoked, either before or after this account is
   // created.
-  await restOnGroups(work);
+  await expectGroupVersions(work);
   const realm = await lockRealm(work);
   if (realm.isDeactivated) throw new ChatError('REALM_DEACTIVATED', 'This organization has been deactivated');
   const invitation = await findByKey(work, work.realmId, key, sql.fragment`FOR UPDATE`);

@@ -13,8 +13,8 @@ export interface AccountRights {
 }
 
 /**
- * Grants and takes rights. Requests that the user has sent before are decided again with the new ones. The realm is
- * locked, because keys of bots depend on who may read them.
+ * Grants and withdraws rights. Requests in progress of the user are decided again with the new rights. The realm is locked,
+ * because bots whose keys are known to users without the right to read them get new keys.
  */
 export async function changeRights(
   work: Work,
@@ -35,8 +35,8 @@ export async function changeRights(
 }
 
 /**
- * Ends the right of bots to send in the name of others: of those that a user has, or of one bot. An owner of the
- * organization granted it while the bot belonged to somebody of that rank; afterwards an owner has to grant it again.
+ * Ends the right to send in the name of others, of all bots of a user or of one bot. An owner of the organization granted
+ * the right to the bot of a certain user, so an owner has to grant it again after that user changed.
  */
 export async function endForging(work: Work, of: { ownerId: number } | { botId: number }): Promise<void> {
   const which = 'botId' in of ? sql.fragment`id = ${of.botId}` : sql.fragment`bot_owner_id = ${of.ownerId}`;

@@ -2,9 +2,9 @@ import type { LogEvent } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { announceGained, announceLost } from './announce-visibility.ts';
 import { lockRealm } from './read-realm.ts';
-import { hiddenPeople, limitsGuests } from './sight.ts';
-import { tellGained, tellLost } from './tell-sight.ts';
+import { hiddenPeople, limitsGuests } from './user-visibility.ts';
 
 export const consumerName = 'acquaintance';
 /** Types of the events that it handles. */
@@ -36,26 +36,26 @@ function factOf(event: LogEvent): Fact | undefined {
 }
 
 /**
- * Applies an event to the projections; if `isTold` is set, emits to guests the users who become visible or invisible.
+ * Applies an event to the projections; if `emits` is set, emits to guests the users who become visible or hidden.
  */
-export async function applyFact(work: Work, event: LogEvent, isTold: boolean): Promise<void> {
+export async function applyFact(work: Work, event: LogEvent, emits: boolean): Promise<void> {
   const fact = factOf(event);
   if (!fact) return;
   if (fact.op === 'write')
-    return gain(work, { all: fact.userIds, newcomers: fact.userIds }, () => insertContacts(work, fact.userIds), isTold);
+    return gain(work, { all: fact.userIds, newcomers: fact.userIds }, () => insertContacts(work, fact.userIds), emits);
   for (const channelId of fact.channelIds) {
     const before = await subscribersOf(work, channelId);
     const subscribed = new Set(before);
     if (fact.op === 'add') {
       const added = fact.userIds.filter((id) => !subscribed.has(id));
       const all = [...before, ...added];
-      await gain(work, { all, newcomers: added }, () => insertSubscribers(work, channelId, added), isTold);
+      await gain(work, { all, newcomers: added }, () => insertSubscribers(work, channelId, added), emits);
     } else {
       const gone = fact.userIds.filter((id) => subscribed.has(id));
       await work.run(
         sql.unsafe`DELETE FROM users.shared_channel WHERE channel_id = ${channelId} AND user_id = ANY(${sql.array(gone, 'int4')})`,
       );
-      if (isTold) await tellLost(work, await between(work, before, gone));
+      if (emits) await announceLost(work, await between(work, before, gone));
     }
   }
 }
@@ -65,11 +65,11 @@ async function gain(
   work: Work,
   { all, newcomers }: { all: readonly number[]; newcomers: readonly number[] },
   write: () => Promise<void>,
-  isTold: boolean,
+  emits: boolean,
 ): Promise<void> {
-  const gained = isTold ? await between(work, all, newcomers) : new Map<number, number[]>();
+  const gained = emits ? await between(work, all, newcomers) : new Map<number, number[]>();
   await write();
-  await tellGained(work, gained);
+  await announceGained(work, gained);
 }
 
 /** Pairs of users who may not see each other, where at least one is in `some`. */

@@ -6,12 +6,12 @@ import { endForging } from './account-rights.ts';
 import { type AccountRow, accountColumns, accountRow } from './account-row.ts';
 import { announceEmailsTo, emitPerson } from './announce-account.ts';
 import { announceBotsTo } from './announce-bot.ts';
+import { announceGained, announceLost } from './announce-visibility.ts';
 import { renewLeakedKeys } from './bot-key.ts';
 import { requireBotRole } from './bot-rank.ts';
 import type { KeySeal } from './credentials/key-seal.ts';
 import { moveToRole } from './membership.ts';
-import { hiddenPeople, limitsGuests } from './sight.ts';
-import { tellGained, tellLost } from './tell-sight.ts';
+import { hiddenPeople, limitsGuests } from './user-visibility.ts';
 
 /** The realm is locked, because the receivers of events depend on roles. */
 export async function changeRole(
@@ -38,8 +38,8 @@ export async function setRole(work: Work, row: AccountRow, role: number, seal: K
   await work.run(sql.unsafe`UPDATE users.account SET role = ${role} WHERE id = ${row.id}`);
   emitPerson(work, { user_id: row.id, role });
   await moveToRole(work, row.id, role);
-  if (role === roles.guest) await tellLost(work, await hiddenOf(work, row.id));
-  else await tellGained(work, sawFewer);
+  if (role === roles.guest) await announceLost(work, await hiddenOf(work, row.id));
+  else await announceGained(work, sawFewer);
   await announceEmailsTo(work, row.id, row.role, role);
   const wasAdministrator = row.role <= roles.administrator;
   const isAdministrator = role <= roles.administrator;

@@ -22,7 +22,7 @@ export const changeOfGroups = <R>(
       await authorize(operation, now, async (holder, permission) => ({
         isPermitted: mayIn(await readRealm(work, work.realmId), permission, holder),
       }));
-      await restOnGroups(work);
+      await expectGroupVersions(work);
       return now.basis;
     },
   });
@@ -30,10 +30,10 @@ export const changeOfGroups = <R>(
 const versionRow = z.object({ key: z.string(), version: z.number() });
 
 /** Expects that memberships and group permissions do not change from here to the commit, except by the unit itself. */
-export async function restOnGroups(work: Work): Promise<void> {
+export async function expectGroupVersions(work: Work): Promise<void> {
   const versions = await work.any(sql.type(versionRow)`
     SELECT key, version FROM log.versions(${work.realmId}, ARRAY['groups', 'group-contents'])`);
-  work.restOn(Object.fromEntries(versions.map(({ key, version }) => [key, version])));
+  work.expectVersions(Object.fromEntries(versions.map(({ key, version }) => [key, version])));
 }
 
 /** An event for one user's queues. */

@@ -30,7 +30,7 @@ const versionRow = z.object({ key: z.string(), version: z.number() });
 export async function conveyedRights(work: Work, realm: Realm, row: InvitationRow): Promise<Conveyed | undefined> {
   const versions = await work.any(sql.type(versionRow)`
     SELECT key, version FROM log.versions(${work.realmId}, ${sql.array([`actor:${row.inviter_id}`, 'groups'], 'text')})`);
-  work.restOn(Object.fromEntries(versions.map(({ key, version }) => [key, version])));
+  work.expectVersions(Object.fromEntries(versions.map(({ key, version }) => [key, version])));
   const inviter = await work.one(
     sql.type(accountRow)`SELECT is_active FROM users.account WHERE id = ${row.inviter_id}`,
   );

@@ -8,10 +8,10 @@ const forKnowing: Form[] = [{ capability: 'include_deactivated_groups', is: fals
 /** Only for queues that treat a deactivated group as removed. */
 const forOthers: Form[] = [{ capability: 'include_deactivated_groups', is: true, patch: null }];
 
-type Told = Pick<GroupRow, 'id' | 'is_deactivated'>;
+type Announced = Pick<GroupRow, 'id' | 'is_deactivated'>;
 
 /** An event about a group; for a deactivated group only queues that support those receive it. */
-export function emitGroup(work: Work, group: Pick<Told, 'is_deactivated'>, event: LogEvent<GroupEvent>): void {
+export function emitGroup(work: Work, group: Pick<Announced, 'is_deactivated'>, event: LogEvent<GroupEvent>): void {
   work.emit(group.is_deactivated ? { ...event, forms: forKnowing } : event);
 }
 type GroupEvent = Exclude<NamesOf<'user_group'>, 'user_group/add' | 'user_group/remove'>;
@@ -21,7 +21,7 @@ export function emitAdded(work: Work, row: GroupRow, note?: NoteOf<'user_group/a
 }
 
 /** `row` before the change. */
-export function emitDeactivated(work: Work, row: Told): void {
+export function emitDeactivated(work: Work, row: Announced): void {
   work.emit({
     type: 'user_group',
     op: 'update',

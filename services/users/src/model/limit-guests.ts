@@ -1,4 +1,4 @@
-import { idsOf, type LogEvent, type RequestMeta, sightOperations } from '@natter/contracts';
+import { idsOf, type LogEvent, type RequestMeta, userVisibilityOperations } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { type Bus, forEachApart, type Owner, repeat } from '@natter/service-kit';
 import { z } from 'zod';
@@ -9,9 +9,9 @@ import {
   insertContacts,
   insertSubscribers,
 } from './acquaintance-consumer.ts';
+import { announceGained, announceLost } from './announce-visibility.ts';
 import { lockRealm, type Realm } from './read-realm.ts';
-import { hiddenPeople, limitsGuests } from './sight.ts';
-import { tellGained, tellLost } from './tell-sight.ts';
+import { hiddenPeople, limitsGuests } from './user-visibility.ts';
 
 const lookEveryMs = 5_000;
 
@@ -22,7 +22,7 @@ export const wantsLimit = ({ permissions, systemGroups }: Pick<Realm, 'permissio
 /** Guests see all users again. The realm is locked. */
 export async function endLimit(work: Work): Promise<void> {
   if (!(await limitsGuests(work, work.realmId))) return;
-  await tellGained(work, await hiddenPeople(work, work.realmId, {}));
+  await announceGained(work, await hiddenPeople(work, work.realmId, {}));
   await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = false WHERE id = ${work.realmId}`);
   await forget(work);
 }
@@ -38,8 +38,8 @@ async function forget(work: Work): Promise<void> {
  */
 export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Promise<void> {
   const [shared, contacts] = await Promise.all([
-    bus.call(sightOperations.listSubscribers, {}, { meta }),
-    bus.call(sightOperations.listDirectContacts, {}, { meta }),
+    bus.call(userVisibilityOperations.listSubscribers, {}, { meta }),
+    bus.call(userVisibilityOperations.listDirectContacts, {}, { meta }),
   ]);
   await owner.background(meta.realmId, async (work) => {
     const position = await holdConsumer(work);
@@ -50,7 +50,7 @@ export async function beginLimit(owner: Owner, bus: Bus, meta: RequestMeta): Pro
     for (const participants of contacts.conversations) await insertContacts(work, participants);
     await replay(work, Math.min(shared.number, contacts.number), position);
     await work.run(sql.unsafe`UPDATE users.realm SET limits_guests = true WHERE id = ${work.realmId}`);
-    await tellLost(work, await hiddenPeople(work, work.realmId, {}));
+    await announceLost(work, await hiddenPeople(work, work.realmId, {}));
   });
 }
 

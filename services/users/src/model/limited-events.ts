@@ -1,21 +1,22 @@
 import { type Audience, idSet, type LogEvent } from '@natter/contracts';
 import { sql, type UnitOfWork, type Work } from '@natter/database';
 import { z } from 'zod';
-import { hiddenPeople, holdSight } from './sight.ts';
 import { stubOf } from './stub.ts';
+import { hiddenPeople, lockUserVisibility } from './user-visibility.ts';
 
 /**
- * Units of this service emit events about users to the whole realm. If the realm limits its guests, each such event is
- * restricted to users who may see its subject when the unit's work is done; visibility is locked from then on.
+ * Units of this service emit events about users to the whole realm. If the realm limits its guests, this wrapper restricts
+ * the audience of each such event to users who may see its subject at the end of the unit, and locks visibility until the
+ * commit.
  */
-export const limitingSight =
+export const limitAudiences =
   (unitOfWork: UnitOfWork): UnitOfWork =>
   (options, handler) =>
     unitOfWork(options, async (work) => {
       const emitted: LogEvent[] = [];
       const result = await handler({ ...work, emit: (event) => emitted.push(event) - 1 });
       const people = [...new Set(emitted.flatMap(peopleOf))];
-      if (people.length > 0 && (await holdSight(work))) await emitLimited(work, emitted, people);
+      if (people.length > 0 && (await lockUserVisibility(work))) await emitLimited(work, emitted, people);
       else for (const event of emitted) work.emit(event);
       return result;
     });
@@ -46,9 +47,9 @@ async function emitLimited(work: Work, events: readonly LogEvent[], people: read
     guests.size === 0 ? 'realm' : { users: idSet(everybody.filter((id) => !guests.has(id))) };
   const hiddenSets = [...hidden].map(([guest, list]) => ({ guest, list: new Set(list) }));
   for (const event of events) {
-    const told = peopleOf(event);
+    const subjects = peopleOf(event);
     const limited = hiddenSets
-      .map(({ guest, list }) => ({ guest, hides: new Set(told.filter((id) => list.has(id))) }))
+      .map(({ guest, list }) => ({ guest, hides: new Set(subjects.filter((id) => list.has(id))) }))
       .filter(({ hides }) => hides.size > 0);
     if (limited.length === 0) {
       work.emit(event);
@@ -58,20 +59,20 @@ async function emitLimited(work: Work, events: readonly LogEvent[], people: read
       work.emit({ ...event, variants: [...(event.variants ?? []), ...limited.map((one) => groupFor(event, one))] });
       continue;
     }
-    const blind = new Set(limited.filter(({ hides }) => hides.size === told.length).map(({ guest }) => guest));
-    const partly = limited.filter(({ guest }) => !blind.has(guest));
-    const audience = without(blind);
+    const unseeing = new Set(limited.filter(({ hides }) => hides.size === subjects.length).map(({ guest }) => guest));
+    const partly = limited.filter(({ guest }) => !unseeing.has(guest));
+    const audience = without(unseeing);
     if (isOfMembers(event))
       work.emit({
         ...event,
         audience,
-        ...(partly.length > 0 ? { variants: partly.map((one) => membersFor(told, one)) } : {}),
+        ...(partly.length > 0 ? { variants: partly.map((one) => membersFor(subjects, one)) } : {}),
       });
     else if (event.type === 'user_status' || (event.type === 'realm_user' && event.op !== 'remove'))
       work.emit({ ...event, audience });
-    const [newcomer] = told;
+    const [newcomer] = subjects;
     if (event.type === 'realm_user' && event.op === 'add' && newcomer !== undefined)
-      work.emit(stubEvent(newcomer, host, [...blind]));
+      work.emit(stubEvent(newcomer, host, [...unseeing]));
   }
 }
 
@@ -80,9 +81,9 @@ interface Limited {
   hides: ReadonlySet<number>;
 }
 
-const membersFor = (told: readonly number[], { guest, hides }: Limited) => ({
+const membersFor = (userIds: readonly number[], { guest, hides }: Limited) => ({
   audience: { users: idSet([guest]) },
-  patch: { user_ids: told.filter((id) => !hides.has(id)) },
+  patch: { user_ids: userIds.filter((id) => !hides.has(id)) },
 });
 
 function groupFor({ body: { group } }: LogEvent<'user_group/add'>, { guest, hides }: Limited) {

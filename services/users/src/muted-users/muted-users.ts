@@ -4,8 +4,8 @@ import { type Bus, type Handlers, handleWrite, type UserContext, type WriteConte
 import { z } from 'zod';
 import { toSelf } from '../model/change.ts';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
-import { hiddenFrom } from '../model/sight.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
+import { hiddenFrom } from '../model/user-visibility.ts';
 
 const mutedRow = z.object({ id: z.number(), muted_at: z.date() });
 /** How long an answer waits for messaging. */

@@ -1,4 +1,4 @@
-import { badRequest, ChatError, collectionOperations, totals } from '@natter/contracts';
+import { badRequest, ChatError, collectionOperations, missingArgument, totals } from '@natter/contracts';
 import { requireRoom, sql } from '@natter/database';
 import { type Handlers, handleWrite, type Owner, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
@@ -98,8 +98,7 @@ const isApnsToken = (token: string): boolean =>
   isBase64(token.replaceAll(/[-_]/g, ''));
 
 function given<T>(name: string, value: T | undefined): T {
-  if (value === undefined)
-    throw new ChatError('REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, { var_name: name });
+  if (value === undefined) throw missingArgument(name);
   return value;
 }
 

@@ -17,9 +17,9 @@ import { groupIdsOf } from '../model/holder.ts';
 import { readProfileData } from '../model/profile-data.ts';
 import { readRealm } from '../model/read-realm.ts';
 import { rightsOf } from '../model/rights.ts';
-import { hiddenFrom } from '../model/sight.ts';
 import type { SnapshotPart, SnapshotRequest } from '../model/snapshot-part.ts';
 import { stubOf } from '../model/stub.ts';
+import { hiddenFrom } from '../model/user-visibility.ts';
 import { createPeopleBlocks, type Viewpoint } from './people-blocks.ts';
 
 export function snapshotHandlers({ database }: Owner, parts: readonly SnapshotPart[]): Handlers {

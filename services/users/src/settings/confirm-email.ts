@@ -25,9 +25,9 @@ export function confirmPageHandlers(owner: Owner, { mailer }: SettingsTools): Ha
     }),
 
     handleWrite(settingsOperations.confirmEmail, async ({ write }, { key }) => {
-      let told: AddressChange | undefined;
+      let change: AddressChange | undefined;
       const page = await write(async (work) => {
-        told = undefined;
+        change = undefined;
         const realm = await lockRealm(work);
         const taken = await takeConfirmation(work, { realmId: work.realmId, kind: 'email', key });
         const row = taken && (await lockAccount(work, taken.user_id));
@@ -36,7 +36,7 @@ export function confirmPageHandlers(owner: Owner, { mailer }: SettingsTools): Ha
         await checkNewEmail(work, realm, taken?.email ?? '', row.id);
         await changeEmail(work, row, taken?.email ?? '');
         const email = taken?.email ?? '';
-        told = await addressChange(work, realm, { row, after: email, mailer, personId: row.id });
+        change = await addressChange(work, realm, { row, after: email, mailer, personId: row.id });
         return plainPage(
           200,
           'Your address is changed',
@@ -46,7 +46,7 @@ export function confirmPageHandlers(owner: Owner, { mailer }: SettingsTools): Ha
         if (error instanceof ChatError && error.status < 500) return gone();
         throw error;
       });
-      if (told) mailAddressChange(mailer, told);
+      if (change) mailAddressChange(mailer, change);
       return page;
     }),
   ];

@@ -51,7 +51,7 @@ export async function usesElsewhere(owner: Owner, bus: Bus, meta: RequestMeta, g
 
 /** Deactivates a group whose row is locked, unless it is in use. */
 export async function endGroup(work: Work, row: GroupRow, { version, objections }: GroupUses): Promise<void> {
-  work.restOn({ [groupUsesKey]: version });
+  work.expectVersions({ [groupUsesKey]: version });
   const all = [...(await usesInPeople(work, row.id)), ...objections];
   if (all.length > 0)
     throw new ChatError('CANNOT_DEACTIVATE_GROUP_IN_USE', 'Cannot deactivate user group in use.', { objections: all });

@@ -1,7 +1,7 @@
 import { groupOperations } from '@natter/contracts';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { readGroups, toGroup, withoutHidden } from '../model/group-row.ts';
-import { hiddenFrom } from '../model/sight.ts';
+import { hiddenFrom } from '../model/user-visibility.ts';
 
 export function getUserGroupsHandlers(owner: Owner): Handlers {
   return [

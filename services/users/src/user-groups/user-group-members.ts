@@ -10,7 +10,7 @@ import { checkedUsers, insertMembers } from '../model/group-members.ts';
 import { type GroupRow, withoutHidden } from '../model/group-row.ts';
 import { holderOf } from '../model/holder.ts';
 import { bumpMembers } from '../model/membership.ts';
-import { hiddenFrom } from '../model/sight.ts';
+import { hiddenFrom } from '../model/user-visibility.ts';
 import { changeSubgroups } from './subgroups.ts';
 
 const idRow = z.object({ id: z.number() });

@@ -1,6 +1,6 @@
 import { readGroups, toGroup, withoutHidden } from '../model/group-row.ts';
-import { hiddenFrom } from '../model/sight.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
+import { hiddenFrom } from '../model/user-visibility.ts';
 
 /** Also under the name of the event type, because clients that name only event types fetch by those. */
 export const groupsSnapshot: SnapshotPart = {

@@ -5,9 +5,9 @@ import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
 import { readEmoji } from '../model/realm-emoji.ts';
 import { announceSetting } from '../model/settings-events.ts';
-import { hiddenFrom } from '../model/sight.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { readStatus, readStatuses, type StatusRow, toStatus } from '../model/user-status.ts';
+import { hiddenFrom } from '../model/user-visibility.ts';
 
 const maxText = 60;
 

@@ -1,4 +1,4 @@
-import { ChatError, type ProfileData, type User, userOperations } from '@natter/contracts';
+import { notLoggedIn, type ProfileData, type User, userOperations } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { accountColumns, accountRow, toUser } from '../model/account-row.ts';
@@ -7,16 +7,15 @@ import { findAccount, noSuchUser } from '../model/find-account.ts';
 import { forSpectators } from '../model/for-spectators.ts';
 import { readProfileData } from '../model/profile-data.ts';
 import { readRealm } from '../model/read-realm.ts';
-import { hiddenFrom } from '../model/sight.ts';
 import { stubOf } from '../model/stub.ts';
+import { hiddenFrom } from '../model/user-visibility.ts';
 
 export function readUserHandlers({ database }: Owner, config: UsersConfig): Handlers {
   return [
     handle(userOperations.getUsers, async ({ actor, meta }, params) => {
       if (!actor) {
         const { settings } = await readRealm(database, meta.realmId);
-        if (!settings.enable_spectator_access || !config.WEB_PUBLIC_STREAMS_ENABLED)
-          throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+        if (!settings.enable_spectator_access || !config.WEB_PUBLIC_STREAMS_ENABLED) throw notLoggedIn();
       }
       const { user_ids, client_gravatar, include_custom_profile_fields } = params;
       const only =

@@ -6,13 +6,13 @@ export interface KeptEdit {
   text: string;
   /** The draft that it changes. */
   draftId?: number | undefined;
-  /** Texts of the draft that this page knew or sent. Any other text is of another client. */
+  /** Texts of the draft that this page received or sent. Any other text comes from another client. */
   known?: readonly string[] | undefined;
 }
 
 /**
- * Texts that the server does not have yet survive a reload. Tabs share the entry of a conversation; a tab deletes it only
- * as it wrote it.
+ * Stores texts that the server does not have yet, so that they survive a reload. Tabs share the entry of a conversation; a
+ * tab deletes it only if no other tab has changed it.
  */
 export class KeptEdits {
   readonly #prefix: string;

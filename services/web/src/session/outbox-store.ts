@@ -1,12 +1,12 @@
 import type { Outgoing } from '../state/state.ts';
 import { store, storedBelow } from './storage.ts';
 
-/** The server knows an Idempotency-Key for a day: an older message may be a second one, so its writer decides. */
+/** The server keeps an Idempotency-Key for a day. Sending an older message could double it, so its writer decides. */
 const repeatableMs = 20 * 3_600_000;
 
 const prefixOf = (ownId: number): string => `natter outbox ${ownId} `;
 
-/** Messages that an earlier page, or another tab, did not see accepted; the oldest first. */
+/** Messages of an earlier page or another tab whose acceptance is unknown, oldest first. */
 export function readOutbox(ownId: number): Outgoing[] {
   const kept = storedBelow(prefixOf(ownId)) as [string, Outgoing | null][];
   return kept
@@ -17,7 +17,7 @@ export function readOutbox(ownId: number): Outgoing[] {
     );
 }
 
-/** Keeps messages on their way, so that they survive a reload. Each has its own entry: tabs keep theirs side by side. */
+/** Stores messages that are being sent, so that they survive a reload. Each has its own entry, because tabs share the storage. */
 export function writeOutbox(ownId: number, before: readonly Outgoing[], after: readonly Outgoing[]): void {
   const waiting = new Map(after.filter(({ sentAs }) => sentAs === undefined).map((one) => [one.id, one]));
   for (const { id } of before) if (!waiting.has(id)) store(prefixOf(ownId) + id, undefined);

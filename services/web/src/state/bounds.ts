@@ -1,12 +1,12 @@
 import type { Shown, View } from './views.ts';
 
-/** A view that grew beyond this loses its far ends. They are loaded again when the reader gets there. */
+/** Above this number a view drops the messages farthest from the reader, who loads them again by scrolling. */
 const maxIds = 1_200;
 const keptIds = 700;
 const maxViews = 12;
 /** Recent conversations are found in more messages. */
 const maxOfAll = 6_000;
-/** Messages of no view that may stay for a while. */
+/** Maximum number of messages that belong to no view. */
 const maxLoose = 500;
 
 /** The view on screen and its top message; undefined at the end of the view. */
@@ -15,7 +15,7 @@ export interface Focus {
   topId: number | undefined;
 }
 
-/** Bounds the memory of a long day: what lies far from the reader is dropped. */
+/** Bounds the memory of a page that stays open: drops messages far from the reader. */
 export function bounded(shown: Shown, focus: Focus | undefined): Shown {
   if (isWithin(shown)) return shown;
   const last = [...shown.views].filter(([key]) => key !== focus?.key).slice(-(maxViews - 1));

@@ -10,7 +10,7 @@ import { channelPermissionMeanings } from '../../vocabulary/permissions.ts';
 
 export const topicsPolicies = ['inherit', 'allow_empty_topic', 'disable_empty_topic', 'empty_topic_only'] as const;
 
-/** An own value is a number of days, or one of the two words. */
+/** A number of days, or one of two words. */
 export const retentionSchema = union([id, z.enum(['realm_default', 'unlimited'])]);
 
 const ofEveryPermission = <S extends BoundedValue>(schema: S): Record<ChannelPermission, Param<z.ZodOptional<S>>> =>

@@ -6,8 +6,8 @@ import { channelPermissionsSchema } from '../../vocabulary/channel-permissions.t
 import { topicsPolicies } from './parameters.ts';
 
 /**
- * What others decide by of a channel; whoever does commits on `channel:<channel_id>@<version>`. The permissions are read with
- * `@natter/permissions` (`hasContentAccess`, `hasMetadataAccess`, `mayAdminister`, `isPermitted`).
+ * The properties of a channel that other services use in decisions. Such a decision is committed with the expected version
+ * `channel:<channel_id>@<version>`. `@natter/permissions` evaluates the permissions.
  */
 const postingRulesSchema = z.object({
   channel_id: z.int(),
@@ -16,10 +16,10 @@ const postingRulesSchema = z.object({
   is_private: z.boolean(),
   is_web_public: z.boolean(),
   is_archived: z.boolean(),
-  /** Whether subscribers see what was sent before they came; always so unless the channel is private. */
+  /** Whether subscribers see messages from before their subscription; always true unless the channel is private. */
   history_public: z.boolean(),
   topics_policy: z.enum(topicsPolicies),
-  /** null inherits from the realm, -1 keeps for ever. */
+  /** null inherits from the realm, -1 keeps messages forever. */
   message_retention_days: z.int().nullable(),
   creator_id: z.int().nullable(),
   permissions: channelPermissionsSchema,

@@ -14,7 +14,7 @@ export const channelSettingsOperations = {
     name: 'get-channels',
     service: 'channels',
     http: { method: 'GET', path: '/streams' },
-    cost: 3,
+    weight: 3,
     summary: 'The channels that the caller may know, as filtered.',
     params: {
       include_public: json(bool.default(true)),
@@ -66,7 +66,7 @@ export const channelSettingsOperations = {
     name: 'update-channel',
     service: 'channels',
     http: { method: 'PATCH', path: '/streams/{stream_id}' },
-    cost: 3,
+    weight: 3,
     summary: 'Change the settings of a channel, or bring it back from the archive.',
     params: {
       stream_id,
@@ -91,7 +91,7 @@ export const channelSettingsOperations = {
     name: 'archive-channel',
     service: 'channels',
     http: { method: 'DELETE', path: '/streams/{stream_id}' },
-    cost: 3,
+    weight: 3,
     summary: 'Archive a channel.',
     params: { stream_id },
     errors: ['BAD_REQUEST'],

@@ -22,12 +22,12 @@ const removed = { removed: z.array(z.string()), not_removed: z.array(z.string())
 const subscription = z.looseObject({ stream_id: z.int(), name: z.string().describe('The name of the channel.') });
 
 export const subscribersChoice = z.enum(['true', 'false', 'partial']).default('false');
-/** As clients write it: a word, a boolean, or the word as JSON. */
+/** Clients send a word, a boolean, or the word as JSON. */
 export const includeSubscribers = textOrJson(
   union([subscribersChoice, bool.transform((given): 'true' | 'false' => (given ? 'true' : 'false'))]),
 );
 
-/** Subscriptions that weigh as much as a request: their rows are written together. */
+/** The number of subscriptions that have the weight of one request; one statement writes their rows. */
 const subscriptionsPerUnit = 500;
 const subscriptionWeight = (channels: number, users: number | undefined): number =>
   (channels * Math.max(users ?? 1, 1)) / subscriptionsPerUnit;
@@ -39,7 +39,7 @@ export const subscriptionOperations = {
     http: { method: 'POST', path: '/users/me/subscriptions' },
     role: 'member',
     summary: 'Subscribe users to channels, creating those that do not exist.',
-    cost: 5,
+    weight: 5,
     weigh: ({ subscriptions, principals }) => subscriptionWeight(subscriptions.length, principals?.length),
     params: {
       subscriptions: json(
@@ -63,7 +63,7 @@ export const subscriptionOperations = {
     http: { method: 'POST', path: '/channels/create' },
     role: 'member',
     summary: 'Create a channel.',
-    cost: 5,
+    weight: 5,
     weigh: ({ subscribers }) => subscriptionWeight(1, subscribers.length),
     params: {
       name: text(string(1_000).describe('The name of the channel, at most `max_stream_name_length` characters.')),
@@ -83,7 +83,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'DELETE', path: '/users/me/subscriptions' },
     summary: 'Unsubscribe oneself or others from channels.',
-    cost: 5,
+    weight: 5,
     weigh: ({ subscriptions, principals }) => subscriptionWeight(subscriptions.length, principals?.length),
     params: {
       subscriptions: json(channelNames.describe('The names of the channels to unsubscribe from.')),
@@ -98,7 +98,7 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'PATCH', path: '/users/me/subscriptions' },
     summary: 'Subscribe and unsubscribe oneself in one request.',
-    cost: 5,
+    weight: 5,
     weigh: ({ add, delete: removed }) => subscriptionWeight(add.length + removed.length, 1),
     params: {
       add: json(wantedChannels.default([]).describe('The channels to subscribe to.')),
@@ -112,7 +112,7 @@ export const subscriptionOperations = {
     name: 'get-subscriptions',
     service: 'channels',
     http: { method: 'GET', path: '/users/me/subscriptions' },
-    cost: 3,
+    weight: 3,
     summary: 'The channels the caller is subscribed to.',
     params: { include_subscribers: includeSubscribers },
     result: z.object({ subscriptions: z.array(subscription) }),
@@ -122,8 +122,8 @@ export const subscriptionOperations = {
     service: 'channels',
     http: { method: 'POST', path: '/users/me/subscriptions/properties' },
     summary: "Change the caller's own settings of channels.",
-    cost: 2,
-    // Each setting is an event of its own.
+    weight: 2,
+    // Each setting causes an event.
     weigh: ({ subscription_data }) => subscription_data.length / 50,
     params: {
       subscription_data: json(
@@ -144,7 +144,7 @@ export const subscriptionOperations = {
     name: 'update-subscription',
     service: 'channels',
     http: { method: 'PATCH', path: '/users/me/subscriptions/{stream_id}' },
-    cost: 2,
+    weight: 2,
     summary: "Change one of the caller's own settings of a channel.",
     params: {
       stream_id: json(id),
@@ -176,7 +176,7 @@ export const subscriptionOperations = {
     name: 'get-subscribers',
     service: 'channels',
     http: { method: 'GET', path: '/streams/{stream_id}/members' },
-    cost: 2,
+    weight: 2,
     summary: 'The subscribers of a channel.',
     params: { stream_id: json(id) },
     result: z.object({ subscribers: ids }),

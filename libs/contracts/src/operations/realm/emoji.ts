@@ -28,7 +28,7 @@ export const realmEmojiOperations = {
     http: { method: 'POST', path: '/realm/emoji/{emoji_name}' },
     permission: 'can_add_custom_emoji_group',
     summary: 'Upload a custom emoji.',
-    cost: 5,
+    weight: 5,
     params: { emoji_name: text(string(1_000)), file },
     errors: ['BAD_REQUEST', 'BAD_IMAGE'],
     events: ['realm_emoji'],

@@ -4,14 +4,10 @@ import { z } from 'zod';
 const firstRow = z.object({ first: z.number().nullable() });
 
 /**
- * After messages were removed from a channel, tells the channels service its first message, if that has changed.
- * Removals of a channel are serialized, so that each sees the results of earlier ones.
+ * After messages were removed from a channel, emits its first message for the channels service, if that has changed.
+ * Removals from a channel are serialized, so that each sees the results of earlier ones.
  */
-export async function tellWhereChannelBegins(
-  work: Work,
-  channelId: number,
-  removedIds: readonly number[],
-): Promise<void> {
+export async function emitChannelBegins(work: Work, channelId: number, removedIds: readonly number[]): Promise<void> {
   await lockFor(work, 'channel-begin', channelId);
   const { first } = await work.one(sql.type(firstRow)`
     SELECT min(id) AS first FROM messaging.message WHERE realm_id = ${work.realmId} AND channel_id = ${channelId}`);

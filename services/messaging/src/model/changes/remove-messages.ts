@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { forgetReferences } from '../files/references.ts';
 import { emitFlags } from '../mark-read.ts';
 import { forgetWithdrawals } from '../withdrawals.ts';
-import { tellWhereChannelBegins } from './channel-begins.ts';
+import { emitChannelBegins } from './channel-begins.ts';
 import { deletionEvents } from './delete-event.ts';
 
 /** Tables that depend on messages; their rows are deleted with them. */
@@ -27,7 +27,7 @@ export async function removeMessages(
   await forgetWithdrawals(work, messageIds);
   await forgetReferences(work, messageIds);
   await work.run(sql.unsafe`DELETE FROM messaging.message WHERE realm_id = ${work.realmId} AND id = ANY(${ids})`);
-  if (where) await tellWhereChannelBegins(work, where.channelId, messageIds);
+  if (where) await emitChannelBegins(work, where.channelId, messageIds);
   for (const event of deletionEvents(where, messageIds, audience)) work.emit(event);
   for (const star of starred) emitFlags(work, star.userId, { op: 'remove', flag: 'starred' }, star.messageIds);
 }

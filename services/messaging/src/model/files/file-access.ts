@@ -2,7 +2,7 @@ import type { Actor, RealmPolicy, RequestMeta } from '@natter/contracts';
 import { type Database, type Executor, sql } from '@natter/database';
 import type { Context } from '@natter/service-kit';
 import { z } from 'zod';
-import type { MessageReach } from '../message-reach.ts';
+import type { MessageAccess } from '../message-access.ts';
 import { channelCopies } from '../reading/channel-copy.ts';
 import { accessible } from '../reading/scope.ts';
 
@@ -53,7 +53,7 @@ const lookedAt = 20;
 /** Whether this reader may get a file; `actor` undefined: without authentication. */
 export async function mayGet(
   database: Database,
-  { messages, policy }: { messages: MessageReach; policy: RealmPolicy },
+  { messages, policy }: { messages: MessageAccess; policy: RealmPolicy },
   { actor, meta }: Pick<Context, 'actor' | 'meta'>,
   file: FileRow,
 ): Promise<boolean> {

@@ -1,21 +1,21 @@
 import type { Actor, RequestMeta } from '@natter/contracts';
 import type { Executor } from '@natter/database';
-import type { Owner, RealmPolicies, Sight } from '@natter/service-kit';
-import type { ChannelReach } from '../channel-reach.ts';
-import type { MessageReach } from '../message-reach.ts';
+import type { Owner, RealmPolicies, UserVisibility } from '@natter/service-kit';
+import type { ChannelAccess } from '../channel-access.ts';
+import type { MessageAccess } from '../message-access.ts';
 import { type ChannelCopy, channelCopies } from './channel-copy.ts';
 
 export interface Reading {
-  reach: ChannelReach;
-  messages: MessageReach;
+  access: ChannelAccess;
+  messages: MessageAccess;
   policies: RealmPolicies;
-  sight: Sight;
+  userVisibility: UserVisibility;
 }
 
 /** A reader with one consistent view of the tables. */
 export async function readerOf(
   { database }: Owner,
-  { reach, sight, policies }: Pick<Reading, 'reach' | 'sight' | 'policies'>,
+  { access, userVisibility, policies }: Pick<Reading, 'access' | 'userVisibility' | 'policies'>,
   actor: Actor | undefined,
   meta: RequestMeta,
 ): Promise<Reader> {
@@ -23,8 +23,8 @@ export async function readerOf(
     executor: database,
     meta,
     actor,
-    reach,
-    hidden: async () => (actor ? sight.hiddenFrom(actor, meta, await policies.get(meta, false)) : new Set()),
+    access,
+    hidden: async () => (actor ? userVisibility.hiddenFrom(actor, meta, await policies.get(meta, false)) : new Set()),
     channels: await channelCopies(database, meta.realmId, actor?.userId),
   };
 }
@@ -34,7 +34,7 @@ export interface Reader {
   meta: RequestMeta;
   /** Absent: without authentication, only web-public channels can be read. */
   actor: Actor | undefined;
-  reach: ChannelReach;
+  access: ChannelAccess;
   /** Users whom the reader may not see. */
   hidden: () => Promise<ReadonlySet<number>>;
   channels: readonly ChannelCopy[];

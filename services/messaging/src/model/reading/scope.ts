@@ -1,4 +1,4 @@
-import { type Actor, ChatError, refusedAs, roles } from '@natter/contracts';
+import { type Actor, notLoggedIn, refusedAs, roles } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { z } from 'zod';
 import { findPeople, findPeopleByEmail } from '../people.ts';
@@ -64,7 +64,7 @@ async function readableChannel(reader: Reader, operand: string | number): Promis
   if (!channel) throw unknown();
   if (channel.is_web_public) return channel;
   if (!reader.actor) throw unknown();
-  await reader.reach.readable(reader.actor, reader.meta, channel.channel_id).catch(refusedAs(unknown));
+  await reader.access.readable(reader.actor, reader.meta, channel.channel_id).catch(refusedAs(unknown));
   return channel;
 }
 
@@ -114,7 +114,7 @@ const channelIdRow = z.object({ channel_id: z.number() });
 
 /** Like `accessible`, plus channels that only a group permission opens: checked for the channels of these messages. */
 async function accessibleAmong(reader: Reader, messageIds: readonly number[]): Promise<Fragment> {
-  const { executor, meta, actor, channels, reach } = reader;
+  const { executor, meta, actor, channels, access } = reader;
   const shut = channels.filter((channel) => channel.is_private && channel.is_in !== true);
   if (!actor || shut.length === 0) return accessible(reader);
   const rows = await executor.any(sql.type(channelIdRow)`
@@ -122,7 +122,7 @@ async function accessibleAmong(reader: Reader, messageIds: readonly number[]): P
     WHERE realm_id = ${meta.realmId} AND id = ANY(${sql.array([...messageIds], 'int8')}) AND channel_id = ANY(${idsOf(shut)})`);
   const opened = new Set<number>();
   for (const { channel_id } of rows)
-    await reach.readable(actor, meta, channel_id).then(
+    await access.readable(actor, meta, channel_id).then(
       () => opened.add(channel_id),
       () => undefined,
     );
@@ -186,8 +186,7 @@ async function conditionOf(
   const needsActor =
     ['is', 'dm', 'dm-including', 'group-pm-with', 'in'].includes(term.operator) &&
     !(term.operator === 'is' && term.operand === 'resolved');
-  if (!actor && needsActor)
-    throw new ChatError('UNAUTHORIZED', 'Not logged in: API authentication or user session required');
+  if (!actor && needsActor) throw notLoggedIn();
   switch (term.operator) {
     case 'channel':
       return sql.fragment`m.channel_id = ${channels.get(term)?.channel_id ?? 0}`;

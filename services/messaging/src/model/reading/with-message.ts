@@ -1,6 +1,6 @@
 import { sql } from '@natter/database';
 import { z } from 'zod';
-import { createMessageReach } from '../message-reach.ts';
+import { createMessageAccess } from '../message-access.ts';
 import { badNarrow, type Term } from './narrow/narrow.ts';
 import type { Reader } from './reader.ts';
 
@@ -32,7 +32,7 @@ async function placeOf(reader: Reader, messageId: number): Promise<Term[] | unde
   const message = await executor.maybeOne(sql.type(placeRow)`
     SELECT channel_id, topic, recipient_ids FROM messaging.message WHERE realm_id = ${meta.realmId} AND id = ${messageId}`);
   const isReadable = actor
-    ? await createMessageReach(reader.reach)
+    ? await createMessageAccess(reader.access)
         .readable(executor, actor, meta, messageId)
         .then(
           () => true,

@@ -1,4 +1,4 @@
-import { type Actor, ChatError, type RequestMeta } from '@natter/contracts';
+import { type Actor, missingArgument, type RequestMeta } from '@natter/contracts';
 import type { Decided } from '@natter/database';
 import { checkedContent } from '../checked-content.ts';
 import { decideSend, type Sending } from './decide-send.ts';
@@ -15,14 +15,13 @@ export interface Sendable {
   seenBy?: Actor;
 }
 
-/** Decides a send exactly like `POST /messages`, with the same refusals. `fresh`: without possibly outdated copies. */
+/** Decides a send exactly like `POST /messages`, with the same refusals. `fresh`: without cached data, which may be outdated. */
 export type DecideSend = (actor: Actor, meta: RequestMeta, message: Sendable, fresh: boolean) => Promise<Decided>;
 
 export const createDecideSend =
   (sending: Sending): DecideSend =>
   async (actor, meta, message, fresh) => {
-    if (message.type === 'channel' && message.topic === undefined)
-      throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
+    if (message.type === 'channel' && message.topic === undefined) throw missingArgument('topic');
     const unset = { queue_id: undefined, local_id: undefined, widget_content: undefined };
     const params = { ...message, ...unset, sender: undefined, forged: undefined, time: undefined };
     return decideSend(sending, { actor, meta, params, content: checkedContent(message.content), fresh });

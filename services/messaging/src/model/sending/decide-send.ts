@@ -1,13 +1,13 @@
 import type { IdSet } from '@natter/contracts';
 import type { Database, Decided } from '@natter/database';
 import type { Renderer } from '@natter/renderer';
-import { type RealmPolicies, realmBasis, type Sight } from '@natter/service-kit';
+import { type RealmPolicies, realmVersions, type UserVisibility } from '@natter/service-kit';
 import { acquainted, requireKnown } from '../acquaintance.ts';
 import type { Authors } from '../authors.ts';
 import type { ChannelCache } from '../channel-cache.ts';
 import { emailHiddenFrom } from '../email-visibility.ts';
 import { filesReferredBy, referencesOfSend } from '../files/references.ts';
-import { groupBasis } from '../group-basis.ts';
+import { groupVersions } from '../group-versions.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { type Destination, findDestination } from './destination.ts';
 import { calledBots, mentionedBy } from './mention-rights.ts';
@@ -25,7 +25,7 @@ export interface Sending {
   database: Database;
   channels: ChannelCache;
   policies: RealmPolicies;
-  sight: Sight;
+  userVisibility: UserVisibility;
   renderer: Renderer;
   /** Users in whose name a mirroring bot sends. */
   authors: Authors;
@@ -41,7 +41,7 @@ export interface DecidedSend extends Decided {
  * look-ups, however many users receive it.
  */
 export async function decideSend(
-  { database, channels, policies, sight, renderer, authors }: Sending,
+  { database, channels, policies, userVisibility, renderer, authors }: Sending,
   request: SendRequest,
 ): Promise<DecidedSend> {
   const { actor, meta, params, content, fresh } = request;
@@ -49,12 +49,12 @@ export async function decideSend(
   const { actor: author, ...mirrored } = await authorOf({ database, authors }, request);
   const destination = await findDestination({ database, channels }, request, policy, author.userId);
   const usesGroups = mentionsGroup(content) || (destination.kind === 'direct' && limitsDirect(policy));
-  const groupVersions = usesGroups ? await groupBasis(database, actor.realmId) : {};
+  const ofGroups = usesGroups ? await groupVersions(database, actor.realmId) : {};
   const conversation = conversationOf(destination);
   const facts = await senderFacts(database, { realmId: actor.realmId, senderId: author.userId, content, conversation });
   const reader = params.seenBy ?? actor;
   const people = { ...actor.basis, ...reader.basis, ...mirrored.basis };
-  const hidden = await sight.hiddenFrom(reader, meta, policy);
+  const hidden = await userVisibility.hiddenFrom(reader, meta, policy);
   const sender = { actor, policy, facts, hidden };
   if (author !== actor && hidden.has(author.userId)) throw invalidMirrored();
   if (destination.kind === 'direct') {
@@ -84,12 +84,12 @@ export async function decideSend(
     mentioned,
     submessages: widget.submessages,
     emailHiddenFrom: await emailHiddenFrom(database, author, author.email, readersOf(destination)),
-    unknownSender: await unknownActor({ sight, policies }, author, meta, destination.audience),
+    unknownSender: await unknownActor({ userVisibility, policies }, author, meta, destination.audience),
     unreadFor,
     called,
   });
   return {
-    basis: { ...people, ...realmBasis(policy), ...destination.basis, ...groupVersions },
+    basis: { ...people, ...realmVersions(policy), ...destination.basis, ...ofGroups },
     events: [
       message.event,
       ...references.events,

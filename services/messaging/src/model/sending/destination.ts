@@ -1,14 +1,11 @@
-import { badRequest, ChatError, emptyTopicDisplayName, type IdSet, idSet, type RealmPolicy } from '@natter/contracts';
+import { badRequest, ChatError, type IdSet, idSet, maxId, missingArgument, type RealmPolicy } from '@natter/contracts';
 import type { Database } from '@natter/database';
 import type { ChannelCache, PostingRules } from '../channel-cache.ts';
 import { findPeople, findPeopleByEmail, type Person } from '../people.ts';
-import { truncatedTopic } from '../truncated.ts';
+import { namedTopic } from '../truncated.ts';
 import { notAuthorized } from './mirrored.ts';
-import { postingRight, requireTopicAllowed } from './posting-rights.ts';
+import { postingRight, requireTopicAllowed, topicsPolicyOf } from './posting-rights.ts';
 import type { Params, SendRequest } from './send-params.ts';
-
-/** Maximum id of a channel. */
-const maxId = 2 ** 31 - 1;
 
 /** The destination of a message, and the expected versions of that decision. */
 export type Destination =
@@ -56,17 +53,13 @@ function singleChannel(to: Params['to']): number | string {
 /** The topic may be omitted if the channel has only the empty topic. */
 function checkedTopic(topic: string | undefined, channel: PostingRules, policy: RealmPolicy): string {
   if (topic === undefined) {
-    const own = channel.topics_policy === 'inherit' ? policy.settings.topics_policy : channel.topics_policy;
-    if (own !== 'disable_empty_topic') return '';
-    throw new ChatError('REQUEST_VARIABLE_MISSING', "Missing 'topic' argument", { var_name: 'topic' });
+    if (topicsPolicyOf(channel, policy) !== 'disable_empty_topic') return '';
+    throw missingArgument('topic');
   }
-  const stripped = topic.trim();
-  if (stripped === '(no topic)' || stripped === emptyTopicDisplayName) return '';
-  if (/[\p{Cc}\p{Cs}]/u.test(stripped)) throw badRequest('Invalid character in topic');
-  return truncatedTopic(stripped);
+  return namedTopic(topic);
 }
 
-/** The sender is one of the people of a conversation, also unnamed. */
+/** The participants of a conversation: those that the request names, and the sender. */
 async function findRecipients(
   database: Database,
   realmId: number,

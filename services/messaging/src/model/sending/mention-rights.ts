@@ -13,7 +13,7 @@ import type { Rendered } from '@natter/markdown';
 import { isPermitted } from '@natter/permissions';
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
-import { guestsAmong } from '../standing.ts';
+import { guestsAmong } from '../roles.ts';
 import type { Destination } from './destination.ts';
 import { membersOf } from './group-closure.ts';
 import type { Referred } from './render-context.ts';

@@ -12,7 +12,7 @@ import { type Executor, sql } from '@natter/database';
 import { hasContentAccess, isPermitted } from '@natter/permissions';
 import { z } from 'zod';
 import type { PostingRules } from '../channel-cache.ts';
-import { groupBasis } from '../group-basis.ts';
+import { groupVersions } from '../group-versions.ts';
 import type { Person } from '../people.ts';
 import { groupsOf, holdersAmong } from './group-closure.ts';
 import type { Sender } from './sender-facts.ts';
@@ -36,7 +36,7 @@ export async function postingRight(executor: Executor, channel: PostingRules, ac
   if (own === 'granted' || !actor.isBot) return { right: own, basis: {} };
   const ownerId = await ownerIdOf(executor, actor);
   if (ownerId === null) return { right: own, basis: {} };
-  const basis = await groupBasis(executor, actor.realmId, [ownerId]);
+  const basis = await groupVersions(executor, actor.realmId, [ownerId]);
   const ownersRight = rightOf(channel, await holderOf(executor, actor.realmId, ownerId));
   return { right: ownersRight === 'unknown' ? own : ownersRight, basis };
 }
@@ -67,15 +67,18 @@ async function holderOf(
   return { userId, role: row?.role ?? roles.guest, groupIds: await groupsOf(executor, realmId, userId) };
 }
 
+export const topicsPolicyOf = ({ topics_policy: own }: PostingRules, { settings }: RealmPolicy) =>
+  own === 'inherit' ? settings.topics_policy : own;
+
 export function requireTopicAllowed(topic: string, channel: PostingRules, policy: RealmPolicy): void {
-  const own = channel.topics_policy === 'inherit' ? policy.settings.topics_policy : channel.topics_policy;
-  if (topic === '' && own === 'disable_empty_topic')
+  const topicsPolicy = topicsPolicyOf(channel, policy);
+  if (topic === '' && topicsPolicy === 'disable_empty_topic')
     throw badRequest('Sending messages to the general chat is not allowed in this channel.');
-  if (topic !== '' && own === 'empty_topic_only')
+  if (topic !== '' && topicsPolicy === 'empty_topic_only')
     throw badRequest('Only the general chat topic is allowed in this channel.');
 }
 
-/** Whether the participants' groups decide. */
+/** Whether the right to send a direct message depends on the groups of its participants. */
 export const limitsDirect = ({ permissions, system_groups }: RealmPolicy): boolean =>
   permissions.direct_message_permission_group !== system_groups['role:everyone'];
 

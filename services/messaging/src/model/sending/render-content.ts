@@ -1,6 +1,6 @@
 import { idSet } from '@natter/contracts';
-import type { Owner, RealmPolicies, Sight, UserContext } from '@natter/service-kit';
-import type { ReadableMessage } from '../message-reach.ts';
+import type { Owner, RealmPolicies, UserContext, UserVisibility } from '@natter/service-kit';
+import type { ReadableMessage } from '../message-access.ts';
 import { receiversOf } from '../readers.ts';
 import { type Mentioned, type MentionedAt, mentionedBy } from './mention-rights.ts';
 import { referredBy } from './render-context.ts';
@@ -28,14 +28,14 @@ export const createRenderContent =
   (
     { database, renderer }: Pick<Owner, 'database' | 'renderer'>,
     policies: RealmPolicies,
-    sight: Sight,
+    userVisibility: UserVisibility,
   ): RenderContent =>
   async ({ actor, meta, attempt }, content, message, topic) => {
     const asked = { realmId: actor.realmId, senderId: actor.userId, content, conversation: { key: '' } };
     const facts = await senderFacts(database, asked);
     const attemptWith = async (fresh: boolean): Promise<RenderedContent> => {
       const policy = await policies.get(meta, fresh);
-      const hidden = await sight.hiddenFrom(actor, meta, policy);
+      const hidden = await userVisibility.hiddenFrom(actor, meta, policy);
       const sender = { actor, policy, facts, hidden };
       const { context, groups } = await referredBy(database, sender, content);
       const rendered = await renderer.render(actor, content, context);
@@ -50,7 +50,7 @@ export const createRenderContent =
         alertedIds: alertedBy(facts.alerts, content).filter((id) => receivers.has(id)),
       };
     };
-    // Outdated copies may accept, but never refuse: read the current data first.
+    // Outdated data may accept, but never refuse: read the current data first.
     return attempt > 0 ? attemptWith(true) : attemptWith(false).catch(() => attemptWith(true));
   };
 

@@ -16,6 +16,6 @@ export interface SendRequest {
   params: Params;
   /** The checked content. */
   content: string;
-  /** Decide without possibly outdated copies. */
+  /** Decides without cached data, which may be outdated. */
   fresh: boolean;
 }

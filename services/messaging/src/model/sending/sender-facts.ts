@@ -1,5 +1,5 @@
 import type { Actor, RealmPolicy } from '@natter/contracts';
-import { type Database, sql, together } from '@natter/database';
+import { createBatcher, type Database, sql } from '@natter/database';
 import { z } from 'zod';
 import { headsIn } from './alert-head.ts';
 
@@ -50,7 +50,7 @@ const lookUps = new WeakMap<Database, (asked: Asked) => Promise<SenderFacts>>();
 export function senderFacts(database: Database, asked: Asked): Promise<SenderFacts> {
   let lookUp = lookUps.get(database);
   if (!lookUp) {
-    lookUp = together((all: Asked[]) => factsOf(database, all));
+    lookUp = createBatcher((all: Asked[]) => factsOf(database, all));
     lookUps.set(database, lookUp);
   }
   return lookUp(asked);

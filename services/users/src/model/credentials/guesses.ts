@@ -14,7 +14,7 @@ export interface Guesses {
    * Permits an attempt at a password. Each wrong one for the same account from the same network makes the next wait
    * longer, and so do many wrong ones from a network for any account. Other networks are not delayed, and an account that
    * logged in from a network does not wait because of guesses at other accounts there. `attempt` returns undefined if the
-   * password was wrong. It is told whether the account logged in from the network before.
+   * password was wrong. Its argument says whether the account logged in from the network before.
    */
   attempt<R>(
     by: { realmId: number; network: string },

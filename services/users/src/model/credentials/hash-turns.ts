@@ -3,7 +3,7 @@ import type { Actor, RequestMeta } from '@natter/contracts';
 import { overloaded, WaitingTasks } from '@natter/database';
 import { wideNetwork } from './wide-network.ts';
 
-/** For whom a password is hashed; the context of a request is one. */
+/** The caller on whose behalf a password is hashed; the context of a request is one. */
 export interface Hasher {
   meta: Pick<RequestMeta, 'realmId' | 'network'>;
   actor?: Pick<Actor, 'userId' | 'botOwnerId'> | undefined;
@@ -11,14 +11,15 @@ export interface Hasher {
   isFamiliar?: boolean | undefined;
 }
 
-/** One caller holds no more of the queues, however many of its requests wait. */
+/** The maximum number of waiting tasks of one caller. */
 const maxPerCaller = 16;
 
 /**
- * Runs at most `places` tasks at once. When others wait, realms take turns, and within a realm its callers: users with
- * their bots, and without an account networks. A host chooses among the 65,536 /64 networks of an IPv6 /48, so these are
- * one caller; it also chooses the realm, so they are one caller in all realms. Users and familiar callers have a queue of
- * their own, of which every other task is, so that they do not wait behind guesses of strangers. Rejects with SERVICE_UNAVAILABLE at the deadline, and where the realm or the caller has no room.
+ * Runs at most `places` tasks at once. Waiting realms take turns, and within a realm its callers. A caller is a user with
+ * their bots or, without an account, a network in all realms, because a client chooses the realm. The networks of an IPv6
+ * /48 are one caller, because a host often chooses among its 65,536 /64 networks. Users and familiar callers have their
+ * own queue, which gets every other turn, so that they do not wait behind guesses of strangers. Rejects with
+ * SERVICE_UNAVAILABLE at the deadline, and if the realm or the caller has no room.
  */
 export function createHashTurns(
   places: number,
@@ -69,7 +70,7 @@ export function createHashTurns(
   };
 }
 
-/** The ID of a network is below 0, and a hash, so that different ones are hardly ever one caller. */
+/** The ID of a network is below 0. It is a hash, so two networks hardly ever have the same. */
 const ownerOf = ({ meta, actor }: Hasher): { realmId: number; userId: number } => ({
   realmId: meta.realmId,
   userId: (actor && (actor.botOwnerId ?? actor.userId)) ?? -1 - numberOf(wideNetwork(meta.network ?? '')),

@@ -1,4 +1,4 @@
-import { ChatError, cut, emptyTopicDisplayName, perRequest } from '@natter/contracts';
+import { ChatError, cut, perRequest, topicOfName } from '@natter/contracts';
 import { z } from 'zod';
 
 /** One condition of a narrow, under its current operator name. */
@@ -40,10 +40,6 @@ const aliases = new Map(
   }),
 );
 
-/** A topic operand: the empty topic may be named by its display name or its former name. */
-export const emptyIfNamedSo = (topic: string): string =>
-  topic === emptyTopicDisplayName || topic === '(no topic)' ? '' : topic;
-
 const text = z.string();
 const id = z.union([
   z.int(),
@@ -67,7 +63,7 @@ const people = z.union([
 const operands: Record<Term['operator'], z.ZodType> = {
   channel: nameOrId,
   channels: z.enum(['public', 'web-public']),
-  topic: text.transform(emptyIfNamedSo),
+  topic: text.transform(topicOfName),
   sender: nameOrId,
   dm: people,
   'dm-including': people,

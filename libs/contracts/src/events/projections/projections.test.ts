@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { durableConsumers } from './durable-consumers.ts';
-import { projections } from './projections.ts';
+import { durableConsumers } from '../durable-consumers.ts';
+import { projections } from './index.ts';
 
 test('the consumer that keeps a copy reads the events that the copy is made of', () => {
   for (const { service, table, consumer, events } of projections) {

@@ -39,7 +39,7 @@ export const itemOf = (realmId: number, basis: Record<string, number>, events: r
  * are current, whatever becomes of the other realms. Everything is sent in one message, like `appendAndCommit`. If it
  * throws, nothing was committed, unless the connection was lost.
  */
-export async function appendTogether(
+export async function appendMany(
   { query, deadline }: Connection,
   source: string,
   shares: readonly Share[],

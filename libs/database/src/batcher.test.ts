@@ -1,13 +1,13 @@
 import { ChatError } from '@natter/contracts';
 import { describe, expect, test, vi } from 'vitest';
+import { createBatcher } from './batcher.ts';
 import { withDeadline } from './deadline.ts';
-import { together } from './together.ts';
 
 /** Look-ups that are answered when the test decides. */
 function held() {
   const batches: number[][] = [];
   const release: (() => void)[] = [];
-  const ask = together((asked: number[]) => {
+  const ask = createBatcher((asked: number[]) => {
     batches.push(asked);
     return new Promise<number[]>((resolve) => release.push(() => resolve(asked.map((one) => one * 10))));
   });
@@ -77,7 +77,7 @@ describe('look-ups of a kind', () => {
 
   test('that are stuck hold up neither later ones nor those who give up', async () => {
     const batches: number[][] = [];
-    const ask = together((asked: number[]) => {
+    const ask = createBatcher((asked: number[]) => {
       batches.push(asked);
       return asked.includes(1) ? new Promise<number[]>(() => undefined) : Promise.resolve(asked);
     });

@@ -4,17 +4,17 @@ import { isConnectionFailure, isServerTrouble } from './sql-state.ts';
 const attemptMs = 10_000;
 const restMs = 1_000;
 
-export interface Patience {
+export interface WaitOptions {
   seconds: number;
   log: (line: string) => void;
 }
 
-/** Connects, again for as long as `patience` lasts while the server is away. The caller ends the client. */
-export function connectWhenThere(url: string, patience: Patience): Promise<pg.Client> {
+/** Connects to the server; while it is unavailable, tries again until the time is over. The caller ends the client. */
+export function connectWithRetry(url: string, options: WaitOptions): Promise<pg.Client> {
   const isAway = (error: unknown): boolean => isConnectionFailure(error) || isServerTrouble(error);
-  return retry(patience, isAway, async () => {
+  return retry(options, isAway, async () => {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: attemptMs });
-    // Without a listener, a connection that ends while nothing is asked ends the process.
+    // Without a listener, an idle connection that breaks would end the process.
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -27,9 +27,9 @@ export function connectWhenThere(url: string, patience: Patience): Promise<pg.Cl
 }
 
 /** Waits until `migrate` has brought the schema at least to the last migration that this release knows. */
-export async function untilMigrated(url: string, lastMigration: string, patience: Patience): Promise<void> {
+export async function untilMigrated(url: string, lastMigration: string, options: WaitOptions): Promise<void> {
   const check = async (): Promise<void> => {
-    const client = await connectWhenThere(url, { ...patience, seconds: 0 });
+    const client = await connectWithRetry(url, { ...options, seconds: 0 });
     try {
       const { rows } = await client.query<{ comment: string | null }>(
         "SELECT obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace WHERE nspname = 'log'",
@@ -40,16 +40,16 @@ export async function untilMigrated(url: string, lastMigration: string, patience
       await client.end();
     }
   };
-  // A role that does not exist yet, or has no password yet, is made by the migrations as well.
-  await retry(patience, () => true, check);
+  // A role that does not exist yet, or has no password yet, is created by the migrations too.
+  await retry(options, () => true, check);
 }
 
 /** Services may not read the table of migrations. A comment on a schema can be read by every role. */
 export const migratedTo = 'migrated to ';
 
 async function retry<T>(
-  { seconds, log }: Patience,
-  again: (error: unknown) => boolean,
+  { seconds, log }: WaitOptions,
+  mayRetry: (error: unknown) => boolean,
   run: () => Promise<T>,
 ): Promise<T> {
   const deadline = performance.now() + seconds * 1_000;
@@ -57,9 +57,9 @@ async function retry<T>(
     try {
       return await run();
     } catch (error) {
-      if (performance.now() + restMs > deadline || !again(error)) throw error;
+      if (performance.now() + restMs > deadline || !mayRetry(error)) throw error;
       const text = error instanceof AggregateError ? error.errors.join('; ') : String((error as Error).message);
-      if (text !== last) log(`waiting: ${text}`);
+      if (text !== last) log(`waiting for PostgreSQL: ${text}`);
       last = text;
       await new Promise((resolve) => setTimeout(resolve, restMs));
     }

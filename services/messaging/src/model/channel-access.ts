@@ -4,7 +4,7 @@ import { hasContentAccess } from '@natter/permissions';
 import { z } from 'zod';
 import type { ChannelCache, PostingRules } from './channel-cache.ts';
 
-export interface ChannelReach {
+export interface ChannelAccess {
   /**
    * A channel whose messages the actor may read; any other is answered like one that does not exist. The version of the
    * cached copy is compared with the current one, so a user whose access was revoked reads nothing more.
@@ -16,7 +16,7 @@ export const invalidChannelId = (): ChatError => badRequest('Invalid channel ID'
 
 const versionRow = z.object({ version: z.number() });
 
-export function createChannelReach(channels: ChannelCache, database: Database): ChannelReach {
+export function createChannelAccess(channels: ChannelCache, database: Database): ChannelAccess {
   return {
     async readable(actor, meta, channelId, fresh = false) {
       const copy = fresh ? undefined : await find(meta, channelId, false);
@@ -47,6 +47,6 @@ export const mayRead = (channel: PostingRules, actor: Actor): boolean =>
   hasContentAccess(channel, actor, hasId(channel.subscribers, actor.userId));
 
 /** The expected version of decisions made with this copy of a channel. */
-export const channelBasis = (channel: PostingRules): Record<string, number> => ({
+export const channelVersions = (channel: PostingRules): Record<string, number> => ({
   [`channel:${channel.channel_id}`]: channel.version,
 });

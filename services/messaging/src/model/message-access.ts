@@ -1,8 +1,8 @@
 import { type Actor, badRequest, type RequestMeta, refusedAs } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import { z } from 'zod';
+import type { ChannelAccess } from './channel-access.ts';
 import type { PostingRules } from './channel-cache.ts';
-import type { ChannelReach } from './channel-reach.ts';
 import { hasProtectedHistory, sees } from './subscription-periods.ts';
 
 const messageRow = z.object({
@@ -18,12 +18,12 @@ const messageRow = z.object({
 });
 export type ReadableMessage = z.infer<typeof messageRow> & { channel?: PostingRules };
 
-export interface MessageReach {
+export interface MessageAccess {
   /** A message that the actor may read; any other is answered like one that does not exist. */
   readable(executor: Executor, actor: Actor, meta: RequestMeta, messageId: number): Promise<ReadableMessage>;
 }
 
-export function createMessageReach(reach: ChannelReach): MessageReach {
+export function createMessageAccess(access: ChannelAccess): MessageAccess {
   return {
     async readable(executor, actor, meta, messageId) {
       const row = await executor.maybeOne(sql.type(messageRow)`
@@ -35,7 +35,7 @@ export function createMessageReach(reach: ChannelReach): MessageReach {
         if (!row.recipient_ids?.includes(actor.userId)) throw invalid();
         return row;
       }
-      const channel = await reach.readable(actor, meta, row.channel_id).catch(refusedAs(invalid));
+      const channel = await access.readable(actor, meta, row.channel_id).catch(refusedAs(invalid));
       if (hasProtectedHistory(channel) && !(await sees(executor, actor.realmId, row.id, actor.userId))) throw invalid();
       return { ...row, channel };
     },

@@ -1,10 +1,10 @@
 import { unavailable } from '@natter/contracts';
 import { currentDeadline, untilDeadline, withDeadline, withoutDeadline } from './deadline.ts';
 import { type Patience, sharedPatience } from './patience.ts';
-import { background, withOwner } from './turns.ts';
+import { asTenant, background } from './turns.ts';
 
-const maxTogether = 100;
-/** Look-ups beyond this number are refused, and so are those whose caller has given up. */
+const maxBatch = 100;
+/** More waiting look-ups are refused. So are those that waited longer than `maxWaitMs`. */
 const maxWaiting = 10_000;
 const maxWaitMs = 10_000;
 /** A batch that takes longer no longer delays the next one: its backend may be stuck. */
@@ -22,10 +22,10 @@ interface LookUp<Q, A> {
 }
 
 /**
- * Batches look-ups of a kind into one statement: those of one turn of the event loop, or those that arrive while enough
+ * Joins look-ups of one kind into one statement: those of one turn of the event loop, or those that arrive while enough
  * batches are running. `lookUp` must answer in the order of its argument.
  */
-export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (asked: Q) => Promise<A> {
+export function createBatcher<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (asked: Q) => Promise<A> {
   const waiting: LookUp<Q, A>[] = [];
   let underWay = 0;
   let slow = 0;
@@ -37,7 +37,7 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
     while (waiting[0] && waiting[0].at < oldest) waiting.shift()?.reject(unavailable(new Error('waited too long')));
     while (waiting.length > 0 && mayStart()) {
       underWay++;
-      void run(waiting.splice(0, maxTogether));
+      void run(waiting.splice(0, maxBatch));
     }
   };
   const mayStart = (): boolean => underWay === slow && underWay < maxUnderWay;
@@ -57,7 +57,7 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
       const asked = batch.map((one) => one.asked);
       const patience = sharedPatience(batch.flatMap((one) => one.patience ?? []));
       // A batch serves several realms, so no realm is charged for its connection.
-      const answers = await withOwner(background, () =>
+      const answers = await asTenant(background, () =>
         withoutDeadline(() => withDeadline(batchMs, () => lookUp(asked), patience)),
       );
       if (answers.length !== batch.length) throw new Error(`${batch.length} look-ups had ${answers.length} answers`);
@@ -75,7 +75,7 @@ export function together<Q, A>(lookUp: (asked: Q[]) => Promise<readonly A[]>): (
   return (asked) =>
     untilDeadline(
       new Promise<A>((resolve, reject) => {
-        if (waiting.length >= maxWaiting) return reject(unavailable(new Error('too many wait')));
+        if (waiting.length >= maxWaiting) return reject(unavailable(new Error('too many look-ups wait')));
         waiting.push({ asked, at: performance.now(), patience: currentDeadline()?.patience, resolve, reject });
         schedule();
       }),

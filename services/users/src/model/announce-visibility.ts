@@ -7,19 +7,19 @@ import { stubEvent } from './limited-events.ts';
 import { readProfileData } from './profile-data.ts';
 import { noStatus, readStatuses } from './user-status.ts';
 
-/** Users by guest. */
-type Sight = ReadonlyMap<number, readonly number[]>;
+/** The users that become visible or hidden, by guest. */
+type UsersByGuest = ReadonlyMap<number, readonly number[]>;
 
 const guest = { userId: 0, role: roles.guest };
 
-/** These users become visible to these guests, in the form that a register would show now. */
-export async function tellGained(work: Work, gained: Sight): Promise<void> {
-  const told = [...new Set([...gained.values()].flat())];
-  if (told.length === 0) return;
+/** Emits to guests the users that they can see from now on, in the form of a register. */
+export async function announceGained(work: Work, gained: UsersByGuest): Promise<void> {
+  const userIds = [...new Set([...gained.values()].flat())];
+  if (userIds.length === 0) return;
   const rows = await work.any(sql.type(accountRow)`
-    SELECT ${accountColumns} FROM users.account WHERE account.id = ANY(${sql.array(told, 'int4')}) ORDER BY account.id`);
-  const profiles = await readProfileData(work, work.realmId, told);
-  const statuses = await readStatuses(work, work.realmId, told);
+    SELECT ${accountColumns} FROM users.account WHERE account.id = ANY(${sql.array(userIds, 'int4')}) ORDER BY account.id`);
+  const profiles = await readProfileData(work, work.realmId, userIds);
+  const statuses = await readStatuses(work, work.realmId, userIds);
   const guestsOf = guestsByPerson(gained);
   for (const row of rows) {
     const guests = guestsOf.get(row.id) ?? [];
@@ -29,20 +29,20 @@ export async function tellGained(work: Work, gained: Sight): Promise<void> {
     const status = statuses.get(row.id);
     if (status) work.emit(forGuests(guests, 'user_status', { user_id: row.id, ...status }));
   }
-  await tellMembers(work, gained, 'add_members');
+  await announceMembers(work, gained, 'add_members');
 }
 
-/** These users are no longer visible to these guests. */
-export async function tellLost(work: Work, lost: Sight): Promise<void> {
-  const told = [...new Set([...lost.values()].flat())].sort((a, b) => a - b);
-  if (told.length === 0) return;
+/** Emits to guests the users that they can no longer see. */
+export async function announceLost(work: Work, lost: UsersByGuest): Promise<void> {
+  const userIds = [...new Set([...lost.values()].flat())].sort((a, b) => a - b);
+  if (userIds.length === 0) return;
   const { host } = await work.one(
     sql.type(z.object({ host: z.string() }))`SELECT host FROM users.realm WHERE id = ${work.realmId}`,
   );
-  const statuses = await readStatuses(work, work.realmId, told);
-  await tellMembers(work, lost, 'remove_members');
+  const statuses = await readStatuses(work, work.realmId, userIds);
+  await announceMembers(work, lost, 'remove_members');
   const guestsOf = guestsByPerson(lost);
-  for (const userId of told) {
+  for (const userId of userIds) {
     const guests = guestsOf.get(userId) ?? [];
     if (statuses.has(userId)) work.emit(forGuests(guests, 'user_status', { user_id: userId, ...noStatus }));
     const person = { user_id: userId, full_name: unknownUser(userId, host).full_name };
@@ -51,10 +51,10 @@ export async function tellLost(work: Work, lost: Sight): Promise<void> {
   }
 }
 
-/** Lists of group members contain visible users only. */
-async function tellMembers(work: Work, sight: Sight, op: 'add_members' | 'remove_members'): Promise<void> {
+/** Changes the lists of group members, which contain visible users only. */
+async function announceMembers(work: Work, users: UsersByGuest, op: 'add_members' | 'remove_members'): Promise<void> {
   const groups = await readGroups(work, work.realmId);
-  const seen = [...byPeople(sight)];
+  const seen = [...byPeople(users)];
   for (const group of groups) {
     const members = new Set(group.members);
     for (const { guests, people } of seen) {
@@ -72,9 +72,9 @@ const forGuests = <N extends NameForUsers>(guests: readonly number[], name: N, b
   isForClientsOnly: true,
 });
 
-function guestsByPerson(sight: Sight): Map<number, number[]> {
+function guestsByPerson(users: UsersByGuest): Map<number, number[]> {
   const guestsOf = new Map<number, number[]>();
-  for (const [guestId, people] of sight)
+  for (const [guestId, people] of users)
     for (const id of people) {
       const known = guestsOf.get(id);
       if (known) known.push(guestId);
@@ -84,9 +84,9 @@ function guestsByPerson(sight: Sight): Map<number, number[]> {
 }
 
 /** Groups guests with the same changes. */
-function byPeople(sight: Sight): { guests: number[]; people: readonly number[] }[] {
+function byPeople(users: UsersByGuest): { guests: number[]; people: readonly number[] }[] {
   const groups = new Map<string, { guests: number[]; people: readonly number[] }>();
-  for (const [guestId, people] of sight) {
+  for (const [guestId, people] of users) {
     const key = people.join();
     const known = groups.get(key);
     if (known) known.guests.push(guestId);

@@ -1,19 +1,16 @@
-import { personEvents, realmEvents } from './durable-consumers.ts';
+import { personEvents, realmEvents } from '../durable-consumers.ts';
+import {
+  accounts,
+  avatarUrl,
+  email,
+  memberColumns,
+  members,
+  realm_id,
+  subgroupColumns,
+  subgroups,
+} from './owned-rows.ts';
 import type { Projection } from './projection.ts';
 
-const realm_id = 'a.realm_id';
-/** The address visible to all users. */
-const email = `CASE WHEN coalesce((a.settings->>'email_address_visibility')::int, 1) = 1 THEN a.email
-  ELSE 'user' || a.id || '@' || (SELECT r.host FROM users.realm r WHERE r.id = a.realm_id) END`;
-const avatarUrl = `CASE WHEN a.avatar_token IS NULL THEN '/avatar/' || a.id ELSE '/user_avatars/of/' || a.avatar_token END
-  || '?version=' || a.avatar_version`;
-const accounts = 'users.account a';
-/** Deactivated users are members of no group. */
-const members = `users.group_member m JOIN users.user_group g ON g.id = m.group_id
-  JOIN users.account a ON a.id = m.user_id AND a.is_active`;
-const subgroups = 'users.group_subgroup s JOIN users.user_group g ON g.id = s.group_id';
-const memberColumns = { realm_id: 'g.realm_id', group_id: 'm.group_id', user_id: 'm.user_id' };
-const subgroupColumns = { realm_id: 'g.realm_id', group_id: 's.group_id', subgroup_id: 's.subgroup_id' };
 const namesOf = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
 
 /** Personal settings that messaging uses in decisions. */
@@ -39,55 +36,7 @@ export const keptRealmSettings = [
   'welcome_message_custom_text',
 ] as const;
 
-export const projections: readonly Projection[] = [
-  {
-    service: 'channels',
-    table: 'channels.person',
-    consumer: 'people',
-    events: [...personEvents, 'user_settings/update'],
-    columns: {
-      realm_id,
-      user_id: 'a.id',
-      email,
-      role: 'a.role',
-      is_active: 'a.is_active',
-      is_bot: 'a.is_bot',
-      bot_owner_id: 'a.bot_owner_id',
-    },
-    from: accounts,
-    // The defaults of a channel's notification settings: the user's own settings over the realm's defaults.
-    own: ['notifications'],
-  },
-  {
-    service: 'channels',
-    table: 'channels.user_group',
-    consumer: 'people',
-    events: ['user_group/add', 'user_group/update', 'user_group/remove'],
-    columns: {
-      realm_id: 'g.realm_id',
-      id: 'g.id',
-      name: 'g.name',
-      is_system: 'g.is_system',
-      is_active: 'NOT g.is_deactivated',
-    },
-    from: 'users.user_group g',
-  },
-  {
-    service: 'channels',
-    table: 'channels.group_member',
-    consumer: 'people',
-    events: ['user_group/add', 'user_group/add_members', 'user_group/remove_members'],
-    columns: memberColumns,
-    from: members,
-  },
-  {
-    service: 'channels',
-    table: 'channels.group_subgroup',
-    consumer: 'people',
-    events: ['user_group/add', 'user_group/add_subgroups', 'user_group/remove_subgroups'],
-    columns: subgroupColumns,
-    from: subgroups,
-  },
+export const messagingProjections: readonly Projection[] = [
   {
     service: 'messaging',
     table: 'messaging.person',
@@ -249,46 +198,5 @@ export const projections: readonly Projection[] = [
     from: 'users.muted_user m JOIN users.account a ON a.id = m.user_id',
     current: 'to_id IS NULL',
     own: ['from_id', 'to_id'],
-  },
-  {
-    service: 'presence',
-    table: 'presence.person',
-    consumer: 'people',
-    events: [...personEvents, 'user_settings/update'],
-    columns: {
-      realm_id,
-      user_id: 'a.id',
-      email,
-      is_active: 'a.is_active',
-      is_bot: 'a.is_bot',
-      presence_enabled: "coalesce((a.settings->>'presence_enabled')::boolean, true)",
-    },
-    from: accounts,
-  },
-  {
-    service: 'presence',
-    table: 'presence.realm',
-    consumer: 'people',
-    events: realmEvents,
-    columns: { realm_id: 'r.id', presence_disabled: "(r.settings->>'presence_disabled')::boolean" },
-    from: "users.realm r WHERE r.settings ? 'presence_disabled'",
-  },
-  {
-    service: 'users',
-    table: 'users.shared_channel',
-    consumer: 'acquaintance',
-    events: ['subscription/add', 'subscription/remove'],
-    columns: { realm_id: 's.realm_id', channel_id: 's.channel_id', user_id: 's.user_id' },
-    from: 'channels.subscription s JOIN users.realm r ON r.id = s.realm_id AND r.limits_guests WHERE s.is_active',
-  },
-  {
-    service: 'users',
-    table: 'users.direct_contact',
-    consumer: 'acquaintance',
-    events: ['acquainted'],
-    columns: { realm_id: 'd.realm_id', user_id: 'd.user_id', partner_id: 'd.partner_id' },
-    from: `(SELECT DISTINCT m.realm_id, u AS user_id, p AS partner_id FROM messaging.message m
-      JOIN users.realm r ON r.id = m.realm_id AND r.limits_guests, unnest(m.recipient_ids) u, unnest(m.recipient_ids) p
-      WHERE u <> p) d`,
   },
 ];

@@ -4,7 +4,7 @@ import type { Owner } from '@natter/service-kit';
 import { headOf } from './alert-head.ts';
 
 /** Maintains the projections for rendering and mentions: groups, alert words, linkifiers. */
-export function sendingCopiesConsumer(owner: Owner): void {
+export function sendingProjectionsConsumer(owner: Owner): void {
   owner.consume({
     name: 'sending-copies',
     on: {

@@ -15,16 +15,16 @@ export interface PeerChange {
  * Notifies others of a change, with one event for channels with the same users and receivers; then notifies all of the
  * number of subscribers. Of several users who leave together, each is notified of the others.
  */
-export function tellPeers(work: Work, op: 'peer_add' | 'peer_remove', changes: readonly PeerChange[]): void {
-  const told = changes.map(({ channel, userIds, knowers }) => ({
+export function announcePeers(work: Work, op: 'peer_add' | 'peer_remove', changes: readonly PeerChange[]): void {
+  const announced = changes.map(({ channel, userIds, knowers }) => ({
     channel,
     userIds,
     others: op === 'peer_remove' && userIds.length > 1 ? [...knowers] : minus(knowers, new Set(userIds)),
   }));
-  const keyOf = ({ channel, userIds, others }: (typeof told)[number]): string =>
+  const keyOf = ({ channel, userIds, others }: (typeof announced)[number]): string =>
     `${channel.is_archived} ${userIds.join()} ${others.join()}`;
   for (const group of grouped(
-    told.filter(({ others }) => others.length > 0),
+    announced.filter(({ others }) => others.length > 0),
     keyOf,
   )) {
     const channels = group.map(({ channel }) => channel);

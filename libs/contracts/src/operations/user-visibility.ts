@@ -5,26 +5,29 @@ import { ids, int, json } from '../model/param.ts';
 
 const idSetSchema = z.union([z.object({ ids }), z.object({ offset: int, bits: z.string() })]);
 
-/** Who may know of whom, where guests do not see everybody (`can_access_all_users_group`). All bus only. */
-export const sightOperations = {
+/**
+ * User visibility in realms that limit their guests (`can_access_all_users_group`). Bus only. The name of `getSight` is
+ * that of earlier releases, which call it during an upgrade.
+ */
+export const userVisibilityOperations = {
   getSight: operation({
     name: 'get-sight',
     service: 'users',
     caller: 'internal',
     callers: ['channels', 'messaging', 'scheduler', 'presence'],
-    summary: 'Whom a user may not know of, and who may not know of them. Bus only.',
+    summary: 'The users that a user may not see, and the users who may not see them. Bus only.',
     params: { user_id: json(id) },
     result: z.object({ hidden: idSetSchema, hidden_from: idSetSchema }),
     isReadOnly: true,
     deadlineMs: 5_000,
   }),
-  /** Asked by users when a realm begins to limit its guests; afterwards its copy follows events. */
+  /** Called by users when a realm begins to limit its guests; afterwards a consumer updates the projection. */
   listSubscribers: operation({
     name: 'list-subscribers',
     service: 'channels',
     caller: 'internal',
     callers: ['users'],
-    summary: 'Who is subscribed to each channel of the realm, at this number of the log or later. Bus only.',
+    summary: 'The subscribers of each channel of the realm, at this number of the log or later. Bus only.',
     result: z.object({ number: int, channels: z.array(z.object({ channel_id: int, users: idSetSchema })) }),
     isReadOnly: true,
     deadlineMs: 15_000,

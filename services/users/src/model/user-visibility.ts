@@ -11,7 +11,7 @@ export async function limitsGuests(executor: Executor, realmId: number): Promise
 }
 
 /** Like `limitsGuests`; locks user visibility until this unit ends. */
-export async function holdSight(work: Work): Promise<boolean> {
+export async function lockUserVisibility(work: Work): Promise<boolean> {
   const row = await work.maybeOne(
     sql.type(limitRow)`SELECT limits_guests FROM users.realm WHERE id = ${work.realmId} FOR SHARE`,
   );

@@ -2,8 +2,8 @@ import { type LogEvent, roles } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
-/** Maintains roles, owners of bots and the system bots. */
-export async function addStanding(work: Work, { body: { person } }: LogEvent<'realm_user/add'>): Promise<void> {
+/** Adds a user to the projections of roles, of owners of bots and of system bots. */
+export async function addRole(work: Work, { body: { person } }: LogEvent<'realm_user/add'>): Promise<void> {
   await work.run(sql.unsafe`
     INSERT INTO messaging.standing (realm_id, user_id, role, bot_owner_id)
     VALUES (${work.realmId}, ${person.user_id}, ${person.role}, ${person.bot_owner_id ?? null}) ON CONFLICT DO NOTHING`);
@@ -12,7 +12,7 @@ export async function addStanding(work: Work, { body: { person } }: LogEvent<'re
       INSERT INTO messaging.system_bot (realm_id, user_id, name) VALUES (${work.realmId}, ${person.user_id}, ${person.full_name}) ON CONFLICT DO NOTHING`);
 }
 
-export async function updateStanding(work: Work, { body: { person } }: LogEvent<'realm_user/update'>): Promise<void> {
+export async function updateRole(work: Work, { body: { person } }: LogEvent<'realm_user/update'>): Promise<void> {
   const { role, bot_owner_id } = person;
   if (role === undefined && bot_owner_id === undefined) return;
   await work.run(sql.unsafe`
