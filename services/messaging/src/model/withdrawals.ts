@@ -6,13 +6,13 @@ type Fragment = ReturnType<typeof sql.fragment>;
 const idRow = z.object({ id: z.number() });
 
 /**
- * Over a message `m`: whether a move took it from the user. It is then read, unless they mark it as unread later. With
- * OFFSET, Postgres looks up each message instead of collecting the withdrawals of all realms at once.
+ * Over a message `m`: whether a move took it from the user. It is then read, unless they mark it as unread later. OFFSET
+ * keeps the order: one look-up for each message, and users only of those that were ever taken from somebody.
  */
 export const isWithdrawnFrom = (userId: Fragment): Fragment => sql.fragment`EXISTS (
-  SELECT FROM messaging.withdrawn_message wm JOIN messaging.withdrawal w
-    ON w.realm_id = wm.realm_id AND w.id = wm.withdrawal_id AND w.block = ${userId} / ${blockSize}::int
-  WHERE wm.realm_id = m.realm_id AND wm.message_id = m.id AND get_bit(w.bits, ${userId} % ${blockSize}::int) = 1 OFFSET 0)`;
+  SELECT FROM messaging.withdrawn_message wm WHERE wm.realm_id = m.realm_id AND wm.message_id = m.id AND EXISTS (
+    SELECT FROM messaging.withdrawal w WHERE w.realm_id = wm.realm_id AND w.id = wm.withdrawal_id
+      AND w.block = ${userId} / ${blockSize}::int AND get_bit(w.bits, ${userId} % ${blockSize}::int) = 1 OFFSET 0) OFFSET 0)`;
 
 /**
  * Clears flags and unread state of users who lost access to these messages in a move. Writes a row for each message, and
