@@ -57,7 +57,7 @@ export function createDatabase(options: {
   pool.on('error', options.onError);
   // A connection may break between its check-out and the first listener of its user; then its first statement fails.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const lost = findLostStatements(options.url, options.name);
+  const lost = findLostStatements(options.url, options.name, options.onError);
   pool.on('connect', lost.connected);
   return databaseOn({ pool, cancel: sendCancel, lost }, options.maxConnections);
 }

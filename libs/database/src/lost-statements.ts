@@ -44,7 +44,7 @@ const slowestBytesPerMs = 500;
 /** The answer of a statement may be on its way when its backend is found idle for the first time. */
 const lostAfter = 2;
 
-export function findLostStatements(url: string, name: string): LostStatements {
+export function findLostStatements(url: string, name: string, onLost: (error: Error) => void): LostStatements {
   const running = new Map<pg.PoolClient, Running>();
   const answeredAt = new WeakMap<pg.PoolClient, number>();
   let suspectBefore = Number.NEGATIVE_INFINITY;
@@ -109,8 +109,11 @@ export function findLostStatements(url: string, name: string): LostStatements {
 
   async function close(lost: readonly Running[], asking: pg.Client): Promise<void> {
     suspectBefore = Math.max(suspectBefore, ...lost.map(({ sentAt }) => sentAt));
-    for (const { client } of lost)
-      streamOf(client).destroy(new Error('connection error: Postgres does not work on a statement that was sent'));
+    for (const { client } of lost) {
+      const error = new Error('connection error: Postgres does not work on a statement that was sent');
+      onLost(error);
+      streamOf(client).destroy(error);
+    }
     // The backends cannot know either, and may hold locks in an open transaction.
     await asking.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

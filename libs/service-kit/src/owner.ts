@@ -134,7 +134,7 @@ export function openOwner(
     url: config.NATTER_POSTGRES_URL,
     maxConnections: config.NATTER_POSTGRES_CONNECTIONS,
     name: `natter-${schema}`,
-    onError: (error) => log.warn({ err: error }, 'idle Postgres connection failed'),
+    onError: (error) => log.warn({ err: error }, 'Postgres connection failed'),
   });
   const redis = connectRedis(config.NATTER_REDIS_URL, (state, error) =>
     log.info({ state, err: error }, 'Redis connection'),
