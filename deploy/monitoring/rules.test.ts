@@ -267,7 +267,7 @@ describe('the monitoring', () => {
       exclude: (name) => name === 'node_modules' || name === 'dist',
     }).map((file) => readFileSync(join(root, file), 'utf8'));
     const given = new Set(
-      sources.flatMap((source) => [...source.matchAll(/name: '(natter_[a-z_]*)'/g)].map(([, name]) => name)),
+      sources.flatMap((source) => [...source.matchAll(/(?:name: |\()'(natter_[a-z_]*)'/g)].map(([, name]) => name)),
     );
     expect([...names].filter((name) => !given.has(name))).toEqual(
       given.has('natter_scheduler_lateness_seconds') ? [] : ['natter_scheduler_lateness_seconds'],

@@ -117,7 +117,7 @@ async function remove(tx: Transaction, isRemoved: (queue: QueueRow, id: string) 
 export const queueShapes: Shape[] = [
   [/^INSERT INTO event_queue\.queue/, insert],
   [/^WITH held AS \(SELECT queue\.queue_id FROM event_queue\.queue WHERE realm_id = \? AND queue_id = ANY/, touch],
-  [/^WITH marked AS \(UPDATE event_queue\.alive SET at = now\(\)/, mark],
+  [/^WITH reached AS \(.*\), marked AS \(UPDATE event_queue\.alive SET at = now\(\)/, mark],
   [/^WITH held AS \(SELECT queue\.queue_id FROM event_queue\.queue WHERE queue\.queue_id > \?/, extend],
   [/^UPDATE event_queue\.alive SET at = now\(\) WHERE at = /, endOutage],
   [
