@@ -68,7 +68,7 @@ test('a migration waits for a server that is away, and one that does not wait fa
     isAway = false;
   };
   await migrate(url.href, 'secret', log, { waitSeconds: 60 });
-  expect(lines[0]).toMatch(/^waiting: /);
+  expect(lines[0]).toMatch(/^waiting for PostgreSQL: /);
   await new Promise((resolve) => proxy.close(resolve));
 });
 
@@ -105,7 +105,7 @@ test('a service waits until the schema is the one of its release', async () => {
     repaired ??= migrated();
   });
   await repaired;
-  expect(lines).toEqual([`waiting: the schema is at "", not yet at "${last}"`]);
+  expect(lines).toEqual([`waiting for PostgreSQL: the schema is at "", not yet at "${last}"`]);
 });
 
 test('nothing is applied while a file differs from what was applied under its name', async () => {
