@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 const root = new URL('../../', import.meta.url);
 
-/** What the JSON Schema of a setting says. */
+/** The JSON Schema of a setting. */
 export interface SettingShape {
   type?: string;
   enum?: unknown[];

@@ -6,7 +6,7 @@ import { json, kubectl, run, step, until, untilReady, watch } from './kubernetes
 import { checkNone, counters, startLoad, stopAllButFirst, stopLoad, untilDelivered } from './load.ts';
 import { current, ensureRealm, testValues, upgrade } from './release.ts';
 
-/** What raises the metric of one service, and hardly those of the others. Several pods, for slow clusters. */
+/** The load that raises the metric of one service, and hardly those of the others. Several pods, for slow clusters. */
 const loads = {
   gateway: { pods: 1, settings: { LOAD_POLLS: '60' } },
   presence: { pods: 3, settings: { LOAD_PRESENCE_MS: '50' } },

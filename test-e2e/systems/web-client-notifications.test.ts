@@ -101,7 +101,7 @@ test('direct messages and mentions are told of once in all tabs, after a button 
   const { id } = await say('<i>topic</i>', `@**${name}** look`);
   const both = async (): Promise<Told[]> => [...(await toldIn(page)), ...(await toldIn(other))];
   await expect.poll(async () => (await both()).length).toBe(2);
-  // What arrives later was not told of in another way before.
+  // Later messages were not announced before.
   await write('The last one');
   await expect.poll(async () => (await both()).length).toBe(3);
   const told = await both();

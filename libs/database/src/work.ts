@@ -18,6 +18,6 @@ export interface Work extends Executor {
   numbered(row: Numbered): void;
 }
 
-/** What the handler of a consumer returns; most return nothing. */
+/** The result of a consumer's handler; most handlers return nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing has finished.
 export type Handled = 'unfinished' | void;

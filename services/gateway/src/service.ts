@@ -101,7 +101,7 @@ export async function startGateway({ config, log, bus, metrics }: Process<Gatewa
 
 type Parts = Pick<Process<GatewayConfig>, 'config' | 'log' | 'bus'>;
 
-/** What follows the logs of the realms: held polls, and the logins that the authenticator has cached. */
+/** The readers of the realms' logs: held polls, and the authenticator's cache. */
 function createDelivery(
   { config, log, bus }: Parts,
   redis: LogRedis,

@@ -64,7 +64,7 @@ test('subscriptions and mutes that are toggled leave no row for each time', asyn
   const sent = await owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'a', content: 'before' });
   await toggle(() => owner.ok('POST', '/messages', { type: 'channel', to: stream_id, topic: 'b', content: 'x' }));
   expect(await periods()).toBe(2);
-  // What was moved there belongs to the period, too.
+  // Messages that were moved there belong to the period, too.
   await owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'source' }] });
   const moved = await owner.ok('POST', '/messages', { type: 'channel', to: 'source', topic: 'c', content: 'x' });
   await toggle(() => owner.ok('PATCH', `/messages/${moved.id}`, { stream_id }));

@@ -45,7 +45,7 @@ test('the permissions of channels that one request creates, and of all channels,
   const fewer = { new: { direct_members: everybody.slice(1), direct_subgroups: [] } };
   const changed = await realm.owner.patch(`/streams/${stream_id}`, { can_send_message_group: fewer });
   expect(refusalOf(changed)).toEqual(full);
-  // What names few users has room.
+  // A list of few users has room.
   await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'usual' }] });
 });
 

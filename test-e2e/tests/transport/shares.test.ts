@@ -2,7 +2,7 @@ import { type Answer, Client, copyRow, openRealm, type Realm } from '@natter/tes
 import { expect, test } from 'vitest';
 import { uploadTo } from '../upload.ts';
 
-/** What members add to the realm, and how often one of them may. */
+/** Objects that members add to the realm, and how many one member may add. */
 const shared = {
   channels: {
     limit: 6_250,

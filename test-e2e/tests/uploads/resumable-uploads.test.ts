@@ -258,7 +258,7 @@ test('unfinished uploads of a person and their bots take a part of the quota alo
     'REQUEST_TOO_LARGE',
     'Your unfinished uploads take too much space. Finish or delete some of them.',
   ]);
-  // What arrived before is kept. Others have the rest of the quota.
+  // Data that arrived before is kept. Others have the rest of the quota.
   expect(await offsetOf(bot, ofBot)).toBeLessThanOrEqual(10 * mib);
   const other = await create(owner, 14 * mib);
   expect((await append(owner, other, { offset: 0, bytes: Buffer.alloc(14 * mib) })).status).toBe(200);

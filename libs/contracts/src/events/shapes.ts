@@ -39,7 +39,7 @@ export const reaction = {
     .describe('Deprecated: the user who reacted.'),
 };
 
-// Nobody has reacted to what has just been sent.
+// A new message has no reactions.
 const sentFields = { ...messageFields, reactions: z.tuple([]) };
 /** Without flags, which stand beside it. */
 export const message = z.discriminatedUnion('type', [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a message consists of, in events as in answers. */
+/** The fields of a message, in events and in answers. */
 const int = z.int();
 const str = z.string();
 const bool = z.boolean();

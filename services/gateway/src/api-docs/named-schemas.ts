@@ -14,7 +14,7 @@ import { resultSchema } from './open-api-schema.ts';
 
 type Json = Record<string, unknown>;
 
-/** What answers consist of. Generators of clients make a type with this name of each. */
+/** Schemas that several answers share. Client generators turn each into a type of this name. */
 const schemas = {
   Attachment: attachmentSchema,
   CustomProfileField: profileFieldSchema,

@@ -18,7 +18,7 @@ test('Redocly finds nothing in the description of the API', async () => {
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
 });
 
-/** What Spectral finds with the rules of this repository. */
+/** The findings of Spectral with the rules of this repository. */
 async function spectralProblems(given: object): Promise<unknown[]> {
   const spectral = new spectralCore.Spectral();
   spectral.setRuleset(new spectralCore.Ruleset(ruleset as never));

@@ -7,7 +7,7 @@ import type { LinkTo } from './pages.ts';
 export interface Guide {
   page: string;
   title: string;
-  /** What it explains, in Markdown. */
+  /** The text of the guide, in Markdown. */
   about: string;
   text: string;
 }

@@ -8,7 +8,7 @@ export interface Sample {
   code: string;
 }
 
-/** What an example request consists of. */
+/** The parts of an example request. */
 interface Request {
   method: string;
   path: string;

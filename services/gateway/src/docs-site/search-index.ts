@@ -3,7 +3,7 @@ import { type Guide, headingsOf } from './guides.ts';
 import { idOf } from './html.ts';
 import { eventsPage, type LinkTo, partOfEvent, topics } from './pages.ts';
 
-/** What the search of the site finds: a title, what is shown beside it, its address, and further words. */
+/** An entry of the site's search: a title, a note shown beside it, an address, and further words. */
 export type Entry = [title: string, detail: string, address: string, words: string];
 
 export function searchIndex(guides: readonly Guide[], linkTo: LinkTo): Entry[] {

@@ -25,7 +25,7 @@ export interface Channel {
   isMuted: boolean;
   isPinned: boolean;
   folderId: number | null;
-  /** Who may change messages here, besides those whom the organization lets. */
+  /** The users who may change messages here, besides those with the organization's permission. */
   permissions: Readonly<Record<ChannelPermission, GroupSetting>>;
   /** Whether each message notifies; null for as the settings of the reader say. */
   notifies: boolean | null;

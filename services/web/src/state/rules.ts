@@ -4,7 +4,7 @@ import type { Message } from './place.ts';
 const administrator = 200;
 const guest = 600;
 
-/** What the reader may do with messages, as far as the role and the settings of the organization say. */
+/** The reader's rights over messages, derived from the role and the organization's settings. */
 export interface Rules {
   isAdministrator: boolean;
   isGuest: boolean;

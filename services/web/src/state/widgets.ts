@@ -18,7 +18,7 @@ export interface Todo {
   nextIndex: number | undefined;
 }
 
-/** What a reader adds to a widget, as the API has it. */
+/** A reader's addition to a widget, in the form of the API. */
 export type Addition =
   | { type: 'vote'; key: string; vote: 1 | -1 }
   | { type: 'new_option'; option: string; idx: number }

@@ -8,7 +8,7 @@ export interface Group {
   members: ReadonlySet<number>;
   subgroups: readonly number[];
   isSystem: boolean;
-  /** Who may change, join and leave the group, by name. */
+  /** Permissions to change, join and leave the group, by name. */
   permissions: Readonly<Record<string, GroupSetting>>;
 }
 

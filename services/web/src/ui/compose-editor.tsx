@@ -95,7 +95,7 @@ function useDraft(key: string, place: Place | undefined) {
 
 function useFirstFocus(box: React.RefObject<HTMLTextAreaElement | null>, isFocused: boolean): void {
   useEffect(() => {
-    // What is added to a draft follows it.
+    // Added text follows the draft.
     const end = box.current?.value.length ?? 0;
     box.current?.setSelectionRange(end, end);
     // On phones, a focused box opens the keyboard over the messages.

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 
 interface ConfirmButtonProps {
-  /** What is done, such as "Deactivate". */
+  /** The action, such as "Deactivate". */
   action: string;
   /** To what; screen readers read it from the start. */
   name: string;

@@ -30,7 +30,7 @@ const sections = [
   { name: 'Linkifiers', Page: Linkifiers, isFor: isAdministrator },
 ] as const;
 
-/** What all share; each person sees the sections in which they may change something. */
+/** Settings of the organization. A person sees the sections in which they may change something. */
 export default function Organization() {
   const model = useSelected((state) => state.model);
   const visible = sections.filter(({ isFor }) => isFor(model));

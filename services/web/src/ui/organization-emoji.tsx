@@ -57,7 +57,7 @@ function NewEmoji() {
     if (!file) return;
     void task.run(async () => {
       await client.addRealmEmoji({ emoji_name: name, file });
-      // What was typed meanwhile stays.
+      // Keep the text that was typed meanwhile.
       setName((now) => (now === name ? '' : now));
       setFile(undefined);
       setMade(made + 1);

@@ -51,7 +51,7 @@ function NewFolder() {
     event.preventDefault();
     void task.run(async () => {
       await client.createChannelFolder({ name });
-      // What was typed meanwhile stays.
+      // Keep the text that was typed meanwhile.
       setName((now) => (now === name ? '' : now));
     }, 'The folder is at the end of the list.');
   };

@@ -44,7 +44,7 @@ export function Invitations() {
   );
 }
 
-/** What is refused for single addresses is said for each of them. */
+/** Shows a refusal for each refused address. */
 function refusalsOf(error: unknown): string | undefined {
   if (!(error instanceof ApiError) || error.code !== 'INVITATION_FAILED') return undefined;
   const refused = (error.extra.errors ?? []) as [address: string, reason: string][];
@@ -119,7 +119,7 @@ function NewInvitations({ isByMail, load }: { isByMail: boolean; load: () => Pro
   );
 }
 
-/** What an invitation gives, and for how long. */
+/** The rights of an invitation, and its duration. */
 function Terms({ choice, onChange }: { choice: Choice; onChange: (choice: Choice) => void }) {
   const channels = useSelected(({ model }) => model.channels);
   const id = useId();

@@ -81,7 +81,7 @@ function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
     void task.run(async () => {
       await onSave({ pattern, url_template: template });
       if (initial.pattern !== '') return;
-      // What was typed meanwhile stays.
+      // Keep the text that was typed meanwhile.
       setPattern((now) => (now === pattern ? '' : now));
       setTemplate((now) => (now === template ? '' : now));
     }, 'Saved.');

@@ -48,7 +48,7 @@ const sections = [
   },
 ] as const;
 
-/** Who may do what in the whole organization. */
+/** The permissions of the organization. */
 export function Permissions() {
   const { client } = useSession();
   const values = useSelected(({ model }) => model.realm.permissions);

@@ -9,7 +9,7 @@ import { useTask } from './use-task.ts';
 type Client = ReturnType<typeof useSession>['client'];
 type Changes = Omit<Parameters<Client['updateProfileField']>[0], 'field_id'>;
 
-/** What people tell of themselves, besides their names. */
+/** The profile fields of people. */
 export function ProfileFields() {
   const { client } = useSession();
   const [all, setAll] = useState<readonly ProfileField[]>();

@@ -27,7 +27,7 @@ type Custom = Exclude<GroupSetting, number>;
 const asCustom = (value: GroupSetting): Custom =>
   typeof value === 'number' ? { direct_members: [], direct_subgroups: [value] } : value;
 
-/** Who has a permission: a group, or certain people and groups. A group is saved at once. */
+/** The holders of a permission: a group, or certain people and groups. A group is saved at once. */
 export function PermissionField({ level, permission, value, isDisabled = false, onSave }: PermissionFieldProps) {
   const model = useSelected((state) => state.model);
   const [draft, setDraft] = useState<Custom>();

@@ -19,7 +19,7 @@ type Client = ReturnType<typeof useSession>['client'];
 type User = Awaited<ReturnType<Client['getUser']>>['user'];
 type Value = NonNullable<User['profile_data']>[string];
 
-/** What is known of a person. */
+/** A person's profile. */
 export default function Person({ userId }: { userId: number }) {
   const { client } = useSession();
   const model = useSelected((state) => state.model);

@@ -23,7 +23,7 @@ export const kindNames = [
   [fieldKinds.pronouns, 'Pronouns'],
 ] as const;
 
-/** What the type of a field needs, as the API keeps it: JSON, or nothing. */
+/** The data of a field's type, as the API stores it: JSON, or empty. */
 function dataOf({ field_data }: Pick<ProfileField, 'field_data'>): Record<string, unknown> {
   try {
     return JSON.parse(field_data || '{}');

@@ -8,7 +8,7 @@ import { useTask } from './use-task.ts';
 
 type Values = Readonly<Record<string, string>>;
 
-/** What the person tells of themselves, in the fields of the organization. */
+/** The person's own values of the profile fields. */
 export function OwnFields() {
   const { client } = useSession();
   const ownId = useSelected(({ model }) => model.ownId);
