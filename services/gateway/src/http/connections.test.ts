@@ -1,29 +1,21 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { gatewayConfig } from './config.ts';
-import { guardConnections } from './connections.ts';
+import { type Connections, guardConnections } from './connections.ts';
 import { trustedProxies } from './network.ts';
 
 test('a body that is being sent while the wall clock is set forward is received', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const cuts: string[] = [];
-  const config = gatewayConfig.parse({ NATTER_NATS_URL: 'nats://unused', NATTER_REDIS_URL: 'redis://unused' });
-  const server = createServer(async (request, response) => {
+  onTestFinished(() => void vi.useRealTimers());
+  const { port, server, cuts } = await guarded(async (connections, request, response) => {
     connections.onBody(request, response);
     response.end(await text(request));
   });
-  const connections = guardConnections(server, config, trustedProxies(''), (reason) => void cuts.push(reason));
-  onTestFinished(() => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
-    connections.stop();
-    server.close();
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   const arrived = once(server, 'request');
   socket.write('POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 8\r\n\r\nhalf');
   await arrived;
@@ -33,3 +25,68 @@ test('a body that is being sent while the wall clock is set forward is received'
   expect(await text(socket)).toMatch(/halfhalf$/);
   expect(cuts).toEqual([]);
 });
+
+describe('a client that reads late gets every response, also when the server closes the connection', () => {
+  test('because of too many requests', async () => {
+    const { port } = await guarded(async (connections, request, response) => {
+      try {
+        if (connections.begin(request, response)) response.end('content');
+      } catch {
+        response.writeHead(503).end();
+      }
+    });
+    const received = await readLate(port, 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(500_000));
+    expect(received.match(/HTTP\/1.1 200/g)).toHaveLength(64);
+    expect(received).toMatch(/HTTP\/1.1 503[\s\S]*\r\n\r\n$/);
+  });
+
+  test('because it refused a body', async () => {
+    const { port } = await guarded(async (_connections, _request, response) => {
+      response.writeHead(400, { connection: 'close' }).end('refused');
+    });
+    const head = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10000000\r\n\r\n';
+    expect(await readLate(port, head + 'x'.repeat(10_000_000))).toMatch(/HTTP\/1.1 400[\s\S]*refused/);
+  });
+});
+
+test('a connection that the server closes ends, although the client keeps sending', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { port, server } = await guarded(async (_connections, _request, response) => {
+    response.writeHead(400, { connection: 'close' }).end('refused');
+  });
+  const ended = once(server, 'connection').then(([accepted]) => once(accepted, 'close'));
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  socket.write('POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n');
+  await once(socket, 'data');
+  const sending = setInterval(() => socket.write('1\r\nx\r\n'), 10);
+  onTestFinished(() => clearInterval(sending));
+  vi.advanceTimersByTime(30_000);
+  await ended;
+});
+
+type Handle = (connections: Connections, request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+async function guarded(handle: Handle): Promise<{ port: number; server: Server; cuts: string[] }> {
+  const cuts: string[] = [];
+  const config = gatewayConfig.parse({ NATTER_NATS_URL: 'nats://unused', NATTER_REDIS_URL: 'redis://unused' });
+  const server = createServer((request, response) => void handle(connections, request, response));
+  const connections = guardConnections(server, config, trustedProxies(''), (reason) => void cuts.push(reason));
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    connections.stop();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { port: (server.address() as AddressInfo).port, server, cuts };
+}
+
+/** Sends bytes, and begins to read some time after the server has responded. */
+async function readLate(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.pause();
+  socket.write(bytes);
+  await setTimeout(300);
+  return text(socket);
+}

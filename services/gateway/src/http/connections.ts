@@ -10,6 +10,8 @@ import { networkOf, type Proxies } from './network.ts';
 const maxPipelined = 64;
 /** How long the rest of a refused body is discarded, so that its sender can read the response. */
 const lingerMs = 30_000;
+/** A connection that is being closed is destroyed after this time without input. */
+const silenceMs = 1_000;
 
 /** A chunk of a response may take the time of one stall, plus one more for this many bytes. */
 const stallBytes = 256 * 1024;
@@ -27,6 +29,7 @@ interface Connection {
   /** The body being received. */
   body: (Transfer & { request: IncomingMessage; startBytes: number; startedAt: number }) | undefined;
   answer: Transfer;
+  isClosing: boolean;
 }
 
 export interface Connections {
@@ -65,7 +68,11 @@ export function guardConnections(
       return;
     }
     byNetwork.set(network, count);
-    connections.set(socket, { responses: new Set(), body: undefined, answer: { bytes: 0, at: performance.now() } });
+    const answer = { bytes: 0, at: performance.now() };
+    const connection: Connection = { responses: new Set(), body: undefined, answer, isClosing: false };
+    connections.set(socket, connection);
+    // Node calls this after a response with `connection: close`.
+    socket.destroySoon = () => closeSoon(socket, connection);
     socket.once('close', () => {
       connections.delete(socket);
       const left = (byNetwork.get(network) ?? 1) - 1;
@@ -128,6 +135,7 @@ export function guardConnections(
     begin(request, response) {
       const connection = connections.get(request.socket);
       if (!connection) return true;
+      if (connection.isClosing) return false;
       connection.responses.add(response);
       response.once('close', () => {
         connection.responses.delete(response);
@@ -167,7 +175,8 @@ const parserErrors: Record<string, [status: number, text: string]> = {
 };
 
 /** Responds without the framework and closes the connection. If another response is in progress, it only closes. */
-function refuse(socket: Socket, { responses }: Connection, status: number, msg: string): void {
+function refuse(socket: Socket, connection: Connection, status: number, msg: string): void {
+  const { responses } = connection;
   const isAnswering = responses.size > 1 || [...responses].some((response) => response.headersSent);
   if (isAnswering || !socket.writable) return void socket.destroy();
   const code = status === 431 || status === 413 ? 'REQUEST_TOO_LARGE' : 'BAD_REQUEST';
@@ -180,9 +189,27 @@ function refuse(socket: Socket, { responses }: Connection, status: number, msg: 
     'x-content-type-options: nosniff',
     'connection: close',
   ].join('\r\n');
-  socket.end(`${head}\r\n\r\n${body}`);
-  // If it were closed at once with unread bytes, the connection would be reset before the client reads the response.
-  setTimeout(() => socket.destroy(), 1_000).unref();
+  socket.write(`${head}\r\n\r\n${body}`);
+  closeSoon(socket, connection);
+}
+
+/**
+ * Sends what was written, then discards input until the client closes its side or is silent. A connection that is
+ * closed with unread input is reset, and a reset discards responses that the client has not read yet.
+ */
+function closeSoon(socket: Socket, connection: Connection): void {
+  if (connection.isClosing) return;
+  connection.isClosing = true;
+  socket.end(() => {
+    socket.setTimeout(silenceMs, () => socket.destroy());
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    timer.unref();
+    socket.once('close', () => clearTimeout(timer));
+  });
+  // Detach the parser, so that requests that follow are not parsed.
+  socket.removeAllListeners('data');
+  socket.on('data', () => undefined);
+  socket.resume();
 }
 
 /** Discards the rest of an unread body for a while, then closes the connection. */
