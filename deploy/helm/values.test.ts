@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { violations } from './kubernetes-schemas.ts';
-import { chart, currentApis, extensions, helm, helms, refusal, render } from './render.ts';
+import { chart, currentApis, extensions, helm, helms, type KubernetesObject, refusal, render } from './render.ts';
 import { accepted, oneLine, page, pageFile, refused } from './values-page.ts';
 
 const inEach = <T>(table: Record<string, T[]>): [string, T][] =>
@@ -85,13 +85,23 @@ describe.skipIf(others.length === 0)(
       for (const { name, values, reason } of bad) {
         const text = refusal(values, { command });
         const place = /^(?:\(root\)|[\w.-]+)/.exec(reason)?.[0].split('.').at(-1) ?? '';
-        expect(text, name).toContain(place === '(root)' ? 'at' : place);
+        const names = place === '(root)' ? ['at'] : [place, 'invalid propertyName'];
+        expect(
+          names.some((one) => text.includes(one)),
+          `${name}: ${text}`,
+        ).toBe(true);
       }
     });
 
     test.each(others)('$version renders the same objects', ({ command }) => {
       for (const { name, values } of good)
-        expect(render({ values, apiVersions, command }), name).toEqual(render({ values, apiVersions }));
+        expect(withoutSecrets(render({ values, apiVersions, command })), name).toEqual(
+          withoutSecrets(render({ values, apiVersions })),
+        );
     });
   },
 );
+
+/** Each rendering generates the passwords of the evaluation's servers anew. */
+const withoutSecrets = (objects: KubernetesObject[]): string =>
+  JSON.stringify(objects, null, 1).replace(/\b[0-9a-zA-Z]{40}\b|\b[0-9a-f]{64}\b/g, 'generated');
