@@ -14,8 +14,9 @@ const common = {
 
 export default defineConfig({
   test: {
-    // Most of what tests of systems do is wait: for expiry, for a scheduled minute, for a server to come back.
-    maxWorkers: 2,
+    // Tests mostly wait: for responses, for expiry, for a scheduled minute, for a server to come back. Two workers
+    // leave half of two cores idle.
+    maxWorkers: 3,
     projects: [
       {
         test: {
