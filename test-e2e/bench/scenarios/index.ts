@@ -17,6 +17,7 @@ import { presence } from './presence.ts';
 import { realms } from './realms.ts';
 import { register } from './register.ts';
 import { scheduled } from './scheduled.ts';
+import { search } from './search.ts';
 import { send } from './send.ts';
 import { slowTexts } from './slow-texts.ts';
 import { start } from './start.ts';
@@ -46,6 +47,7 @@ export const scenarios: readonly Scenario[] = [
   subscribe,
   presence,
   messages,
+  search,
   instances,
   start,
 ];

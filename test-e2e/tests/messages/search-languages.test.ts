@@ -1,5 +1,6 @@
 import { type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type SearchKey, searches, searchTexts } from '../../search-cases.ts';
 
 let realm: Realm;
 beforeAll(async () => {
@@ -10,127 +11,6 @@ beforeAll(async () => {
   });
 });
 
-const messages = {
-  en1: 'The deployments were finished, see app.log and the user-profile page',
-  en2: 'Error E1234 in foo_bar: getUserName() failed at https://example.com/status/page?id=42',
-  en3: 'My résumé mentions the naïve café',
-  en4: 'Release v2.10.3 runs on host-17.internal',
-  de1: 'Die Häuser in der Straße sind größer geworden',
-  de2: 'Wir prüfen den Übertragungsfehler morgen früh',
-  fr1: "L'été dernier, la crème brûlée était préférée à tout",
-  fr2: 'Le déploiement a échoué, où sont les œuvres ?',
-  es1: 'Mañana revisamos la configuración del corazón',
-  es2: '¿Quién rompió la compilación otra vez?',
-  ru1: 'Сервер сегодня не отвечает, ёлка горит',
-  ru2: 'ОШИБКА при запуске приложения',
-  ja1: '東京都庁で会議を開きます。サーバーが落ちました。',
-  ja2: 'ﾃｽﾄ環境のログを確認してください',
-  zh1: '我们明天在北京大学开会,讨论数据库迁移',
-  zh2: '服务器app.log文件太大了',
-  ko1: '서버가 응답하지 않습니다. 내일 회의에서 논의합시다',
-  ko2: '데이터베이스를 업그레이드했습니다',
-  ar1: 'الخادِمُ لا يستجيب، أرسل التقرير غدًا',
-  el1: 'Η Αθήνα είναι μεγάλη πόλη',
-  th1: 'เซิร์ฟเวอร์ล่มแล้วครับ',
-  vi1: 'Cuộc họp ngày mai bị hủy',
-} as const;
-type Key = keyof typeof messages;
-
-const found: [string, Key[]][] = [
-  // English
-  ['deployment', ['en1']],
-  ['DEPLOYMENTS finish', ['en1']],
-  ['app.log', ['en1', 'zh2']],
-  ['log', ['en1', 'zh2']],
-  ['app', ['en1', 'zh2']],
-  ['log.app', []],
-  ['user-profile', ['en1']],
-  ['profile', ['en1']],
-  ['"user-profile page"', ['en1']],
-  ['E1234', ['en2']],
-  ['e1234', ['en2']],
-  ['1234', ['en2']],
-  ['123', []],
-  ['foo_bar', ['en2']],
-  ['bar', ['en2']],
-  ['foo', ['en2']],
-  ['getUserName', ['en2']],
-  ['user', ['en1', 'en2']],
-  ['example.com', ['en2']],
-  ['status/page', ['en2']],
-  ['resume', ['en3']],
-  ['résumé', ['en3']],
-  ['naive cafe', ['en3']],
-  ['CAFÉ', ['en3']],
-  ['cafe\u0301', ['en3']],
-  ['v2.10.3', ['en4']],
-  ['10.3', ['en4']],
-  ['host-17', ['en4']],
-  ['internal', ['en4']],
-  // German
-  ['Häuser', ['de1']],
-  ['hauser', ['de1']],
-  ['STRASSE', ['de1']],
-  ['strasse grosser', ['de1']],
-  ['Straße', ['de1']],
-  ['übertragungsfehler', ['de2']],
-  ['prufen', ['de2']],
-  // French
-  ['ete', ['fr1']],
-  ["l'été", ['fr1']],
-  ['creme brulee', ['fr1']],
-  ['"crème brûlée"', ['fr1']],
-  ['deploiement', ['fr2']],
-  ['oeuvres', ['fr2']],
-  // Spanish
-  ['manana', ['es1']],
-  ['mañana corazon', ['es1']],
-  ['configuracion', ['es1']],
-  ['quien', ['es2']],
-  ['COMPILACIÓN', ['es2']],
-  // Russian
-  ['сервер', ['ru1']],
-  ['СЕРВЕР', ['ru1']],
-  ['елка', ['ru1']],
-  ['Ёлка', ['ru1']],
-  ['ошибка', ['ru2']],
-  ['сервер ошибка', []],
-  // Japanese
-  ['東京', ['ja1']],
-  ['京都', ['ja1']],
-  ['東京都庁', ['ja1']],
-  ['東', ['ja1']],
-  ['庁', ['ja1']],
-  ['サーバー', ['ja1']],
-  ['ｻｰﾊﾞｰ', ['ja1']],
-  ['テスト', ['ja2']],
-  ['会議 サーバー', ['ja1']],
-  ['東都', []],
-  // Chinese
-  ['北京', ['zh1']],
-  ['北京大学', ['zh1']],
-  ['大学', ['zh1']],
-  ['数据库 明天', ['zh1']],
-  ['服务器', ['zh2']],
-  ['服务器app.log', ['zh2']],
-  ['数据文件', []],
-  // Korean
-  ['서버', ['ko1']],
-  ['서버가', ['ko1']],
-  ['회의', ['ko1']],
-  ['데이터베이스', ['ko2']],
-  ['서버'.normalize('NFD'), ['ko1']],
-  // Arabic, Greek, Thai, Vietnamese
-  ['الخادم', ['ar1']],
-  ['ارسل', ['ar1']],
-  ['التقرير', ['ar1']],
-  ['αθηνα', ['el1']],
-  ['ΠΟΛΗ', ['el1']],
-  ['เซิร์ฟเวอร์', ['th1']],
-  ['cuoc hop', ['vi1']],
-  ['Hủy', ['vi1']],
-];
-
 const page = (search: string): Promise<Json> =>
   realm.member.ok('GET', '/messages', {
     anchor: 'newest',
@@ -140,15 +20,15 @@ const page = (search: string): Promise<Json> =>
   });
 
 describe('a search', () => {
-  const keys = new Map<number, Key>();
+  const keys = new Map<number, SearchKey>();
   beforeAll(async () => {
-    for (const key of Object.keys(messages) as Key[]) {
-      const form = { type: 'channel', to: 'general', topic: 'Besprechung', content: messages[key] };
+    for (const key of Object.keys(searchTexts) as SearchKey[]) {
+      const form = { type: 'channel', to: 'general', topic: 'Besprechung', content: searchTexts[key] };
       keys.set((await realm.owner.ok('POST', '/messages', form)).id, key);
     }
   });
 
-  test.each(found)('for %j finds %j', async (search, expected) => {
+  test.each(searches)('for %j finds %j', async (search, expected) => {
     const { messages: shown } = await page(search);
     expect(shown.map(({ id }: Json) => keys.get(id)).sort()).toEqual([...expected].sort());
     // What was found is marked.
