@@ -44,7 +44,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
     handleWrite(messageReadingOperations.updateFlags, async (context, { messages, op, flag }) => {
       const { actor, meta } = context;
       const name = checkedFlag(flag);
-      const reader = await readerOf(owner, reading, actor, meta);
+      const reader = readerOf(owner, reading, actor, meta);
       const wanted = [...new Set(messages)];
       const scope = await scopeOf(reader, [], wanted);
       const found = await select(database, scope, {
@@ -61,7 +61,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
 
     handleWrite(messageReadingOperations.updateFlagsForNarrow, async ({ actor, meta, write }, params) => {
       const name = checkedFlag(params.flag);
-      const reader = await readerOf(owner, reading, actor, meta);
+      const reader = readerOf(owner, reading, actor, meta);
       const terms = parseNarrow(params.narrow);
       const scope = await scopeOf(reader, terms);
       const page = await pageOf(reader, scope, {
@@ -101,7 +101,7 @@ export function flagHandlers(owner: Owner, reading: Reading): Handlers {
         { operator: 'channel', operand: stream_id, negated: false },
         { operator: 'topic', operand: topic, negated: false },
       ];
-      const reader = await readerOf(owner, reading, actor, meta);
+      const reader = readerOf(owner, reading, actor, meta);
       const scope = await scopeOf(reader, terms).catch(refusedAs(invalidChannelId));
       const [any] = await select(database, scope, { where: sql.fragment`true`, order: 'DESC', limit: 1 });
       if (any === undefined) throw badRequest(`No such topic '${topic_name}'`);

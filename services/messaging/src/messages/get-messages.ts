@@ -13,7 +13,6 @@ import {
 } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { type Handlers, handle, JsonPieces, type Owner, toJson } from '@natter/service-kit';
-import { channelCopies } from '../model/reading/channel-copy.ts';
 import { messageObjects } from '../model/reading/message-object.ts';
 import { parseNarrow, type Term } from '../model/reading/narrow/narrow.ts';
 import { pageOf, pageOfIds, select } from '../model/reading/page.ts';
@@ -37,7 +36,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
       const policy = await reading.policies.get(meta, false);
       const terms = parseNarrow(params.narrow);
       if (!actor) await refuseStrangers(reading, meta, terms);
-      const reader = await readerOf(owner, reading, actor, meta);
+      const reader = readerOf(owner, reading, actor, meta);
       const scope = await scopeOf(reader, terms, params.message_ids);
       const found = params.message_ids
         ? await byIds(reader, scope, params.message_ids, params)
@@ -51,7 +50,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
         unknown: await unknownOf(actor, meta, policy),
       };
       const pieces: Uint8Array[] = [];
-      const viewer = { realmId: meta.realmId, userId: actor?.userId ?? 0, channels: reader.channels, policy };
+      const viewer = { realmId: meta.realmId, userId: actor?.userId ?? 0, policy };
       const limit = params.message_ids ? requireWithinBytes : withinBytes;
       const take = (objects: readonly MessageObject[]): void => {
         const text = objects.map((object) => JSON.stringify(object)).join(',');
@@ -72,8 +71,7 @@ export function getMessagesHandlers(owner: Owner, reading: Reading): Handlers {
     handle(messageReadingOperations.getMessage, async ({ actor, meta }, params) => {
       const { content } = await reading.messages.readable(database, actor, meta, params.message_id);
       const policy = await reading.policies.get(meta, false);
-      const channels = await channelCopies(database, meta.realmId);
-      const viewer = { realmId: meta.realmId, userId: actor.userId, channels, policy };
+      const viewer = { realmId: meta.realmId, userId: actor.userId, policy };
       const [message] = await messageObjects(database, viewer, [params.message_id], {
         renderer: owner.renderer,
         applyMarkdown: params.apply_markdown,

@@ -14,7 +14,7 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
   const { database } = owner;
   return [
     handle(messageReadingOperations.matchNarrow, async ({ actor, meta }, { msg_ids, narrow }) => {
-      const reader = await readerOf(owner, reading, actor, meta);
+      const reader = readerOf(owner, reading, actor, meta);
       const scope = await scopeOf(reader, parseNarrow(narrow), msg_ids);
       const ids = await select(database, scope, {
         where: sql.fragment`m.id = ANY(${sql.array(msg_ids, 'int8')})`,
@@ -29,7 +29,7 @@ export function matchNarrowHandlers(owner: Owner, reading: Reading): Handlers {
         allowEmptyTopic: true,
         search: scope.search,
       };
-      const viewer = { realmId: meta.realmId, userId: actor.userId, channels: reader.channels, policy };
+      const viewer = { realmId: meta.realmId, userId: actor.userId, policy };
       const messages: MessageObject[] = [];
       await readPage(database, viewer, pageOfIds(ids), {
         shown,

@@ -3,7 +3,7 @@ import { sql } from '@natter/database';
 import { type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { invalidChannelId } from '../model/channel-access.ts';
-import { channelCopies } from '../model/reading/channel-copy.ts';
+import { channelCopy } from '../model/reading/channel-copy.ts';
 import type { Reading } from '../model/reading/reader.ts';
 import { isSeenBy } from '../model/subscription-periods.ts';
 
@@ -12,7 +12,7 @@ const topicRow = z.object({ name: z.string(), max_id: z.number() });
 export function topicHandlers({ database }: Owner, { access, policies }: Reading): Handlers {
   return [
     handle(messageReadingOperations.getTopics, async ({ actor, meta }, { stream_id, allow_empty_topic_name }) => {
-      const channel = (await channelCopies(database, meta.realmId)).find((one) => one.channel_id === stream_id);
+      const channel = await channelCopy(database, meta.realmId, stream_id);
       if (!actor) {
         const policy = await policies.get(meta, true);
         if (!policy.settings.enable_spectator_access) throw notLoggedIn();

@@ -3,8 +3,7 @@ import { type Database, type Executor, sql } from '@natter/database';
 import type { Context } from '@natter/service-kit';
 import { z } from 'zod';
 import type { MessageAccess } from '../message-access.ts';
-import { channelCopies } from '../reading/channel-copy.ts';
-import { accessible } from '../reading/scope.ts';
+import { accessible, readableBy } from '../reading/readable.ts';
 
 const fileRow = z.object({
   id: z.number(),
@@ -39,11 +38,11 @@ export async function visibleOf(
   const own = files.filter((file) => file.owner_id === actor?.userId).map((file) => file.id);
   const others = files.filter((file) => file.owner_id !== actor?.userId).map((file) => file.id);
   if (others.length === 0) return new Set(own);
-  const channels = await channelCopies(executor, meta.realmId, actor?.userId);
+  const readable = await readableBy(executor, meta, actor);
   const rows = await executor.any(sql.type(idRow)`
     SELECT DISTINCT am.attachment_id AS id FROM messaging.attachment_message am
     JOIN messaging.message m ON m.realm_id = am.realm_id AND m.id = am.message_id
-    WHERE am.realm_id = ${meta.realmId} AND am.attachment_id = ANY(${sql.array(others, 'int4')}) AND ${accessible({ actor, channels })}`);
+    WHERE am.realm_id = ${meta.realmId} AND am.attachment_id = ANY(${sql.array(others, 'int4')}) AND ${accessible(readable, actor)}`);
   return new Set([...own, ...rows.map((row) => row.id)]);
 }
 

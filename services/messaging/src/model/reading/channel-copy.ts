@@ -1,4 +1,4 @@
-import type { BodyOf, LogEvent } from '@natter/contracts';
+import { type BodyOf, type LogEvent, maxId } from '@natter/contracts';
 import { type Executor, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 
@@ -9,8 +9,6 @@ const channelCopyRow = z.object({
   is_web_public: z.boolean(),
   is_archived: z.boolean(),
   history_public: z.boolean(),
-  /** Whether the reader is subscribed; null if they never were. */
-  is_in: z.boolean().nullable(),
 });
 export type ChannelCopy = z.infer<typeof channelCopyRow>;
 
@@ -56,11 +54,29 @@ function changesOf(change: BodyOf<'stream/update'>): Partial<ChannelCopy> | unde
   }
 }
 
-/** All channels of a realm, with the reader's relation to each; 0 for a reader without an account. */
-export const channelCopies = (executor: Executor, realmId: number, userId = 0): Promise<ChannelCopy[]> =>
-  executor.any(sql.type(channelCopyRow)`
-    SELECT c.channel_id, c.name, c.is_private, c.is_web_public, c.is_archived, c.history_public, p.is_in
-    FROM messaging.channel c LEFT JOIN (
-      SELECT channel_id, bool_or(to_id IS NULL) AS is_in FROM messaging.subscription_period
-      WHERE realm_id = ${realmId} AND user_id = ${userId} GROUP BY channel_id) p USING (channel_id)
-    WHERE c.realm_id = ${realmId}`);
+const copyColumns = sql.fragment`c.channel_id, c.name, c.is_private, c.is_web_public, c.is_archived, c.history_public`;
+
+export async function channelCopy(
+  executor: Executor,
+  realmId: number,
+  channelId: number,
+): Promise<ChannelCopy | undefined> {
+  if (Math.abs(channelId) > maxId) return undefined;
+  return executor.maybeOne(sql.type(channelCopyRow)`
+    SELECT ${copyColumns} FROM messaging.channel c WHERE c.realm_id = ${realmId} AND c.channel_id = ${channelId}`);
+}
+
+/** The channel with a name, or with an id written as text. A channel in use precedes an archived one of the same name. */
+export function channelNamed(executor: Executor, realmId: number, name: string): Promise<ChannelCopy | undefined> {
+  const id = isId(name) ? Number(name) : 0;
+  return executor.maybeOne(sql.type(channelCopyRow)`
+    SELECT * FROM (
+      SELECT ${copyColumns}, CASE WHEN c.is_archived THEN 1 ELSE 0 END AS rank
+      FROM messaging.channel c WHERE c.realm_id = ${realmId} AND lower(c.name) = lower(${name})
+      UNION ALL
+      SELECT ${copyColumns}, 2 FROM messaging.channel c WHERE c.realm_id = ${realmId} AND c.channel_id = ${id}) found
+    ORDER BY rank, channel_id LIMIT 1`);
+}
+
+/** Without leading zeros, as an id is written. */
+const isId = (text: string): boolean => /^[1-9]\d{0,9}$/.test(text) && Number(text) <= maxId;

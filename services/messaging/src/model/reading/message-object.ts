@@ -15,7 +15,6 @@ import { linkifiers } from '../linkifiers.ts';
 import { type Person, peopleAmong } from '../people.ts';
 import { hasFlag, isAlerted, isRead, wasReceived } from '../read-state.ts';
 import { recipientIdOf } from '../recipient-id.ts';
-import type { ChannelCopy } from './channel-copy.ts';
 import { highlightFor } from './highlight.ts';
 import { extrasOf, messageExtras } from './message-extras.ts';
 import type { Search } from './narrow/search-query.ts';
@@ -39,6 +38,7 @@ const fullRow = z.object({
   id: z.number(),
   sender_id: z.number(),
   channel_id: z.number().nullable(),
+  channel_name: z.string().nullable(),
   recipient_ids: z.array(z.number()).nullable(),
   topic: z.string(),
   content: z.string(),
@@ -74,13 +74,14 @@ export function partsOf(reader: ReaderId, messageIds: readonly number[], shown: 
 function rowsOf({ realmId, userId }: ReaderId, messageIds: readonly number[], shown: ShownAs) {
   const searched = shown.search ? sql.fragment`m.rendered_content` : sql.fragment`NULL::text`;
   return sql.type(fullRow)`
-    SELECT m.id, m.sender_id, m.channel_id, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
+    SELECT m.id, m.sender_id, m.channel_id, c.name AS channel_name, m.recipient_ids, m.topic, ${shown.applyMarkdown ? rendered : source}, m.client,
       extract(epoch FROM coalesce(m.stated_at, m.sent_at))::float8 AS sent, m.mentions_channel,
       ${isRead(userId)} AS is_read, ${hasFlag(userId, 'starred')} AS is_starred, ${hasFlag(userId, 'collapsed')} AS is_collapsed,
       coalesce(m.mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_mentioned,
       coalesce(m.topic_mentioned_ids @> ARRAY[${userId}]::int[], false) AS is_topic_mentioned,
       ${isAlerted(userId)} AS is_alerted, ${wasReceived(userId)} AS was_received, ${searched} AS searched
-    FROM messaging.message m WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`;
+    FROM messaging.message m LEFT JOIN messaging.channel c ON c.realm_id = m.realm_id AND c.channel_id = m.channel_id
+    WHERE m.realm_id = ${realmId} AND m.id = ANY(${sql.array([...messageIds], 'int8')}) ORDER BY m.id`;
 }
 
 /** `participants`: a query of the ids of those who sent or received the messages. */
@@ -103,7 +104,6 @@ export interface Viewer {
   realmId: number;
   /** 0 is a reader without an account. */
   userId: number;
-  channels: readonly ChannelCopy[];
   policy: RealmPolicy;
 }
 
@@ -127,7 +127,7 @@ export async function messageObjects(
 /** Message objects made of the results of `partsOf`. */
 export async function objectsOf(
   executor: Executor,
-  { realmId, userId, channels, policy }: Viewer,
+  { realmId, userId, policy }: Viewer,
   { rows, ...beside }: MessageParts,
   shown: ShownAs,
 ): Promise<MessageObject[]> {
@@ -156,7 +156,6 @@ export async function objectsOf(
   const topics = [...new Set(rows.flatMap(({ topic }) => (topic === '' ? [] : [topic])))];
   const linksOf = await shown.renderer.topicLinks({ realmId, userId }, topics, beside.linkifiers);
   const links = new Map(topics.map((topic, i) => [topic, linksOf[i] ?? []]));
-  const names = new Map(channels.map((channel) => [channel.channel_id, channel.name]));
   return rows.map((row): MessageObject => {
     const sender = people.get(row.sender_id);
     return {
@@ -173,7 +172,7 @@ export async function objectsOf(
       subject: topicOf(row, shown),
       timestamp: Math.floor(row.sent),
       topic_links: links.get(row.topic) ?? [],
-      ...recipientOf(row, names, people),
+      ...recipientOf(row, people),
       ...extras(row.id),
       flags: flagsOf(row),
       ...matches(row),
@@ -181,12 +180,12 @@ export async function objectsOf(
   });
 }
 
-function recipientOf(row: FullRow, names: ReadonlyMap<number, string>, people: ReadonlyMap<number, Person>) {
+function recipientOf(row: FullRow, people: ReadonlyMap<number, Person>) {
   if (row.channel_id !== null)
     return {
       type: 'stream' as const,
       stream_id: row.channel_id,
-      display_recipient: names.get(row.channel_id) ?? '',
+      display_recipient: row.channel_name ?? '',
       recipient_id: row.channel_id,
     };
   const participants = (row.recipient_ids ?? []).map((id) => ({

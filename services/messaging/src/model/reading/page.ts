@@ -2,9 +2,9 @@ import { badRequest } from '@natter/contracts';
 import { type Executor, plannedEachTime, readAtOnce, sql } from '@natter/database';
 import { z } from 'zod';
 import { isRead, unreadSource } from '../read-state.ts';
-import type { ChannelCopy } from './channel-copy.ts';
+import { isReceived, type Readable } from './readable.ts';
 import type { Reader } from './reader.ts';
-import { type Fragment, isReceived, ownChannels, type Scope } from './scope.ts';
+import type { Fragment, Scope } from './scope.ts';
 
 /** Larger than the id of any message: the anchor of "newest". */
 export const largerThanAnyId = 10_000_000_000_000_000;
@@ -41,7 +41,7 @@ export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): 
   const beside = await idsOfEach(executor, {
     before:
       !isOldest &&
-      idsBeside(reader, scope, { where: sql.fragment`m.id < ${anchor}`, order: 'DESC', limit: wanted.before }),
+      (await idsBeside(reader, scope, { where: sql.fragment`m.id < ${anchor}`, order: 'DESC', limit: wanted.before })),
     at:
       !isOldest &&
       !isNewest &&
@@ -49,7 +49,7 @@ export async function pageOf(reader: Reader, scope: Scope, wanted: PageWanted): 
       idsWhere(scope, { where: sql.fragment`m.id = ${anchor}`, order: 'ASC', limit: 1 }),
     after:
       !isNewest &&
-      idsBeside(reader, scope, { where: sql.fragment`m.id > ${anchor}`, order: 'ASC', limit: wanted.after }),
+      (await idsBeside(reader, scope, { where: sql.fragment`m.id > ${anchor}`, order: 'ASC', limit: wanted.after })),
   });
   const { before = [], at = [], after = [] } = beside;
   return {
@@ -132,7 +132,7 @@ async function firstSince(reader: Reader, scope: Scope, seconds: number): Promis
     if (!found || found.sent >= seconds) late = middle;
     else early = found.id + 1;
   }
-  const query = idsBeside(reader, scope, { where: sql.fragment`m.id >= ${early}`, order: 'ASC', limit: 1 });
+  const query = await idsBeside(reader, scope, { where: sql.fragment`m.id >= ${early}`, order: 'ASC', limit: 1 });
   return query && (await executor.maybeOne(query))?.id;
 }
 
@@ -145,25 +145,21 @@ async function firstUnread({ executor, meta, actor }: Reader, scope: Scope): Pro
 }
 
 /** Undefined if nothing is wanted. */
-function idsBeside(reader: Reader, scope: Scope, selection: Selection): IdQuery | undefined {
+async function idsBeside(reader: Reader, scope: Scope, selection: Selection): Promise<IdQuery | undefined> {
   const { where, order, limit } = selection;
   const { meta, actor } = reader;
   if (limit === 0) return undefined;
   if (!scope.isFeed || !actor) return idsWhere(scope, selection);
   const direction = order === 'ASC' ? sql.fragment`ASC` : sql.fragment`DESC`;
-  const { whole, received } = ownChannels(reader.channels, actor);
   // Messages moved to channels that the reader never was in are found through the channel, not through the feed.
-  const known = received.filter((channel) => channel.is_in !== null);
-  const ofChannels = (channels: readonly ChannelCopy[], condition: Fragment): Fragment => sql.fragment`
-    SELECT f.id FROM unnest(${sql.array(
-      channels.map((channel) => channel.channel_id),
-      'int4',
-    )}) p (channel_id), LATERAL (SELECT m.id FROM messaging.message m
+  const readable = await reader.readable();
+  const ofChannels = (ids: Readable['whole'], condition: Fragment): Fragment => sql.fragment`
+    SELECT f.id FROM unnest(${ids}) p (channel_id), LATERAL (SELECT m.id FROM messaging.message m
       WHERE m.channel_id = p.channel_id AND ${all(scope.narrowing)} AND ${condition} AND ${where} ORDER BY m.id ${direction} LIMIT ${limit}) f`;
   return sql.type(idRow)`
     SELECT ${plan(scope)} m.id FROM (
-      ${ofChannels(whole, sql.fragment`true`)}
-      UNION ALL ${ofChannels(known, isReceived(reader.channels, actor))}
+      ${ofChannels(readable.whole, sql.fragment`true`)}
+      UNION ALL ${ofChannels(readable.received, isReceived(readable, actor))}
       UNION ALL (SELECT d.message_id AS id FROM messaging.direct_message d JOIN messaging.message m ON m.realm_id = d.realm_id AND m.id = d.message_id
         WHERE d.realm_id = ${meta.realmId} AND d.user_id = ${actor.userId} AND ${all(scope.narrowing)} AND ${where} ORDER BY d.message_id ${direction} LIMIT ${limit})
     ) m ORDER BY m.id ${direction} LIMIT ${limit}`;

@@ -3,7 +3,7 @@ import type { Executor } from '@natter/database';
 import type { Owner, RealmPolicies, UserVisibility } from '@natter/service-kit';
 import type { ChannelAccess } from '../channel-access.ts';
 import type { MessageAccess } from '../message-access.ts';
-import { type ChannelCopy, channelCopies } from './channel-copy.ts';
+import { type Readable, readableBy } from './readable.ts';
 
 export interface Reading {
   access: ChannelAccess;
@@ -12,20 +12,23 @@ export interface Reading {
   userVisibility: UserVisibility;
 }
 
-/** A reader with one consistent view of the tables. */
-export async function readerOf(
+export function readerOf(
   { database }: Owner,
   { access, userVisibility, policies }: Pick<Reading, 'access' | 'userVisibility' | 'policies'>,
   actor: Actor | undefined,
   meta: RequestMeta,
-): Promise<Reader> {
+): Reader {
+  let readable: Promise<Readable> | undefined;
   return {
     executor: database,
     meta,
     actor,
     access,
     hidden: async () => (actor ? userVisibility.hiddenFrom(actor, meta, await policies.get(meta, false)) : new Set()),
-    channels: await channelCopies(database, meta.realmId, actor?.userId),
+    readable: () => {
+      readable ??= readableBy(database, meta, actor);
+      return readable;
+    },
   };
 }
 
@@ -37,5 +40,6 @@ export interface Reader {
   access: ChannelAccess;
   /** Users whom the reader may not see. */
   hidden: () => Promise<ReadonlySet<number>>;
-  channels: readonly ChannelCopy[];
+  /** Read once, when it is first needed. */
+  readable: () => Promise<Readable>;
 }

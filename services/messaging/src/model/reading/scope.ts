@@ -1,12 +1,13 @@
-import { type Actor, notLoggedIn, refusedAs, roles } from '@natter/contracts';
+import { notLoggedIn, refusedAs, roles } from '@natter/contracts';
 import { sql } from '@natter/database';
 import { z } from 'zod';
 import { findPeople, findPeopleByEmail } from '../people.ts';
 import { hasFlag, isAlerted, isMentioned, isRead } from '../read-state.ts';
 import { isSeenBy } from '../subscription-periods.ts';
-import type { ChannelCopy } from './channel-copy.ts';
+import { type ChannelCopy, channelCopy, channelNamed } from './channel-copy.ts';
 import { badNarrow, type Term } from './narrow/narrow.ts';
 import { allOf, type Search } from './narrow/search-query.ts';
+import { accessible, isIn, mine } from './readable.ts';
 import type { Reader } from './reader.ts';
 import { searchCondition } from './search-condition.ts';
 import { inConversation } from './with-message.ts';
@@ -44,7 +45,7 @@ export async function scopeOf(reader: Reader, given: readonly Term[], among?: re
   const narrowing = [...conditions];
   // If a narrow is limited to a channel.
   const [named] = [...channels].filter(([term]) => !term.negated).map(([, channel]) => channel);
-  conditions.push(among && !named ? await accessibleAmong(reader, among) : accessOf(reader, named, terms));
+  conditions.push(among && !named ? await accessibleAmong(reader, among) : await accessOf(reader, named, terms));
   const isNarrow = terms.some((term) => !term.negated && !['in', 'near', 'channels'].includes(term.operator));
   return {
     conditions,
@@ -60,7 +61,11 @@ const isPublicTerm = (term: Term): boolean => term.operator === 'channels' && !t
 /** A channel that a narrow includes or excludes; one that the reader may not read is treated as nonexistent. */
 async function readableChannel(reader: Reader, operand: string | number): Promise<ChannelCopy> {
   const unknown = () => badNarrow(`unknown channel ${String(operand)}`);
-  const channel = find(reader.channels, operand);
+  const { executor, meta } = reader;
+  const channel =
+    typeof operand === 'number'
+      ? await channelCopy(executor, meta.realmId, operand)
+      : await channelNamed(executor, meta.realmId, operand);
   if (!channel) throw unknown();
   if (channel.is_web_public) return channel;
   if (!reader.actor) throw unknown();
@@ -68,113 +73,51 @@ async function readableChannel(reader: Reader, operand: string | number): Promis
   return channel;
 }
 
-const find = (channels: readonly ChannelCopy[], operand: string | number): ChannelCopy | undefined =>
-  channels.find((channel) =>
-    typeof operand === 'number'
-      ? channel.channel_id === operand
-      : !channel.is_archived && channel.name.toLowerCase() === operand.toLowerCase(),
-  ) ??
-  channels.find((channel) =>
-    typeof operand === 'string'
-      ? channel.name.toLowerCase() === operand.toLowerCase() || String(channel.channel_id) === operand
-      : false,
-  );
-
 /** The access condition for the channels that a narrow names. */
-function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonly Term[]): Fragment {
+async function accessOf(reader: Reader, named: ChannelCopy | undefined, terms: readonly Term[]): Promise<Fragment> {
   const { actor } = reader;
-  if (!actor) return openToTheWeb(reader.channels);
-  if (named) {
+  if (actor && named) {
     const isOpen = !named.is_private || named.history_public;
     return isOpen
       ? sql.fragment`m.channel_id = ${named.channel_id}`
       : sql.fragment`m.channel_id = ${named.channel_id} AND ${isSeenBy(actor.userId)}`;
   }
+  // Without an account, `readableChannel` accepts web-public channels only.
+  if (named) return sql.fragment`m.channel_id = ${named.channel_id}`;
+  const readable = await reader.readable();
   const wanted = terms.filter(isPublicTerm).map((term) => term.operand);
-  if (wanted.length > 0 && actor.role !== roles.guest)
-    return sql.fragment`m.channel_id = ANY(${idsOf(reader.channels.filter((channel) => !channel.is_private))})`;
-  if (wanted.includes('web-public')) return openToTheWeb(reader.channels);
-  return mine(reader, actor);
+  const isOpen = actor?.role === roles.guest ? wanted.includes('web-public') : wanted.length > 0;
+  return !actor || isOpen ? readable.isOpen : mine(readable, actor);
 }
 
-const openToTheWeb = (channels: readonly ChannelCopy[]): Fragment =>
-  sql.fragment`coalesce(m.channel_id = ANY(${idsOf(channels.filter((channel) => channel.is_web_public))}), false)`;
-
-/** All messages that may be read: the user's own, and those open to all users of the realm. */
-export function accessible(reader: Pick<Reader, 'actor' | 'channels'>): Fragment {
-  const { actor, channels } = reader;
-  if (!actor) return openToTheWeb(channels);
-  const open = channels.filter(
-    (channel) => channel.is_web_public || (!channel.is_private && actor.role !== roles.guest),
-  );
-  return sql.fragment`(m.channel_id = ANY(${idsOf(open)}) OR ${mine(reader, actor)})`;
-}
-
-const channelIdRow = z.object({ channel_id: z.number() });
+const channelRow = z.object({ channel_id: z.number(), history_public: z.boolean() });
 
 /** Like `accessible`, plus channels that only a group permission opens: checked for the channels of these messages. */
 async function accessibleAmong(reader: Reader, messageIds: readonly number[]): Promise<Fragment> {
-  const { executor, meta, actor, channels, access } = reader;
-  const shut = channels.filter((channel) => channel.is_private && channel.is_in !== true);
-  if (!actor || shut.length === 0) return accessible(reader);
-  const rows = await executor.any(sql.type(channelIdRow)`
-    SELECT DISTINCT channel_id FROM messaging.message
-    WHERE realm_id = ${meta.realmId} AND id = ANY(${sql.array([...messageIds], 'int8')}) AND channel_id = ANY(${idsOf(shut)})`);
-  const opened = new Set<number>();
-  for (const { channel_id } of rows)
-    await access.readable(actor, meta, channel_id).then(
-      () => opened.add(channel_id),
+  const { executor, meta, actor, access } = reader;
+  const all = accessible(await reader.readable(), actor);
+  if (!actor) return all;
+  const shut = await executor.any(sql.type(channelRow)`
+    SELECT c.channel_id, c.history_public FROM (SELECT DISTINCT channel_id FROM messaging.message
+      WHERE realm_id = ${meta.realmId} AND id = ANY(${sql.array([...messageIds], 'int8')})) named
+    JOIN messaging.channel c ON c.realm_id = ${meta.realmId} AND c.channel_id = named.channel_id
+    WHERE c.is_private AND NOT EXISTS (SELECT FROM messaging.subscription_period p
+      WHERE p.realm_id = ${meta.realmId} AND p.user_id = ${actor.userId} AND p.channel_id = c.channel_id AND p.to_id IS NULL)`);
+  const opened: typeof shut = [];
+  for (const channel of shut)
+    await access.readable(actor, meta, channel.channel_id).then(
+      () => opened.push(channel),
       () => undefined,
     );
-  if (opened.size === 0) return accessible(reader);
-  const those = shut.filter((channel) => opened.has(channel.channel_id));
-  return sql.fragment`(${accessible(reader)} OR m.channel_id = ANY(${idsOf(those.filter((one) => one.history_public))})
-    OR (m.channel_id = ANY(${idsOf(those)}) AND ${isSeenBy(actor.userId)}))`;
+  if (opened.length === 0) return all;
+  const idsOf = (channels: typeof shut) =>
+    sql.array(
+      channels.map((channel) => channel.channel_id),
+      'int4',
+    );
+  return sql.fragment`(${all} OR m.channel_id = ANY(${idsOf(opened.filter((one) => one.history_public))})
+    OR (m.channel_id = ANY(${idsOf(opened)}) AND ${isSeenBy(actor.userId)}))`;
 }
-
-const idsOf = (channels: readonly ChannelCopy[]) =>
-  sql.array(
-    channels.map((channel) => channel.channel_id),
-    'int4',
-  );
-
-const isOpenTo = (actor: Actor, channel: ChannelCopy): boolean =>
-  actor.role === roles.guest ? channel.is_web_public : !channel.is_private;
-
-/**
- * Channels in which the reader may read every message, and those in which they may read received messages only:
- * subscribed ones with a protected history, and others that are still open to them, or to which received messages were
- * moved.
- */
-export function ownChannels(channels: readonly ChannelCopy[], actor: Actor) {
-  const whole = channels.filter((channel) => channel.is_in === true && channel.history_public);
-  const received = channels.filter(
-    (channel) => !whole.includes(channel) && (channel.is_in === true || isOpenTo(actor, channel)),
-  );
-  return { whole, received };
-}
-
-/**
- * Received messages that may still be read: direct messages, messages of subscribed channels, and of public channels
- * that the reader was in. In open channels also messages that the reader flagged or that mention them (bots are
- * notified of mentions without a subscription).
- */
-function mine({ channels }: Pick<Reader, 'channels'>, actor: Actor): Fragment {
-  const { whole, received } = ownChannels(channels, actor);
-  return sql.fragment`(m.channel_id = ANY(${idsOf(whole)})
-    OR (m.channel_id = ANY(${idsOf(received)}) AND ${isReceived(channels, actor)})
-    OR (m.channel_id IS NULL AND EXISTS (SELECT FROM messaging.direct_message dm
-      WHERE dm.realm_id = m.realm_id AND dm.user_id = ${actor.userId} AND dm.message_id = m.id)))`;
-}
-
-/**
- * For a message in a partly readable channel: whether the reader received it, or the channel is open and the message
- * mentions or is flagged by them.
- */
-export const isReceived = (channels: readonly ChannelCopy[], actor: Actor): Fragment =>
-  sql.fragment`(${isSeenBy(actor.userId)} OR (m.channel_id = ANY(${idsOf(channels.filter((channel) => isOpenTo(actor, channel)))})
-    AND (coalesce(m.mentioned_ids @> ARRAY[${actor.userId}]::int[], false)
-      OR EXISTS (SELECT FROM messaging.flag mf WHERE mf.realm_id = m.realm_id AND mf.user_id = ${actor.userId} AND mf.message_id = m.id))))`;
 
 async function conditionOf(
   reader: Reader,
@@ -190,12 +133,8 @@ async function conditionOf(
   switch (term.operator) {
     case 'channel':
       return sql.fragment`m.channel_id = ${channels.get(term)?.channel_id ?? 0}`;
-    case 'channels': {
-      const ids = reader.channels
-        .filter((channel) => (term.operand === 'public' ? !channel.is_private : channel.is_web_public))
-        .map((channel) => channel.channel_id);
-      return sql.fragment`m.channel_id = ANY(${sql.array(ids, 'int4')})`;
-    }
+    case 'channels':
+      return isIn(reader.executor, reader.meta.realmId, term.operand === 'public' ? 'public' : 'web-public');
     case 'topic':
       return sql.fragment`(m.channel_id IS NOT NULL AND lower(m.topic) = lower(${term.operand}))`;
     case 'sender': {

@@ -1,6 +1,7 @@
 import { sql } from '@natter/database';
 import { z } from 'zod';
 import { createMessageAccess } from '../message-access.ts';
+import { channelCopy } from './channel-copy.ts';
 import { badNarrow, type Term } from './narrow/narrow.ts';
 import type { Reader } from './reader.ts';
 
@@ -38,7 +39,7 @@ async function placeOf(reader: Reader, messageId: number): Promise<Term[] | unde
           () => true,
           () => false,
         )
-    : reader.channels.some((channel) => channel.is_web_public && channel.channel_id === message?.channel_id);
+    : (await channelCopy(executor, meta.realmId, message?.channel_id ?? 0))?.is_web_public;
   if (!message || !isReadable) return undefined;
   return message.channel_id === null
     ? [{ operator: 'dm', operand: message.recipient_ids ?? [], negated: false }]
