@@ -77,8 +77,7 @@ export const lockFlags = (work: Work, userId: number): Promise<void> => lockFor(
 
 /**
  * Messages of channels that the user left are no longer unread: at most `limit`, the oldest ones. Returns how many were
- * unread. They are looked up by id: where many messages are new, Postgres may take the index of the channel for a short
- * one, and compare each unread message with each message of the channel.
+ * unread.
  */
 export async function readWhatIsLeft(
   work: Work,
@@ -89,7 +88,7 @@ export async function readWhatIsLeft(
   await lockFlags(work, userId);
   const rows = await work.any(sql.type(idRow)`
     SELECT m.id FROM ${unreadSource(work.realmId, userId)} m
-    WHERE m.channel_id + 0 = ANY(${sql.array([...channelIds], 'int4')}) AND NOT ${isRead(userId)} ORDER BY m.id LIMIT ${limit}`);
+    WHERE m.channel_id = ANY(${sql.array([...channelIds], 'int4')}) AND NOT ${isRead(userId)} ORDER BY m.id LIMIT ${limit}`);
   await markRead(
     work,
     userId,
@@ -101,7 +100,7 @@ export async function readWhatIsLeft(
 export async function readWhatIsMuted(work: Work, userId: number, mutedId: number): Promise<void> {
   await lockFlags(work, userId);
   const rows = await work.any(sql.type(idRow)`
-    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m WHERE m.sender_id + 0 = ${mutedId} AND NOT ${isRead(userId)} ORDER BY m.id`);
+    SELECT m.id FROM ${unreadSource(work.realmId, userId)} m WHERE m.sender_id = ${mutedId} AND NOT ${isRead(userId)} ORDER BY m.id`);
   await markRead(
     work,
     userId,
