@@ -45,6 +45,7 @@ async function changeEverything(): Promise<void> {
   await owner.deleteMessage({ message_id: fourth });
   await changeMarks(stream_id);
   await changeWriting(stream_id);
+  await changeSocial();
   await owner.updateChannel({ stream_id, new_name: 'renamed' });
 }
 
@@ -106,6 +107,19 @@ async function changeWriting(channelId: number): Promise<void> {
   await owner.updateChannel({ stream_id: channelId, topics_policy: 'allow_empty_topic' });
   await owner.updateUser({ user_id_or_email: String(readerId), role: 300 });
   await changeOrganization(channelId, group_id);
+}
+
+/** Statuses and muted people. */
+async function changeSocial(): Promise<void> {
+  const [owner, reader, other] = [clientOf('owner'), clientOf('member'), clientOf('member2')];
+  await other.updateOwnStatus({ status_text: 'In a meeting', emoji_name: 'calendar' });
+  await other.updateOwnStatus({ status_text: 'In another one' });
+  await owner.updateOwnStatus({ status_text: 'Away', emoji_name: 'bus' });
+  await owner.updateOwnStatus({ status_text: '', emoji_name: '' });
+  await reader.updateOwnStatus({ emoji_name: 'house' });
+  await reader.muteUser({ muted_user_id: system.people.owner.user_id });
+  await reader.muteUser({ muted_user_id: system.people.member2.user_id });
+  await reader.unmuteUser({ muted_user_id: system.people.owner.user_id });
 }
 
 /** Folders, permissions, settings and emoji. */

@@ -14,6 +14,7 @@ import { csrfToken } from './csrf.ts';
 import { goToLogin } from './login.ts';
 import { MessageActions } from './message-actions.ts';
 import { readOutbox, writeOutbox } from './outbox-store.ts';
+import { PresenceReporter } from './presence-reporter.ts';
 import { problemOf } from './problem.ts';
 import { randomId } from './random-id.ts';
 import { ReadMarker } from './read-marker.ts';
@@ -42,6 +43,7 @@ export class Session {
   readonly #followers = new Set<(event: ChatEvent) => void>();
   readonly writer: Writer;
   readonly #searches: SearchFollower;
+  readonly #presence: PresenceReporter;
   #sending: Promise<void> = Promise.resolve();
   #drawTimer: ReturnType<typeof setTimeout> | undefined;
   #caughtUpTimer: ReturnType<typeof setTimeout> | undefined;
@@ -58,7 +60,9 @@ export class Session {
     this.actions = new MessageActions(client, report);
     this.reading = new ReadMarker(client, (ids) => this.#dispatch({ type: 'read', ids }));
     const state = (): State => this.#state;
-    this.writer = new Writer(client, { state, dispatch: (action) => this.#dispatch(action) });
+    const store = { state, dispatch: (action: Action) => this.#dispatch(action) };
+    this.writer = new Writer(client, store);
+    this.#presence = new PresenceReporter(client, store);
     this.#searches = new SearchFollower(client, {
       state,
       narrow: () => this.shown?.narrow,
@@ -79,6 +83,7 @@ export class Session {
     session = new Session(client, feed);
     for (const one of readOutbox(session.state.model.ownId)) session.#resume(one);
     void session.#run();
+    session.#presence.start();
     return session;
   }
 

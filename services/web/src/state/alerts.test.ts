@@ -6,6 +6,7 @@ import { keyOf, topicPlace } from './place.ts';
 
 const reader = 7;
 const writer = 8;
+const silenced = 9;
 const [loud, quiet, busy] = [3, 4, 5];
 const channel = { name: 'x', color: '', isPrivate: false, isPinned: false, wildcardsNotify: null };
 const settings = { enable_desktop_notifications: true, wildcard_mentions_notify: true };
@@ -13,6 +14,7 @@ const settings = { enable_desktop_notifications: true, wildcard_mentions_notify:
 const modelWith = (changed: Record<string, boolean> = {}, policies: [number, string, number][] = []): Model =>
   ({
     ownId: reader,
+    muted: new Set([silenced]),
     channels: new Map([
       [loud, { ...channel, id: loud, isMuted: false, notifies: null }],
       [quiet, { ...channel, id: quiet, isMuted: true, notifies: null, wildcardsNotify: false }],
@@ -42,6 +44,7 @@ const muted = 1;
 
 test.each<[what: string, event: ChatEvent, model: Model, isTold: boolean]>([
   ['a direct message', direct, modelWith(), true],
+  ['a message of a muted person', inChannel(loud, ['mentioned'], silenced), modelWith(), false],
   ['a direct message, switched off', direct, modelWith({ enable_desktop_notifications: false }), false],
   ['a message in a channel', inChannel(loud), modelWith(), false],
   [

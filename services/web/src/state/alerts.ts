@@ -16,6 +16,8 @@ export function alertOf(model: Model, event: ChatEvent): Alert | undefined {
   if (event.type !== 'message') return undefined;
   const message = { ...event.message, flags: event.flags } as Message;
   if (message.sender_id === model.ownId || message.flags.includes('read')) return undefined;
+  // The flag may follow later.
+  if (model.muted.has(message.sender_id)) return undefined;
   const place = placeOf(message, model.ownId);
   if (!isWanted(model, message, place)) return undefined;
   const lists: Narrow[] = [place];

@@ -41,10 +41,16 @@ const model = {
   people,
   channels: new Map([channel(5, 'general'), channel(6, 'R>D')].map((one) => [one.id, one])),
   direct: new Map(),
+  muted: new Set(),
   writing: { groups: new Map(groups.map((one) => [one.id, one])) },
 } as unknown as Model;
 const around: Surroundings = { model, place: undefined, writers: new Set() };
 const labels = (query: string, given = around) => suggestMentions(query, false, given).map(({ label }) => label);
+
+test('muted people are not suggested', () => {
+  const silent = { ...around, model: { ...model, muted: new Set([0]) } };
+  expect([labels('max mus'), labels('max mus', silent)]).toEqual([['Max Muster'], []]);
+});
 
 test.each([
   ['Hello @ma', { kind: 'mention', query: 'ma', start: 6, isSilent: false }],

@@ -98,6 +98,12 @@ export interface Surroundings {
   writers: ReadonlySet<number>;
 }
 
+/** People by name to write to or to mention, without those whom the reader muted. */
+export const findPartners = (query: string, around: Surroundings, count = shown): Person[] =>
+  findPeople(query, around, count + around.model.muted.size)
+    .filter(({ id }) => !around.model.muted.has(id))
+    .slice(0, count);
+
 /** People by name: first those of the conversation, then those of recent direct messages. */
 export function findPeople(query: string, { model, place, writers }: Surroundings, count = shown): Person[] {
   const participants = new Set(place?.kind === 'direct' ? place.userIds : []);
@@ -131,7 +137,7 @@ const wildcards = ['all', 'everyone', 'channel', 'topic'];
 
 export function suggestMentions(query: string, isSilent: boolean, around: Surroundings): Suggestion[] {
   const sign = isSilent ? '@_' : '@';
-  const people = findPeople(query, around).map((person) => ({
+  const people = findPartners(query, around).map((person) => ({
     key: `person ${person.id}`,
     label: person.name,
     detail: person.isBot ? 'Bot' : '',

@@ -14,6 +14,7 @@ import {
 import { directPlace, keyOf, type Message, type Place, placeOf, topicPlace } from './place.ts';
 import { applyToRealm, type Realm, realmOf } from './realm.ts';
 import { applyToRules, type Rules, rulesOf } from './rules.ts';
+import { applyToSocial, type Social, socialOf, socialTypes } from './social.ts';
 import { applyToWriting } from './writing.ts';
 import { type Writing, writingOf, writingTypes } from './writing-snapshot.ts';
 
@@ -23,7 +24,7 @@ interface Unread {
 }
 
 /** The known state of the organisation: a register's answer, updated by events. */
-export interface Model {
+export interface Model extends Social {
   ownId: number;
   realmName: string;
   people: ReadonlyMap<number, Person>;
@@ -52,10 +53,12 @@ const commonTypes = [
   ...['realm', 'realm_user', 'realm_emoji', 'subscription', 'stream', 'user_topic', 'message', 'update_message'],
   ...['update_message_flags', 'delete_message'],
   ...writingTypes,
+  ...socialTypes,
 ];
 export const registerParams = {
   apply_markdown: true,
   client_gravatar: true,
+  slim_presence: true,
   event_types: [...commonTypes, 'channel_folder', 'reaction', 'submessage'],
   fetch_event_types: [...commonTypes, 'channel_folders', 'recent_private_conversations', 'starred_messages'],
   client_capabilities: {
@@ -65,6 +68,7 @@ export const registerParams = {
     empty_topic_name: true,
     user_settings_object: true,
     stream_typing_notifications: true,
+    simplified_presence_events: true,
   },
 };
 
@@ -117,6 +121,7 @@ export function modelOf(answer: Snapshot): Model {
     realm: realmOf(answer),
     marks: marksOf(answer),
     writing: writingOf(answer),
+    ...socialOf(answer),
   };
 }
 
@@ -144,8 +149,12 @@ function withPolicy(model: Model, place: Place, policy: number): Model {
   return { ...model, policies: new Map(model.policies).set(key, policy), followed };
 }
 
-export function isMuted(model: Pick<Model, 'channels' | 'policies'>, place: Place): boolean {
-  if (place.kind !== 'topic') return false;
+/** What decides whether a conversation is muted. */
+export type Muting = Pick<Model, 'channels' | 'policies' | 'muted'>;
+
+/** Also direct messages with nobody but a muted person. */
+export function isMuted(model: Muting, place: Place): boolean {
+  if (place.kind !== 'topic') return place.userIds.length === 1 && model.muted.has(place.userIds[0] ?? 0);
   const policy = policyOf(model, place);
   if (policy === topicPolicies.inherited) return model.channels.get(place.channelId)?.isMuted ?? false;
   return policy === topicPolicies.muted;
@@ -176,7 +185,7 @@ function dropUnread(model: Model, ids: readonly number[]): Model {
 
 /** Applies an event to the model. Unknown events change nothing. */
 export function applyToModel(model: Model, event: ChatEvent): Model {
-  const next = applyToPlaces(model, event);
+  const next = applyToSocial(applyToPlaces(model, event), event);
   const rules = applyToRules(model.rules, event, model.ownId);
   const marks = applyToMarks(model.marks, event);
   const writing = applyToWriting(model.writing, event);

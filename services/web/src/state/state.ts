@@ -3,6 +3,7 @@ import { bounded, type Focus } from './bounds.ts';
 import { applyToComposing, type Composing, type ComposingAction, noComposing, reduceComposing } from './edits.ts';
 import { applyToModel, isMuted, type Model, modelOf, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
+import { type PresenceAnswer, withPresences } from './social.ts';
 import {
   applyToViews,
   extendView,
@@ -42,6 +43,8 @@ export interface State extends Shown {
   failed: ReadonlyMap<string, string>;
   /** The reason why the last action had no effect. */
   notice: string | undefined;
+  /** Seconds by which the clock of the server is ahead of that of the browser. */
+  clockSkew: number;
 }
 
 export type Action =
@@ -65,7 +68,8 @@ export type Action =
   /** The server has a draft, or has it no longer: known before the event says so. */
   | { type: 'draft'; draft: Draft }
   | { type: 'saving draft'; draftId: number; text: string }
-  | { type: 'no draft'; draftId: number };
+  | { type: 'no draft'; draftId: number }
+  | { type: 'presences'; answer: PresenceAnswer; clockSkew: number };
 
 export const initialState = (snapshot: Snapshot): State => ({
   model: modelOf(snapshot),
@@ -76,6 +80,7 @@ export const initialState = (snapshot: Snapshot): State => ({
   composing: noComposing,
   failed: new Map(),
   notice: undefined,
+  clockSkew: 0,
 });
 
 /** The next state. Without effects: everything that the page shows is a function of the actions. */
@@ -127,6 +132,10 @@ export function reduce(state: State, action: Action): State {
       };
     case 'no draft':
       return { ...state, model: { ...state.model, writing: removeDraft(state.model.writing, action.draftId) } };
+    case 'presences': {
+      const model = { ...state.model, presence: withPresences(state.model.presence, action.answer) };
+      return { ...state, model, clockSkew: action.clockSkew };
+    }
     default:
       return arrivedIn({ ...state, outbox: outboxAfter(state.outbox, action) });
   }

@@ -3,9 +3,11 @@ import { useRef, useState } from 'react';
 import { onLogOut } from '../session/login.ts';
 import { openDialog } from './open-dialog.ts';
 import { useSelected } from './session-context.tsx';
+import { StatusEmoji } from './status.tsx';
 import { applyTheme, currentTheme, type Theme, themeNames, themes } from './theme.ts';
 
 const dialogs = [
+  ['status', 'Set a status'],
   ['drafts', 'Drafts and scheduled'],
   ['channels', 'Channels'],
   ['settings', 'Settings'],
@@ -14,6 +16,7 @@ const dialogs = [
 
 export function AccountMenu() {
   const name = useSelected(({ model }) => model.people.get(model.ownId)?.name ?? '');
+  const ownId = useSelected(({ model }) => model.ownId);
   const isGuest = useSelected(({ model }) => model.rules.isGuest);
   const [theme, setTheme] = useState(currentTheme);
   const form = useRef<HTMLFormElement>(null);
@@ -27,6 +30,7 @@ export function AccountMenu() {
       <Menu.Root modal={false}>
         <Menu.Trigger className="account" aria-label={`Account of ${name}`}>
           <span className="name">{name}</span>
+          <StatusEmoji userId={ownId} />
           <span aria-hidden="true">▾</span>
         </Menu.Trigger>
         <Menu.Content className="menu" align="start" sideOffset={4}>

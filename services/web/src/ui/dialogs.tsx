@@ -11,6 +11,7 @@ const Settings = lazy(() => loadPart(() => import('./settings-dialog.tsx')));
 const EmojiPicker = lazy(() => loadPart(() => import('./emoji-picker.tsx')));
 const History = lazy(() => loadPart(() => import('./history-dialog.tsx')));
 const Person = lazy(() => loadPart(() => import('./person-dialog.tsx')));
+const StatusDialog = lazy(() => loadPart(() => import('./status-dialog.tsx')));
 const Pictures = lazy(() => loadPart(() => import('./pictures-dialog.tsx')));
 const Delete = lazy(() => loadPart(() => import('./delete-dialog.tsx')));
 const Move = lazy(() => loadPart(() => import('./move-dialog.tsx')));
@@ -37,6 +38,7 @@ export function Dialogs() {
       {dialog.name === 'picture' && <Pictures messageId={dialog.messageId} nth={dialog.nth} />}
       {dialog.name === 'move' && <Move place={dialog.place} messageId={dialog.messageId} />}
       {dialog.name === 'person' && <Person userId={dialog.userId} />}
+      {dialog.name === 'status' && <StatusDialog draft={dialog.draft} />}
       {dialog.name === 'remind' && <Remind messageId={dialog.messageId} />}
       {dialog.name === 'schedule' && (
         <Schedule

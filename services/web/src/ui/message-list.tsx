@@ -3,8 +3,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { holds, keyOf, type Narrow } from '../state/place.ts';
 import type { View } from '../state/views.ts';
 import { focusMessage, useReading } from './editing.ts';
+import { HiddenRow } from './hidden-row.tsx';
 import { MessageRow, OutgoingRow } from './message-row.tsx';
-import { type Row, rowsOf } from './rows.ts';
+import { isRowOf, type Row, rowsOf } from './rows.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
 /** Further messages are loaded when fewer than this are left above or below. */
@@ -23,10 +24,12 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
   const messages = useSelected((state) => state.messages);
   const outbox = useSelected((state) => state.outbox);
   const ownId = useSelected((state) => state.model.ownId);
+  const muted = useSelected((state) => state.model.muted);
+  const [revealed, setRevealed] = useState<ReadonlySet<number>>(new Set());
   const rows = useMemo(() => {
     const own = outbox.filter(({ place }) => holds(narrow, { place, isMuted: false, flags: [] }));
-    return rowsOf({ view, messages, outbox: own, ownId });
-  }, [view, messages, outbox, narrow, ownId]);
+    return rowsOf({ view, messages, outbox: own, ownId, muted, revealed });
+  }, [view, messages, outbox, narrow, ownId, muted, revealed]);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
     count: rows.length,
@@ -71,6 +74,14 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
             >
               {row.outgoing ? (
                 <OutgoingRow row={row} outgoing={row.outgoing} />
+              ) : row.hidden.length > 0 ? (
+                <HiddenRow
+                  row={row}
+                  hasPlaces={!isPlace}
+                  isCurrent={id === reachable}
+                  onFocus={setCurrent}
+                  onReveal={() => setRevealed(new Set([...revealed, ...row.hidden]))}
+                />
               ) : (
                 <MessageRow
                   row={row}
@@ -115,7 +126,7 @@ function useCurrent(
   const [current, setCurrent] = useState(near);
   const [wanted, setWanted] = useState<number>();
   useEffect(() => setCurrent(near), [near]);
-  const indexOf = (id: number | undefined): number => rows.findIndex(({ message }) => message && message.id === id);
+  const indexOf = (id: number | undefined): number => rows.findIndex((row) => isRowOf(row, id));
   useEffect(() => {
     if (wanted !== undefined && focusMessage(wanted)) setWanted(undefined);
   });
@@ -167,7 +178,7 @@ function useAnchor(list: List, rows: readonly Row[], view: View, near: number | 
     const index =
       isFirst && near === undefined && !isByTime
         ? rows.findIndex(({ message }) => message !== undefined && !message.flags.includes('read'))
-        : rows.findIndex(({ message }) => message !== undefined && message.id === anchor);
+        : rows.findIndex((row) => isRowOf(row, anchor));
     shown.current = wanted;
     const align = anchor === near ? 'center' : 'start';
     const offset = (): number => list.getOffsetForIndex(index, align)?.[0] ?? 0;

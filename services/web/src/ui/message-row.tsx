@@ -13,6 +13,7 @@ import { Reactions } from './reactions.tsx';
 import { Rendered } from './rendered.tsx';
 import type { Row } from './rows.ts';
 import { useDirectory, useSelected, useSession } from './session-context.tsx';
+import { StatusEmoji } from './status.tsx';
 import { WidgetBox } from './widget-box.tsx';
 
 const dayFormat = new Intl.DateTimeFormat(dateLanguage(), { dateStyle: 'full' });
@@ -59,11 +60,7 @@ export const MessageRow = memo(function MessageRow(props: RowProps) {
       onFocus={() => onFocus(message.id)}
     >
       <Day row={row} />
-      {hasPlaces && row.isNewPlace && (
-        <Link {...linkTo(place)} className="place" style={{ borderColor: colorOf(model, place) }}>
-          {titleOf(model, place)}
-        </Link>
-      )}
+      {hasPlaces && row.isNewPlace && <PlaceLine place={place} />}
       <Body name={name} row={row} senderId={message.sender_id} ownId={model.ownId}>
         <Link
           {...linkTo(place, message.id)}
@@ -113,10 +110,20 @@ function Text({ message, match }: { message: Message; match: string | undefined 
   return widget ? <WidgetBox message={message} widget={widget} /> : <Rendered html={match ?? message.content} />;
 }
 
+/** Leads to the conversation of the messages below it. */
+export function PlaceLine({ place }: { place: Place }) {
+  const model = useDirectory();
+  return (
+    <Link {...linkTo(place)} className="place" style={{ borderColor: colorOf(model, place) }}>
+      {titleOf(model, place)}
+    </Link>
+  );
+}
+
 const colorOf = (model: Directory, place: Place): string =>
   place.kind === 'topic' ? (model.channels.get(place.channelId)?.color ?? '') : '';
 
-function Day({ row }: { row: Row }) {
+export function Day({ row }: { row: Row }) {
   return row.day ? (
     <h2 className="day">
       <span>{dayFormat.format(row.day)}</span>
@@ -143,6 +150,7 @@ function Body({ name, row, senderId, ownId, children }: BodyProps) {
           </span>
           <Link {...linkTo(place)} className="sender" title={`Write to ${name}`}>
             {name}
+            <StatusEmoji userId={senderId} />
           </Link>
         </>
       )}

@@ -1,18 +1,23 @@
-import { isMuted, type Model } from '../state/model.ts';
+import { isMuted, type Model, type Muting } from '../state/model.ts';
 import type { Narrow, Place } from '../state/place.ts';
 
 /** The names of people and channels. */
-export type Directory = Pick<Model, 'ownId' | 'people' | 'channels'>;
+export type Directory = Pick<Model, 'ownId' | 'people' | 'channels' | 'muted'>;
 
 export const personName = (model: Pick<Directory, 'people'>, id: number): string =>
   model.people.get(id)?.name ?? 'Unknown person';
+/** The name of a person beside what they wrote or did. */
+export const shownName = (model: Pick<Directory, 'people' | 'muted'>, id: number): string =>
+  model.muted.has(id) ? mutedName : personName(model, id);
+export const mutedName = 'Muted person';
 export const channelName = (model: Pick<Directory, 'channels'>, id: number): string =>
   model.channels.get(id)?.name ?? 'Unknown channel';
 export const topicName = (topic: string): string => (topic === '' ? 'general chat' : topic);
 
 export function peopleNames(model: Directory, ids: readonly number[]): string {
   if (ids.length === 1 && ids[0] === model.ownId) return 'Notes to yourself';
-  return ids.map((id) => personName(model, id)).join(', ');
+  // A conversation with one muted person is opened by their name.
+  return ids.map((id) => (ids.length === 1 ? personName : shownName)(model, id)).join(', ');
 }
 
 const titles = {
@@ -30,7 +35,7 @@ export function titleOf(model: Directory, narrow: Narrow): string {
   return narrow.kind === 'channel' ? channel : `${channel} › ${topicName(narrow.topic)}`;
 }
 
-type Counted = Pick<Model, 'unread' | 'channels' | 'policies'>;
+type Counted = Muting & Pick<Model, 'unread'>;
 
 /** Unread messages of the places that a filter chooses; those of muted places do not count. */
 export function countUnread(model: Counted, isChosen: (place: Place) => boolean): number {

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { findChannels, findPeople } from '../state/completion.ts';
+import { findChannels, findPartners } from '../state/completion.ts';
 import { directPlace, keyOf, type Narrow, topicPlace } from '../state/place.ts';
 import { topicRule } from '../state/writing.ts';
 import { ComboField } from './combo-field.tsx';
@@ -104,7 +104,7 @@ function ToPeople({ onGo }: ToProps) {
   const model = useSelected((state) => state.model);
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState<readonly number[]>([]);
-  const found = findPeople(query, { model, place: undefined, writers: noWriters }, 8 + chosen.length)
+  const found = findPartners(query, { model, place: undefined, writers: noWriters }, 8 + chosen.length)
     .filter(({ id }) => !chosen.includes(id))
     .slice(0, 8)
     .map(({ id, name, isBot }) => ({ key: String(id), label: name, detail: isBot ? 'Bot' : '', insert: name }));

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useSyncExternalStore } from 'react';
 import type { Emoji, Place } from '../state/place.ts';
+import type { Status } from '../state/social.ts';
 
 export type Dialog =
   | { name: 'drafts' | 'channels' | 'settings' | 'organization' | 'palette' | 'shortcuts' }
@@ -11,6 +12,8 @@ export type Dialog =
   /** `written` is how the emoji is named in a text. */
   | { name: 'emoji'; title: string; onChoose: (chosen: Emoji, written: string) => void }
   | { name: 'person'; userId: number }
+  /** `draft` is what was entered before an emoji was chosen. */
+  | { name: 'status'; draft?: Status }
   | { name: 'remind' | 'delete' | 'history'; messageId: number }
   /** `nth` counts the pictures of the message. */
   | { name: 'picture'; messageId: number; nth: number };

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import type { Model } from '../state/model.ts';
+import { isMuted, type Model } from '../state/model.ts';
 import { directPlace, keyOf, type Narrow, type Place } from '../state/place.ts';
 import { conversationsOf } from '../state/recent.ts';
 import type { State } from '../state/state.ts';
@@ -29,8 +29,10 @@ function targetsOf({ model, views, messages }: State): Target[] {
     ...(all ? conversationsOf(all, messages, model.ownId).map(({ place }) => place) : []),
     ...[...model.direct.values()].sort((a, b) => b.newest - a.newest).map(({ place }) => place),
     ...(loaded as Place[]),
-  ];
-  const isActive = new Set([...model.people.values()].filter((one) => one.isActive).map(({ id }) => id));
+  ].filter((place) => place.kind === 'topic' || !isMuted(model, place));
+  const isActive = new Set(
+    [...model.people.values()].filter(({ id, isActive: isHere }) => isHere && !model.muted.has(id)).map(({ id }) => id),
+  );
   const pages: Target[] = [
     { key: 'inbox', label: 'Inbox', hint: 'View', go: (navigate) => navigate({ to: '/inbox' }) },
     ...(['all', 'feed', 'mentions', 'starred'] as const).map((kind) => targetOf(model, { kind }, 'View')),

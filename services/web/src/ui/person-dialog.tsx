@@ -2,17 +2,21 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { Model } from '../state/model.ts';
 import { directPlace } from '../state/place.ts';
-import { dateLanguage } from './dates.ts';
+import { lastSeenOf } from '../state/social.ts';
+import { dateLanguage, shortTime } from './dates.ts';
+import { EmojiGlyph } from './emoji.tsx';
 import { ownGroups } from './groups.ts';
 import { linkTo } from './links.ts';
 import { Modal } from './modal.tsx';
+import { MuteButton } from './muted-people.tsx';
 import { peopleNames, personName } from './names.ts';
-import { closeDialog } from './open-dialog.ts';
+import { closeDialog, openDialog } from './open-dialog.ts';
 import { Outcome } from './outcome.tsx';
 import { accountLink, fieldKinds, optionsOf, type ProfileField, peopleOf, webLink } from './profile-fields.ts';
 import { Rendered } from './rendered.tsx';
 import { roleName } from './roles.ts';
 import { useSelected, useSession } from './session-context.tsx';
+import { availabilityNames, PresenceDot, useAvailability } from './status.tsx';
 import { useTask } from './use-task.ts';
 
 type Client = ReturnType<typeof useSession>['client'];
@@ -45,6 +49,13 @@ export default function Person({ userId }: { userId: number }) {
         <button type="button" className="primary" onClick={write}>
           {userId === model.ownId ? 'Write to yourself' : 'Write a direct message'}
         </button>
+        {userId === model.ownId ? (
+          <button type="button" className="plain" onClick={() => openDialog({ name: 'status' })}>
+            Set a status
+          </button>
+        ) : (
+          <MuteButton userId={userId} />
+        )}
       </p>
     </Modal>
   );
@@ -52,9 +63,18 @@ export default function Person({ userId }: { userId: number }) {
 
 function Facts({ user, fields, model }: { user: User; fields: readonly ProfileField[]; model: Model }) {
   const address = user.delivery_email ?? (user.is_bot ? user.email : undefined);
+  const status = model.statuses.get(user.user_id);
   const groups = ownGroups(model).filter(({ members }) => members.has(user.user_id));
   return (
     <dl className="facts">
+      <Fact name="Status">
+        {status && (
+          <>
+            {status.emoji && <EmojiGlyph emoji={status.emoji} />} {status.text}
+          </>
+        )}
+      </Fact>
+      <Fact name="Presence">{!user.is_bot && user.is_active && <PresenceOf userId={user.user_id} />}</Fact>
       <Fact name="Role">{roleOf(user, model)}</Fact>
       <Fact name="Address">{address && <a href={`mailto:${address}`}>{address}</a>}</Fact>
       <Fact name="Local time">{localTime(user.timezone)}</Fact>
@@ -68,6 +88,25 @@ function Facts({ user, fields, model }: { user: User; fields: readonly ProfileFi
         );
       })}
     </dl>
+  );
+}
+
+function PresenceOf({ userId }: { userId: number }) {
+  const availability = useAvailability(userId);
+  const lastSeen = useSelected(({ model }) => lastSeenOf(model.presence, userId));
+  return (
+    <>
+      <PresenceDot userId={userId} />{' '}
+      {availability === 'offline' ? (
+        lastSeen === undefined ? (
+          'Not seen lately'
+        ) : (
+          `Last seen ${shortTime(lastSeen)}`
+        )
+      ) : (
+        <span aria-hidden="true">{availabilityNames[availability]}</span>
+      )}
+    </>
   );
 }
 

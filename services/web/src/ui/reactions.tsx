@@ -1,6 +1,6 @@
 import type { Emoji, Message } from '../state/place.ts';
 import { EmojiGlyph, emojiTitle } from './emoji.tsx';
-import { type Directory, personName } from './names.ts';
+import { type Directory, shownName } from './names.ts';
 import { useDirectory, useSession } from './session-context.tsx';
 
 interface Group {
@@ -25,7 +25,7 @@ const list = new Intl.ListFormat('en', { type: 'conjunction' });
 
 function namesOf(model: Directory, userIds: readonly number[]): string {
   const own = userIds.filter((id) => id === model.ownId).map(() => 'you');
-  const others = userIds.filter((id) => id !== model.ownId).map((id) => personName(model, id));
+  const others = userIds.filter((id) => id !== model.ownId).map((id) => shownName(model, id));
   const names = [...own, ...others];
   const more = names.length - shownNames;
   return list.format(more > 0 ? [...names.slice(0, shownNames), `${more} more`] : names);

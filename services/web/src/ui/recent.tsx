@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
-import type { Model } from '../state/model.ts';
+import { isMuted, type Model } from '../state/model.ts';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { type Conversation, conversationsOf } from '../state/recent.ts';
 import { dateLanguage } from './dates.ts';
 import { linkTo } from './links.ts';
-import { peopleNames, titleOf } from './names.ts';
+import { shownName, titleOf } from './names.ts';
 import { usePageTitle } from './page-title.ts';
 import { useSelected, useSession } from './session-context.tsx';
 
@@ -36,6 +36,7 @@ export function RecentPage() {
   );
   const found = conversations.filter(
     ({ place, key: one }) =>
+      !(place.kind === 'direct' && isMuted(model, place)) &&
       titleOf(model, place).toLowerCase().includes(filter.trim().toLowerCase()) &&
       (!isUnreadOnly || model.unread.has(one)),
   );
@@ -96,7 +97,7 @@ function Line({ model, conversation }: { model: Model; conversation: Conversatio
         <span className="senders">
           {senderIds
             .slice(0, shownSenders)
-            .map((id) => peopleNames(model, [id]).replace('Notes to yourself', 'you'))
+            .map((id) => (id === model.ownId ? 'you' : shownName(model, id)))
             .join(', ')}
           {more > 0 && ` and ${more} more`}
         </span>

@@ -1,4 +1,4 @@
-import { keyOf, type Message, placeOf } from '../state/place.ts';
+import { keyOf, type Message, type Place, placeOf } from '../state/place.ts';
 import type { Outgoing } from '../state/state.ts';
 import type { View } from '../state/views.ts';
 
@@ -13,7 +13,13 @@ export interface Row {
   isNewPlace: boolean;
   /** Whether the sender is named: not again for what follows within minutes. */
   isNamed: boolean;
+  /** Messages of muted people that this row stands for; `message` is the first of them. */
+  hidden: readonly number[];
 }
+
+/** Whether a row shows a message, or stands for it. */
+export const isRowOf = ({ message, hidden }: Row, id: number | undefined): boolean =>
+  message !== undefined && (message.id === id || (id !== undefined && hidden.includes(id)));
 
 const groupedSeconds = 10 * 60;
 
@@ -22,10 +28,13 @@ interface Listed {
   messages: ReadonlyMap<number, Message>;
   outbox: readonly Outgoing[];
   ownId: number;
+  muted: ReadonlySet<number>;
+  /** Messages of muted people that the reader wants to see nevertheless. */
+  revealed: ReadonlySet<number>;
 }
 
 /** The rows of a list: date lines, places and senders stand where they change. */
-export function rowsOf({ view, messages, outbox, ownId }: Listed): Row[] {
+export function rowsOf({ view, messages, outbox, ownId, muted, revealed }: Listed): Row[] {
   const rows: Row[] = [];
   let before: { day: string; place: string; senderId: number; at: number } | undefined;
   const add = (
@@ -38,14 +47,18 @@ export function rowsOf({ view, messages, outbox, ownId }: Listed): Row[] {
     const isNewPlace = before?.place !== now.place;
     const isNamed =
       isNewDay || isNewPlace || before?.senderId !== now.senderId || now.at - (before?.at ?? 0) > groupedSeconds;
-    rows.push({ ...row, day: isNewDay ? date : undefined, isNewPlace, isNamed });
+    rows.push({ ...row, day: isNewDay ? date : undefined, isNewPlace, isNamed, hidden: [] });
     before = { ...now, day };
   };
   for (const id of view.ids) {
     const message = messages.get(id);
     if (!message) continue;
-    const now = { place: keyOf(placeOf(message, ownId)), senderId: message.sender_id, at: message.timestamp };
+    const place = placeOf(message, ownId);
+    if (isOutOfSight(place, view, muted)) continue;
+    const isHidden = muted.has(message.sender_id) && !revealed.has(id);
+    const now = { place: keyOf(place), senderId: isHidden ? nobody : message.sender_id, at: message.timestamp };
     add(now, { key: String(id), message, outgoing: undefined });
+    if (isHidden) hideLast(rows);
   }
   if (view.hasNewest)
     for (const outgoing of outbox) {
@@ -53,4 +66,20 @@ export function rowsOf({ view, messages, outbox, ownId }: Listed): Row[] {
       add(now, { key: outgoing.id, message: undefined, outgoing });
     }
   return rows;
+}
+
+const nobody = -1;
+
+/** Direct messages with a muted person alone are seen in their own conversation only. */
+const isOutOfSight = (place: Place, { narrow }: View, muted: ReadonlySet<number>): boolean =>
+  place.kind === 'direct' && narrow.kind !== 'direct' && place.userIds.length === 1 && muted.has(place.userIds[0] ?? 0);
+
+/** Messages of muted people that follow each other are one row. */
+function hideLast(rows: Row[]): void {
+  const row = rows.pop();
+  const before = rows.at(-1);
+  if (!row?.message) return;
+  const continues = before && before.hidden.length > 0 && !row.day && !row.isNewPlace;
+  if (continues) rows[rows.length - 1] = { ...before, hidden: [...before.hidden, row.message.id] };
+  else rows.push({ ...row, hidden: [row.message.id] });
 }

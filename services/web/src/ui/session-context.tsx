@@ -22,5 +22,6 @@ export function useDirectory(): Directory {
   const ownId = useSelected(({ model }) => model.ownId);
   const people = useSelected(({ model }) => model.people);
   const channels = useSelected(({ model }) => model.channels);
-  return useMemo(() => ({ ownId, people, channels }), [ownId, people, channels]);
+  const muted = useSelected(({ model }) => model.muted);
+  return useMemo(() => ({ ownId, people, channels, muted }), [ownId, people, channels, muted]);
 }

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { dateLanguage, dateLanguages, setDateLanguage } from './dates.ts';
 import { Check, Field } from './field.tsx';
 import { Modal } from './modal.tsx';
+import { MutedPeople } from './muted-people.tsx';
 import { Outcome } from './outcome.tsx';
 import { Sections } from './sections.tsx';
 import { useSelected, useSession } from './session-context.tsx';
@@ -30,7 +31,12 @@ export default function Settings() {
         </>
       )}
       {section === 'Appearance' && <Appearance />}
-      {section === 'Notifications' && <Notifications />}
+      {section === 'Notifications' && (
+        <>
+          <Notifications />
+          <MutedPeople />
+        </>
+      )}
       {section === 'Access' && <Access />}
       {section === 'Bots' && <Bots />}
     </Modal>

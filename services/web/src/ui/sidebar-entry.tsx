@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { keyOf, type Narrow } from '../state/place.ts';
 import { linkTo } from './links.ts';
+import { PresenceDot, StatusEmoji } from './status.tsx';
 
 interface EntryProps {
   narrow: Narrow;
@@ -10,6 +11,8 @@ interface EntryProps {
   color?: string;
   /** Stands before the count, in small letters. */
   hint?: string;
+  /** Whose presence and status stand beside the label. */
+  userId?: number | undefined;
 }
 
 const isSameEntry = (a: EntryProps, b: EntryProps): boolean =>
@@ -17,7 +20,8 @@ const isSameEntry = (a: EntryProps, b: EntryProps): boolean =>
   a.label === b.label &&
   a.unread === b.unread &&
   a.color === b.color &&
-  a.hint === b.hint;
+  a.hint === b.hint &&
+  a.userId === b.userId;
 
 export const Entry = memo(function Entry(props: EntryProps) {
   return (
@@ -27,11 +31,12 @@ export const Entry = memo(function Entry(props: EntryProps) {
   );
 }, isSameEntry);
 
-export function EntryLink({ narrow, label, unread, color, hint }: EntryProps) {
+export function EntryLink({ narrow, label, unread, color, hint, userId }: EntryProps) {
   return (
     <Link {...linkTo(narrow)} className="entry" activeOptions={exactly} title={label}>
       {color !== undefined && <span className="hash" aria-hidden="true" style={{ background: color }} />}
-      <Label label={label} unread={unread} hint={hint} />
+      {userId !== undefined && <PresenceDot userId={userId} />}
+      <Label label={label} unread={unread} hint={hint} userId={userId} />
     </Link>
   );
 }
@@ -46,10 +51,18 @@ export function PageLink({ to, label, unread }: { to: '/inbox' | '/search'; labe
   );
 }
 
-function Label({ label, unread, hint }: { label: string; unread: number; hint?: string | undefined }) {
+interface LabelProps {
+  label: string;
+  unread: number;
+  hint?: string | undefined;
+  userId?: number | undefined;
+}
+
+function Label({ label, unread, hint, userId }: LabelProps) {
   return (
     <>
       <span className="label">{label}</span>
+      {userId !== undefined && <StatusEmoji userId={userId} />}
       {hint !== undefined && <span className="entry-hint"> {hint}</span>}
       {unread > 0 && (
         <span className="count">

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
 import { isMuted } from '../state/model.ts';
-import { directPlace, keyOf } from '../state/place.ts';
+import { directPlace, keyOf, type Place } from '../state/place.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { countUnread, peopleNames } from './names.ts';
+import { countUnread, type Directory, peopleNames } from './names.ts';
 import { useDirectory, useSelected } from './session-context.tsx';
 import { Channels } from './sidebar-channels.tsx';
 import { Entry, PageLink } from './sidebar-entry.tsx';
@@ -51,21 +51,36 @@ function useUnread(): { total: number; byChannel: ReadonlyMap<number, number> } 
   const unread = useSelected(({ model }) => model.unread);
   const channels = useSelected(({ model }) => model.channels);
   const policies = useSelected(({ model }) => model.policies);
+  const muted = useSelected(({ model }) => model.muted);
   return useMemo(() => {
-    const known = { unread, channels, policies };
+    const known = { unread, channels, policies, muted };
     const byChannel = new Map<number, number>();
     for (const { place, ids } of unread.values())
       if (place.kind === 'topic' && !isMuted(known, place))
         byChannel.set(place.channelId, (byChannel.get(place.channelId) ?? 0) + ids.size);
     return { total: countUnread(known, () => true), byChannel };
-  }, [unread, channels, policies]);
+  }, [unread, channels, policies, muted]);
+}
+
+/** The only other person of a conversation. */
+const soleOf = (place: Place): number | undefined =>
+  place.kind === 'direct' && place.userIds.length === 1 ? place.userIds[0] : undefined;
+
+/** The person whose presence is shown: not of the reader, and not of bots. */
+function personOf({ ownId, people }: Directory, place: Place): number | undefined {
+  const id = soleOf(place);
+  return id === undefined || id === ownId || people.get(id)?.isBot ? undefined : id;
 }
 
 function Direct() {
   const directory = useDirectory();
   const direct = useSelected(({ model }) => model.direct);
   const unread = useSelected(({ model }) => model.unread);
-  const recent = [...direct.values()].sort((a, b) => b.newest - a.newest).slice(0, shownConversations);
+  const muted = useSelected(({ model }) => model.muted);
+  const recent = [...direct.values()]
+    .filter(({ place }) => soleOf(place) === undefined || !muted.has(soleOf(place) ?? 0))
+    .sort((a, b) => b.newest - a.newest)
+    .slice(0, shownConversations);
   return (
     <>
       <ul>
@@ -76,6 +91,7 @@ function Direct() {
               narrow={place}
               label={peopleNames(directory, place.userIds)}
               unread={unread.get(keyOf(place))?.ids.size ?? 0}
+              userId={personOf(directory, place)}
             />
           ) : null,
         )}
@@ -100,7 +116,10 @@ function FoundPeople() {
   const directory = useDirectory();
   const [filter, setFilter] = useState('');
   const all = useMemo(
-    () => [...directory.people.values()].filter(({ isActive, isBot }) => isActive && !isBot).sort(byName),
+    () =>
+      [...directory.people.values()]
+        .filter(({ id, isActive, isBot }) => isActive && !isBot && !directory.muted.has(id))
+        .sort(byName),
     [directory],
   );
   const found = all.filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()));
@@ -117,7 +136,13 @@ function FoundPeople() {
         {found.slice(0, shownPeople).map(({ id }) => {
           const place = directPlace([id], directory.ownId);
           return place.kind === 'direct' ? (
-            <Entry key={id} narrow={place} label={peopleNames(directory, place.userIds)} unread={0} />
+            <Entry
+              key={id}
+              narrow={place}
+              label={peopleNames(directory, place.userIds)}
+              unread={0}
+              userId={personOf(directory, place)}
+            />
           ) : null;
         })}
       </ul>

@@ -8,7 +8,7 @@ const list = new Intl.ListFormat('en', { type: 'conjunction' });
 export function TypingLine({ placeKey }: { placeKey: string }) {
   const typing = useSelected((state) => state.composing.typing.get(placeKey));
   const model = useSelected((state) => state.model);
-  const names = (typing ?? []).map((id) => personName(model, id));
+  const names = (typing ?? []).filter((id) => !model.muted.has(id)).map((id) => personName(model, id));
   const text =
     names.length === 0
       ? ''

@@ -1,0 +1,44 @@
+import type { ChatEvent } from '@natter/client';
+import { expect, test } from 'vitest';
+import { applyToSocial, availabilityOf, socialOf, withPresences } from './social.ts';
+
+const now = 1_000_000;
+const answer = {
+  user_status: { '7': { status_text: 'Away', emoji_name: 'bus', emoji_code: '1f68c', reaction_type: 'unicode_emoji' } },
+  muted_users: [{ id: 9, timestamp: 1 }],
+  presences: { '7': { active_timestamp: now - 10, idle_timestamp: now - 10 } },
+  presence_last_update_id: 5,
+  server_presence_ping_interval_seconds: 60,
+  server_presence_offline_threshold_seconds: 200,
+};
+
+test('a change of a status leaves what it does not name, and an empty status is none', () => {
+  const changed = (change: object) =>
+    applyToSocial(socialOf(answer), { type: 'user_status', id: 1, user_id: 7, ...change } as ChatEvent).statuses.get(7);
+  const bus = { emoji_name: 'bus', emoji_code: '1f68c', reaction_type: 'unicode_emoji' };
+  expect(changed({ status_text: 'On the bus' })).toEqual({ text: 'On the bus', emoji: bus });
+  expect(changed({ emoji_name: '', emoji_code: '', reaction_type: '' })).toEqual({ text: 'Away', emoji: undefined });
+  expect(changed({ status_text: '', emoji_name: '', emoji_code: '', reaction_type: '' })).toBeUndefined();
+});
+
+test.each<[what: string, activeAgo: number, connectedAgo: number, expected: string]>([
+  ['active', 10, 10, 'active'],
+  ['connected without input', 300, 10, 'idle'],
+  ['gone', 300, 200, 'offline'],
+])('somebody who is %s is shown so', (_, activeAgo, connectedAgo, expected) => {
+  const { presence } = socialOf({
+    ...answer,
+    presences: { '7': { active_timestamp: now - activeAgo, idle_timestamp: now - connectedAgo } },
+  });
+  expect(availabilityOf(presence, 7, now)).toBe(expected);
+  expect(availabilityOf(presence, 8, now)).toBe('offline');
+});
+
+test('an answer that an event has overtaken makes nobody leave', () => {
+  const { presence } = socialOf(answer);
+  const late = withPresences(presence, {
+    updateId: 4,
+    presences: { '7': { active_timestamp: now - 900, idle_timestamp: now - 900 } },
+  });
+  expect([availabilityOf(late, 7, now), late.updateId]).toEqual(['active', 5]);
+});

@@ -1,0 +1,133 @@
+import type { ChatEvent } from '@natter/client';
+import type { Emoji } from './place.ts';
+
+export interface Status {
+  text: string;
+  emoji: Emoji | undefined;
+}
+
+/** Times in seconds, by the clock of the server. */
+interface Seen {
+  activeAt: number;
+  connectedAt: number;
+}
+
+/** Who is here, as far as the server has said. */
+export interface Presence {
+  people: ReadonlyMap<number, Seen>;
+  /** The last update that is known. */
+  updateId: number;
+  offlineAfterSeconds: number;
+  pingSeconds: number;
+}
+
+/** Other people as the reader sees them. */
+export interface Social {
+  statuses: ReadonlyMap<number, Status>;
+  /** The people whose messages the reader does not want to see. */
+  muted: ReadonlySet<number>;
+  presence: Presence;
+}
+
+type RawStatus = Partial<Record<'status_text' | 'emoji_name' | 'emoji_code' | 'reaction_type', string | undefined>>;
+type RawPresences = Readonly<Record<string, { active_timestamp: number; idle_timestamp: number }>>;
+interface RawSocial {
+  user_status: Record<string, RawStatus>;
+  muted_users: { id: number }[];
+  presences: RawPresences;
+  presence_last_update_id: number;
+  server_presence_ping_interval_seconds: number;
+  server_presence_offline_threshold_seconds: number;
+}
+
+/** The types of events, and of parts of the register's answer, that belong here. */
+export const socialTypes = ['presence', 'user_status', 'muted_users'];
+
+export function socialOf(answer: object): Social {
+  const raw = answer as RawSocial;
+  let statuses: Social['statuses'] = new Map();
+  for (const [id, status] of Object.entries(raw.user_status)) statuses = withStatus(statuses, Number(id), status);
+  return {
+    statuses,
+    muted: new Set(raw.muted_users.map(({ id }) => id)),
+    presence: {
+      people: seen(new Map(), raw.presences),
+      updateId: raw.presence_last_update_id,
+      offlineAfterSeconds: raw.server_presence_offline_threshold_seconds,
+      pingSeconds: raw.server_presence_ping_interval_seconds,
+    },
+  };
+}
+
+/** An absent field is unchanged, an empty one is cleared. */
+function withStatus(before: Social['statuses'], userId: number, change: RawStatus): Social['statuses'] {
+  const known = before.get(userId);
+  const name = change.emoji_name ?? known?.emoji?.emoji_name ?? '';
+  const emoji = {
+    emoji_name: name,
+    emoji_code: change.emoji_code ?? known?.emoji?.emoji_code ?? '',
+    reaction_type: (change.reaction_type ?? known?.emoji?.reaction_type ?? '') as Emoji['reaction_type'],
+  };
+  const status = { text: change.status_text ?? known?.text ?? '', emoji: name === '' ? undefined : emoji };
+  const statuses = new Map(before);
+  if (status.text === '' && !status.emoji) statuses.delete(userId);
+  else statuses.set(userId, status);
+  return statuses;
+}
+
+/** The latest times count: answers may overtake events. */
+function seen(before: Presence['people'], raw: RawPresences): Presence['people'] {
+  const people = new Map(before);
+  for (const [id, { active_timestamp, idle_timestamp }] of Object.entries(raw)) {
+    const known = people.get(Number(id));
+    people.set(Number(id), {
+      activeAt: Math.max(active_timestamp, known?.activeAt ?? 0),
+      connectedAt: Math.max(idle_timestamp, known?.connectedAt ?? 0),
+    });
+  }
+  return people;
+}
+
+export function applyToSocial<S extends Social>(social: S, event: ChatEvent): S {
+  switch (event.type) {
+    case 'muted_users':
+      return { ...social, muted: new Set(event.muted_users.map(({ id }) => id)) };
+    case 'user_status':
+      return { ...social, statuses: withStatus(social.statuses, event.user_id, event) };
+    case 'presence': {
+      const { presence } = social;
+      if (!('presences' in event)) return social;
+      return { ...social, presence: { ...presence, people: seen(presence.people, event.presences) } };
+    }
+    default:
+      return social;
+  }
+}
+
+/** The answer to a report of the reader's own presence. */
+export interface PresenceAnswer {
+  updateId: number;
+  presences: RawPresences;
+}
+
+export const withPresences = (presence: Presence, { updateId, presences }: PresenceAnswer): Presence => ({
+  ...presence,
+  updateId: Math.max(updateId, presence.updateId),
+  people: seen(presence.people, presences),
+});
+
+export type Availability = 'active' | 'idle' | 'offline';
+
+/** `now` in seconds, by the clock of the server. */
+export function availabilityOf({ people, offlineAfterSeconds }: Presence, userId: number, now: number): Availability {
+  const known = people.get(userId);
+  const isRecent = (at: number | undefined): boolean => at !== undefined && at > 0 && now - at < offlineAfterSeconds;
+  if (isRecent(known?.activeAt)) return 'active';
+  return isRecent(known?.connectedAt) ? 'idle' : 'offline';
+}
+
+/** When somebody was last here, in seconds; undefined if nobody knows. */
+export function lastSeenOf({ people }: Presence, userId: number): number | undefined {
+  const { activeAt = 0, connectedAt = 0 } = people.get(userId) ?? {};
+  return Math.max(activeAt, connectedAt) || undefined;
+}

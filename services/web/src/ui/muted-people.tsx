@@ -1,0 +1,56 @@
+import { personName } from './names.ts';
+import { Outcome } from './outcome.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+/** Hides the messages of a person, or shows them again. */
+export function MuteButton({ userId }: { userId: number }) {
+  const { client } = useSession();
+  const isMuted = useSelected(({ model }) => model.muted.has(userId));
+  const task = useTask();
+  const change = (): void => {
+    const call = isMuted ? client.unmuteUser : client.muteUser;
+    void task.run(() => call({ muted_user_id: userId }));
+  };
+  return (
+    <>
+      <button type="button" className="plain" disabled={task.isBusy} onClick={change}>
+        {isMuted ? 'Unmute' : 'Mute'}
+      </button>
+      {task.problem !== undefined && (
+        <span role="alert" className="alarm">
+          {task.problem}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The people whose messages the reader does not see. */
+export function MutedPeople() {
+  const { client } = useSession();
+  const model = useSelected((state) => state.model);
+  const task = useTask();
+  return (
+    <>
+      <h3>Muted people</h3>
+      {model.muted.size === 0 && <p className="faint">Nobody. A profile has a button to mute the person.</p>}
+      <ul className="cards" aria-label="Muted people">
+        {[...model.muted].map((id) => (
+          <li key={id} className="row">
+            <bdi>{personName(model, id)}</bdi>
+            <button
+              type="button"
+              className="plain"
+              disabled={task.isBusy}
+              onClick={() => void task.run(() => client.unmuteUser({ muted_user_id: id }), 'Unmuted.')}
+            >
+              Unmute<span className="hidden"> {personName(model, id)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Outcome task={task} />
+    </>
+  );
+}

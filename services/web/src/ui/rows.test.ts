@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { directPlace, type Message, type Narrow, topicPlace } from '../state/place.ts';
+import type { View } from '../state/views.ts';
+import { isRowOf, rowsOf } from './rows.ts';
+
+const reader = 7;
+const friend = 8;
+const silenced = 9;
+const at = 1_700_000_000;
+
+const inTopic = (id: number, sender_id: number): Message =>
+  ({ id, type: 'stream', stream_id: 3, subject: 'T', sender_id, timestamp: at + id, flags: [] }) as unknown as Message;
+const direct = (id: number, others: number[]): Message =>
+  ({
+    ...inTopic(id, silenced),
+    type: 'private',
+    display_recipient: [reader, ...others].map((one) => ({ id: one })),
+  }) as unknown as Message;
+
+function rows(narrow: Narrow, listed: readonly Message[], revealed: readonly number[] = []) {
+  const view = { narrow, ids: listed.map(({ id }) => id), hasNewest: true } as unknown as View;
+  const messages = new Map(listed.map((one) => [one.id, one]));
+  return rowsOf({ view, messages, outbox: [], ownId: reader, muted: new Set([silenced]), revealed: new Set(revealed) });
+}
+const topic = topicPlace(3, 'T');
+
+test('messages of muted people that follow each other are one row, which says how many they are', () => {
+  const listed = [inTopic(1, friend), inTopic(2, silenced), inTopic(3, silenced), inTopic(4, friend)];
+  const shown = rows(topic, listed);
+  expect(shown.map(({ message, hidden }) => [message?.id, hidden])).toEqual([
+    [1, []],
+    [2, [2, 3]],
+    [4, []],
+  ]);
+  expect(shown.map((row) => isRowOf(row, 3))).toEqual([false, true, false]);
+  expect(shown[2]?.isNamed).toBe(true);
+});
+
+test('messages of a muted person that the reader revealed are shown with their names', () => {
+  const shown = rows(topic, [inTopic(1, silenced), inTopic(2, silenced)], [1, 2]);
+  expect(shown.map(({ hidden, isNamed }) => [hidden, isNamed])).toEqual([
+    [[], true],
+    [[], false],
+  ]);
+});
+
+test('direct messages with a muted person alone appear in no other list', () => {
+  const listed = [direct(1, [silenced]), direct(2, [friend, silenced])];
+  expect(rows({ kind: 'feed' }, listed).map(({ hidden }) => hidden)).toEqual([[2]]);
+  const own = directPlace([silenced], reader);
+  expect(rows(own, [direct(1, [silenced])]).map(({ hidden }) => hidden)).toEqual([[1]]);
+});

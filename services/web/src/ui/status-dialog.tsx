@@ -1,0 +1,97 @@
+import { type FormEvent, useState } from 'react';
+import type { Emoji } from '../state/place.ts';
+import type { Status } from '../state/social.ts';
+import { EmojiGlyph } from './emoji.tsx';
+import { Field } from './field.tsx';
+import { Modal } from './modal.tsx';
+import { closeDialog, openDialog } from './open-dialog.ts';
+import { Outcome } from './outcome.tsx';
+import { useSelected, useSession } from './session-context.tsx';
+import { useTask } from './use-task.ts';
+
+const maxLength = 60;
+const unicode = (emoji_name: string, emoji_code: string): Emoji => ({
+  emoji_name,
+  emoji_code,
+  reaction_type: 'unicode_emoji',
+});
+const suggestions: readonly Status[] = [
+  { text: 'Busy', emoji: unicode('working_on_it', '1f6e0') },
+  { text: 'In a meeting', emoji: unicode('calendar', '1f4c5') },
+  { text: 'Commuting', emoji: unicode('bus', '1f68c') },
+  { text: 'Out sick', emoji: unicode('hurt', '1f915') },
+  { text: 'On vacation', emoji: unicode('palm_tree', '1f334') },
+  { text: 'Working remotely', emoji: unicode('house', '1f3e0') },
+];
+
+const paramsOf = ({ text, emoji }: Status) => ({
+  status_text: text.trim(),
+  emoji_name: emoji?.emoji_name ?? '',
+  emoji_code: emoji?.emoji_code ?? '',
+  reaction_type: emoji?.reaction_type ?? '',
+});
+
+const none: Status = { text: '', emoji: undefined };
+
+/** The reader's own status. `draft` is what was entered before an emoji was chosen. */
+export default function StatusDialog({ draft }: { draft: Status | undefined }) {
+  const { client } = useSession();
+  const known = useSelected(({ model }) => model.statuses.get(model.ownId)) ?? none;
+  const [status, setStatus] = useState(draft ?? known);
+  const task = useTask();
+  const save = (next: Status): void =>
+    void task.run(async () => {
+      await client.updateOwnStatus(paramsOf(next));
+      closeDialog();
+    });
+  // Another dialog takes the place of this one, which opens again with what was entered.
+  const chooseEmoji = (): void =>
+    openDialog({
+      name: 'emoji',
+      title: 'Emoji of your status',
+      onChoose: (emoji) => openDialog({ name: 'status', draft: { text: status.text, emoji } }),
+    });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    save(status);
+  };
+  return (
+    <Modal title="Set a status">
+      <form className="stack" onSubmit={submit}>
+        <div className="status-line">
+          <button type="button" className="plain" onClick={chooseEmoji}>
+            {status.emoji ? <EmojiGlyph emoji={status.emoji} /> : <span aria-hidden="true">☺</span>}
+            <span className="hidden">Choose an emoji</span>
+          </button>
+          <Field label="What others read beside your name">
+            <input
+              value={status.text}
+              maxLength={maxLength}
+              onChange={(event) => setStatus({ ...status, text: event.target.value })}
+            />
+          </Field>
+        </div>
+        <ul className="choices" aria-label="Suggestions">
+          {suggestions.map((one) => (
+            <li key={one.text}>
+              <button type="button" className="plain" onClick={() => setStatus(one)}>
+                {one.emoji && <EmojiGlyph emoji={one.emoji} />} {one.text}
+              </button>
+            </li>
+          ))}
+        </ul>
+        <p className="card-tools">
+          <button type="submit" className="primary" disabled={task.isBusy}>
+            Save the status
+          </button>
+          {(known.text !== '' || known.emoji) && (
+            <button type="button" className="plain" disabled={task.isBusy} onClick={() => save(none)}>
+              Clear the status
+            </button>
+          )}
+        </p>
+        <Outcome task={task} />
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,50 @@
+import { useSyncExternalStore } from 'react';
+import { type Availability, availabilityOf } from '../state/social.ts';
+import { EmojiGlyph } from './emoji.tsx';
+import { useSelected } from './session-context.tsx';
+
+const tickMs = 30_000;
+let seconds = Math.floor(Date.now() / 1_000);
+
+/** The presence of people fades without events. */
+function subscribeToClock(listener: () => void): () => void {
+  const timer = setInterval(() => {
+    seconds = Math.floor(Date.now() / 1_000);
+    listener();
+  }, tickMs);
+  return () => clearInterval(timer);
+}
+
+/** The time of the server in seconds, exact to half a minute. */
+export function useServerTime(): number {
+  const skew = useSelected(({ clockSkew }) => clockSkew);
+  return useSyncExternalStore(subscribeToClock, () => seconds) + skew;
+}
+
+export function useAvailability(userId: number): Availability {
+  const now = useServerTime();
+  return useSelected(({ model }) => availabilityOf(model.presence, userId, now));
+}
+
+export const availabilityNames = { active: 'Active', idle: 'Idle', offline: 'Offline' } as const;
+
+/** A dot that says whether a person is here. */
+export function PresenceDot({ userId }: { userId: number }) {
+  const availability = useAvailability(userId);
+  return (
+    <span className="dot" data-availability={availability} title={availabilityNames[availability]}>
+      {availability !== 'offline' && <span className="hidden">{availabilityNames[availability]}</span>}
+    </span>
+  );
+}
+
+/** The emoji of a person's status; its text is the title. */
+export function StatusEmoji({ userId }: { userId: number }) {
+  const status = useSelected(({ model }) => model.statuses.get(userId));
+  if (!status?.emoji) return null;
+  return (
+    <span className="status-emoji" title={status.text}>
+      <EmojiGlyph emoji={status.emoji} />
+    </span>
+  );
+}
