@@ -5,6 +5,7 @@ import { type ChatEvent, type Client, createClient, follow, type State as Snapsh
 import { type System, startSystem } from '@natter/local/system';
 import { modelOf, registerParams } from '@natter/web/model';
 import { directPlace, keyOf, type Message, type Narrow, placeOf, termsOf, topicPlace } from '@natter/web/place';
+import { SharedFeed } from '@natter/web/shared-feed';
 import { initialState, reduce, type State } from '@natter/web/state';
 import type { Page } from '@natter/web/views';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -156,12 +157,13 @@ async function changeOrganization(channelId: number, groupId: number): Promise<v
   await owner.removeRealmEmoji({ emoji_name: 'gone' });
 }
 
-test('the state after events is that of a fresh register', async () => {
+test('the state after events is that of a fresh register, also in a tab that joins later', async () => {
   const reader = clientOf('member');
   const feed = await follow(reader, registerParams);
-  let state = initialState(feed.state);
+  let state = initialState(modelOf(feed.state));
   const { outbox, views } = state;
   expect([outbox, views.size]).toEqual([[], 0]);
+  const leader = await openTab(reader);
   await changeEverything();
   const events = feed[Symbol.asyncIterator]();
   const applyUntil = async (isLast: (event: ChatEvent) => boolean): Promise<void> => {
@@ -186,7 +188,19 @@ test('the state after events is that of a fresh register', async () => {
   });
   await applyUntil((event) => event.type === 'message' && event.message.id === last.id);
   expect(state.model).toEqual(modelOf(fresh));
+  const follower = await openTab(reader);
+  expect([leader.isLeading, follower.isLeading]).toEqual([true, false]);
+  for (const tab of [leader, follower]) await expect.poll(() => tab.model).toEqual(modelOf(fresh));
+  for (const tab of [leader, follower]) tab.leave();
 });
+
+const openTab = (reader: Client): Promise<SharedFeed> =>
+  SharedFeed.start({
+    name: 'tabs of a reader',
+    open: (options) => follow(reader, registerParams, options),
+    isVisible: () => false,
+    onUnreachable: () => undefined,
+  });
 
 /** A page of the newest messages, as the web client loads it. */
 async function pageOf(reader: Client, narrow: Narrow): Promise<Page> {
@@ -230,7 +244,7 @@ test('loaded pages with events applied are those that are loaded again', async (
     directPlace([system.people.member2.user_id], system.people.member.user_id),
   ];
   const feed = await follow(reader, registerParams);
-  let state = initialState(feed.state);
+  let state = initialState(modelOf(feed.state));
   const pages = await Promise.all(all.map((narrow) => pageOf(reader, narrow)));
   for (const page of pages) state = reduce(state, { type: 'opened', page, anchor: undefined });
   await reader.addReaction({ message_id: a, emoji_name: 'tada' });
@@ -257,10 +271,10 @@ test('loaded pages with events applied are those that are loaded again', async (
   }
   const fresh = new Map<string, Page>();
   for (const narrow of all) fresh.set(keyOf(narrow), await pageOf(reader, narrow));
-  let loaded = initialState(feed.state);
+  let loaded = initialState(modelOf(feed.state));
   for (const page of fresh.values()) loaded = reduce(loaded, { type: 'opened', page, anchor: undefined });
   // Pages that were requested before the events came, and arrived after them.
-  let late = initialState(feed.state);
+  let late = initialState(modelOf(feed.state));
   for (const page of pages)
     late = reduce(late, { type: 'opened', page: { ...page, since: events }, anchor: undefined });
   for (const narrow of all) {

@@ -1,12 +1,4 @@
-import {
-  ApiError,
-  type ChatEvent,
-  type Client,
-  createClient,
-  type Feed,
-  follow,
-  type State as Snapshot,
-} from '@natter/client';
+import { ApiError, type ChatEvent, type Client, createClient, follow } from '@natter/client';
 import { registerParams } from '../state/model.ts';
 import { keyOf, type Message, type Narrow, type Place, placeOf, termsOf } from '../state/place.ts';
 import { type Action, initialState, type Outgoing, reduce, type State } from '../state/state.ts';
@@ -19,6 +11,8 @@ import { problemOf } from './problem.ts';
 import { randomId } from './random-id.ts';
 import { ReadMarker } from './read-marker.ts';
 import { SearchFollower } from './search-follower.ts';
+import { SharedFeed } from './shared-feed.ts';
+import { followPage, sharedName } from './tabs.ts';
 import { targetOf } from './target.ts';
 import { Writer } from './writer.ts';
 
@@ -30,13 +24,11 @@ const drawMs = 32;
 const hiddenDrawMs = 500;
 const caughtUpMs = 3_000;
 
-type SomeFeed = Feed & { readonly state: Snapshot };
-
 /** A signed-in person: the state on screen, and everything that sends or receives. */
 export class Session {
   #state: State;
   readonly #client: Client;
-  readonly #feed: SomeFeed;
+  readonly #feed: SharedFeed;
   readonly #listeners = new Set<() => void>();
   /** Loads in progress by view. A page that was opened later replaces what an earlier load brings. */
   readonly #loading = new Map<string, { since: ChatEvent[] }>();
@@ -52,10 +44,10 @@ export class Session {
   readonly reading: ReadMarker;
   readonly actions: MessageActions;
 
-  private constructor(client: Client, feed: SomeFeed) {
+  private constructor(client: Client, feed: SharedFeed) {
     this.#client = client;
     this.#feed = feed;
-    this.#state = initialState(feed.state);
+    this.#state = initialState(feed.begin());
     const report = (error: unknown): void => this.#dispatch({ type: 'noticed', notice: problemOf(error) });
     this.actions = new MessageActions(client, report);
     this.reading = new ReadMarker(client, (ids) => this.#dispatch({ type: 'read', ids }));
@@ -78,8 +70,14 @@ export class Session {
       onAttempt: (failure) => session?.attempted(failure),
     });
     // Without a session, a register is answered as to a spectator.
-    await client.getOwnUser();
-    const feed = await follow(client, registerParams, { keepQueue: true });
+    const { user_id: ownId } = await client.getOwnUser();
+    const feed = await SharedFeed.start({
+      name: sharedName(ownId),
+      open: (options) => follow(client, registerParams, options),
+      isVisible: () => document.visibilityState === 'visible',
+      onUnreachable: () => session?.attempted(new Error('Another tab does not reach the server')),
+    });
+    followPage(feed);
     session = new Session(client, feed);
     for (const one of readOutbox(session.state.model.ownId)) session.#resume(one);
     void session.#run();
@@ -145,7 +143,7 @@ export class Session {
         } else {
           this.#loading.clear();
           const { shown } = this;
-          this.#dispatch({ type: 'snapshot', snapshot: event.state, shownKey: shown && keyOf(shown.narrow) });
+          this.#dispatch({ type: 'snapshot', model: event.model, shownKey: shown && keyOf(shown.narrow) });
           if (shown) void this.open(shown.narrow, shown.topId);
         }
       }
@@ -160,6 +158,7 @@ export class Session {
     if (failure === undefined || this.#state.connection === 'reconnecting') return;
     if (failure instanceof ApiError && failure.status === 429) return;
     clearTimeout(this.#caughtUpTimer);
+    this.#feed.unreachable();
     this.#dispatch({ type: 'connection', connection: 'reconnecting' });
     void this.#client.getServerSettings({}, { retryForMs: Number.POSITIVE_INFINITY }).then(
       () => this.#connected(),

@@ -1,7 +1,7 @@
-import type { ChatEvent, State as Snapshot } from '@natter/client';
+import type { ChatEvent } from '@natter/client';
 import { bounded, type Focus } from './bounds.ts';
 import { applyToComposing, type Composing, type ComposingAction, noComposing, reduceComposing } from './edits.ts';
-import { applyToModel, isMuted, type Model, modelOf, withRead } from './model.ts';
+import { applyToModel, isMuted, type Model, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
 import { type PresenceAnswer, withPresences } from './social.ts';
 import {
@@ -50,7 +50,7 @@ export interface State extends Shown {
 export type Action =
   | { type: 'event'; event: ChatEvent }
   /** The queue ended: the state begins anew. */
-  | { type: 'snapshot'; snapshot: Snapshot; shownKey: string | undefined }
+  | { type: 'snapshot'; model: Model; shownKey: string | undefined }
   | { type: 'opened'; page: Page; anchor: number | undefined }
   | { type: 'extended'; page: Page }
   /** Messages that arrived since are results of a search, with the words marked. */
@@ -71,8 +71,8 @@ export type Action =
   | { type: 'no draft'; draftId: number }
   | { type: 'presences'; answer: PresenceAnswer; clockSkew: number };
 
-export const initialState = (snapshot: Snapshot): State => ({
-  model: modelOf(snapshot),
+export const initialState = (model: Model): State => ({
+  model,
   messages: new Map(),
   views: new Map(),
   outbox: [],
@@ -91,7 +91,7 @@ export function reduce(state: State, action: Action): State {
     case 'snapshot': {
       // The view on screen stays until its messages are loaded again.
       const views = new Map([...state.views].filter(([key]) => key === action.shownKey));
-      return { ...state, model: modelOf(action.snapshot), views };
+      return { ...state, model: action.model, views };
     }
     case 'opened':
       return arrivedIn({

@@ -1,0 +1,209 @@
+import { ApiError, type ChatEvent, type Client, type FeedOptions, follow } from '@natter/client';
+import fc from 'fast-check';
+import { afterEach, expect, test, vi } from 'vitest';
+import { type Model, modelOf } from '../state/model.ts';
+import { SharedFeed } from './shared-feed.ts';
+
+/** A server with one log. Event `n` makes `n` the name of the organization, so that a model says which was its last. */
+class Server {
+  #events: ChatEvent[] = [];
+  /** Where the log began when a queue was registered. */
+  readonly #starts = new Map<string, number>();
+  readonly #held = new Set<() => void>();
+  polls = 0;
+
+  happen(): void {
+    const n = this.#events.length + 1;
+    this.#events.push({ type: 'realm', op: 'update', property: 'name', value: String(n), id: n } as ChatEvent);
+    this.#release();
+  }
+
+  expire(): void {
+    this.#starts.clear();
+    this.#release();
+  }
+
+  get last(): number {
+    return this.#events.length;
+  }
+
+  #release(): void {
+    for (const release of this.#held) release();
+    this.#held.clear();
+  }
+
+  readonly #client = {
+    register: async () => {
+      const queue_id = crypto.randomUUID();
+      this.#starts.set(queue_id, this.last);
+      await turn();
+      return this.snapshot(queue_id);
+    },
+    getEvents: async (at: { queue_id: string; last_event_id: number }, { signal }: { signal: AbortSignal }) => {
+      for (;;) {
+        signal.throwIfAborted();
+        if (!this.#starts.has(at.queue_id))
+          throw new ApiError(400, { msg: 'Bad event queue ID', code: 'BAD_EVENT_QUEUE_ID' });
+        const events = this.#events.filter(({ id }) => id > at.last_event_id);
+        if (events.length > 0) return { events: events.slice(0, 3) };
+        this.polls++;
+        await new Promise<void>((resolve) => {
+          this.#held.add(resolve);
+          signal.addEventListener('abort', () => resolve());
+        });
+        this.polls--;
+      }
+    },
+  } as unknown as Client;
+
+  open = (options: FeedOptions) => follow(this.#client, {}, options);
+
+  snapshot = (queue_id: string) =>
+    ({
+      queue_id,
+      last_event_id: this.#starts.get(queue_id) ?? this.last,
+      user_id: 7,
+      realm_name: String(this.#starts.get(queue_id) ?? this.last),
+      ...{ realm_users: [], realm_non_active_users: [], cross_realm_bots: [], subscriptions: [], user_topics: [] },
+      ...{ recent_private_conversations: [], starred_messages: [], realm_emoji: {}, channel_folders: [] },
+      unread_msgs: { pms: [], huddles: [], streams: [], mentions: [] },
+      ...{ drafts: [], scheduled_messages: [], reminders: [], realm_user_groups: [], user_settings: {} },
+      ...{ user_status: {}, muted_users: [], presences: {} },
+    }) as never;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A page: it reads all events, and complains of one that is lost or doubled. */
+class Tab {
+  readonly faults: string[] = [];
+  isVisible: boolean;
+  last = -1;
+  feed: SharedFeed | undefined;
+  isGone = false;
+
+  constructor(isVisible: boolean) {
+    this.isVisible = isVisible;
+  }
+
+  async open(server: Server, name: string | undefined): Promise<void> {
+    const feed = await SharedFeed.start({
+      name,
+      open: server.open,
+      isVisible: () => this.isVisible,
+      onUnreachable: () => undefined,
+    });
+    if (this.isGone) feed.leave();
+    this.feed = feed;
+    this.last = lastOf(feed.begin());
+    for await (const change of feed) {
+      if (change.type === 'gap') this.last = lastOf(change.model);
+      else if (change.id === this.last + 1) this.last = change.id;
+      else this.faults.push(`${change.id} after ${this.last}`);
+    }
+  }
+
+  close(): void {
+    this.isGone = true;
+    this.feed?.leave();
+  }
+}
+
+const lastOf = ({ realmName }: Model): number => Number(realmName);
+
+type Step =
+  | { do: 'open'; isVisible: boolean }
+  | { do: 'close' | 'put away and return' | 'show'; at: number }
+  | { do: 'happen'; count: number }
+  | { do: 'expire' };
+const steps = fc.array(
+  fc.record({
+    step: fc.oneof<fc.Arbitrary<Step>[]>(
+      fc.record({ do: fc.constant('open'), isVisible: fc.boolean() }),
+      fc.record({ do: fc.constantFrom('close', 'put away and return', 'show'), at: fc.nat(5) }),
+      fc.record({ do: fc.constant('happen'), count: fc.integer({ min: 1, max: 5 }) }),
+      fc.record({ do: fc.constant('expire') }),
+    ),
+    /** How long until the next step. */
+    turns: fc.nat(6),
+  }),
+  { maxLength: 20 },
+);
+
+let tabs: Tab[] = [];
+afterEach(() => {
+  for (const tab of tabs) tab.close();
+  tabs = [];
+});
+
+const settled = { timeout: 20_000, interval: 2 };
+
+async function take(server: Server, step: Step, open: (isVisible: boolean) => void): Promise<void> {
+  const living = tabs.filter(({ isGone, feed }) => !isGone && feed);
+  const tab = 'at' in step ? living[step.at % living.length] : undefined;
+  if (step.do === 'open') open(step.isVisible);
+  else if (step.do === 'expire') server.expire();
+  else if (step.do === 'happen') for (let n = 0; n < step.count; n++) server.happen();
+  else if (step.do === 'close' && living.length > 1) tab?.close();
+  else if (step.do === 'show') tab?.feed?.shown();
+  else if (step.do === 'put away and return') {
+    tab?.feed?.leave();
+    await turn();
+    tab?.feed?.join();
+  }
+}
+
+test('whatever tabs open, close or wait, each has every event once and the state of a fresh register, by one poll', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (plan) => {
+      const server = new Server();
+      const name = `test ${crypto.randomUUID()}`;
+      const open = (isVisible: boolean): void => {
+        const tab = new Tab(isVisible);
+        tabs.push(tab);
+        tab.open(server, name).catch((error: unknown) => tab.faults.push(String(error)));
+      };
+      open(true);
+      for (const { step, turns } of plan) {
+        await take(server, step, open);
+        for (let n = 0; n < turns; n++) await turn();
+      }
+      server.happen();
+      const living = tabs.filter(({ isGone }) => !isGone);
+      await vi.waitFor(() => expect(living.map(({ last }) => last)).toEqual(living.map(() => server.last)), settled);
+      const fresh = modelOf(server.snapshot(''));
+      expect(living.map(({ feed }) => feed?.model)).toEqual(living.map(() => fresh));
+      expect(tabs.flatMap(({ faults }) => faults)).toEqual([]);
+      await vi.waitFor(() => expect(server.polls).toBe(1), settled);
+      expect(living.filter(({ feed }) => feed?.isLeading)).toHaveLength(1);
+      for (const tab of tabs) tab.close();
+      tabs = [];
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('where tabs cannot share, each has a queue of its own', async () => {
+  const server = new Server();
+  tabs = [new Tab(true), new Tab(true)];
+  for (const tab of tabs) void tab.open(server, undefined);
+  await vi.waitFor(() => expect(server.polls).toBe(2), settled);
+  server.happen();
+  await vi.waitFor(() => expect(tabs.map(({ last }) => last)).toEqual([1, 1]), settled);
+});
+
+test('a tab whose leader does not answer takes the lead', async () => {
+  const server = new Server();
+  const name = `test ${crypto.randomUUID()}`;
+  // A page that the browser stopped holds the lock, and hears nothing.
+  const stopped = navigator.locks.request(name, () => new Promise(() => undefined));
+  stopped.catch(() => undefined);
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const tab = new Tab(true);
+  tabs = [tab];
+  void tab.open(server, name);
+  await turn();
+  vi.advanceTimersByTime(60_000);
+  vi.useRealTimers();
+  await vi.waitFor(() => expect(tab.feed?.isLeading).toBe(true), settled);
+});

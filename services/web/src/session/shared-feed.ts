@@ -1,0 +1,262 @@
+import type { ChatEvent, Feed, FeedOptions, Position } from '@natter/client';
+import { applyToModel, type Model, modelOf } from '../state/model.ts';
+
+/** What a register at this position of the queue would answer: a snapshot, and the events since. */
+interface Point {
+  model: Model;
+  position: Position;
+}
+
+/** The queue ended, or this tab has missed events: the state begins anew. */
+export interface NewModel {
+  type: 'gap';
+  model: Model;
+}
+
+type Said =
+  /** A tab needs a point. */
+  | { type: 'ask'; from: string }
+  /** The leader's point; without `to` it is for all, because the queue is new. */
+  | { type: 'point'; point: Point; to?: string; isVisible: boolean }
+  /** Events that follow `after`. Without events the position alone has moved. */
+  | { type: 'events'; after: Position; events: readonly ChatEvent[]; position: Position }
+  /** Another tab leads from now on. */
+  | { type: 'lead' }
+  | { type: 'unreachable' };
+
+interface SharedFeedOptions {
+  /** The same for tabs of the same person and the same release; undefined if this browser cannot share. */
+  name: string | undefined;
+  /** Follows the queue from a position, or registers another one. */
+  open: (options: FeedOptions) => Promise<Feed>;
+  isVisible: () => boolean;
+  onUnreachable: () => void;
+}
+
+/** A tab that asks gives a leader up after this time, because the browser may have stopped it. */
+const answerMs = 10_000;
+
+/**
+ * The events of one queue in every tab of a browser. The tab that holds a lock leads: it polls, and tells the others.
+ * They keep the same point, so each of them can go on from there when the lock becomes free. The server gives events
+ * again from any position, so none is lost, and each tab skips those that it has.
+ */
+export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
+  readonly #options: SharedFeedOptions;
+  readonly #id = crypto.randomUUID();
+  #channel: BroadcastChannel | undefined;
+  #point: Point | undefined;
+  #isLeading = false;
+  /** Whether events are missing, which the leader's next point contains. */
+  #isBehind = false;
+  /** The current request of the lock, and what this tab does while it holds it. */
+  #turn: AbortController | undefined;
+  readonly #waiting: (ChatEvent | NewModel)[] = [];
+  #failure: { error: unknown } | undefined;
+  #wake: () => void = () => undefined;
+
+  private constructor(options: SharedFeedOptions) {
+    this.#options = options;
+  }
+
+  static async start(options: SharedFeedOptions): Promise<SharedFeed> {
+    const feed = new SharedFeed(options);
+    feed.join();
+    while (!feed.#point) {
+      if (feed.#failure) throw feed.#failure.error;
+      await feed.#woken();
+    }
+    return feed;
+  }
+
+  /** The state before the next event of the iteration. */
+  begin(): Model {
+    this.#waiting.length = 0;
+    return this.model;
+  }
+
+  get model(): Model {
+    return (this.#point as Point).model;
+  }
+
+  get position(): Position {
+    return (this.#point as Point).position;
+  }
+
+  get isLeading(): boolean {
+    return this.#isLeading;
+  }
+
+  /** Takes part, at the start and after `leave`. */
+  join(): void {
+    const { name } = this.#options;
+    if (this.#turn) return;
+    if (name === undefined) {
+      const turn = new AbortController();
+      this.#turn = turn;
+      void this.#lead(turn);
+      return;
+    }
+    this.#channel = new BroadcastChannel(name);
+    this.#channel.onmessage = ({ data }) => this.#hear(data as Said);
+    void this.#compete(false);
+    this.#ask();
+    setTimeout(() => {
+      if (this.#channel && !this.#isLeading && (this.#isBehind || !this.#point)) void this.#compete(true);
+    }, answerMs);
+  }
+
+  /** Gives up the lead and hears nothing more: for a page that the browser puts away. */
+  leave(): void {
+    this.#turn?.abort();
+    this.#turn = undefined;
+    this.#isLeading = false;
+    this.#channel?.close();
+    this.#channel = undefined;
+  }
+
+  /** A tab on screen leads, because browsers slow down or stop the others. */
+  shown(): void {
+    if (this.#channel && this.#point && !this.#isLeading) void this.#compete(true);
+  }
+
+  /** Tells the other tabs that the server does not answer. */
+  unreachable(): void {
+    this.#say({ type: 'unreachable' });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ChatEvent | NewModel, void, undefined> {
+    for (;;) {
+      const next = this.#waiting.shift();
+      if (next) yield next;
+      else if (this.#failure) throw this.#failure.error;
+      else await this.#woken();
+    }
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #say(said: Said): void {
+    this.#channel?.postMessage(said);
+  }
+
+  #ask(): void {
+    this.#isBehind = this.#point !== undefined;
+    this.#say({ type: 'ask', from: this.#id });
+  }
+
+  /** Waits for the lock, or takes it from its holder. */
+  async #compete(takes: boolean): Promise<void> {
+    this.#turn?.abort();
+    const turn = new AbortController();
+    this.#turn = turn;
+    const { name = '' } = this.#options;
+    try {
+      const how = takes ? { steal: true } : { signal: turn.signal };
+      await navigator.locks.request(name, how, () => this.#lead(turn));
+    } catch {
+      // The request was given up, or another tab has taken the lock.
+      turn.abort();
+      if (this.#turn === turn) {
+        this.#isLeading = false;
+        void this.#compete(false);
+      }
+    }
+  }
+
+  /** Polls until another tab takes the lead, or this one leaves. */
+  async #lead({ signal }: AbortController): Promise<void> {
+    if (signal.aborted) return;
+    this.#isLeading = true;
+    this.#isBehind = false;
+    this.#say({ type: 'lead' });
+    try {
+      const from = this.#point?.position;
+      const onPosition = (position: Position): void => {
+        if (!signal.aborted) this.#movedTo(position);
+      };
+      const feed = await this.#options.open({ signal, onPosition, keepQueue: true, ...(from && { resumeFrom: from }) });
+      signal.throwIfAborted();
+      if (feed.state) this.#begin({ model: modelOf(feed.state), position: feed.position });
+      for await (const change of feed) {
+        if (signal.aborted) return;
+        if (change.type === 'gap') this.#begin({ model: modelOf(change.state), position: feed.position });
+        else this.#happened(change);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#failure = { error };
+      this.leave();
+      this.#wake();
+    }
+  }
+
+  /** A new queue, for all tabs. */
+  #begin(point: Point): void {
+    this.#adopt(point);
+    this.#say({ type: 'point', point, isVisible: this.#options.isVisible() });
+  }
+
+  #happened(event: ChatEvent): void {
+    const after = this.position;
+    const position = { ...after, last_event_id: event.id };
+    this.#apply([event], position);
+    this.#say({ type: 'events', after, events: [event], position });
+  }
+
+  /** Heartbeats move the position. */
+  #movedTo(position: Position): void {
+    const after = this.position;
+    if (position.queue_id !== after.queue_id || position.last_event_id <= after.last_event_id) return;
+    this.#apply([], position);
+    this.#say({ type: 'events', after, events: [], position });
+  }
+
+  #apply(events: readonly ChatEvent[], position: Position): void {
+    const { model } = this;
+    this.#point = { model: events.reduce(applyToModel, model), position };
+    this.#waiting.push(...events);
+    this.#wake();
+  }
+
+  #adopt(point: Point): void {
+    this.#point = point;
+    this.#isBehind = false;
+    this.#waiting.push({ type: 'gap', model: point.model });
+    this.#wake();
+  }
+
+  #hear(said: Said): void {
+    if (said.type === 'unreachable') this.#options.onUnreachable();
+    else if (this.#isLeading) {
+      if (said.type === 'ask' && this.#point)
+        this.#say({ type: 'point', point: this.#point, to: said.from, isVisible: this.#options.isVisible() });
+    } else if (said.type === 'events') this.#hearEvents(said);
+    else if (said.type === 'point') this.#hearPoint(said);
+    // The earlier leader may have gone without an answer.
+    else if (said.type === 'lead' && (this.#isBehind || !this.#point)) this.#ask();
+  }
+
+  #hearEvents({ after, events, position }: Extract<Said, { type: 'events' }>): void {
+    const known = this.#point?.position;
+    if (!known || this.#isBehind) return;
+    if (after.queue_id !== known.queue_id || after.last_event_id > known.last_event_id) this.#ask();
+    else if (position.last_event_id > known.last_event_id)
+      this.#apply(
+        events.filter(({ id }) => id > known.last_event_id),
+        position,
+      );
+  }
+
+  #hearPoint({ point, to, isVisible }: Extract<Said, { type: 'point' }>): void {
+    if (to !== undefined && to !== this.#id) return;
+    const known = this.#point?.position;
+    if (known && !this.#isBehind && known.queue_id === point.position.queue_id) return;
+    this.#adopt(point);
+    if (to !== undefined && !isVisible && this.#options.isVisible()) this.shown();
+  }
+}

@@ -1,0 +1,96 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { message, openWeb, type Web, withoutLimits } from '../web-visit.ts';
+
+/** The tabs of one browser follow one event queue. */
+
+let web: Web;
+beforeAll(async () => {
+  web = await openWeb({ env: withoutLimits });
+});
+afterAll(() => web?.close());
+
+const path = (): string => `/channel/${web.general}/topic/tabs`;
+const send = (content: string) =>
+  web.clientOf('member2').sendMessage({ type: 'channel', to: web.general, topic: 'tabs', content });
+
+/** Notes the queues that a page polls. */
+function polled(page: Page): Set<string> {
+  const queues = new Set<string>();
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === '/json/events') queues.add(searchParams.get('queue_id') ?? '');
+  });
+  return queues;
+}
+
+interface Tab {
+  page: Page;
+  queues: Set<string>;
+}
+
+/** Another tab of the same browser. */
+async function openTab({ page }: Pick<Tab, 'page'>): Promise<Tab> {
+  const tab = await page.context().newPage();
+  const queues = polled(tab);
+  await tab.goto(web.system.url + path());
+  await tab.getByRole('region', { name: 'Messages' }).waitFor();
+  return { page: tab, queues };
+}
+
+/** Every message is on the page once, in order. */
+async function expectOnce(page: Page, texts: readonly string[]): Promise<void> {
+  await expect.poll(() => page.locator('[data-message] .content').allInnerTexts()).toEqual(texts);
+}
+
+test('one tab polls for all, and when it closes another goes on without losing or doubling an event', async () => {
+  const first = await web.visit('member', path());
+  const texts = ['one', 'two', 'three'];
+  for (const text of texts.slice(0, 1)) await send(text);
+  await message(first.page, 'one').waitFor();
+  const firstQueues = polled(first.page);
+  const second = await openTab(first);
+  const third = await openTab(first);
+  await send('two');
+  for (const { page } of [first, second, third]) await expectOnce(page, ['one', 'two']);
+  expect(second.queues.size + third.queues.size).toBe(0);
+  expect(firstQueues.size).toBe(1);
+  await Promise.all([first.page.close(), send('three')]);
+  for (const { page } of [second, third]) await expectOnce(page, texts);
+  await send('four');
+  for (const { page } of [second, third]) await expectOnce(page, [...texts, 'four']);
+  const [queues, none] = second.queues.size > 0 ? [second.queues, third.queues] : [third.queues, second.queues];
+  expect([[...queues], none.size]).toEqual([[...firstQueues], 0]);
+  expect(first.faults).toEqual([]);
+  await second.page.context().close();
+});
+
+test('a page that the browser puts away and shows again has missed nothing, and others went on meanwhile', async () => {
+  const { page, faults } = await web.visit('member', path());
+  const other = await openTab({ page });
+  const before = await page.locator('[data-message]').count();
+  // A page in the back/forward cache gets these events, and runs nothing in between.
+  await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
+  await send('while it was away');
+  await message(other.page, 'while it was away').waitFor();
+  expect(await page.locator('[data-message]').count()).toBe(before);
+  await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
+  await message(page, 'while it was away').waitFor();
+  await send('when it was back');
+  for (const one of [page, other.page]) {
+    await message(one, 'when it was back').waitFor();
+    expect(await one.locator('[data-message]').count()).toBe(before + 2);
+  }
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a browser without locks gives each tab a queue of its own', async () => {
+  const { page } = await web.visit('member', path());
+  await page.context().addInitScript('delete Navigator.prototype.locks');
+  const [one, two] = [await openTab({ page }), await openTab({ page })];
+  await send('to both');
+  for (const tab of [one, two]) await message(tab.page, 'to both').waitFor();
+  expect(new Set([...one.queues, ...two.queues]).size).toBe(2);
+  await page.context().close();
+});
