@@ -48,7 +48,7 @@ export const welcomePage = (made: { realmName: string; realmUrl: string; email: 
   page(
     200,
     `Welcome to ${made.realmName}`,
-    `<p>Your account <strong>${escaped(made.email)}</strong> is ready. Log in with your app at <strong>${escaped(made.realmUrl)}</strong>.</p>`,
+    `<p>Your account <strong>${escaped(made.email)}</strong> is ready. <a href="/accounts/login">Log in</a>, or use your app with <strong>${escaped(made.realmUrl)}</strong>.</p>`,
   );
 
 export const gonePage = (): Page =>

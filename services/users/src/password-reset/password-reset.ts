@@ -78,7 +78,7 @@ export function passwordResetHandlers(owner: Owner, { mailer, log, attempts }: S
         return plainPage(
           200,
           'Your password is changed',
-          '<p>Log in with it in your apps: all of them are logged out.</p>',
+          '<p>All your apps and browsers are logged out. <a href="/accounts/login">Log in</a> with the new password.</p>',
         );
       });
     }),
