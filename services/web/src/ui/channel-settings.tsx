@@ -6,7 +6,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
-import { PermissionField } from './permission-field.tsx';
+import { PermissionFields } from './permission-field.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { type Task, useTask } from './use-task.ts';
 
@@ -26,18 +26,18 @@ interface Channel {
 }
 type Described = Channel & Readonly<Record<string, unknown>>;
 
-const permissions = [
-  { name: 'can_send_message_group', label: 'Send messages' },
-  { name: 'can_subscribe_group', label: 'Subscribe, even if the channel is private' },
-  { name: 'can_add_subscribers_group', label: 'Subscribe others' },
-  { name: 'can_remove_subscribers_group', label: 'Unsubscribe others' },
-  { name: 'can_move_messages_within_channel_group', label: 'Move messages to other topics' },
-  { name: 'can_move_messages_out_of_channel_group', label: 'Move messages to other channels' },
-  { name: 'can_resolve_topics_group', label: 'Mark topics as resolved' },
-  { name: 'can_delete_own_message_group', label: 'Delete own messages' },
-  { name: 'can_delete_any_message_group', label: 'Delete messages of others' },
-  { name: 'can_administer_channel_group', label: 'Change these settings' },
-] as const;
+const permissions = {
+  can_send_message_group: 'Send messages',
+  can_subscribe_group: 'Subscribe, even if the channel is private',
+  can_add_subscribers_group: 'Subscribe others',
+  can_remove_subscribers_group: 'Unsubscribe others',
+  can_move_messages_within_channel_group: 'Move messages to other topics',
+  can_move_messages_out_of_channel_group: 'Move messages to other channels',
+  can_resolve_topics_group: 'Mark topics as resolved',
+  can_delete_own_message_group: 'Delete own messages',
+  can_delete_any_message_group: 'Delete messages of others',
+  can_administer_channel_group: 'Change these settings',
+} as const;
 
 const permissionValue = (channel: Described, name: string): GroupSetting => channel[name] as GroupSetting;
 const isIncluded = (model: Model, channel: Described, name: string): boolean =>
@@ -76,15 +76,12 @@ export function ChannelSettings({ id, onChanged }: { id: number; onChanged: () =
           <Names channel={channel} update={update} />
           <Choices channel={channel} update={update} />
           <h4>Who may</h4>
-          {permissions.map((permission) => (
-            <PermissionField
-              key={permission.name}
-              level="stream"
-              permission={permission}
-              value={permissionValue(channel, permission.name)}
-              onSave={(change) => update({ [permission.name]: change as unknown } as Changes)}
-            />
-          ))}
+          <PermissionFields
+            level="stream"
+            permissions={permissions}
+            holdersOf={(name) => permissionValue(channel, name)}
+            onSave={(changes) => update(changes as Changes)}
+          />
           <Archive channel={channel} update={update} />
         </>
       )}

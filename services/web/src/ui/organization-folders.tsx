@@ -2,8 +2,10 @@ import { type FormEvent, useState } from 'react';
 import type { Folder } from '../state/folders.ts';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
+import { OrderButtons } from './order-buttons.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSelected, useSession } from './session-context.tsx';
+import type { Place } from './use-ordered-list.ts';
 import { type Task, useTask } from './use-task.ts';
 
 const maxName = 60;
@@ -31,9 +33,12 @@ export function FolderList() {
             key={folder.id}
             folder={folder}
             task={task}
-            isFirst={at === 0}
-            isLast={at === shown.length - 1}
-            onMove={(step) => move(folder, step)}
+            place={{
+              isBusy: task.isBusy,
+              isFirst: at === 0,
+              isLast: at === shown.length - 1,
+              onMove: (step) => move(folder, step),
+            }}
           />
         ))}
       </ul>
@@ -71,12 +76,10 @@ function NewFolder() {
 interface FolderCardProps {
   folder: Folder;
   task: Task;
-  isFirst: boolean;
-  isLast: boolean;
-  onMove: (step: number) => void;
+  place: Place;
 }
 
-function FolderCard({ folder: { id, name: known }, task, isFirst, isLast, onMove }: FolderCardProps) {
+function FolderCard({ folder: { id, name: known }, task, place }: FolderCardProps) {
   const { client } = useSession();
   const [name, setName] = useState(known);
   const update = (changes: { name: string } | { is_archived: true }, done: string): void =>
@@ -101,12 +104,7 @@ function FolderCard({ folder: { id, name: known }, task, isFirst, isLast, onMove
         </button>
       </form>
       <div className="card-tools">
-        <button type="button" className="plain" disabled={task.isBusy || isFirst} onClick={() => onMove(-1)}>
-          Up<span className="hidden"> {known}</span>
-        </button>
-        <button type="button" className="plain" disabled={task.isBusy || isLast} onClick={() => onMove(1)}>
-          Down<span className="hidden"> {known}</span>
-        </button>
+        <OrderButtons name={known} place={place} />
         <ConfirmButton
           action="Remove"
           name={known}

@@ -6,21 +6,21 @@ import { Field } from './field.tsx';
 import { ownGroups } from './groups.ts';
 import { MembersField } from './members-field.tsx';
 import { Outcome } from './outcome.tsx';
-import { PermissionField } from './permission-field.tsx';
+import { PermissionFields } from './permission-field.tsx';
 import { useSelected, useSession } from './session-context.tsx';
 import { useTask } from './use-task.ts';
 
 type Client = ReturnType<typeof useSession>['client'];
 type Changes = Omit<Parameters<Client['updateUserGroup']>[0], 'user_group_id'>;
 
-const permissions = [
-  { name: 'can_manage_group', label: 'Manage the group' },
-  { name: 'can_add_members_group', label: 'Add members' },
-  { name: 'can_remove_members_group', label: 'Remove members' },
-  { name: 'can_join_group', label: 'Join the group' },
-  { name: 'can_leave_group', label: 'Leave the group' },
-  { name: 'can_mention_group', label: 'Mention the group' },
-] as const;
+const permissions = {
+  can_manage_group: 'Manage the group',
+  can_add_members_group: 'Add members',
+  can_remove_members_group: 'Remove members',
+  can_join_group: 'Join the group',
+  can_leave_group: 'Leave the group',
+  can_mention_group: 'Mention the group',
+} as const;
 
 /** The groups that people made. Those of roles cannot be changed. */
 export function Groups() {
@@ -227,18 +227,12 @@ function Manage({ group }: { group: Group }) {
         <Outcome task={task} />
       </form>
       <h4>Who may</h4>
-      {permissions.map((permission) => {
-        const value = group.permissions[permission.name];
-        return value === undefined ? null : (
-          <PermissionField
-            key={permission.name}
-            level="group"
-            permission={permission}
-            value={value}
-            onSave={(change) => update({ [permission.name]: change as unknown } as Changes)}
-          />
-        );
-      })}
+      <PermissionFields
+        level="group"
+        permissions={permissions}
+        holdersOf={(name) => group.permissions[name]}
+        onSave={(changes) => update(changes as Changes)}
+      />
     </>
   );
 }

@@ -1,8 +1,10 @@
-import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { type FormEvent, useCallback, useState } from 'react';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
+import { OrderButtons } from './order-buttons.tsx';
 import { Outcome } from './outcome.tsx';
 import { useSession } from './session-context.tsx';
+import { type Place, useOrderedList } from './use-ordered-list.ts';
 import { useTask } from './use-task.ts';
 
 type Client = ReturnType<typeof useSession>['client'];
@@ -15,21 +17,9 @@ interface Texts {
 /** Texts such as numbers of tickets that become links. */
 export function Linkifiers() {
   const { client } = useSession();
-  const [all, setAll] = useState<readonly Linkifier[]>();
-  const task = useTask();
-  const load = useCallback(async () => setAll((await client.getLinkifiers()).linkifiers), [client]);
-  useEffect(() => void task.run(load), [load]);
-  const change = (work: () => Promise<unknown>, done: string): void =>
-    void task.run(async () => {
-      await work();
-      await load();
-    }, done);
-  const move = (at: number, step: number): void => {
-    const ids = (all ?? []).map(({ id }) => id);
-    const [moved] = ids.splice(at, 1);
-    if (moved !== undefined) ids.splice(at + step, 0, moved);
-    change(() => client.reorderLinkifiers({ ordered_linkifier_ids: ids }), 'The order is changed.');
-  };
+  const fetch = useCallback(async () => (await client.getLinkifiers()).linkifiers, [client]);
+  const reorder = (ids: number[]) => client.reorderLinkifiers({ ordered_linkifier_ids: ids });
+  const { all, task, load, change, placeOf } = useOrderedList({ fetch, reorder });
   return (
     <>
       <p className="faint">
@@ -48,10 +38,7 @@ export function Linkifiers() {
           <LinkifierCard
             key={one.id}
             linkifier={one}
-            isBusy={task.isBusy}
-            isFirst={at === 0}
-            isLast={at === (all ?? []).length - 1}
-            onMove={(step) => move(at, step)}
+            place={placeOf(at)}
             onRemove={() => change(() => client.removeLinkifier({ filter_id: one.id }), 'Removed.')}
             onSave={async (texts) => {
               await client.updateLinkifier({ filter_id: one.id, ...texts });
@@ -124,15 +111,12 @@ function LinkifierForm({ label, initial, onSave }: LinkifierFormProps) {
 
 interface LinkifierCardProps {
   linkifier: Linkifier;
-  isBusy: boolean;
-  isFirst: boolean;
-  isLast: boolean;
-  onMove: (step: number) => void;
+  place: Place;
   onRemove: () => void;
   onSave: (texts: Texts) => Promise<void>;
 }
 
-function LinkifierCard({ linkifier, isBusy, isFirst, isLast, onMove, onRemove, onSave }: LinkifierCardProps) {
+function LinkifierCard({ linkifier, place, onRemove, onSave }: LinkifierCardProps) {
   const [isOpen, setOpen] = useState(false);
   const { pattern, url_template } = linkifier;
   return (
@@ -145,13 +129,8 @@ function LinkifierCard({ linkifier, isBusy, isFirst, isLast, onMove, onRemove, o
         <button type="button" className="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Change<span className="hidden"> {pattern}</span>
         </button>
-        <button type="button" className="plain" disabled={isBusy || isFirst} onClick={() => onMove(-1)}>
-          Up<span className="hidden"> {pattern}</span>
-        </button>
-        <button type="button" className="plain" disabled={isBusy || isLast} onClick={() => onMove(1)}>
-          Down<span className="hidden"> {pattern}</span>
-        </button>
-        <ConfirmButton action="Remove" name={pattern} isDisabled={isBusy} onConfirm={onRemove} />
+        <OrderButtons name={pattern} place={place} />
+        <ConfirmButton action="Remove" name={pattern} isDisabled={place.isBusy} onConfirm={onRemove} />
       </div>
       {isOpen && (
         <div className="panel">

@@ -1,9 +1,11 @@
-import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { type FormEvent, useCallback, useState } from 'react';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Check, Field } from './field.tsx';
+import { OrderButtons } from './order-buttons.tsx';
 import { Outcome } from './outcome.tsx';
 import { fieldKinds, kindNames, optionData, optionsOf, type ProfileField } from './profile-fields.ts';
 import { useSession } from './session-context.tsx';
+import { type Place, useOrderedList } from './use-ordered-list.ts';
 import { useTask } from './use-task.ts';
 
 type Client = ReturnType<typeof useSession>['client'];
@@ -12,21 +14,12 @@ type Changes = Omit<Parameters<Client['updateProfileField']>[0], 'field_id'>;
 /** The profile fields of people. */
 export function ProfileFields() {
   const { client } = useSession();
-  const [all, setAll] = useState<readonly ProfileField[]>();
-  const task = useTask();
-  const load = useCallback(async () => setAll((await client.getProfileFields()).custom_fields), [client]);
-  useEffect(() => void task.run(load), [load]);
-  const change = (work: () => Promise<unknown>, done: string): void =>
-    void task.run(async () => {
-      await work();
-      await load();
-    }, done);
-  const move = (at: number, step: number): void => {
-    const order = (all ?? []).map(({ id }) => id);
-    const [moved] = order.splice(at, 1);
-    if (moved !== undefined) order.splice(at + step, 0, moved);
-    change(() => client.reorderProfileFields({ order }), 'The order is changed.');
-  };
+  const fetch = useCallback(
+    async (): Promise<readonly ProfileField[]> => (await client.getProfileFields()).custom_fields,
+    [client],
+  );
+  const reorder = (order: number[]) => client.reorderProfileFields({ order });
+  const { all, task, load, change, placeOf } = useOrderedList({ fetch, reorder });
   return (
     <>
       <NewField load={load} />
@@ -35,10 +28,7 @@ export function ProfileFields() {
           <FieldCard
             key={field.id}
             field={field}
-            isBusy={task.isBusy}
-            isFirst={at === 0}
-            isLast={at === (all ?? []).length - 1}
-            onMove={(step) => move(at, step)}
+            place={placeOf(at)}
             onRemove={() => change(() => client.removeProfileField({ field_id: field.id }), 'Removed.')}
             onSave={(changes) => change(() => client.updateProfileField({ field_id: field.id, ...changes }), 'Saved.')}
           />
@@ -149,15 +139,12 @@ function OptionLines({ value, onChange }: { value: string; onChange: (value: str
 
 interface FieldCardProps {
   field: ProfileField;
-  isBusy: boolean;
-  isFirst: boolean;
-  isLast: boolean;
-  onMove: (step: number) => void;
+  place: Place;
   onRemove: () => void;
   onSave: (changes: Changes) => void;
 }
 
-function FieldCard({ field, isBusy, isFirst, isLast, onMove, onRemove, onSave }: FieldCardProps) {
+function FieldCard({ field, place, onRemove, onSave }: FieldCardProps) {
   const [isOpen, setOpen] = useState(false);
   const { name } = field;
   return (
@@ -170,20 +157,15 @@ function FieldCard({ field, isBusy, isFirst, isLast, onMove, onRemove, onSave }:
         <button type="button" className="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Change<span className="hidden"> {name}</span>
         </button>
-        <button type="button" className="plain" disabled={isBusy || isFirst} onClick={() => onMove(-1)}>
-          Up<span className="hidden"> {name}</span>
-        </button>
-        <button type="button" className="plain" disabled={isBusy || isLast} onClick={() => onMove(1)}>
-          Down<span className="hidden"> {name}</span>
-        </button>
-        <ConfirmButton action="Remove" name={name} isDisabled={isBusy} onConfirm={onRemove} />
+        <OrderButtons name={name} place={place} />
+        <ConfirmButton action="Remove" name={name} isDisabled={place.isBusy} onConfirm={onRemove} />
       </div>
-      {isOpen && <FieldForm field={field} isBusy={isBusy} onSave={onSave} />}
+      {isOpen && <FieldForm field={field} isBusy={place.isBusy} onSave={onSave} />}
     </li>
   );
 }
 
-type FieldFormProps = Pick<FieldCardProps, 'field' | 'isBusy' | 'onSave'>;
+type FieldFormProps = Pick<FieldCardProps, 'field' | 'onSave'> & { isBusy: boolean };
 
 function FieldForm({ field, isBusy, onSave }: FieldFormProps) {
   /** As the form was opened. Only changed values are sent, because somebody else may change the others. */

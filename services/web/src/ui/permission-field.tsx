@@ -12,13 +12,42 @@ interface Permission {
   label: string;
 }
 
+/** The old value prevents that a change of another administrator is lost. */
+interface Change {
+  new: GroupSetting;
+  old: GroupSetting;
+}
+
+interface PermissionFieldsProps {
+  level: PermissionLevel;
+  /** What each permission allows, by its name in the API. */
+  permissions: Readonly<Record<string, string>>;
+  /** Undefined for a permission that the server does not have. */
+  holdersOf: (name: string) => GroupSetting | undefined;
+  /** Asks the server. */
+  onSave: (changes: Readonly<Record<string, Change>>) => Promise<unknown>;
+}
+
+export function PermissionFields({ level, permissions, holdersOf, onSave }: PermissionFieldsProps) {
+  return Object.entries(permissions).map(([name, label]) => {
+    const value = holdersOf(name);
+    return value === undefined ? null : (
+      <PermissionField
+        key={name}
+        level={level}
+        permission={{ name, label }}
+        value={value}
+        onSave={(change) => onSave({ [name]: change })}
+      />
+    );
+  });
+}
+
 interface PermissionFieldProps {
   level: PermissionLevel;
   permission: Permission;
   value: GroupSetting;
-  isDisabled?: boolean;
-  /** Asks the server. The old value prevents that a change of another administrator is lost. */
-  onSave: (change: { new: GroupSetting; old: GroupSetting }) => Promise<unknown>;
+  onSave: (change: Change) => Promise<unknown>;
 }
 
 const custom = 'custom';
@@ -28,7 +57,7 @@ const asCustom = (value: GroupSetting): Custom =>
   typeof value === 'number' ? { direct_members: [], direct_subgroups: [value] } : value;
 
 /** The holders of a permission: a group, or certain people and groups. A group is saved at once. */
-export function PermissionField({ level, permission, value, isDisabled = false, onSave }: PermissionFieldProps) {
+function PermissionField({ level, permission, value, onSave }: PermissionFieldProps) {
   const model = useSelected((state) => state.model);
   const [draft, setDraft] = useState<Custom>();
   const task = useTask();
@@ -52,7 +81,7 @@ export function PermissionField({ level, permission, value, isDisabled = false, 
       <select
         id={id}
         value={edited ? custom : String(value)}
-        disabled={isDisabled || task.isBusy}
+        disabled={task.isBusy}
         onChange={(event) => choose(event.target.value)}
       >
         {isUnlisted && <option value={String(value)}>{nameOf(model.writing.groups.get(value))}</option>}
@@ -69,7 +98,7 @@ export function PermissionField({ level, permission, value, isDisabled = false, 
           groups={groups.map((group) => group.id)}
           value={edited}
           isChanged={draft !== undefined}
-          task={{ ...task, isBusy: isDisabled || task.isBusy }}
+          task={task}
           onChange={setDraft}
           onSave={() => save(edited)}
           onCancel={() => setDraft(undefined)}
