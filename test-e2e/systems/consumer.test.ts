@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogEvent } from '@natter/contracts';
 import {
+  afterCommit,
   createDatabase,
   createUnitOfWork,
   type Database,
@@ -15,6 +16,10 @@ import { bringServers, type Servers } from '@natter/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
+const ignored = afterCommit(
+  () => undefined,
+  () => undefined,
+);
 const realmId = 1;
 const audience = { users: { ids: [] } };
 const wanted: LogEvent = { type: 'invites_changed', body: {}, audience };
@@ -47,7 +52,7 @@ afterAll(async () => {
 });
 
 test('each event takes effect once in order; one that always fails is parked, and its neighbours are not lost', async () => {
-  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const unitOfWork = createUnitOfWork(database, ignored);
   const emit = (event: LogEvent) =>
     unitOfWork({ realmId, schema: 'users', claim: undefined }, async (work) => void work.emit(event));
   // Two with one name, like two replicas; number 20 can't be handled (21 is of another type).
@@ -86,7 +91,7 @@ test('each event takes effect once in order; one that always fails is parked, an
 });
 
 test('a failure that no event causes parks none: the consumer goes on when the cause is gone', async () => {
-  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const unitOfWork = createUnitOfWork(database, ignored);
   const refusing = 2;
   await database.any(sql.unsafe`SELECT log.create_realm(${refusing})`);
   const errors: unknown[] = [];
@@ -125,7 +130,7 @@ test('a failure that no event causes parks none: the consumer goes on when the c
 });
 
 test('a parked event is applied once more when an operator asks for it, and stays parked when it fails again', async () => {
-  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const unitOfWork = createUnitOfWork(database, ignored);
   const parking = 3;
   await database.any(sql.unsafe`SELECT log.create_realm(${parking})`);
   const emitted = [1, 2];
@@ -162,7 +167,7 @@ test('a parked event is applied once more when an operator asks for it, and stay
 });
 
 test('a consumer handles an event after those whose projections it reads', async () => {
-  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const unitOfWork = createUnitOfWork(database, ignored);
   const realm = 4;
   await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
   for (const _ of [1, 2])
@@ -199,7 +204,7 @@ test('a consumer handles an event after those whose projections it reads', async
 });
 
 test('a realm whose events never end keeps no other realm waiting', async () => {
-  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const unitOfWork = createUnitOfWork(database, ignored);
   const [endless, quiet] = [5, 6];
   const begin = async (realm: number): Promise<void> => {
     await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
@@ -230,7 +235,7 @@ test('a realm whose events never end keeps no other realm waiting', async () => 
 });
 
 test('an event that is unfinished is handled again in further transactions, before the next event', async () => {
-  const unitOfWork = createUnitOfWork(database, () => undefined);
+  const unitOfWork = createUnitOfWork(database, ignored);
   const realm = 7;
   await database.any(sql.unsafe`SELECT log.create_realm(${realm})`);
   for (const _ of [1, 2])

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogEvent } from '@natter/contracts';
 import {
+  afterCommit,
   createCommitter,
   createDatabase,
   createUnitOfWork,
@@ -20,6 +21,10 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
+const ignored = afterCommit(
+  () => undefined,
+  () => undefined,
+);
 const realmId = 1;
 const otherRealmId = 2;
 const counts = sql.type(z.object({ count: z.number() }));
@@ -51,15 +56,9 @@ const insert = (key: string) => sql.unsafe`
   INSERT INTO users.idempotency (realm_id, user_id, key, fingerprint) VALUES (${realmId}, 1, ${key}, '')`;
 const claim = (key: string) => ({ userId: 1, namedBy: 'key' as const, key, fingerprint: 'same' });
 const decided = { basis: {}, events: [event], numbered: () => [], answer: { named: 'id', rest: {} } };
-const commit = () =>
-  createCommitter(
-    database,
-    'users',
-    () => undefined,
-    () => new Error('full') as never,
-  );
+const commit = () => createCommitter(database, 'users', ignored, () => new Error('full') as never);
 const unit = (key: string, emits: boolean) =>
-  createUnitOfWork(database, () => undefined)({ realmId, schema: 'users', claim: claim(key) }, async (work) => {
+  createUnitOfWork(database, ignored)({ realmId, schema: 'users', claim: claim(key) }, async (work) => {
     await work.run(insert(`effect ${Math.random()} of ${key}`));
     if (emits) work.emit(event);
     return {};

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  afterCommit,
   createDatabase,
   createGates,
   createUnitOfWork,
@@ -16,6 +17,10 @@ import { bringServers, type Servers } from '@natter/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
+const ignored = afterCommit(
+  () => undefined,
+  () => undefined,
+);
 const realmId = 1;
 let servers: Servers;
 let owner: Database;
@@ -42,7 +47,7 @@ function open(url: string): Database {
 function processOf(schema: 'users' | 'messaging') {
   const database = open(serviceUrl(servers.postgresUrl, schema, 'secret'));
   const gates = createGates(database, schema, 3);
-  const unitOfWork = createUnitOfWork(database, () => undefined, gates);
+  const unitOfWork = createUnitOfWork(database, ignored, gates);
   /** A change that queues at the gate. */
   const change = (then: (work: Work) => void = () => undefined) =>
     unitOfWork({ realmId, schema, claim: undefined, isQueued: true }, async (work) => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogEvent } from '@natter/contracts';
 import {
+  afterCommit,
   createCommitter,
   createDatabase,
   createGates,
@@ -19,6 +20,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 
+const ignored = afterCommit(
+  () => undefined,
+  () => undefined,
+);
 let servers: Servers;
 /** As in two processes of a service. */
 let databases: Database[];
@@ -48,13 +53,7 @@ afterAll(async () => {
 
 const database = (): Database => databases[0] as Database;
 const realmAt = (index: number): number => realms[index % realms.length] ?? 0;
-const committer = (own = database()) =>
-  createCommitter(
-    own,
-    'users',
-    () => undefined,
-    () => new Error('full') as never,
-  );
+const committer = (own = database()) => createCommitter(own, 'users', ignored, () => new Error('full') as never);
 const tick = (body = {}) => ({ type: 'tick', body, audience: { users: { ids: [] } } }) as LogEvent;
 const claim = (key: string) => ({ userId: 1, namedBy: 'key' as const, key, fingerprint: 'same' });
 const decided = (key: string, basis: Record<string, number> = {}) => ({
@@ -211,7 +210,7 @@ test('while versions change, two processes leave no gap and commit nothing on an
     }
   }
   async function change(own: Database, step: number): Promise<void> {
-    const unitOfWork = createUnitOfWork(own, () => undefined, createGates(own, 'users', 2));
+    const unitOfWork = createUnitOfWork(own, ignored, createGates(own, 'users', 2));
     for (let k = 0; k < 40; k++)
       await unitOfWork({ realmId: realmAt(k * step), schema: 'users', claim: undefined }, async (work) => {
         work.bump('actor:1');

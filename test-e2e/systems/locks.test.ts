@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  afterCommit,
   createDatabase,
   createUnitOfWork,
   type Database,
@@ -19,6 +20,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** The same number is a realm's id in one service and a user's id in the other. */
+const ignored = afterCommit(
+  () => undefined,
+  () => undefined,
+);
 const id = 7;
 let servers: Servers;
 const databases: Database[] = [];
@@ -40,7 +45,7 @@ function unitsOf(schema: 'users' | 'messaging'): UnitOfWork {
   const url = serviceUrl(servers.postgresUrl, schema, 'secret');
   const database = createDatabase({ url, maxConnections: 4, name: 'test', onError: () => undefined });
   databases.push(database);
-  return createUnitOfWork(database, () => undefined);
+  return createUnitOfWork(database, ignored);
 }
 const inRealm = <R>(unitOfWork: UnitOfWork, schema: string, work: (work: Work) => Promise<R>): Promise<R> =>
   unitOfWork({ realmId: id, schema, claim: undefined }, work);

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChatError } from '@natter/contracts';
+import type { OnAppended } from './after-commit.ts';
 import { realmOfTakenKey } from './claim.ts';
 import { captureCost } from './cost.ts';
 import type { Database } from './database.ts';
@@ -7,7 +8,7 @@ import { currentDeadline } from './deadline.ts';
 import { type Answered, takeBatch, type Waiting } from './decided-writes.ts';
 import { createRealmCommits, isOutage, type SharedBatch } from './realm-commits.ts';
 import { traced } from './trace.ts';
-import { type OnAppended, VersionsChanged } from './unit-of-work.ts';
+import { VersionsChanged } from './unit-of-work.ts';
 
 /** Returns the answer of the request. Throws `KeyTaken` if the key of `claim` has an answer. */
 export type Commit = <N extends string, R extends object>(

@@ -3,6 +3,7 @@
  * that returned is committed. One that threw is not, unless the connection was lost at COMMIT: then the outcome is
  * unknown, and the caller may retry only with an idempotency key. Handlers may run more than once.
  */
+export * from './after-commit.ts';
 export * from './batcher.ts';
 export * from './claim.ts';
 export * from './committer.ts';

@@ -1,16 +1,17 @@
 import { ChatError } from '@natter/contracts';
+import type { OnAppended } from './after-commit.ts';
 import { appendMany, itemOf, type Outcome, type Share } from './append-many.ts';
 import { insertNumberedAnswers } from './claim.ts';
 import { costOfStatement } from './cost.ts';
 import type { Database } from './database.ts';
-import { tooLate, withDeadline, withoutDeadline } from './deadline.ts';
+import { tooLate, withDeadline } from './deadline.ts';
 import { resolveAll, type Waiting, writesOf } from './decided-writes.ts';
 import { isRow } from './numbered.ts';
 import { sharedPatience } from './patience.ts';
 import { isTransient } from './prepared.ts';
 import { isConnectionFailure, isRefusedForNow } from './sql-state.ts';
 import { asTenant, withPriority } from './turns.ts';
-import { appendAndCommit, type OnAppended, openUnit } from './unit-of-work.ts';
+import { appendAndCommit, openUnit } from './unit-of-work.ts';
 
 /** The batch of a realm in a transaction with batches of other realms. */
 export interface SharedBatch extends Share {
@@ -72,7 +73,7 @@ export function createRealmCommits(database: Database, schema: string, onAppende
       const begunAt = performance.now();
       const unit = { ...openUnit(connection, realmId), ...writesOf(batch, insertAnswers) };
       const appended = await appendAndCommit(connection, schema, unit, unit.begin);
-      if (appended.entries.length > 0) withoutDeadline(() => onAppended(appended));
+      onAppended(appended);
       resolveAll(batch, appended.entries, costOfStatement(performance.now() - begunAt));
     });
   }
@@ -104,11 +105,7 @@ export function createRealmCommits(database: Database, schema: string, onAppende
       const outcome = outcomes.get(realmId);
       if (typeof outcome !== 'object' || !('entries' in outcome)) continue;
       resolveAll(batch, outcome.entries, (costMs * item.length) / characters);
-      try {
-        withoutDeadline(() => onAppended({ realmId, entries: outcome.entries }));
-      } catch {
-        // The writes are committed and must not be repeated. The sweep announces them.
-      }
+      onAppended({ realmId, entries: outcome.entries });
     }
     return outcomes;
   }

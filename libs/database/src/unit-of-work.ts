@@ -1,11 +1,12 @@
 import { ChatError, type LogEntry, type LogEvent } from '@natter/contracts';
 import type pg from 'pg';
 import { z } from 'zod';
+import type { Appended, OnAppended } from './after-commit.ts';
 import { type Claim, insertAnswer, isKeyTaken, KeyTaken } from './claim.ts';
 import type { Connection } from './connection.ts';
 import { withoutCost } from './cost.ts';
 import { type Database, executor, sql, toLiteralSql } from './database.ts';
-import { currentDeadline, type Deadline, pause, withoutDeadline } from './deadline.ts';
+import { currentDeadline, type Deadline, pause } from './deadline.ts';
 import { type Gates, passGate } from './gates.ts';
 import { type Numbered, numberedQueries } from './numbered.ts';
 import { isTransient } from './prepared.ts';
@@ -27,14 +28,6 @@ export interface UnitOptions {
   /** Maximum idle time between two statements, in milliseconds: shorter if others wait for its locks. */
   idleMs?: number;
 }
-
-export interface Appended {
-  realmId: number;
-  entries: LogEntry[];
-}
-
-/** Called with every committed append; must not throw and is not awaited. */
-export type OnAppended = (appended: Appended) => void;
 
 /**
  * Runs `handler` in one transaction and commits its events with it. The handler makes no bus call and may run again
@@ -113,7 +106,7 @@ async function runOnce<R>(
     if (claim) unit.numbered.push(insertAnswer(schema, realmId, claim, { result }));
     const appended = await appendAndCommit(connection, schema, unit);
     if (claim) claim.stored = { result };
-    if (appended.entries.length > 0) withoutDeadline(() => onAppended(appended));
+    onAppended(appended);
     return result;
   });
 }

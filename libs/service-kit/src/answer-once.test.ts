@@ -19,10 +19,28 @@ function sharedAnswers(): Answers & { stored: Map<string, Answer> } {
   };
 }
 
+const failedAfterCommit = (): never => {
+  throw new Error('nothing was committed');
+};
+
+test('a write that fails after its change was committed is answered with what was stored', async () => {
+  const failures: unknown[] = [];
+  const own = claim();
+  const once = { realmId: 1, claim: own, answers: sharedAnswers(), isRetry: () => false };
+  const failing = (error: Error) =>
+    answerOnce({ ...once, failedAfterCommit: (failure) => failures.push(failure) }, 'add', async () => {
+      own.stored = { result: { id: 5 } };
+      throw error;
+    });
+  const errors = [new Error('no mail server'), badRequest('refused too late')];
+  for (const error of errors) expect(await failing(error)).toEqual({ id: 5 });
+  expect(failures).toEqual(errors);
+});
+
 test('a call that another process did while this one worked on it is answered with what that one stored', async () => {
   const answers = sharedAnswers();
   let attempts = 1;
-  const once = { realmId: 1, claim: claim(), answers, isRetry: () => attempts > 1 };
+  const once = { realmId: 1, claim: claim(), answers, isRetry: () => attempts > 1, failedAfterCommit };
   const doneElsewhere = (): void => {
     answers.stored.set('call:1', { result: { detached_uploads: [] } });
     attempts++;
@@ -42,7 +60,7 @@ test('a call that another process did while this one worked on it is answered wi
 });
 
 test('a refusal of a call that was sent again stands when nobody did it', async () => {
-  const once = { realmId: 1, claim: claim(), answers: sharedAnswers(), isRetry: () => true };
+  const once = { realmId: 1, claim: claim(), answers: sharedAnswers(), isRetry: () => true, failedAfterCommit };
   const refused = answerOnce(once, 'update-message', () => Promise.reject(badRequest('Nothing to change')));
   await expect(refused).rejects.toEqual(new ChatError('BAD_REQUEST', 'Nothing to change'));
 });

@@ -69,15 +69,18 @@ interface Once {
   isRetry: () => boolean;
   /** The handler counts and checks a password before a stored answer is used. */
   checksPassword?: boolean;
+  /** The change is committed, and its request is answered, although the handler failed afterwards. */
+  failedAfterCommit: (error: unknown) => void;
 }
 
 /**
  * Runs a write and stores its answer under its key; if the key has an answer already, returns that one. The unit of the
  * handler stores a success together with the change. The first stored answer wins: a handler that refuses, or succeeds
- * without a change, looks up the key before its own answer is used.
+ * without a change, looks up the key before its own answer is used. A handler that fails after its change was committed
+ * is answered with what was stored.
  */
 export async function answerOnce(
-  { realmId, claim, answers, isRetry, checksPassword = false }: Once,
+  { realmId, claim, answers, isRetry, checksPassword = false, failedAfterCommit }: Once,
   operation: string,
   run: () => Promise<unknown>,
 ): Promise<unknown> {
@@ -98,7 +101,11 @@ export async function answerOnce(
     }
     return result;
   } catch (error) {
-    if (!isDecided(error) || claim.stored) throw error;
+    if (claim.stored) {
+      failedAfterCommit(error);
+      return claim.stored.result;
+    }
+    if (!isDecided(error)) throw error;
     const isTaken = error instanceof KeyTaken;
     // A call that was sent only once has no other attempt that could have stored an answer. It may have been repeated
     // and executed by another process while the handler ran.

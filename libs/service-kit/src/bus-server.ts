@@ -252,7 +252,12 @@ export function createBusServer({ nats, blocks, log, metrics, refreshActor, lag 
         });
       const isRetry = (): boolean => messages.some((one) => (callOf(one)?.attempt ?? 0) > 0);
       const request = { envelope, handler, call: callOf(message), isRetry };
-      const result = await runHandler(request, { freshness, kept, recovery }, { deadline, log: () => requestLog() });
+      const failedAfterCommit = (error: unknown): void => {
+        metrics.failuresAfterCommit.inc();
+        requestLog().error({ err: error }, 'a committed write failed afterwards');
+      };
+      const running = { freshness, kept, recovery, failedAfterCommit };
+      const result = await runHandler(request, running, { deadline, log: () => requestLog() });
       const pieces = result instanceof JsonPieces ? result.pieces : [encodeJson(result ?? {})];
       for (const each of messages) await replies.respond(each, pieces, { end, spentMs });
       stop({ outcome: 'success' });

@@ -7,6 +7,8 @@ export interface Metrics {
   registry: Registry;
   requestSeconds: Histogram<'operation' | 'outcome'>;
   natsUp: Gauge;
+  /** Failures of what follows a commit: the request succeeds nevertheless. */
+  failuresAfterCommit: Counter;
   /** An operation begins. */
   began(): void;
 }
@@ -34,6 +36,11 @@ export function createMetrics(service: string): Metrics {
       help: 'Time an operation took in this process',
       labelNames: ['operation', 'outcome'],
       buckets: latencyBuckets,
+      registers: [registry],
+    }),
+    failuresAfterCommit: new Counter({
+      name: 'natter_failures_after_commit_total',
+      help: 'Failures of what follows a committed change, whose request succeeds nevertheless: each is a bug',
       registers: [registry],
     }),
     natsUp: new Gauge({

@@ -1,5 +1,6 @@
 import { appenderOfSchema, ChatError, declaredConsumer, type LogEntry, type LogEvent } from '@natter/contracts';
 import {
+  afterCommit,
   type Consumer,
   type ConsumerOptions,
   createAnswers,
@@ -164,10 +165,17 @@ export function wireOwner(
   { schema, database, redis, renderer, fingerprint, wrapUnits }: Opened,
 ): { owner: Owner; consumers: readonly Consumer[] } {
   const checkEvent = createEventCheck(metrics, log, config.NATTER_EVENT_CHECK_RATIO);
-  const onAppended = ({ realmId, entries }: { realmId: number; entries: LogEntry[] }): void => {
-    void appender.append(realmId, entries);
-    for (const { event } of entries) checkEvent(event);
-  };
+  const onAppended = afterCommit(
+    ({ realmId, entries }) => {
+      const appending = appender.append(realmId, entries);
+      for (const { event } of entries) checkEvent(event);
+      return appending;
+    },
+    (error, realm) => {
+      metrics.failuresAfterCommit.inc();
+      log.error({ err: error, realm }, 'announcing a committed change failed; the sweep will repeat it');
+    },
+  );
   // At most a third of the connections, because work that holds a gate needs others.
   const gates = createGates(database, schema, Math.floor((config.NATTER_POSTGRES_CONNECTIONS - 1) / 3));
   const unitOfWork = createUnitOfWork(database, onAppended, gates);

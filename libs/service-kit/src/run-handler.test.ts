@@ -27,7 +27,7 @@ function answerAfter(errors: Error[]): Promise<unknown> {
   return withDeadline(10_000, (deadline: Deadline) =>
     runHandler(
       request as never,
-      { freshness, kept: undefined, recovery: createRecovery() },
+      { freshness, kept: undefined, recovery: createRecovery(), failedAfterCommit: () => undefined },
       { deadline, log: () => undefined as never },
     ),
   );

@@ -21,13 +21,21 @@ interface Request {
   isRetry: () => boolean;
 }
 
+interface Running {
+  freshness: Freshness;
+  kept: Kept | undefined;
+  recovery: Recovery;
+  /** Logs and counts what failed after a change was committed. */
+  failedAfterCommit: (error: unknown) => void;
+}
+
 /**
  * Answers one request: a write once under its key, and on current expected versions. While PostgreSQL cannot serve it,
  * it runs again; a write only if its key shows whether an earlier attempt was committed, or if none was.
  */
 export async function runHandler(
   { envelope, handler, call, isRetry }: Request,
-  { freshness, kept, recovery }: { freshness: Freshness; kept: Kept | undefined; recovery: Recovery },
+  { freshness, kept, recovery, failedAfterCommit }: Running,
   serving: Omit<Serving, 'claim'>,
 ): Promise<unknown> {
   const { operation, answerOf = (stored: unknown) => stored } = handler;
@@ -39,7 +47,8 @@ export async function runHandler(
     if (operation.isReadOnly || !kept || !claim) return run();
     const isRepeated = () => before > 0 || isRetry();
     const { checksPassword } = operation;
-    const once = { realmId: envelope.meta.realmId, claim, answers: kept.answers, isRetry: isRepeated, checksPassword };
+    const { realmId } = envelope.meta;
+    const once = { realmId, claim, answers: kept.answers, isRetry: isRepeated, checksPassword, failedAfterCommit };
     try {
       return await answerOnce(once, operation.name, run);
     } catch (error) {

@@ -98,7 +98,9 @@ export function createBroker(scheduler: Scheduler, weather: () => Weather): Brok
         try {
           const parsed = JSON.parse(envelope) as Envelope;
           const work = { envelope: parsed, handler, call, isRetry: () => call.attempt > 0 || cameAgain.has(call.id) };
-          const result = await runHandler(work, { freshness, kept, recovery }, { deadline, log: () => log });
+          const failedAfterCommit = (error: unknown): void => log.error({ err: error }, 'failed after its commit');
+          const running = { freshness, kept, recovery, failedAfterCommit };
+          const result = await runHandler(work, running, { deadline, log: () => log });
           if (result instanceof JsonPieces) return Buffer.concat(result.pieces as Uint8Array[]);
           return Buffer.from(JSON.stringify(result ?? {}));
         } catch (error) {
