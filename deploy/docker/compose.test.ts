@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -15,11 +16,13 @@ interface Service {
   profiles?: string[];
   ports?: string[];
   volumes?: string[];
+  networks?: string[] | Record<string, { ipv4_address: string }>;
 }
 const project = parse(readFileSync(file, 'utf8'), { merge: true }) as {
   name: string;
   services: Record<string, Service>;
   volumes: Record<string, unknown>;
+  networks: Record<string, { ipam: { config: { subnet: string; ip_range: string }[] } } | null>;
 };
 const { services } = project;
 const ours = ['gateway', 'users', 'channels', 'messaging', 'scheduler', 'presence', 'event-queue'];
@@ -76,6 +79,33 @@ test('only the proxy listens to other machines', () => {
     if (name === 'caddy') expect(profiles).toEqual(['tls']);
     else for (const port of ports) expect([name, port]).toEqual([name, expect.stringMatching(/127\.0\.0\.1:/)]);
   }
+});
+
+/** A value with the defaults of its variables, as Docker Compose reads it without an environment. */
+const byDefault = (value: string): string => value.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
+const networksOf = ({ networks = [] }: Service = { image: '' }): string[] =>
+  Array.isArray(networks) ? networks : Object.keys(networks);
+
+test('the gateway trusts the proxy of the profile tls, and no other address from which a request may come', () => {
+  const { gateway, caddy } = services;
+  const trusted = byDefault(gateway?.environment?.NATTER_TRUSTED_PROXIES ?? '').split(',');
+  const address = (caddy?.networks as Record<string, { ipv4_address: string }>).edge?.ipv4_address ?? '';
+  expect(trusted.filter((entry) => entry !== '')).toEqual([byDefault(address)]);
+  const [range] = project.networks.edge?.ipam.config ?? [];
+  const [subnet, others] = [new BlockList(), new BlockList()];
+  for (const [list, cidr = ''] of [
+    [subnet, range?.subnet],
+    [others, range?.ip_range],
+  ] as const) {
+    const [net = '', prefix] = byDefault(cidr).split('/');
+    list.addSubnet(net, Number(prefix));
+  }
+  // Docker gives no other container the address of the proxy, and itself the first one.
+  expect([subnet.check(byDefault(address)), others.check(byDefault(address))]).toEqual([true, false]);
+  expect(byDefault(address)).not.toMatch(/\.[01]$/);
+  // The proxy reaches the gateway, and no server with data.
+  expect(networksOf(caddy)).toEqual(['edge']);
+  expect(Object.keys(services).filter((name) => networksOf(services[name]).includes('edge'))).toEqual(['gateway', 'caddy']);
 });
 
 const command = [['docker', 'compose'], ['docker-compose']].find(
