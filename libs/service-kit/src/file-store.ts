@@ -1,12 +1,12 @@
 import { badRequest, fileChunkBytes, fileOperations } from '@natter/contracts';
-import { type Database, inBatches, sql, type Work } from '@natter/database';
+import { type Database, type Executor, inBatches, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { type Handlers, handle } from './bus.ts';
 
 /**
  * Stores uploaded files in chunks in the service's own schema (ADR 7), so that any process serves any file, and a file
  * is kept or removed in the transaction that decides it. Chunks are put under a random key. They become a file when
- * they are kept, and are deleted after an hour otherwise.
+ * they are kept. Otherwise the gateway deletes them when the request has ended, or they are deleted after an hour.
  */
 export interface FileStore {
   /** Turns uploaded chunks into a file; refuses an incomplete one. */
@@ -16,6 +16,8 @@ export interface FileStore {
   /** Adds bytes at the end of a file, which has `offset` bytes. */
   append(work: Work, key: string, offset: number, bytes: Buffer): Promise<void>;
   remove(work: Work, key: string): Promise<void>;
+  /** Bytes of the chunks in a realm that are not kept, or not yet. */
+  unkeptBytes(executor: Executor, realmId: number): Promise<number>;
   /** Deletes what was never kept, file by file. */
   sweep(): Promise<void>;
   /** Handlers with which the gateway writes and reads chunks. */
@@ -89,6 +91,14 @@ export function createFileStore(
       await work.run(sql.unsafe`DELETE FROM ${chunk} WHERE realm_id = ${work.realmId} AND key = ${key}`);
     },
 
+    async unkeptBytes(executor, realmId) {
+      const { size } = await executor.one(sql.type(sizeRow)`
+        SELECT coalesce(sum(octet_length(c.bytes)), 0)::float8 AS size
+        FROM ${file} f JOIN ${chunk} c ON c.realm_id = f.realm_id AND c.key = f.key
+        WHERE f.realm_id = ${realmId} AND NOT f.is_kept`);
+      return size;
+    },
+
     handlers: [
       handle(operations.put, async ({ meta }, { file_key, ordinal, bytes, size }) => {
         if (size !== undefined) await requireRoom(meta.realmId, size);
@@ -97,6 +107,12 @@ export function createFileStore(
           WITH begun AS (INSERT INTO ${file} (realm_id, key) VALUES (${meta.realmId}, ${file_key}) ON CONFLICT DO NOTHING)
           INSERT INTO ${chunk} (realm_id, key, ordinal, bytes) VALUES (${meta.realmId}, ${file_key}, ${ordinal}, ${sql.binary(given)})
           ON CONFLICT DO NOTHING`);
+        return {};
+      }),
+      handle(operations.discard, async ({ meta }, { file_key }) => {
+        await database.run(sql.unsafe`
+          WITH gone AS (DELETE FROM ${file} WHERE realm_id = ${meta.realmId} AND key = ${file_key} AND NOT is_kept RETURNING realm_id, key)
+          DELETE FROM ${chunk} c USING gone WHERE c.realm_id = gone.realm_id AND c.key = gone.key`);
         return {};
       }),
       handle(operations.read, async ({ meta }, { file_key, ordinal }) => {

@@ -73,7 +73,13 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   const onSweepError = (error: unknown) => process.log.warn({ err: error }, 'deleting unfinished uploads failed');
   const files = createFileStore(owner.database, 'messaging', {
     onError: onSweepError,
-    requireRoom: async (realmId, size) => requireSpace((await spaceTaken(owner.database, realmId)) + size, quotaMib),
+    requireRoom: async (realmId, size) => {
+      const taken = [spaceTaken(owner.database, realmId), files.unkeptBytes(owner.database, realmId)];
+      requireSpace(
+        (await Promise.all(taken)).reduce((sum, bytes) => sum + bytes, size),
+        quotaMib,
+      );
+    },
   });
   const uploadSweep = sweepResumableUploads(owner.database, files, onSweepError);
   owner.renderer.start();

@@ -7,7 +7,10 @@ interface Part {
 }
 
 /** Sends a form of files only; each part is named like its file, as one of the clients does. */
-export function upload(client: Client, ...parts: Part[]): Promise<Answer> {
+export const upload = (client: Client, ...parts: Part[]): Promise<Answer> => uploadWith({}, client, ...parts);
+
+/** The same with further headers. */
+export function uploadWith(headers: Record<string, string>, client: Client, ...parts: Part[]): Promise<Answer> {
   const boundary = `natter${Math.random()}`;
   const body = Buffer.concat([
     ...parts.flatMap(({ name, type, bytes }) => [
@@ -20,6 +23,7 @@ export function upload(client: Client, ...parts: Part[]): Promise<Answer> {
     Buffer.from(`--${boundary}--\r\n`),
   ]);
   return exchange(`${client.url}/api/v1/user_uploads`, 'POST', body, {
+    ...headers,
     host: client.host,
     authorization: `Basic ${Buffer.from(`${client.email}:${client.api_key}`).toString('base64')}`,
     'content-type': `multipart/form-data; boundary=${boundary}`,

@@ -205,6 +205,16 @@ const chunksOf = (service: ServiceName) => ({
     isIdempotent: true,
     projections: 'current-on-refusal',
   }),
+  discard: operation({
+    name: 'discard-file-chunks',
+    service,
+    caller: 'internal',
+    callers: ['gateway'],
+    summary: 'Deletes the chunks of an upload, unless they became a file.',
+    params: { file_key: chunk.file_key },
+    isIdempotent: true,
+    projections: 'current-on-refusal',
+  }),
   read: operation({
     name: 'read-file-chunk',
     service,

@@ -68,6 +68,17 @@ export interface Callers {
    * form selects another operation.
    */
   countMore(weight: number, operation: Operation, exchange: Exchange, actor: Actor | undefined): Promise<void>;
+  /**
+   * Counts the body of a request while it arrives, whatever becomes of the request: one for each MiB after the first. The result is
+   * called with the number of bytes that arrived since its last call.
+   */
+  countBody(operation: Operation | undefined, exchange: Exchange, actor: Actor | undefined): CountBytes;
+}
+
+export interface CountBytes {
+  (bytes: number): Promise<void>;
+  /** What was counted until now. */
+  readonly weight: number;
 }
 
 const isShown = (credential: Credential): boolean =>
@@ -123,8 +134,23 @@ export function createCallers(options: {
       if (weight <= 0) return;
       const budgets = budgetsOf(operation, request, actor);
       // The request itself was counted before. The sum is at most a whole budget, so it succeeds in a new window.
-      const left = Math.max(1, budgets.all[0].rate.limit - weightOf(operation));
+      const counted = weightOf(operation) + (request.admitted?.countBytes.weight ?? 0);
+      const left = Math.max(1, budgets.all[0].rate.limit - counted);
       await spend(reply, budgets, Math.min(weight, left));
+    },
+    countBody(operation, { request, reply }, actor) {
+      const budgets = budgetsOf(operation, request, actor);
+      // The sum is at most a whole budget, so that the request succeeds in a new window.
+      const most = Math.max(0, budgets.all[0].rate.limit - weightOf(operation));
+      let [size, weight] = [0, 0];
+      const count = async (bytes: number): Promise<void> => {
+        size += bytes;
+        const more = Math.min(Math.floor(size / fileUnitBytes), most) - weight;
+        if (more <= 0) return;
+        weight += more;
+        await spend(reply, budgets, more);
+      };
+      return Object.defineProperty(count, 'weight', { get: () => weight }) as CountBytes;
     },
   };
 

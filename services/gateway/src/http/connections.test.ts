@@ -49,6 +49,32 @@ describe('a client that reads late gets every response, also when the server clo
   });
 });
 
+test('a network that keeps sending refused bodies is cut after a number of bytes, and a body that is refused once is not', async () => {
+  const { port, cuts } = await guarded(async (connections, request, response) => {
+    if (connections.begin(request, response)) response.writeHead(413).end('refused');
+  });
+  const mebibyte = 1024 * 1024;
+  const send = async (size: number, limit: number): Promise<number> => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined).resume();
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${size}\r\n\r\n`);
+    const chunk = Buffer.alloc(mebibyte);
+    let sent = 0;
+    while (sent < limit && !socket.destroyed) {
+      sent += chunk.length;
+      if (!socket.write(chunk)) await Promise.race([once(socket, 'drain').catch(() => undefined), closed]);
+    }
+    if (sent < size) await closed;
+    socket.destroy();
+    return sent;
+  };
+  expect(await send(30 * mebibyte, 30 * mebibyte)).toBe(30 * mebibyte);
+  expect(cuts).toEqual([]);
+  expect(await send(2 ** 40, 2 ** 35)).toBeLessThan(2 ** 35);
+  expect(cuts).toContain('discarded');
+});
+
 test('a connection that the server closes ends, although the client keeps sending', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());

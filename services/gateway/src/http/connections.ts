@@ -2,6 +2,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { unavailable } from '@natter/contracts';
+import { createLocalCounts } from '@natter/service-kit';
 import type { GatewayConfig } from './config.ts';
 import type { CutReason } from './gateway-metrics.ts';
 import { networkOf, type Proxies } from './network.ts';
@@ -10,6 +11,8 @@ import { networkOf, type Proxies } from './network.ts';
 const maxPipelined = 64;
 /** How long the rest of a refused body is discarded, so that its sender can read the response. */
 const lingerMs = 30_000;
+/** Bytes that may be discarded for one network in a minute. A connection that sends more is destroyed. */
+const discarded = { bytes: 256 * 1024 * 1024, seconds: 60, everyMs: 250 };
 /** A connection that is being closed is destroyed after this time without input. */
 const silenceMs = 1_000;
 
@@ -30,11 +33,16 @@ interface Connection {
   body: (Transfer & { request: IncomingMessage; startBytes: number; startedAt: number }) | undefined;
   answer: Transfer;
   isClosing: boolean;
+  /** Of the client of the newest request, or of a proxy. */
+  network: string;
 }
 
 export interface Connections {
-  /** A request has begun. Returns false if it will not be answered, because the connection is about to be closed. */
-  begin(request: IncomingMessage, response: ServerResponse): boolean;
+  /**
+   * A request of a network has begun. Returns false if it will not be answered, because the connection is about to be
+   * closed.
+   */
+  begin(request: IncomingMessage, response: ServerResponse, network?: string): boolean;
   /** Called before the body of a request is read: requests it from the client, and watches its progress. */
   onBody(request: IncomingMessage, response: ServerResponse): void;
   onClientError(error: NodeJS.ErrnoException, socket: Duplex): void;
@@ -42,8 +50,8 @@ export interface Connections {
 }
 
 /**
- * Limits the cost of connections: their number, requests in flight on each, and the time of transfers without progress.
- * Node limits the time of headers, of whole requests and of idle connections.
+ * Limits the cost of connections: their number, requests in flight on each, the time of transfers without progress, and
+ * the bytes of refused bodies. Node limits the time of headers, of whole requests and of idle connections.
  */
 export function guardConnections(
   server: Server,
@@ -56,6 +64,7 @@ export function guardConnections(
   const stallMs = config.NATTER_STALL_SECONDS * 1_000;
   const bytesPerMs = config.NATTER_MIN_BYTES_PER_SECOND / 1_000;
   const byNetwork = new Map<string, number>();
+  const discards = createLocalCounts();
 
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
@@ -69,10 +78,10 @@ export function guardConnections(
     }
     byNetwork.set(network, count);
     const answer = { bytes: 0, at: performance.now() };
-    const connection: Connection = { responses: new Set(), body: undefined, answer, isClosing: false };
+    const connection: Connection = { responses: new Set(), body: undefined, answer, isClosing: false, network };
     connections.set(socket, connection);
     // Node calls this after a response with `connection: close`.
-    socket.destroySoon = () => closeSoon(socket, connection);
+    socket.destroySoon = () => closeSoon(socket, connection, onDiscard);
     socket.once('close', () => {
       connections.delete(socket);
       const left = (byNetwork.get(network) ?? 1) - 1;
@@ -98,10 +107,16 @@ export function guardConnections(
       if (isAnswerStalled(socket, connection, now)) cut(socket);
       else if (connection.body && isBodyStalled(socket, connection.body, now)) {
         connection.body = undefined;
-        refuse(socket, connection, 408, 'The request was sent too slowly');
+        refuse(socket, connection, [408, 'The request was sent too slowly'], onDiscard);
         onCut('stalled');
       }
     }
+  }
+
+  function onDiscard(socket: Socket, { network }: Connection, bytes: number): void {
+    if (socket.destroyed || discards.add(network, bytes, discarded.seconds) <= discarded.bytes) return;
+    onCut('discarded');
+    socket.destroy();
   }
 
   function cut(socket: Socket): void {
@@ -132,15 +147,16 @@ export function guardConnections(
   }
 
   return {
-    begin(request, response) {
+    begin(request, response, network = networkOf(request.socket.remoteAddress)) {
       const connection = connections.get(request.socket);
       if (!connection) return true;
       if (connection.isClosing) return false;
+      connection.network = network;
       connection.responses.add(response);
       response.once('close', () => {
         connection.responses.delete(response);
         if (connection.body?.request === request) connection.body = undefined;
-        linger(request);
+        linger(request, connection, onDiscard);
       });
       if (connection.responses.size <= maxPipelined) return true;
       if (connection.responses.size > maxPipelined + 1) return false;
@@ -161,8 +177,8 @@ export function guardConnections(
       const connection = connections.get(duplex);
       if (error.code === 'ECONNRESET' || !connection) return void duplex.destroy();
       onCut('malformed');
-      const [status, text] = parserErrors[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
-      refuse(duplex as Socket, connection, status, text);
+      const refusal = parserErrors[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
+      refuse(duplex as Socket, connection, refusal, onDiscard);
     },
     stop: () => clearInterval(timer),
   };
@@ -174,8 +190,16 @@ const parserErrors: Record<string, [status: number, text: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request was sent too slowly'],
 };
 
+/** Counts bytes that were received and discarded; may destroy the connection. */
+type OnDiscard = (socket: Socket, connection: Connection, bytes: number) => void;
+
 /** Responds without the framework and closes the connection. If another response is in progress, it only closes. */
-function refuse(socket: Socket, connection: Connection, status: number, msg: string): void {
+function refuse(
+  socket: Socket,
+  connection: Connection,
+  [status, msg]: [status: number, text: string],
+  onDiscard: OnDiscard,
+): void {
   const { responses } = connection;
   const isAnswering = responses.size > 1 || [...responses].some((response) => response.headersSent);
   if (isAnswering || !socket.writable) return void socket.destroy();
@@ -190,14 +214,14 @@ function refuse(socket: Socket, connection: Connection, status: number, msg: str
     'connection: close',
   ].join('\r\n');
   socket.write(`${head}\r\n\r\n${body}`);
-  closeSoon(socket, connection);
+  closeSoon(socket, connection, onDiscard);
 }
 
 /**
  * Sends what was written, then discards input until the client closes its side or is silent. A connection that is
  * closed with unread input is reset, and a reset discards responses that the client has not read yet.
  */
-function closeSoon(socket: Socket, connection: Connection): void {
+function closeSoon(socket: Socket, connection: Connection, onDiscard: OnDiscard): void {
   if (connection.isClosing) return;
   connection.isClosing = true;
   socket.end(() => {
@@ -208,20 +232,32 @@ function closeSoon(socket: Socket, connection: Connection): void {
   });
   // Detach the parser, so that requests that follow are not parsed.
   socket.removeAllListeners('data');
-  socket.on('data', () => undefined);
+  socket.on('data', (chunk: Buffer) => onDiscard(socket, connection, chunk.length));
   socket.resume();
 }
 
 /** Discards the rest of an unread body for a while, then closes the connection. */
-function linger(request: IncomingMessage): void {
+function linger(request: IncomingMessage, connection: Connection, onDiscard: OnDiscard): void {
   const { socket } = request;
   if (request.complete || socket.destroyed) return;
   request.resume();
+  let counted = socket.bytesRead;
+  // Node discards the body itself: no event tells of its chunks.
+  const count = (): void => {
+    const before = counted;
+    counted = socket.bytesRead;
+    onDiscard(socket, connection, counted - before);
+  };
+  const counting = setInterval(count, discarded.everyMs);
   const timer = setTimeout(() => {
     if (!request.complete) socket.destroy();
   }, lingerMs);
-  timer.unref();
-  const stop = (): void => clearTimeout(timer);
+  for (const each of [counting, timer]) each.unref();
+  const stop = (): void => {
+    clearInterval(counting);
+    clearTimeout(timer);
+    count();
+  };
   socket.once('close', stop);
   request.once('end', () => {
     stop();

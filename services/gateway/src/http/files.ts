@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
   badRequest,
+  ChatError,
   fileChunkBytes,
   fileOperations,
   type Operation,
@@ -40,10 +41,6 @@ const chunksOf = (operation: Operation) => {
   if (!found) throw new Error(`${operation.service} stores no files`);
   return found;
 };
-
-/** What files weigh beside their operation: one for each further MiB. */
-export const weightOfFiles = (files: readonly FilePart[]): number =>
-  Math.floor(files.reduce((sum, { bytes }) => sum + bytes.length, 0) / 1024 / 1024);
 
 /** The request that sends or gets a file; the owner of its operation stores the file. */
 interface FileRequest {
@@ -87,6 +84,28 @@ export async function handOver(
     size: file.bytes.length,
     sha256: hash.digest('hex'),
   };
+}
+
+/**
+ * Deletes the chunks of an upload that were not kept: its request was refused, or it repeated another one. An outcome
+ * that is unknown may still be a success, and a process of the previous release deletes nothing: these chunks count
+ * against the quota of the realm until they are deleted, after an hour.
+ */
+export async function discardUnkept<R>(
+  bus: Bus,
+  { operation, meta }: FileRequest,
+  { key }: UploadedFile,
+  request: () => Promise<R>,
+): Promise<R> {
+  const discard = () => bus.call(chunksOf(operation).discard, { file_key: key }, { meta }).catch(() => undefined);
+  try {
+    const result = await request();
+    await discard();
+    return result;
+  } catch (error) {
+    if (error instanceof ChatError && error.status < 500) await discard();
+    throw error;
+  }
 }
 
 export const tooLarge = (maxBytes: number) =>

@@ -12,7 +12,7 @@ export interface GatewayMetrics {
   cut(reason: CutReason): void;
 }
 
-export type CutReason = 'address' | 'pipelined' | 'stalled' | 'malformed' | 'unread';
+export type CutReason = 'address' | 'pipelined' | 'stalled' | 'malformed' | 'unread' | 'discarded';
 
 export function createGatewayMetrics(
   { registry }: Metrics,

@@ -15,13 +15,13 @@ const framingBytes = 256 * 1024;
 
 /**
  * The body of an admitted request, copied into one buffer that grows, because chunks of a byte each would take a
- * hundred times their size. Large bodies are received in turns. Stops reading at the limit of the operation or the
- * budget of the caller; the connection stays usable for the response.
+ * hundred times their size. Large bodies are received in turns. Stops reading at the limit of the operation, or at the
+ * rate limit or the budget of the caller; the connection stays usable for the response.
  */
 export async function readBody(request: FastifyRequest, payload: Readable, turns: BodyTurns): Promise<Buffer> {
   const { admitted } = request;
   if (!admitted) throw bodyTooLarge();
-  const { lease, maxBodyBytes } = admitted;
+  const { lease, maxBodyBytes, countBytes } = admitted;
   const tenant = tenantOf(admitted);
   const checkFraming = framingCheck(request);
   const announced = Number(request.headers['content-length'] ?? maxBodyBytes);
@@ -29,6 +29,7 @@ export async function readBody(request: FastifyRequest, payload: Readable, turns
   let size = 0;
   for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const needed = size + chunk.length;
+    await countBytes(chunk.length);
     if (needed > maxBodyBytes) throw bodyTooLarge();
     checkFraming(chunk.length);
     const take = (): void => {

@@ -9,7 +9,7 @@ import {
 } from '@natter/contracts';
 import { withDeadline } from '@natter/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Callers, type Exchange, isPollOf, type Shown } from '../authentication/caller.ts';
+import { type Callers, type CountBytes, type Exchange, isPollOf, type Shown } from '../authentication/caller.ts';
 import { checkOrigin } from '../authentication/cross-site.ts';
 import { sessionOf } from '../authentication/session-cookies.ts';
 import { type AnswerMemory, networkSender } from '../http/answer-memory.ts';
@@ -39,6 +39,8 @@ export interface Admitted {
   /** Whose memory the bodies of the request and of its answer use. */
   sender: Sender;
   lease: BodyLease;
+  /** Counts the bytes of the body against the rate limit of the caller. */
+  countBytes: CountBytes;
   /** Releases the lease for the request itself, once; called when the response has ended at the latest. */
   releaseBody(): void;
   /** Time that the admission took of the request's deadline; receiving the body does not count. */
@@ -115,7 +117,10 @@ export async function admit(
   const releaseBody = onlyOnce(lease.release);
   reply.raw.once('close', releaseBody);
   const spentMs = performance.now() - begunAt;
-  request.admitted = { place, operation, actor, shown, meta, maxBodyBytes, sender, lease, releaseBody, spentMs };
+  const countBytes = context.callers.countBody(operation, { request, reply }, actor);
+  request.admitted = {
+    ...{ place, operation, actor, shown, meta, maxBodyBytes, sender, lease, countBytes, releaseBody, spentMs },
+  };
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import { type Callers, type Exchange, isPollOf, weightOf } from '../authenticati
 import { ensureCsrfCookie, setSession } from '../authentication/session-cookies.ts';
 import type { AnswerMemory } from '../http/answer-memory.ts';
 import type { BodyTurns } from '../http/body-turns.ts';
-import { fileParamOf, handOver, sendFile, weightOfFiles } from '../http/files.ts';
+import { discardUnkept, fileParamOf, handOver, sendFile } from '../http/files.ts';
 import { headerOf, nameOf } from '../http/headers.ts';
 import { readPage } from '../http/page-pieces.ts';
 import { type Parsed, parseParams } from '../http/parse-params.ts';
@@ -47,7 +47,7 @@ export interface AnswerContext {
 
 /** Checks the parameters by the contract, calls the owner of the operation and sends its answer. */
 export async function answerOperation(context: AnswerContext, call: Call): Promise<unknown> {
-  const { bus, callers } = context;
+  const { bus } = context;
   const { operation, request, reply, fields, path, admitted } = call;
   const { meta } = admitted;
   // Old clients send their name in a field instead of a header.
@@ -63,17 +63,21 @@ export async function answerOperation(context: AnswerContext, call: Call): Promi
   }
   if (operation.protocol === 'tus' && actor) {
     const { params } = parseParams(operation, fields, path, request.headers);
-    const { lease, place } = admitted;
+    const { lease, place, countBytes } = admitted;
     const base = place.surface === 'json' ? '/json' : '/api/v1';
     return answerTus(bus, {
-      ...{ request, reply, operation, params, actor, meta, lease, base, bodyTurns: context.bodyTurns },
+      ...{ request, reply, operation, params, actor, meta, lease, countBytes, base, bodyTurns: context.bodyTurns },
       inTurn: (work) => context.inTurn(tenantOf({ meta, actor }), work),
-      count: (weight) => callers.countMore(weight, operation, call, actor),
     });
   }
   const answer = async (): Promise<{ bytes: readonly Uint8Array[]; ignored: string[] }> => {
     const { params, ignored } = await paramsOf(context, call, actor);
-    return { bytes: await bus.callBytes(operation, params as never, { actor, meta }), ignored };
+    const send = () => bus.callBytes(operation, params as never, { actor, meta });
+    const fileParam = fileParamOf(operation);
+    if (fileParam === undefined) return { bytes: await send(), ignored };
+    const file = await handOver(bus, { operation, meta }, call.files, context.maxUploadBytes);
+    params[fileParam] = file;
+    return { bytes: await discardUnkept(bus, { operation, meta }, file, send), ignored };
   };
   const inTurn = () => context.inTurn(tenantOf({ meta, actor }), answer);
   context.earlyRefusals.arrived(request.raw);
@@ -99,12 +103,8 @@ async function actorOf({ callers }: AnswerContext, call: Call): Promise<Actor | 
   return actor;
 }
 
-/** The parameters of a call. Counts their weight, and stores the form's file. */
-async function paramsOf(
-  { bus, callers, bodyTurns, maxUploadBytes }: AnswerContext,
-  call: Call,
-  actor: Actor | undefined,
-): Promise<Parsed> {
+/** The parameters of a call, without a file that is stored. Counts their weight. */
+async function paramsOf({ callers, bodyTurns }: AnswerContext, call: Call, actor: Actor | undefined): Promise<Parsed> {
   const { operation, fields, files, path, admitted } = call;
   const { meta } = admitted;
   // Small files are passed with the other parameters.
@@ -114,11 +114,9 @@ async function paramsOf(
   const { params, ignored } = call.isLarge
     ? await bodyTurns.run({ tenant: tenantOf({ meta, actor }) }, parse)
     : parse();
-  const fileParam = fileParamOf(operation);
-  const weight = fileParam ? weightOfFiles(files) : Math.floor(operation.weigh?.(params as never) ?? 0);
+  const weight = Math.floor(operation.weigh?.(params as never) ?? 0);
   const more = weightOf(operation) - weightOf(admitted.operation) + weight;
   await callers.countMore(more, operation, call, actor);
-  if (fileParam) params[fileParam] = await handOver(bus, { operation, meta }, files, maxUploadBytes);
   return { params, ignored };
 }
 

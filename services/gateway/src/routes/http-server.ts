@@ -113,7 +113,7 @@ export function createHttpServer(options: {
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) metrics.answered(nameOf(request), 'cancelled', reply.elapsedTime);
     });
-    if (!connections.begin(request.raw, reply.raw)) return reply.hijack();
+    if (!connections.begin(request.raw, reply.raw, networkOf(request.ip))) return reply.hijack();
     checkHost(request);
     checkPath(request);
   });

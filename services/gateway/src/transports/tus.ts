@@ -20,7 +20,6 @@ import { framingCheck } from '../http/read-body.ts';
 import { tusBodyType, tusVersion } from '../http/tus-headers.ts';
 import { tenantOf } from '../rate-limit/tenant.ts';
 
-const mebibyte = 1024 * 1024;
 const { createResumableUpload, getResumableUpload, appendResumableUpload, deleteResumableUpload } = uploadOperations;
 
 export interface TusCall extends Exchange {
@@ -35,8 +34,8 @@ export interface TusCall extends Exchange {
   inTurn: <R>(work: () => Promise<R>) => Promise<R>;
   /** Decides when a part of the body is received. */
   bodyTurns: BodyTurns;
-  /** Counts data against the caller's rate limit. */
-  count: (weight: number) => Promise<void>;
+  /** Counts bytes of the body against the caller's rate limit. */
+  countBytes: (bytes: number) => Promise<void>;
 }
 
 /** Refuses, before the body is read, another version of the protocol and a body that is not the bytes of a file. */
@@ -104,7 +103,7 @@ async function receiveFirst(bus: Bus, call: TusCall, created: ResumableUpload): 
 
 /** Stores the body piece by piece while it arrives. What arrived before an interruption is stored too. */
 async function receive(bus: Bus, call: TusCall, from: ResumableUpload): Promise<ResumableUpload> {
-  const { request, lease, count } = call;
+  const { request, lease } = call;
   const left = from.upload_length - from.upload_offset;
   if (Number(request.headers['content-length'] ?? 0) > left)
     throw new ChatError('REQUEST_TOO_LARGE', 'The data is longer than Upload-Length');
@@ -114,8 +113,6 @@ async function receive(bus: Bus, call: TusCall, from: ResumableUpload): Promise<
   const part = { ...call, meta: { ...call.meta, idempotencyKey: undefined } };
   let state = from;
   for await (const piece of piecesOf(call, from.upload_offset)) {
-    const before = state.upload_offset - from.upload_offset;
-    await count(Math.floor((before + piece.length) / mebibyte) - Math.floor(before / mebibyte));
     const { upload_id, upload_offset } = state;
     state = await ask(bus, part, appendResumableUpload, { upload_id, upload_offset, bytes: piece.toString('base64') });
   }
@@ -123,7 +120,10 @@ async function receive(bus: Bus, call: TusCall, from: ResumableUpload): Promise<
 }
 
 /** The body in pieces that fill the chunks of the stored file. The memory of a piece is used again for the next. */
-async function* piecesOf({ request, actor, meta, bodyTurns }: TusCall, offset: number): AsyncGenerator<Buffer> {
+async function* piecesOf(
+  { request, actor, meta, bodyTurns, countBytes }: TusCall,
+  offset: number,
+): AsyncGenerator<Buffer> {
   const tenant = tenantOf({ actor, meta });
   const piece = Buffer.allocUnsafeSlow(fileChunkBytes);
   const checkFraming = framingCheck(request);
@@ -139,8 +139,8 @@ async function* piecesOf({ request, actor, meta, bodyTurns }: TusCall, offset: n
       if (!next || next.done) break;
       const { value: chunk } = next;
       checkFraming(chunk.length);
-      const isReceived = await bodyTurns
-        .run({ tenant, receivedBytes: chunk.length }, () => true)
+      const isReceived = await countBytes(chunk.length)
+        .then(() => bodyTurns.run({ tenant, receivedBytes: chunk.length }, () => true))
         .catch((error: unknown) => {
           interruption = error;
         });
