@@ -33,4 +33,5 @@ export * from './run-service.ts';
 export { inSpan, spanOfDelivery } from './tracing.ts';
 export { surviveUnhandledErrors } from './unhandled.ts';
 export * from './user-visibility.ts';
+export { wideNetwork } from './wide-network.ts';
 export type { Writing } from './writes.ts';

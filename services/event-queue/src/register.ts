@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import {
   type Actor,
   botOperations,
-  ChatError,
   catchUpOperations,
   channelsFetchTypes,
   eventQueueOperations,
@@ -35,6 +34,7 @@ import { z } from 'zod';
 import { checkRegister } from './check-register.ts';
 import { positionRow } from './read-log.ts';
 import { remember } from './record-cache.ts';
+import { createRegisterRoom, tooManyRegisters } from './register-room.ts';
 
 type Params = ParamsOf<typeof eventQueueOperations.register>;
 
@@ -43,7 +43,6 @@ const openedRow = z.object({ record: queueRecordSchema });
 
 const defaultIdleSeconds = 600;
 const mobileIdleSeconds = 7 * 86_400;
-const maxRegistersAtOnce = 8;
 
 export interface RegisterLimits {
   queuesPerUser: number;
@@ -53,26 +52,12 @@ export interface RegisterLimits {
 
 export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: RegisterLimits): Handlers {
   const policies = createRealmPolicies(bus);
-  const running = new Map<string, number>();
-
-  /** Registers are expensive, so a user may run only a few at once, and have a limited number of queues. */
-  async function within<R>(who: string, work: () => Promise<R>): Promise<R> {
-    const count = running.get(who) ?? 0;
-    if (count >= maxRegistersAtOnce) throw tooMany('Too many registrations at once', 1);
-    running.set(who, count + 1);
-    try {
-      return await work();
-    } finally {
-      const left = (running.get(who) ?? 1) - 1;
-      if (left > 0) running.set(who, left);
-      else running.delete(who);
-    }
-  }
+  const room = createRegisterRoom();
 
   async function checkRoom(actor: Actor): Promise<void> {
     const { count } = await database.one(sql.type(countRow)`
       SELECT count(*) FROM event_queue.queue WHERE realm_id = ${actor.realmId} AND user_id = ${actor.userId} AND expires_at > now()`);
-    if (count >= limits.queuesPerUser) throw tooMany('Too many event queues', 60);
+    if (count >= limits.queuesPerUser) throw tooManyRegisters('Too many event queues', 60);
   }
 
   /** The state includes everything acknowledged before the request; all owners read at the same log number. */
@@ -182,8 +167,8 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
     handleWrite(eventQueueOperations.register, async (context, params) => {
       const { actor, meta } = context;
       checkRegister(actor, params);
-      const who = `${meta.realmId} ${actor?.userId ?? 0}`;
-      return within(who, () => (actor ? registerUser(actor, context, params) : registerSpectator(meta, params)));
+      const who = { realmId: meta.realmId, ...(actor ? { userId: actor.userId } : { network: meta.network ?? '' }) };
+      return room.within(who, () => (actor ? registerUser(actor, context, params) : registerSpectator(meta, params)));
     }),
   ];
 }
@@ -204,9 +189,6 @@ const withQueue = (
   state: (string | Piece[])[],
   queue: { queue_id: string | null; last_event_id: number },
 ): JsonPieces => new JsonPieces(joinObjects([...state, JSON.stringify(queue)]));
-
-const tooMany = (message: string, seconds: number): ChatError =>
-  new ChatError('RATE_LIMIT_HIT', message, { 'retry-after': seconds });
 
 /** The fetch types that each owner provides; all owners are queried if no types are named. */
 const typesOf: Record<string, readonly string[]> = {

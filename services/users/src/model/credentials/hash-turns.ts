@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Actor, RequestMeta } from '@natter/contracts';
 import { overloaded, WaitingTasks } from '@natter/database';
-import { wideNetwork } from './wide-network.ts';
+import { wideNetwork } from '@natter/service-kit';
 
 /** The caller on whose behalf a password is hashed; the context of a request is one. */
 export interface Hasher {

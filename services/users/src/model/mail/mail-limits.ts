@@ -1,7 +1,7 @@
 import { ChatError } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
+import { wideNetwork } from '@natter/service-kit';
 import { z } from 'zod';
-import { wideNetwork } from '../credentials/wide-network.ts';
 
 export interface DailyLimits {
   person: number;

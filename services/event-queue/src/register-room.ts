@@ -1,0 +1,50 @@
+import { ChatError } from '@natter/contracts';
+import { wideNetwork } from '@natter/service-kit';
+
+type Registering = { realmId: number } & ({ userId: number } | { network: string });
+
+/** Registers are expensive, so each user, and all spectators of a realm together, may run only a few at once. */
+const maxAtOnce = 8;
+/** The part that one network may have of those of all spectators. */
+const maxOfNetwork = 2;
+
+export interface RegisterRoom {
+  /** Throws RATE_LIMIT_HIT if too many registers run. */
+  within<R>(who: Registering, work: () => Promise<R>): Promise<R>;
+}
+
+export function createRegisterRoom(): RegisterRoom {
+  /** Only of registers that run. */
+  const running = new Map<string, number>();
+
+  const leave = (name: string): void => {
+    const left = (running.get(name) ?? 1) - 1;
+    if (left > 0) running.set(name, left);
+    else running.delete(name);
+  };
+
+  return {
+    async within(who, work) {
+      const bounds = boundsOf(who);
+      if (bounds.some(([name, most]) => (running.get(name) ?? 0) >= most))
+        throw tooManyRegisters('Too many registrations at once', 1);
+      for (const [name] of bounds) running.set(name, (running.get(name) ?? 0) + 1);
+      try {
+        return await work();
+      } finally {
+        for (const [name] of bounds) leave(name);
+      }
+    },
+  };
+}
+
+const boundsOf = (who: Registering): [name: string, most: number][] =>
+  'userId' in who
+    ? [[`${who.realmId} ${who.userId}`, maxAtOnce]]
+    : [
+        [`${who.realmId} spectators`, maxAtOnce],
+        [`${who.realmId} spectators ${wideNetwork(who.network)}`, maxOfNetwork],
+      ];
+
+export const tooManyRegisters = (message: string, seconds: number): ChatError =>
+  new ChatError('RATE_LIMIT_HIT', message, { 'retry-after': seconds });
