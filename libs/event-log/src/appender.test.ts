@@ -27,7 +27,7 @@ function announcing(log: Partial<LogRedis>, onAnnounced: () => void = () => unde
   const committed: LogEvent[] = [];
   const errors: unknown[] = [];
   const appender = createAppender({
-    log: { runId: async () => 'run', ...log } as unknown as LogRedis,
+    log: { runId: async () => 'run', now: () => Date.now(), ...log } as unknown as LogRedis,
     publish: (subject, payload) => {
       if (!subject.startsWith('natter.log.')) return;
       const hint = JSON.parse(payload) as { entries?: LogEntry[]; upTo?: number };

@@ -196,7 +196,7 @@ export function createAppender(options: AppenderOptions): Appender {
 
   async function appendEphemeral(realmId: number, event: LogEvent): Promise<void> {
     for (let attempt = 0; attempt < ephemeralAttempts; attempt++) {
-      const at = Date.now();
+      const at = log.now();
       const asked = addEphemeral(realmId, { previousMark: 0, at, event });
       const place = await promptly(asked).catch((error: unknown) => void options.onError(error));
       if (!place) break;

@@ -33,12 +33,19 @@ export interface LogRedis {
    * spent of the first budget, and which budget refused.
    */
   rateScript(keys: readonly string[], args: readonly number[]): Promise<[number, number]>;
+  /**
+   * Milliseconds of the clock of Redis, which all processes share: the wall clocks of their machines may differ. The
+   * clock of this machine until Redis has answered once.
+   */
+  now(): number;
   isUp(): boolean;
   close(): void;
 }
 
 const commandTimeoutMs = 1_500;
 const pingMs = 1_000;
+/** Interval for reading the clock of Redis. In between, time is measured without a wall clock. */
+const clockMs = 30_000;
 /** Minimum time between two connections that are left because their server is a replica. */
 const replicaMs = 5_000;
 
@@ -102,14 +109,23 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     },
   });
   let run: string | undefined;
+  let clock: { time: number; readAt: number } | undefined;
   let lastError: Error | undefined;
   const ping = setInterval(() => void redis.ping().catch(() => undefined), pingMs);
   ping.unref();
+  const readClock = async (): Promise<void> => {
+    const askedAt = performance.now();
+    const usec = /server_time_usec:(\d+)/.exec(await redis.info('server'))?.[1];
+    if (usec !== undefined) clock = { time: Number(usec) / 1_000, readAt: (askedAt + performance.now()) / 2 };
+  };
+  const clockTimer = setInterval(() => void readClock().catch(() => undefined), clockMs);
+  clockTimer.unref();
   redis.on('error', (error) => {
     lastError = error;
   });
   redis.on('ready', () => {
     run = undefined;
+    void readClock().catch(() => undefined);
     onChange('up');
   });
   redis.on('close', () => onChange('away', lastError));
@@ -134,9 +150,11 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     pollScript: async (keys, args) =>
       (await scripted.natterPoll(...keys, ...args)) as [string | null, number, string | null],
     rateScript: async (keys, args) => (await scripted.natterRate(keys.length, ...keys, ...args)) as [number, number],
+    now: () => Math.floor(clock ? clock.time + performance.now() - clock.readAt : Date.now()),
     isUp: () => redis.status === 'ready',
     close: () => {
       clearInterval(ping);
+      clearInterval(clockTimer);
       redis.disconnect();
     },
   };

@@ -93,7 +93,7 @@ export function registerHandlers({ database, redis }: Owner, bus: Bus, limits: R
     const capabilities = capabilitiesOf(params);
     const follows = await followedBy(actor, meta, params);
     for (;;) {
-      const createdAt = Date.now();
+      const createdAt = redis.now();
       // The queue starts after the number that all owners saw.
       const { position, state } = await readState(actor.userId, meta, params, capabilities);
       const queue = await open({

@@ -17,6 +17,7 @@ const gatherMs = 200;
 export function createPresenceEvents(
   appender: Appender,
   log: Logger,
+  now: () => number,
 ): { announce: AnnouncePresence; stop(): Promise<void> } {
   const waiting = new Map<number, Map<number, Come[]>>();
   const running = new Set<Promise<void>>();
@@ -26,10 +27,10 @@ export function createPresenceEvents(
     waiting.delete(realmId);
     const forAll = people.filter(({ audience }) => audience === 'realm');
     for (const [index, come] of forAll.entries())
-      await appender.appendEphemeral(realmId, eventOf(come, index === 0 ? modernOf(forAll) : undefined));
+      await appender.appendEphemeral(realmId, eventOf(come, now() / 1000, index === 0 ? modernOf(forAll) : undefined));
     // Users whom some receivers may not see are announced one by one.
     for (const come of people.filter(({ audience }) => audience !== 'realm'))
-      await appender.appendEphemeral(realmId, eventOf(come, modernOf([come])));
+      await appender.appendEphemeral(realmId, eventOf(come, now() / 1000, modernOf([come])));
   }
 
   return {
@@ -55,8 +56,7 @@ const modernOf = (people: readonly Come[]): Record<string, unknown> =>
   Object.fromEntries(people.map(({ presence }) => [presence.userId, modern(presence)]));
 
 /** One event per user for older clients, one for all users for newer ones. */
-function eventOf({ email, presence, audience }: Come, all: Record<string, unknown> | undefined): LogEvent {
-  const now = Date.now() / 1000;
+function eventOf({ email, presence, audience }: Come, now: number, all: Record<string, unknown> | undefined): LogEvent {
   const { website } = legacy(presence, now);
   const old = { user_id: presence.userId, server_timestamp: now, presence: { website } };
   return {

@@ -18,15 +18,17 @@ interface Sources {
   sharingOf: ReturnType<typeof createSharing>;
   views: Views;
   isLarge(realmId: number): Promise<boolean>;
+  /** Milliseconds of the clock that all processes share. */
+  now(): number;
 }
 
 export function presenceHandlers(sources: Sources): Handlers {
   const { database, hot, behind, events, peopleShown, sharingOf } = sources;
-  const { views, isLarge } = sources;
+  const { views, isLarge, now: nowMs } = sources;
   return [
     handleWrite(presenceOperations.updatePresence, async ({ actor, meta }, params) => {
       const { realmId, userId } = actor;
-      const now = Math.floor(Date.now() / 1000);
+      const now = Math.floor(nowMs() / 1000);
       const sharing = await sharingOf({ realmId, userId });
       if (params.new_user_input) behind.input(realmId, userId);
       if (sharing.presence_enabled) {
@@ -41,9 +43,10 @@ export function presenceHandlers(sources: Sources): Handlers {
       // A later ID would make the client skip the updates that this response leaves out.
       if (params.ping_only) return { presence_last_update_id: after, ...mirror };
       if (sharing.presence_disabled)
-        return { presence_last_update_id: after, server_timestamp: Date.now() / 1000, presences: {}, ...mirror };
+        return { presence_last_update_id: after, server_timestamp: nowMs() / 1000, presences: {}, ...mirror };
       const format = params.last_update_id !== undefined || params.slim_presence ? 'modern' : 'legacy';
       const shown = await presencesOf(hot, peopleShown, {
+        now: nowMs(),
         realmId,
         view: await views.ofActor(actor, meta, format),
         afterUpdateId: after,
@@ -60,6 +63,7 @@ export function presenceHandlers(sources: Sources): Handlers {
 
     handle(presenceOperations.getRealmPresence, async ({ actor, meta }) => {
       const { serverTimestamp, presences } = await presencesOf(hot, peopleShown, {
+        now: nowMs(),
         realmId: actor.realmId,
         view: await views.ofActor(actor, meta, 'legacy'),
         afterUpdateId: -1,
@@ -76,7 +80,7 @@ export function presenceHandlers(sources: Sources): Handlers {
       const [shown] = await peopleShown({ realmId: actor.realmId, ids: [person.user_id] });
       const presence = shown && (await hot.readOne(actor.realmId, person.user_id));
       if (!presence) throw badRequest(`No presence data for ${user_id_or_email}`);
-      const now = Date.now() / 1000;
+      const now = nowMs() / 1000;
       const { timestamp } = statusOf(presence, now);
       const isOffline = now - timestamp > offlineAfterSeconds;
       const { aggregated, website } = legacy(presence, now);
@@ -87,10 +91,10 @@ export function presenceHandlers(sources: Sources): Handlers {
     // Redis state is not part of the exported snapshot: presence depends on the time, not on the log.
     handle(eventQueueOperations.snapshotPresence, async ({ meta }, params) => {
       if (params.types !== null && !params.types.includes('presence')) return {};
-      if (params.user_id === 0)
-        return { presences: {}, presence_last_update_id: -1, server_timestamp: Date.now() / 1000 };
+      if (params.user_id === 0) return { presences: {}, presence_last_update_id: -1, server_timestamp: nowMs() / 1000 };
       const format = params.slim_presence ? 'modern' : 'legacy';
       const shown = await presencesOf(hot, peopleShown, {
+        now: nowMs(),
         realmId: meta.realmId,
         view: await views.ofUser(params.user_id, meta, format),
         afterUpdateId: -1,

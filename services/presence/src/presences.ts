@@ -6,6 +6,8 @@ import type { Format, View } from './views.ts';
 export const defaultHistoryDays = 14;
 
 export interface Asked {
+  /** Milliseconds of the clock that all processes share. */
+  now: number;
   realmId: number;
   view: View;
   afterUpdateId: number;
@@ -21,7 +23,7 @@ export interface Shown {
 
 /** The presence of users who may be shown: the changes after an update, or those within the requested history. */
 export async function presencesOf(hot: HotState, peopleShown: PeopleShown, asked: Asked): Promise<Shown> {
-  const serverTimestamp = Date.now() / 1000;
+  const serverTimestamp = asked.now / 1000;
   const { lastUpdateId, presences } = await hot.read(asked.realmId, asked.afterUpdateId);
   const since = asked.afterUpdateId > 0 ? 0 : serverTimestamp - asked.historyDays * 86_400;
   const recent = presences.filter(

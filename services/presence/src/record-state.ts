@@ -14,7 +14,7 @@ const recentSeconds = 120;
  * Presence in Postgres alone, while Redis is unavailable. It returns no update id that Redis did not assign, so that
  * clients miss nothing when Redis is back.
  */
-export function createRecordState(database: Database): HotState {
+export function createRecordState(database: Database, now: () => number): HotState {
   return {
     async post(realmId, userId, now, isActive) {
       const activeAt = isActive ? now : 0;
@@ -30,7 +30,7 @@ export function createRecordState(database: Database): HotState {
     },
 
     async read(realmId, afterUpdateId) {
-      const since = Math.floor(Date.now() / 1000) - recentSeconds;
+      const since = Math.floor(now() / 1000) - recentSeconds;
       const rows = await database.any(sql.type(row)`
         SELECT ${columns} FROM presence.presence
         WHERE realm_id = ${realmId} AND (update_id > ${afterUpdateId} OR connected_at >= ${since})`);

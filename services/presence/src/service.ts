@@ -28,13 +28,15 @@ const largeMs = 60_000;
 export async function startPresence(process: Process<Config>): Promise<Running> {
   const owner = openOwner(process, 'presence');
   const { database } = owner;
-  const hot = withFallback(createHotState(owner.redis, database), createRecordState(database), (error) =>
-    process.log.debug({ err: error }, 'Redis failed, presence is read from Postgres'),
+  const hot = withFallback(
+    createHotState(owner.redis, database),
+    createRecordState(database, owner.redis.now),
+    (error) => process.log.debug({ err: error }, 'Redis failed, presence is read from Postgres'),
   );
   const behind = startWriteBehind(database, process.log);
   const peopleShown = createPeopleShown(database);
   const sharingOf = createSharing(database);
-  const events = createPresenceEvents(owner.appender, process.log);
+  const events = createPresenceEvents(owner.appender, process.log, owner.redis.now);
   const isLimited = process.config.CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE === 'true';
   const views = createViews(process.bus, database, isLimited);
   peopleConsumer(owner, (realmId, userId) => {
@@ -56,7 +58,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     const presence = await hot.readOne(realmId, userId);
     const person = await findPerson(database, realmId, String(userId));
     const { presence_disabled } = await sharingOf({ realmId, userId });
-    const left = Math.floor(Date.now() / 1000) - offlineAfterSeconds - 1;
+    const left = Math.floor(owner.redis.now() / 1000) - offlineAfterSeconds - 1;
     const isHere = presence !== undefined && Math.max(presence.activeAt, presence.connectedAt) > left;
     if (!person || !isHere || presence_disabled || (await isLarge(realmId))) return;
     const gone = {
@@ -72,6 +74,7 @@ export async function startPresence(process: Process<Config>): Promise<Running> 
     'presence',
     '1.0.0',
     presenceHandlers({
+      now: owner.redis.now,
       database,
       hot,
       behind,

@@ -34,7 +34,11 @@ async function answerAfter(entries: LogEntry[], isLost = false): Promise<number[
   const last = entries.at(-1)?.number ?? 0;
   const after = ({ number }: { number: number }) => entries.filter((entry) => entry.number > number);
   const tail = { after, position: { number: last, n: 0 } } as unknown as RealmTail;
-  const scans = createQueueScans({ onDelivered: () => undefined, maxQueues: 10 } as unknown as ScanContext);
+  const scans = createQueueScans({
+    log: { now: () => Date.now() },
+    onDelivered: () => undefined,
+    maxQueues: 10,
+  } as unknown as ScanContext);
   const scan = await scans.start({ tail, queue, actor, meta, arrival, lastEventId: -1 });
   return (await scan.next(true)).map((event) => JSON.parse(event).id);
 }

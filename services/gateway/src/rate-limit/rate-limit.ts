@@ -8,6 +8,7 @@ export interface RateState {
   remaining: number;
   /** UNIX seconds. */
   reset: number;
+  resetInSeconds: number;
   isOver: boolean;
 }
 
@@ -63,7 +64,7 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
   return {
     async spend({ realmId, all: budgets }, weight) {
       const [first] = budgets;
-      const nowSeconds = Date.now() / 1000;
+      const nowSeconds = redis.now() / 1000;
       const keys = budgets.map((budget) =>
         rateKey(realmId, `${budget.who}:${windowOf(realmId, budget, nowSeconds).number}`),
       );
@@ -71,10 +72,12 @@ export function createRateLimiter(redis: LogRedis): RateLimiter {
       const [spent, refused] = await promptly(redis.rateScript(keys, [weight, ...args])).catch(() =>
         spendHere(keys, budgets, weight),
       );
+      const reset = windowOf(realmId, budgets[refused - 1] ?? first, nowSeconds).end;
       return {
         limit: first.rate.limit,
         remaining: Math.max(0, first.rate.limit - spent),
-        reset: windowOf(realmId, budgets[refused - 1] ?? first, nowSeconds).end,
+        reset,
+        resetInSeconds: reset - nowSeconds,
         isOver: refused > 0,
       };
     },
@@ -92,7 +95,7 @@ function windowOf(realmId: number, { who, rate }: Budget, nowSeconds: number): {
   return { number, end: (number + 1) * windowSeconds - offset };
 }
 
-export const rateLimitHit = ({ reset }: RateState): ChatError =>
+export const rateLimitHit = ({ resetInSeconds }: Pick<RateState, 'resetInSeconds'>): ChatError =>
   new ChatError('RATE_LIMIT_HIT', 'API usage exceeded rate limit', {
-    'retry-after': Math.max(0.001, reset - Date.now() / 1000),
+    'retry-after': Math.max(0.001, resetInSeconds),
   });

@@ -20,8 +20,7 @@ export function createRefusals({ limit, windowSeconds }: Rate): Refusals {
   return {
     count(network) {
       if (counts.add(network, 1, windowSeconds) <= most) return undefined;
-      const reset = Date.now() / 1_000 + counts.left(network);
-      return rateLimitHit({ limit: most, remaining: 0, reset, isOver: true });
+      return rateLimitHit({ resetInSeconds: counts.left(network) });
     },
   };
 }

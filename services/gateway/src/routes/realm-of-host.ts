@@ -106,8 +106,7 @@ export function createRealmFinder(
     return second;
   }
 
-  const refused = (secondsLeft: number): ChatError =>
-    rateLimitHit({ ...missRate, remaining: 0, reset: Date.now() / 1_000 + secondsLeft, isOver: true });
+  const refused = (resetInSeconds: number): ChatError => rateLimitHit({ resetInSeconds });
 
   return async (host, meta) => {
     const last = known.get(host) ?? unknown.get(host);

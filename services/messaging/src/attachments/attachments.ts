@@ -53,7 +53,7 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
       const file = await findFile(database, meta.realmId, sql.fragment`a.id = ${Number(id)}`);
       const isSigned =
         file !== undefined && timingSafeEqual(Buffer.from(signed(file, Number(until))), Buffer.from(signature));
-      return isSigned && Number(until) * 1000 > Date.now() ? pageOf(file, 0) : noFile;
+      return isSigned && Number(until) * 1000 > owner.redis.now() ? pageOf(file, 0) : noFile;
     }),
 
     handle(uploadOperations.getAttachments, async ({ actor }) => {
@@ -87,7 +87,7 @@ export function uploadHandlers(owner: Owner, store: FileStore, reading: Reading,
     const file = await findFile(database, actor.realmId, sql.fragment`a.path_id = ${pathId}`);
     const sources = { messages: reading.messages, policy: await reading.policies.get(meta, false) };
     if (!file || !(await mayGet(database, sources, context, file))) throw missing('File not found.');
-    const until = Math.floor(Date.now() / 1000) + urlSeconds;
+    const until = Math.floor(owner.redis.now() / 1000) + urlSeconds;
     return {
       url: `/user_uploads/temporary/${file.id}-${until}-${signed(file, until)}/${encodeURIComponent(inPath(file.name))}`,
     };

@@ -134,6 +134,7 @@ export function createRedisNetwork(server: RedisServer, scheduler: Scheduler, we
           return { isAtEnd, rows };
         }),
       ephemeralScript: (keys, args) => command(true, () => server.appendEphemeral(keys, args)),
+      now: () => Date.now(),
       pollScript: (keys, args) => command(true, () => server.poll(keys, args)),
       rateScript: () => Promise.reject(new Error('No simulated service counts requests')),
       isUp: () => connection.isUp,

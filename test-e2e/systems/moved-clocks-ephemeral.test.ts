@@ -1,0 +1,98 @@
+import { mkdtemp, rename, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, request } from '../api.ts';
+
+const tenMinutesMs = 600_000;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+let system: System;
+let clocks: string;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
+  clocks = join(dataDir, 'clocks.json');
+  await writeFile(clocks, '{}');
+  system = await startSystem({
+    dataDir,
+    gateways: 1,
+    env: {
+      ...process.env,
+      NATTER_RATE_LIMIT: '1000000',
+      NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, '..', 'moved-clock.mjs'))}`,
+      NATTER_TEST_CLOCK: clocks,
+      NATTER_TEST_CLOCK_OF: 'services',
+    },
+    log: () => undefined,
+  });
+});
+afterAll(() => system?.stop());
+
+/** Moves the clocks of the processes of services by milliseconds, and sets all others right. */
+async function move(by: Record<string, number>): Promise<void> {
+  const moved = system.children.map((child) => [child.pid(), by[child.program] ?? 0]);
+  await writeFile(`${clocks}.new`, JSON.stringify(Object.fromEntries(moved)));
+  await rename(`${clocks}.new`, clocks);
+  // Processes read the file 50 times a second.
+  await pause(500);
+}
+
+/** Follows a new queue of the owner until it has had an event of each type. */
+async function receives(types: string[], cause: () => Promise<void>): Promise<Record<string, Answer>> {
+  const { owner } = system.people;
+  const { body: queue } = await request(system.url, owner, 'POST /register', {
+    event_types: types,
+    fetch_event_types: [],
+    client_capabilities: { simplified_presence_events: true },
+  });
+  await cause();
+  const seen: Record<string, Answer> = {};
+  for (let last = queue.last_event_id; types.some((type) => !seen[type]); ) {
+    const { body } = await request(system.url, owner, 'GET /events', {
+      queue_id: queue.queue_id,
+      last_event_id: last,
+    });
+    for (const event of body.events) {
+      last = Math.max(last, event.id);
+      seen[event.type] = event;
+    }
+  }
+  return seen;
+}
+
+test.each([
+  ['a gateway is ten minutes ahead', 'member', { gateway: tenMinutesMs }],
+  ['a gateway is ten minutes behind', 'member2', { gateway: -tenMinutesMs }],
+  [
+    'the senders are ten minutes behind event-queue',
+    'moderator',
+    { messaging: -tenMinutesMs, presence: -tenMinutesMs },
+  ],
+  ['event-queue is ten minutes ahead', 'administrator', { 'event-queue': tenMinutesMs }],
+] as const)('typing and presence arrive while the clock of %s', async (_, name, moved) => {
+  await move(moved);
+  const person = system.people[name];
+  const { owner } = system.people;
+  const seen = await receives(['typing', 'presence'], async () => {
+    const typing = await request(system.url, person, 'POST /typing', { op: 'start', to: [owner.user_id] });
+    const posted = await request(system.url, person, 'POST /users/me/presence', { status: 'active' });
+    expect([typing.status, posted.status]).toEqual([200, 200]);
+  });
+  expect(seen.typing?.sender.user_id).toBe(person.user_id);
+  const { active_timestamp } = seen.presence?.presences[person.user_id] ?? {};
+  // By the right clock, which this process has.
+  expect(Math.abs(active_timestamp - Date.now() / 1_000)).toBeLessThan(tenMinutesMs / 2_000);
+});
+
+test('a presence that was posted while a clock was ahead does not hide later ones', async () => {
+  const { member, owner } = system.people;
+  await move({ presence: tenMinutesMs });
+  await request(system.url, member, 'POST /users/me/presence', { status: 'active' });
+  await move({});
+  await request(system.url, member, 'POST /users/me/presence', { status: 'active' });
+  const { body } = await request(system.url, owner, `GET /users/${member.user_id}/presence`);
+  expect(body.presence.aggregated).toMatchObject({ status: 'active' });
+  expect(body.presence.aggregated.timestamp - Date.now() / 1_000).toBeLessThan(tenMinutesMs / 2_000);
+});
