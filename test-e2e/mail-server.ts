@@ -17,22 +17,37 @@ export interface MailServer {
   stop(): Promise<void>;
 }
 
+/** How a mail server treats mails. Without it, the server accepts all. */
+export interface MailRules {
+  /** The code with which an address is refused. */
+  refusal?: (to: string) => number | undefined;
+  /** Is awaited before the server confirms that it has accepted a mail. */
+  beforeConfirmation?: (to: string) => Promise<void>;
+}
+
 /** A real mail server that stores the mails it receives. */
-export async function startMailServer(): Promise<MailServer> {
+export async function startMailServer(rules: MailRules = {}): Promise<MailServer> {
   const received: Mail[] = [];
   const given = new Set<Mail>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
+    onRcptTo: ({ address }, _, done) => {
+      const responseCode = rules.refusal?.(address);
+      done(responseCode === undefined ? undefined : Object.assign(new Error('refused by a rule'), { responseCode }));
+    },
     onData: (stream, session, done) => {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
-        received.push(parsed(Buffer.concat(chunks).toString('utf8'), session.envelope.rcptTo));
-        done();
+        const mail = parsed(Buffer.concat(chunks).toString('utf8'), session.envelope.rcptTo);
+        received.push(mail);
+        void Promise.resolve(rules.beforeConfirmation?.(mail.to[0] ?? '')).then(() => done());
       });
     },
   });
+  // Clients that are killed reset their connections.
+  server.on('error', () => undefined);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve());
   });

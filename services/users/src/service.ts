@@ -66,12 +66,15 @@ import { accountHandlers } from './users/index.ts';
 export async function startUsers(process: Process<UsersConfig>): Promise<Running> {
   const secret = process.config.NATTER_BOT_KEY_SECRET || process.config.NATTER_POSTGRES_URL || '';
   const seal = createKeySeal(secret, process.config.NATTER_BOT_KEY_SECRET_PREVIOUS);
-  const owner = openOwner(process, 'users', { fingerprint: seal.fingerprint, wrapUnits: limitAudiences });
+  const mailer = mailerOf(process, seal);
+  const owner = openOwner(process, 'users', {
+    fingerprint: seal.fingerprint,
+    wrapUnits: (unitOfWork) => mailer.wrapUnits(limitAudiences(unitOfWork)),
+  });
   const { bus, config, log } = process;
   bus.usePermits(permitsOf(owner.database));
   acquaintanceConsumer(owner);
   defaultChannelNamesConsumer(owner);
-  const mailer = mailerOf(process);
   const attempts = createAttempts(owner.redis);
   const guesses = createGuesses(attempts, config.NATTER_RATE_LIMIT_LOGIN);
   const sendInvitation = mailInvitation(mailer);
@@ -112,6 +115,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...snapshotHandlers(owner, sectionsOf(seal, config)),
   ]);
   const stopJobs = startJobs(owner, seal, process);
+  mailer.start(owner.database);
   return {
     stop: async () => {
       await stopJobs();
@@ -145,8 +149,9 @@ const credentialHandlers = (owner: Owner, tools: CredentialTools): Handlers => {
   ];
 };
 
-const mailerOf = ({ config, log, metrics }: Process<UsersConfig>): Mailer =>
+const mailerOf = ({ config, log, metrics }: Process<UsersConfig>, seal: KeySeal): Mailer =>
   createMailer({
+    seal,
     url: config.NATTER_SMTP_URL,
     from: config.NATTER_MAIL_FROM,
     limits: {

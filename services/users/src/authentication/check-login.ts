@@ -67,15 +67,15 @@ export async function lockLogin(work: Work, { id, email, password_hash }: LoginA
   if (!same) throw wrongLogin();
 }
 
-export function mailLogin(
-  database: Executor,
+export async function mailLogin(
+  work: Work,
   mailer: Mailer,
-  { realmId, client }: RequestMeta,
+  { client }: RequestMeta,
   account: LoginAccount,
-): void {
+): Promise<void> {
   if (!account.wants_mail) return;
   const mail = newLoginMail(account.language, { realm: account.realm_name, client });
-  mailer.notify(database, { realmId, kind: 'login', by: { personId: account.id }, to: account.email, mail });
+  await mailer.notify(work, { kind: 'login', by: { personId: account.id }, to: account.email, mail });
 }
 
 export const wrongLogin = (): ChatError =>

@@ -28,16 +28,15 @@ export function fetchApiKeyByJwtHandlers({ database }: Owner, seal: KeySeal, mai
         const trusted = await keyOf(database, meta.realmId);
         const account = await accountOf(meta.realmId, token, trusted);
         const key = createApiKey();
-        const stored = await write(async (work) => {
+        return write(async (work) => {
           await lockKey(work, trusted);
           await lockLogin(work, account);
           await addKey(work, account.id, key, meta.client);
+          await mailLogin(work, mailer, meta, account);
           const row = include_profile ? await readAccount(work, work.realmId, account.id) : undefined;
           const profile = row ? { user: toUser(row, { userId: row.id, role: row.role }, false) } : {};
           return { sealed_key: seal.seal(key), email: account.email, user_id: account.id, ...profile };
         });
-        mailLogin(database, mailer, meta, account);
-        return stored;
       },
       ({ sealed_key, ...account }) => ({ api_key: seal.open(sealed_key), ...account }),
     ),

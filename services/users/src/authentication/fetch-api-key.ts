@@ -14,13 +14,12 @@ export function fetchApiKeyHandlers({ database }: Owner, seal: KeySeal, mailer: 
       async ({ meta, write }, { username, password }) => {
         const account = await checkLogin(database, guesses, meta, { username: username.trim(), password });
         const key = createApiKey();
-        const stored = await write(async (work) => {
+        return write(async (work) => {
           await lockLogin(work, account);
           await addKey(work, account.id, key, meta.client);
+          await mailLogin(work, mailer, meta, account);
           return { sealed_key: seal.seal(key), email: account.email, user_id: account.id };
         });
-        mailLogin(database, mailer, meta, account);
-        return stored;
       },
       ({ sealed_key, ...account }) => ({ api_key: seal.open(sealed_key), ...account }),
     ),

@@ -31,13 +31,12 @@ export function loginHandlers({ database }: Owner, { seal, mailer, guesses, conf
         try {
           const account = await checkLogin(database, guesses, meta, { username, password: params.password });
           const session = createSessionToken();
-          const stored = await write(async (work) => {
+          return await write(async (work) => {
             await lockLogin(work, account);
             await addSession(work, { userId: account.id, session, client: meta.client }, config);
+            await mailLogin(work, mailer, meta, account);
             return { sealed_session: seal.seal(session), location };
           });
-          mailLogin(database, mailer, meta, account);
-          return stored;
         } catch (error) {
           // People see a page. Programs that were refused for their rate get the error itself.
           if (!(error instanceof ChatError) || error.status !== 401) throw error;

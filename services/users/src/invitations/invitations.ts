@@ -31,20 +31,18 @@ export function openInviteHandlers(owner: Owner, seal: KeySeal, send: SendInvita
       changeInvite(context, invite_id, true, close),
     ),
 
-    handleWrite(invitationOperations.resendInvite, async (context, { invite_id }) => {
-      const key = newInvitationKey();
-      let sending: (() => void) | undefined;
-      const answer = await changeInvite(context, invite_id, false, async (work, { id, email }) => {
+    handleWrite(invitationOperations.resendInvite, (context, { invite_id }) =>
+      changeInvite(context, invite_id, false, async (work, { id, email, created_at, expires_at }) => {
+        const key = newInvitationKey();
         const [to] = await send.count(work, [email ?? ''], { personId: context.actor.userId });
         const realm = await readRealm(work, work.realmId);
-        sending = to && (() => send(realm, to, key));
+        const validSeconds = expires_at ? (expires_at.getTime() - created_at.getTime()) / 1_000 : undefined;
+        if (to) await send(work, realm, { to, key, validSeconds });
         // Extends the invitation by its original duration; the previously mailed link becomes invalid.
         await work.run(
           sql.unsafe`UPDATE users.invitation SET key = ${storedKey(key)}, created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,
         );
-      });
-      sending?.();
-      return answer;
-    }),
+      }),
+    ),
   ];
 }

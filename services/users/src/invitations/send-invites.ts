@@ -37,20 +37,19 @@ export function createInviteHandlers(tools: Inviting): Handlers {
   return [
     handleStored(
       invitationOperations.sendInvites,
-      async (context, params) => {
-        // Keys are secrets, so they are not part of an answer that is stored for repeated requests.
-        let mails: (() => void)[] = [];
-        const outcome = await invite(tools, context, params, async (work, add) => {
+      (context, params) =>
+        invite(tools, context, params, async (work, add) => {
           const { wanted, refused } = await checkedAddresses(work, params.invitee_emails);
           const counted = await limitOf(send.count(work, wanted, { personId: context.actor.userId }));
           const realm = await readRealm(work, work.realmId);
           const keys = await add(wanted.map((email) => ({ email, notifyInviter: params.notify_referrer_on_join })));
-          mails = counted.map((to, index) => () => send(realm, to, keys[index] ?? ''));
+          const minutes = minutesOf(params, tools.config);
+          const validSeconds = minutes === null ? undefined : minutes * 60;
+          // Keys are secrets, so they are not part of the answer, which is stored for repeated requests.
+          for (const [index, to] of counted.entries())
+            await send(work, realm, { to, key: keys[index] ?? '', validSeconds });
           return { invited: wanted.length, refused };
-        });
-        for (const mail of mails) mail();
-        return outcome;
-      },
+        }),
       ({ invited, refused }) => {
         if (refused.length === 0) return {};
         throw invitationFailed(
@@ -81,8 +80,7 @@ export async function invite<R>(
     await requireGroups(work, holder, params.group_ids);
     return write(work, async (drafts) => {
       const keys = drafts.map(() => newInvitationKey());
-      const { invite_expires_in_minutes: given } = params;
-      const minutes = given === undefined ? config.INVITATION_LINK_VALIDITY_MINUTES : given;
+      const minutes = minutesOf(params, config);
       for (const [index, draft] of drafts.entries()) {
         const key = keys[index] ?? '';
         const stored = { key: storedKey(key), sealedKey: draft.email === null ? seal.seal(key) : null };
@@ -97,6 +95,10 @@ export async function invite<R>(
     });
   });
 }
+
+/** Null: it does not expire. */
+const minutesOf = ({ invite_expires_in_minutes: given }: Shared, config: UsersConfig): number | null =>
+  given === undefined ? config.INVITATION_LINK_VALIDITY_MINUTES : given;
 
 export function requireRank(holder: Holder, inviteAs: number): void {
   if (mayInviteAs(holder, inviteAs)) return;

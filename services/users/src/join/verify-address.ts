@@ -39,10 +39,10 @@ export async function inviteToVerify(
   const realm = await readRealm(owner.database, realmId);
   await checkEmailDomain(owner.database, realm, email);
   const mailedKey = newInvitationKey();
-  const to = await owner
+  await owner
     .background(realmId, async (work) => {
       const link = await findByKey(work, realmId, key, sql.fragment`FOR SHARE`);
-      if (!link) return undefined;
+      if (!link) return;
       const [counted] = await send.count(work, [email], { network });
       // One per address: a newer request invalidates the older mail.
       await work.run(
@@ -54,12 +54,12 @@ export async function inviteToVerify(
         least(expires_at, now() + interval '24 hours'), id
       FROM users.invitation l WHERE l.id = ${link.id}
         AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = l.realm_id AND lower(a.email) = lower(${email}))`);
-      return made > 0 ? counted : undefined;
+      const validSeconds = link.expires_at ? (link.expires_at.getTime() - Date.now()) / 1_000 : undefined;
+      if (made > 0 && counted) await send(work, realm, { to: counted, key: mailedKey, validSeconds });
     })
     .catch((error: unknown) => {
       // The answer does not reveal that others requested mails to this address.
-      if (error instanceof MailLimitHit && error.what === 'address') return undefined;
+      if (error instanceof MailLimitHit && error.what === 'address') return;
       throw error;
     });
-  if (to) send(realm, to, mailedKey);
 }

@@ -5,7 +5,6 @@ import type { AccountRow } from './account-row.ts';
 import { announceEmail } from './announce-account.ts';
 import { checkEmailDomain } from './email-domains.ts';
 import { endLinks } from './end-credentials.ts';
-import type { CountedAddress } from './mail/mail-limits.ts';
 import type { Mailer } from './mail/mailer.ts';
 import { addressChangedMail } from './mail/mails.ts';
 import type { Realm } from './read-realm.ts';
@@ -46,29 +45,17 @@ export async function changeEmail(work: Work, row: AccountRow, email: string): P
   await announceEmail(work, row);
 }
 
-/** Data for the mail to the previous address, sent after the commit. */
-export interface AddressChange {
-  before: CountedAddress | undefined;
-  after: string;
-  realm: string;
-  language: string;
-}
-
 /**
- * Counts the mail in the transaction of the change: if the mail to the old address exceeds a limit, the change is
+ * Mails the previous address of an account that its address was changed. If the mail exceeds a limit, the change is
  * refused.
  */
-export async function addressChange(
+export async function mailAddressChange(
   work: Work,
   realm: Realm,
   { row, after, mailer, personId }: { row: AccountRow; after: string; mailer: Mailer; personId: number },
-): Promise<AddressChange> {
+): Promise<void> {
   const { default_language: language } = await readSettings(work, row.id);
   const mailing = { realmId: work.realmId, kind: 'address change', addresses: [row.email], by: { personId } } as const;
-  const [before] = await mailer.count(work, mailing);
-  return { before, after, realm: realm.settings.name, language };
-}
-
-export function mailAddressChange(mailer: Mailer, { before, after, realm, language }: AddressChange): void {
-  if (before) mailer.send(before, addressChangedMail(language, { realm, email: after }));
+  const mail = addressChangedMail(language, { realm: realm.settings.name, email: after });
+  for (const before of await mailer.count(work, mailing)) await mailer.send(work, before, mail);
 }

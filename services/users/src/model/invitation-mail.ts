@@ -5,17 +5,26 @@ import type { Mailer } from './mail/mailer.ts';
 import { invitationMail } from './mail/mails.ts';
 import type { Realm } from './read-realm.ts';
 
-/** Sends the mail of an invitation. Must not fail the request: the invitation exists and can be sent again. */
+interface InvitationToMail {
+  to: CountedAddress;
+  key: string;
+  /** When the invitation ends, if it does. */
+  validSeconds: number | undefined;
+}
+
+/** Sends the mail of an invitation after the commit of the unit. */
 export interface SendInvitation {
-  (realm: Realm, to: CountedAddress, key: string): void;
+  (work: Work, realm: Realm, invitation: InvitationToMail): Promise<void>;
   /** Counts invitations in the transaction that creates them; throws MailLimitHit above the daily limits. */
   count(work: Work, addresses: readonly string[], by: Mailing['by']): Promise<CountedAddress[]>;
 }
 
 /** In the language of the realm, because the invited user has none yet. */
-export function mailInvitation(mailer: Mailer): SendInvitation {
-  const send = ({ settings, url }: Realm, to: CountedAddress, key: string): void =>
-    mailer.send(to, invitationMail(settings.default_language, { realm: settings.name, link: mailLinkOf(url, key) }));
+export function mailInvitation(mailer: Pick<Mailer, 'count' | 'send'>): SendInvitation {
+  const send = (work: Work, { settings, url }: Realm, { to, key, validSeconds }: InvitationToMail): Promise<void> => {
+    const values = { realm: settings.name, link: mailLinkOf(url, key) };
+    return mailer.send(work, to, invitationMail(settings.default_language, values), validSeconds);
+  };
   const count: SendInvitation['count'] = (work, addresses, by) =>
     mailer.count(work, {
       realmId: work.realmId,

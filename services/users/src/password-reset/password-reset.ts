@@ -6,25 +6,17 @@ import { findConfirmation, takeConfirmation } from '../model/confirmations.ts';
 import { checkPassword, hashPassword } from '../model/credentials/passwords.ts';
 import { endCredentials } from '../model/end-credentials.ts';
 import { MailLimitHit } from '../model/mail/mail-limits.ts';
-import { forgottenPasswordMail } from '../model/mail/mails.ts';
 import { escaped, gone, plainPage } from '../model/plain-page.ts';
-import { readRealm } from '../model/read-realm.ts';
 import type { SettingsTools } from '../model/settings-tools.ts';
-import { limitResets, makeResetLink } from './password-resets.ts';
+import { limitResets, mailResetLink } from './password-resets.ts';
 
 export function passwordResetHandlers(owner: Owner, { mailer, log, attempts }: SettingsTools): Handlers {
   const { database } = owner;
   async function mailLink(meta: RequestMeta, email: string): Promise<void> {
-    const account = await database.maybeOne(sql.type(z.object({ id: z.number(), language: z.string() }))`
-      SELECT a.id, coalesce(a.settings->>'default_language', 'en') AS language
-      FROM users.account a JOIN users.realm r ON r.id = a.realm_id
+    const account = await database.maybeOne(sql.type(z.object({ id: z.number() }))`
+      SELECT a.id FROM users.account a JOIN users.realm r ON r.id = a.realm_id
       WHERE a.realm_id = ${meta.realmId} AND lower(a.email) = lower(${email}) AND a.is_active AND NOT a.is_bot AND NOT r.is_deactivated`);
-    if (!account) return;
-    const made = await makeResetLink(owner, mailer, meta, account.id);
-    if (made === undefined) return;
-    const { url, settings } = await readRealm(database, meta.realmId);
-    const link = `${url}/accounts/password/reset/${made.key}`;
-    mailer.send(made.to, forgottenPasswordMail(account.language, { realm: settings.name, link }));
+    if (account) await mailResetLink(owner, mailer, meta, account.id);
   }
   return [
     handle(settingsOperations.forgottenPage, async () =>
@@ -39,11 +31,12 @@ export function passwordResetHandlers(owner: Owner, { mailer, log, attempts }: S
     handleWrite(settingsOperations.askForPassword, async ({ meta }, { email }) => {
       await limitResets(attempts, meta, email);
       // Not awaited: the response time must not reveal whether the account exists.
-      void mailLink(meta, email).catch((error: unknown) => {
+      const mailing = mailLink(meta, email).catch((error: unknown) => {
         if (error instanceof MailLimitHit)
           log.info({ limit: error.what, realm: meta.realmId }, 'mail not sent: a daily limit is reached');
         else log.warn({ err: error }, 'mailing a link to set a password failed');
       });
+      mailer.finish(mailing);
       // The same page whether or not the account exists.
       return plainPage(
         200,

@@ -6,8 +6,10 @@ import { newConfirmation } from '../model/confirmations.ts';
 import type { Attempts } from '../model/credentials/attempts.ts';
 import { hashOf } from '../model/credentials/guesses.ts';
 import { lockAccount } from '../model/find-account.ts';
-import type { CountedAddress } from '../model/mail/mail-limits.ts';
 import type { Mailer } from '../model/mail/mailer.ts';
+import { forgottenPasswordMail } from '../model/mail/mails.ts';
+import { readRealm } from '../model/read-realm.ts';
+import { readSettings } from '../model/stored-settings.ts';
 
 /** Per network and address. */
 const perPair = [
@@ -41,26 +43,31 @@ export async function limitResets(
 }
 
 /**
- * Creates a link to set a password, or none if the last one is too recent. Throws MailLimitHit above the daily limits, which
+ * Mails a link to set a password, or none if the last one is too recent. Throws MailLimitHit above the daily limits, which
  * other mails do not share. The link always goes to the owner of the
  * address and stays valid for a day, so frequent requests of strangers cannot keep the owner from getting one.
  */
-export function makeResetLink(
+export function mailResetLink(
   { background }: Pick<Owner, 'background'>,
-  mailer: Pick<Mailer, 'count'>,
+  mailer: Pick<Mailer, 'count' | 'send'>,
   { realmId, network = 'unknown' }: RequestMeta,
   userId: number,
-): Promise<{ key: string; to: CountedAddress } | undefined> {
+): Promise<void> {
   return background(realmId, async (work) => {
     const account = await lockAccount(work, userId);
-    if (!account?.is_active) return undefined;
+    if (!account?.is_active) return;
     // A link is valid for a day, so the account's links correspond to the mails of a day.
     const { mailed, seconds } = await work.one(sql.type(z.object({ mailed: z.number(), seconds: z.number() }))`
       SELECT count(*)::int AS mailed, coalesce(extract(epoch FROM now() - max(expires_at) + interval '24 hours'), 0)::float8 AS seconds
       FROM users.confirmation WHERE user_id = ${userId} AND kind = 'password' AND expires_at > now()`);
-    if (seconds < gapAfter(mailed)) return undefined;
+    if (seconds < gapAfter(mailed)) return;
     const mailing = { realmId, kind: 'password', by: { network }, addresses: [account.email] } as const;
-    const [to] = await mailer.count(work, mailing);
-    return to && { key: await newConfirmation(work, userId, 'password', account.email), to };
+    const { url, settings } = await readRealm(work, realmId);
+    const { default_language: language } = await readSettings(work, userId);
+    for (const to of await mailer.count(work, mailing)) {
+      const key = await newConfirmation(work, userId, 'password', account.email);
+      const link = `${url}/accounts/password/reset/${key}`;
+      await mailer.send(work, to, forgottenPasswordMail(language, { realm: settings.name, link }));
+    }
   });
 }

@@ -1,13 +1,6 @@
 import { ChatError, settingsOperations } from '@natter/contracts';
 import { type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
-import {
-  type AddressChange,
-  addressChange,
-  changeEmail,
-  checkMayChangeEmail,
-  checkNewEmail,
-  mailAddressChange,
-} from '../model/change-email.ts';
+import { changeEmail, checkMayChangeEmail, checkNewEmail, mailAddressChange } from '../model/change-email.ts';
 import { findConfirmation, takeConfirmation } from '../model/confirmations.ts';
 import { lockAccount } from '../model/find-account.ts';
 import { escaped, gone, plainPage } from '../model/plain-page.ts';
@@ -24,10 +17,8 @@ export function confirmPageHandlers(owner: Owner, { mailer }: SettingsTools): Ha
       return found ? newAddressForm(key, found.email) : gone();
     }),
 
-    handleWrite(settingsOperations.confirmEmail, async ({ write }, { key }) => {
-      let change: AddressChange | undefined;
-      const page = await write(async (work) => {
-        change = undefined;
+    handleWrite(settingsOperations.confirmEmail, ({ write }, { key }) =>
+      write(async (work) => {
         const realm = await lockRealm(work);
         const taken = await takeConfirmation(work, { realmId: work.realmId, kind: 'email', key });
         const row = taken && (await lockAccount(work, taken.user_id));
@@ -36,7 +27,7 @@ export function confirmPageHandlers(owner: Owner, { mailer }: SettingsTools): Ha
         await checkNewEmail(work, realm, taken?.email ?? '', row.id);
         await changeEmail(work, row, taken?.email ?? '');
         const email = taken?.email ?? '';
-        change = await addressChange(work, realm, { row, after: email, mailer, personId: row.id });
+        await mailAddressChange(work, realm, { row, after: email, mailer, personId: row.id });
         return plainPage(
           200,
           'Your address is changed',
@@ -45,10 +36,8 @@ export function confirmPageHandlers(owner: Owner, { mailer }: SettingsTools): Ha
       }).catch((error: unknown) => {
         if (error instanceof ChatError && error.status < 500) return gone();
         throw error;
-      });
-      if (change) mailAddressChange(mailer, change);
-      return page;
-    }),
+      }),
+    ),
   ];
 }
 

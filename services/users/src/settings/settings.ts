@@ -18,7 +18,6 @@ import { hashPassword, verifyPassword } from '../model/credentials/passwords.ts'
 import { endCredentials } from '../model/end-credentials.ts';
 import { lockAccount, noSuchUser } from '../model/find-account.ts';
 import { changeFullName, checkedFullName, requireUniqueName } from '../model/full-name.ts';
-import type { CountedAddress } from '../model/mail/mail-limits.ts';
 import { confirmEmailMail } from '../model/mail/mails.ts';
 import { lockRealm, type Realm, readRealm } from '../model/read-realm.ts';
 import { announceSetting } from '../model/settings-events.ts';
@@ -38,24 +37,20 @@ export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses
     handleWrite(operation, async (context, params) => {
       const secrets = await checkSecrets(context, params);
       await limitEmailChanges(context, params);
-      let mail: Mail | undefined;
-      let counted: CountedAddress[] = [];
-      const answer = await context.write(async (work) => {
-        const stored = await store(work, context, params, secrets);
-        const { realmId, userId } = context.actor;
-        mail = stored.mail;
-        const addresses = mail ? [mail.to] : [];
-        counted = await mailer.count(work, { realmId, kind: 'account', by: { personId: userId }, addresses });
-        return stored.ignored.length > 0 ? { ignored_parameters_unsupported: stored.ignored } : {};
+      return context.write(async (work) => {
+        const { ignored, mail } = await store(work, context, params, secrets);
+        if (mail) await mailConfirmation(work, mail, context.actor);
+        return ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
       });
-      const [to] = counted;
-      if (mail && to) {
-        const link = `${mail.realm.url}/accounts/confirm_new_email/${mail.key}`;
-        mailer.send(to, confirmEmailMail(mail.language, { realm: mail.realm.settings.name, link }));
-      }
-      return answer;
     }),
   );
+
+  async function mailConfirmation(work: Work, { to, key, realm, language }: Mail, { userId }: Actor): Promise<void> {
+    const mailing = { realmId: realm.id, kind: 'account', by: { personId: userId }, addresses: [to] } as const;
+    const link = `${realm.url}/accounts/confirm_new_email/${key}`;
+    const mail = confirmEmailMail(language, { realm: realm.settings.name, link });
+    for (const address of await mailer.count(work, mailing)) await mailer.send(work, address, mail);
+  }
 
   /** A new password and a new address both require the current password. */
   async function checkSecrets(context: UserContext, params: Params): Promise<Secrets | undefined> {

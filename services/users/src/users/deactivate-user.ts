@@ -1,5 +1,5 @@
 import { badRequest, roles, userOperations } from '@natter/contracts';
-import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
+import { type Handlers, handleWrite } from '@natter/service-kit';
 import { changeOfGroups } from '../model/change.ts';
 import { isLastOwner } from '../model/change-role.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
@@ -11,12 +11,10 @@ import { deactivatedMail } from '../model/mail/mails.ts';
 import { lockRealm } from '../model/read-realm.ts';
 import { readSettings } from '../model/stored-settings.ts';
 
-export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer): Handlers {
+export function deactivateHandlers(seal: KeySeal, mailer: Mailer): Handlers {
   return [
-    handleWrite(userOperations.deactivateUser, async (context, params) => {
-      let to: { email: string; language: string; realm: string } | undefined;
-      const answer = await changeOfGroups(context, async (work) => {
-        to = undefined;
+    handleWrite(userOperations.deactivateUser, (context, params) =>
+      changeOfGroups(context, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         const realm = await lockRealm(work);
         const row = await lockAccount(work, params.user_id);
@@ -27,20 +25,17 @@ export function deactivateHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
           if (await isLastOwner(work, row.id)) throw badRequest('Cannot deactivate the only organization owner');
         }
         await deactivate(work, row, seal);
+        const comment = params.deactivation_notification_comment;
+        if (comment === undefined) return {};
         const { default_language: language } = await readSettings(work, row.id);
-        to = { email: row.email, language, realm: realm.settings.name };
-        return {};
-      });
-      const comment = params.deactivation_notification_comment;
-      if (to && comment !== undefined)
-        mailer.notify(owner.database, {
-          realmId: context.actor.realmId,
+        await mailer.notify(work, {
           kind: 'deactivation',
           by: { personId: context.actor.userId },
-          to: to.email,
-          mail: deactivatedMail(to.language, { realm: to.realm, comment: comment.trim() }),
+          to: row.email,
+          mail: deactivatedMail(language, { realm: realm.settings.name, comment: comment.trim() }),
         });
-      return answer;
-    }),
+        return {};
+      }),
+    ),
   ];
 }

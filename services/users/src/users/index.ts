@@ -24,7 +24,7 @@ export const accountHandlers = (
   ...readUserHandlers(owner, config),
   ...getOwnUserHandlers(owner, bus),
   ...updateUserHandlers(owner, seal, mailer),
-  ...deactivateHandlers(owner, seal, mailer),
+  ...deactivateHandlers(seal, mailer),
   ...reactivateUserHandlers(seal),
   ...deactivateSelfHandlers(seal),
 ];

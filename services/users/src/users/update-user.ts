@@ -7,13 +7,7 @@ import type { AccountRow } from '../model/account-row.ts';
 import { announceBotChange } from '../model/announce-bot.ts';
 import { requireRank } from '../model/bot-rank.ts';
 import { changeOfGroups } from '../model/change.ts';
-import {
-  type AddressChange,
-  addressChange,
-  changeEmail,
-  checkNewEmail,
-  mailAddressChange,
-} from '../model/change-email.ts';
+import { changeEmail, checkNewEmail, mailAddressChange } from '../model/change-email.ts';
 import { changeRole } from '../model/change-role.ts';
 import type { KeySeal } from '../model/credentials/key-seal.ts';
 import { findAccount, noSuchUser } from '../model/find-account.ts';
@@ -29,9 +23,7 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
       const { user_id_or_email, full_name, role, profile_data, new_email, can_create_users, can_forge_sender } = params;
       const name = full_name === undefined ? undefined : checkedFullName(full_name);
       const values = await renderedValues(owner.renderer, context.actor, profile_data ?? []);
-      let moved: AddressChange | undefined;
-      const answer = await changeOfGroups(context, async (work) => {
-        moved = undefined;
+      return changeOfGroups(context, async (work) => {
         const holder = await holderOf(work, context.actor.userId);
         const realm = await lockRealm(work);
         const lock = sql.fragment`FOR NO KEY UPDATE OF account`;
@@ -54,12 +46,10 @@ export function updateUserHandlers(owner: Owner, seal: KeySeal, mailer: Mailer):
           await checkNewEmail(work, realm, new_email, row.id);
           await changeEmail(work, row, new_email);
           if (!row.is_bot)
-            moved = await addressChange(work, realm, { row, after: new_email, mailer, personId: holder.userId });
+            await mailAddressChange(work, realm, { row, after: new_email, mailer, personId: holder.userId });
         }
         return {};
       });
-      if (moved) mailAddressChange(mailer, moved);
-      return answer;
     }),
   ];
 }

@@ -1,12 +1,12 @@
 import { Counter, type Metrics } from '@natter/service-kit';
 import type { MailOutcome } from './mailer.ts';
 
-const outcomes: readonly MailOutcome[] = ['sent', 'failed', 'off', 'limited'];
+const outcomes: readonly MailOutcome[] = ['sent', 'failed', 'off', 'limited', 'delayed'];
 
 export function countMailOutcomes({ registry }: Metrics): (outcome: MailOutcome) => void {
   const mails = new Counter({
     name: 'natter_mails_total',
-    help: 'Mails by outcome: sent, failed, off (no mail server is configured) or limited (a daily limit was reached)',
+    help: 'Mails by outcome: sent, failed, delayed (waiting for ten minutes), off (no mail server) or limited (a daily limit)',
     labelNames: ['outcome'],
     registers: [registry],
   });

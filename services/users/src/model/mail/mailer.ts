@@ -1,14 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Executor } from '@natter/database';
-import type { Logger } from '@natter/service-kit';
-import { createTransport } from 'nodemailer';
+import type { Database, Executor, UnitOfWork, Work } from '@natter/database';
+import { type Logger, repeat } from '@natter/service-kit';
+import type { KeySeal } from '../credentials/key-seal.ts';
 import { type CountedAddress, countMails, type DailyLimits, type Mailing, mayNotify } from './mail-limits.ts';
+import { createMailQueue, maxAttempts, type QueuedMail } from './mail-queue.ts';
+import { createMailTransport, isRefusedForGood, mailsAtOnce } from './mail-transport.ts';
 
-/** A mail server that is away, or refuses for now, is tried again for this long. */
-const repeatForMs = 600_000;
-const [firstPauseMs, longestPauseMs] = [1_000, 60_000];
-/** When as many mails wait, each further one is tried once. */
-const maxRepeated = 1_000;
+/** Mails of other processes, and those whose next attempt is due, are found after this time. */
+const lookMs = 2_000;
+/** The operator is told of mails that wait for longer. */
+const delayedSeconds = 600;
+/** How long a stopping process waits for the mails that it is sending. */
+const closeMs = 5_000;
+const removeAttempts = 5;
 
 export interface Mail {
   subject: string;
@@ -21,130 +25,156 @@ export interface Mailer {
    * which they may then be sent.
    */
   count(executor: Executor, mailing: Mailing): Promise<CountedAddress[]>;
-  /**
-   * Sends a notice of a completed action, unless it exceeds the daily limits: the action is not refused because of its
-   * mail. Not awaited; never fails its caller.
-   */
-  notify(executor: Executor, notice: Notice): void;
-  /** Not awaited; never fails its caller: the action is complete, and the mail can be requested again. */
-  send(to: CountedAddress, mail: Mail): void;
-  /** Resolves when all mails are sent or have failed. */
+  /** Sends a mail after the commit of the unit. `linkSeconds`: when its link ends, if that is earlier than in a day. */
+  send(work: Work, to: CountedAddress, mail: Mail, linkSeconds?: number): Promise<void>;
+  /** Sends a notice of an action, unless it exceeds the daily limits: the action is not refused because of its mail. */
+  notify(work: Work, notice: Notice): Promise<void>;
+  /** Units of the service: their mails are sent when they are committed. */
+  wrapUnits(unitOfWork: UnitOfWork): UnitOfWork;
+  /** Work of a request that nobody awaits; `close` does. */
+  finish(work: Promise<void>): void;
+  start(database: Database): void;
+  /** Sends no more mails. Those that wait stay in the queue. */
   close(): Promise<void>;
 }
 
-interface Notice extends Pick<Mailing, 'realmId' | 'kind' | 'by'> {
+interface Notice extends Pick<Mailing, 'kind' | 'by'> {
   to: string;
   mail: Mail;
 }
 
-/** `off`: no mail server is configured. `limited`: a daily limit was reached, so a notice was left out. */
-export type MailOutcome = 'sent' | 'failed' | 'off' | 'limited';
-
 /**
- * Without the URL of a mail server nothing is sent. Mails contain secrets, so they are not logged: if `npm start`
- * started this process, the terminal shows them.
+ * `off`: no mail server is configured. `limited`: a daily limit was reached, so a notice was left out. `delayed`: an attempt
+ * failed for a mail that has waited for ten minutes. `failed`: the mail server refused the mail, or it expired.
  */
+export type MailOutcome = 'sent' | 'failed' | 'off' | 'limited' | 'delayed';
+
 export function createMailer(options: {
   url: string | undefined;
   from: string;
   limits: DailyLimits;
+  seal: KeySeal;
   log: Logger;
-  /** Called once for each mail. */
   onOutcome: (outcome: MailOutcome) => void;
 }): Mailer {
-  const { url, from, log, limits, onOutcome } = options;
-  const count: Mailer['count'] = (executor, mailing) => countMails(executor, limits, mailing);
-  const notices = new Set<Promise<void>>();
-  const notifyBy = (send: Mailer['send']): Mailer['notify'] => {
-    const notify = async (executor: Executor, { to, mail, ...mailing }: Notice): Promise<void> => {
-      const counted = await mayNotify(executor, limits, { ...mailing, addresses: [to] });
-      if (counted) send(counted, mail);
-      else {
-        onOutcome('limited');
-        log.info({ kind: mailing.kind, realm: mailing.realmId }, 'mail not sent: a daily limit is reached');
-      }
-    };
-    return (executor, notice) => {
-      const done: Promise<void> = notify(executor, notice)
-        .catch((error: unknown) => {
-          onOutcome('failed');
-          log.warn({ err: error, kind: notice.kind }, 'mail not sent');
-        })
-        .finally(() => notices.delete(done));
-      notices.add(done);
-    };
-  };
-  if (!url) {
-    const show: Mailer['send'] = (to, mail) => {
-      onOutcome('off');
-      if (process.connected) process.send?.({ mail: { to: String(to), ...mail } });
-      else log.warn({ subject: mail.subject }, 'mail not sent: no mail server is configured (NATTER_SMTP_URL)');
-    };
-    return {
-      count,
-      notify: notifyBy(show),
-      send: show,
-      close: async () => void (await Promise.all(notices)),
-    };
-  }
-  const transport = createTransport({
-    url,
-    pool: true,
-    maxConnections: 5,
-    connectionTimeout: 10_000,
-    greetingTimeout: 10_000,
-    socketTimeout: 30_000,
+  const { log, limits, onOutcome } = options;
+  let database: Database | undefined;
+  const queue = createMailQueue(options.seal, () => {
+    if (!database) throw new Error('the mailer was not started');
+    return database;
   });
+  const transport = createMailTransport(options.url, options.from, log);
+  const unfinished = new Set<Promise<void>>();
   const sending = new Set<Promise<void>>();
-  const closing = new AbortController();
-  const send: Mailer['send'] = (to, { subject, text }) => {
-    const isCrowded = sending.size >= maxRepeated;
-    const sent: Promise<void> = untilTaken(isCrowded ? AbortSignal.abort() : closing.signal, () =>
-      transport.sendMail({ from, to: String(to), subject, text }),
-    )
-      .then(
-        () => {
-          onOutcome('sent');
-          log.debug({ subject }, 'mail sent');
-        },
-        (error: unknown) => {
-          onOutcome('failed');
-          log.warn({ err: error, subject }, 'mail not sent');
-        },
-      )
-      .finally(() => sending.delete(sent));
-    sending.add(sent);
+  /** Units that have queued a mail. */
+  const withMail = new WeakSet<Work>();
+  let isClosing = false;
+  let stopLooking = async (): Promise<void> => undefined;
+  const onError = (error: unknown): void => log.warn({ err: error }, 'reading the mails that wait failed');
+
+  let [isLooking, isAgainWanted] = [false, false];
+  async function look(): Promise<void> {
+    isAgainWanted = true;
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      while (isAgainWanted && !isClosing && sending.size < mailsAtOnce) {
+        isAgainWanted = false;
+        for (const mail of await queue.take(mailsAtOnce - sending.size)) begin(mail);
+      }
+    } finally {
+      isLooking = false;
+    }
+  }
+
+  function begin(mail: QueuedMail): void {
+    const done: Promise<void> = sendOne(mail)
+      .catch((error: unknown) => log.warn({ err: error }, 'a mail stays in the queue'))
+      .finally(() => {
+        sending.delete(done);
+        wake();
+      });
+    sending.add(done);
+  }
+
+  const wake = (): void => {
+    if (database && !isClosing) void look().catch(onError);
   };
+
+  async function sendOne(queued: QueuedMail): Promise<void> {
+    const { id, mail, attempts, isExpired } = queued;
+    if (!mail || isExpired) return end(id, mail ? 'it has expired' : 'it was sealed with another secret');
+    try {
+      await transport.deliver(mail);
+    } catch (error) {
+      if (isRefusedForGood(error) || attempts >= maxAttempts) return end(id, 'the mail server refused it', error);
+      if (queued.waitedSeconds > delayedSeconds) {
+        onOutcome('delayed');
+        log.warn({ err: error, attempts }, 'mail not sent yet');
+      }
+      return queue.putBack(queued);
+    }
+    onOutcome(transport.outcome);
+    log.debug({ subject: mail.subject }, 'mail sent');
+    await remove(id);
+  }
+
+  async function end(id: string, reason: string, error?: unknown): Promise<void> {
+    onOutcome('failed');
+    log.warn({ err: error, reason }, 'mail not sent');
+    await remove(id);
+  }
+
+  /** A mail that was sent and stays in the queue would be sent again. */
+  async function remove(id: string): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await queue.remove(id);
+      } catch (error) {
+        if (attempt >= removeAttempts || isClosing) throw error;
+      }
+      await pause(1_000 * attempt);
+    }
+  }
+
+  const send: Mailer['send'] = async (work, to, mail, linkSeconds) => {
+    await queue.add(work, { realmId: work.realmId, to, mail, linkSeconds });
+    withMail.add(work);
+  };
+
   return {
-    count,
-    notify: notifyBy(send),
+    count: (executor, mailing) => countMails(executor, limits, mailing),
     send,
+    async notify(work, { to, mail, ...notice }) {
+      const mailing = { realmId: work.realmId, ...notice, addresses: [to] };
+      const counted = await mayNotify(work, limits, mailing);
+      if (counted) return send(work, counted, mail);
+      onOutcome('limited');
+      log.info({ kind: notice.kind, realm: work.realmId }, 'mail not sent: a daily limit is reached');
+    },
+    wrapUnits: (unitOfWork) => async (unit, handler) => {
+      let last: Work | undefined;
+      const result = await unitOfWork(unit, (work) => {
+        last = work;
+        return handler(work);
+      });
+      if (last && withMail.has(last)) wake();
+      return result;
+    },
+    finish(work) {
+      const done: Promise<void> = work.finally(() => unfinished.delete(done));
+      unfinished.add(done);
+    },
+    start(opened) {
+      database = opened;
+      stopLooking = repeat({ everyMs: lookMs, firstMs: 0, onError }, look);
+    },
     async close() {
-      await Promise.all(notices);
-      closing.abort();
-      await Promise.all(sending);
+      await Promise.all(unfinished);
+      isClosing = true;
+      await stopLooking();
+      await Promise.race([Promise.all(sending), pause(closeMs, undefined, { ref: false })]);
       transport.close();
     },
   };
-}
-
-/** Repeats an attempt while the mail server is away or refuses for now; once more at most after `signal` is aborted. */
-async function untilTaken(signal: AbortSignal, attempt: () => Promise<unknown>): Promise<void> {
-  const end = performance.now() + repeatForMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      if (signal.aborted || !isPassing(error) || performance.now() > end) throw error;
-    }
-    await pause(pauseMs * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/** No connection, or an answer of the class 4xx. */
-function isPassing(error: unknown): boolean {
-  const { code, responseCode } = error as { code?: string; responseCode?: number };
-  if (responseCode !== undefined) return responseCode >= 400 && responseCode < 500;
-  return code !== undefined && /^(?:ECONN|ESOCKET$|ETIMEDOUT$|EDNS$|EHOSTUNREACH$|ENETUNREACH$)/.test(code);
 }

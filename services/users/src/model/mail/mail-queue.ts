@@ -1,0 +1,96 @@
+import { type Database, type Executor, sql } from '@natter/database';
+import { z } from 'zod';
+import type { KeySeal } from '../credentials/key-seal.ts';
+import type { CountedAddress } from './mail-limits.ts';
+import { attemptMs } from './mail-transport.ts';
+import type { Mail } from './mailer.ts';
+
+/** How long a mail waits for the mail server. Links in mails expire at the same time, or earlier. */
+const maxWaitSeconds = 86_400;
+/** A process that has not finished a mail after this time counts as lost, and another one sends the mail. */
+const leaseSeconds = Math.ceil((attemptMs + 60_000) / 1_000);
+const [firstPauseSeconds, longestPauseSeconds] = [1, 3_600];
+/** As many attempts fit into the time that a mail waits. Each may deliver it, if the answer of the server is lost. */
+export const maxAttempts = 40;
+
+const addressedMail = z.object({ to: z.string(), subject: z.string(), text: z.string() });
+export type AddressedMail = z.infer<typeof addressedMail>;
+
+const queuedRow = z.object({
+  id: z.string(),
+  sealed: z.string(),
+  attempts: z.number(),
+  waited: z.number(),
+  is_expired: z.boolean(),
+});
+
+export interface QueuedMail {
+  id: string;
+  /** Undefined if it was sealed with a secret that this process does not have. */
+  mail: AddressedMail | undefined;
+  /** Includes the one that begins. */
+  attempts: number;
+  waitedSeconds: number;
+  isExpired: boolean;
+}
+
+/** What a mail is about, in a realm. */
+export interface Queueing {
+  realmId: number;
+  to: CountedAddress;
+  mail: Mail;
+  /** When the link in the mail ends, if that is earlier than in a day. */
+  linkSeconds?: number | undefined;
+}
+
+/**
+ * Mails in Postgres: added in the transaction that causes them, and deleted when they are sent, refused or expired. A process
+ * takes a mail for itself until it has finished it. At least once: if the process ends between the answer of the mail
+ * server and the deletion, the mail is sent again.
+ */
+export interface MailQueue {
+  add(executor: Executor, queueing: Queueing): Promise<void>;
+  /** Takes mails that are due; no other process takes them meanwhile. */
+  take(most: number): Promise<QueuedMail[]>;
+  remove(id: string): Promise<void>;
+  /** Puts a mail back for a further attempt. */
+  putBack(mail: QueuedMail): Promise<void>;
+}
+
+export function createMailQueue(seal: KeySeal, database: () => Database): MailQueue {
+  return {
+    async add(executor, { realmId, to, mail, linkSeconds = maxWaitSeconds }) {
+      const sealed = seal.seal(JSON.stringify({ to: String(to), subject: mail.subject, text: mail.text }));
+      await executor.run(sql.unsafe`
+        INSERT INTO users.mail (realm_id, sealed, expires_at)
+        VALUES (${realmId}, ${sealed}, now() + make_interval(secs => ${Math.min(linkSeconds, maxWaitSeconds)}))`);
+    },
+
+    async take(most) {
+      const rows = await database().any(sql.type(queuedRow)`
+        UPDATE users.mail m SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${leaseSeconds})
+        FROM (SELECT id FROM users.mail WHERE due_at <= now() ORDER BY due_at LIMIT ${most} FOR UPDATE SKIP LOCKED) due
+        WHERE m.id = due.id
+        RETURNING m.id::text AS id, sealed, attempts, extract(epoch FROM now() - created_at)::float8 AS waited, expires_at <= now() AS is_expired`);
+      return rows.map(({ id, sealed, attempts, waited, is_expired }) => {
+        const opened = seal.open(sealed);
+        const mail = opened === '' ? undefined : addressedMail.parse(JSON.parse(opened));
+        return { id, mail, attempts, waitedSeconds: waited, isExpired: is_expired };
+      });
+    },
+
+    async remove(id) {
+      await database().run(sql.unsafe`DELETE FROM users.mail WHERE id = ${id}::bigint`);
+    },
+
+    async putBack({ id, attempts }) {
+      const seconds = pauseAfter(attempts) * (0.75 + Math.random() / 2);
+      await database().run(sql.unsafe`
+        UPDATE users.mail SET due_at = now() + make_interval(secs => ${seconds}) WHERE id = ${id}::bigint`);
+    },
+  };
+}
+
+/** Seconds between two attempts, after this many: 1, 2, 4, …, up to an hour. */
+export const pauseAfter = (attempts: number): number =>
+  Math.min(longestPauseSeconds, firstPauseSeconds * 2 ** Math.min(attempts - 1, 30));

@@ -1,0 +1,136 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, type Database, sql } from '@natter/database';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { request } from '../api.ts';
+import { type MailRules, type MailServer, startMailServer } from '../mail-server.ts';
+
+let system: System;
+let mails: MailServer;
+let database: Database;
+const rules: MailRules = {};
+beforeAll(async () => {
+  mails = await startMailServer(rules);
+  system = await startSystem({
+    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+    replicas: { users: 2 },
+    gateways: 1,
+    env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_SMTP_URL: mails.url },
+    log: () => undefined,
+  });
+  database = createDatabase({
+    url: system.servers.postgresUrl,
+    maxConnections: 1,
+    name: 'test',
+    onError: () => undefined,
+  });
+});
+afterAll(async () => {
+  await database?.close();
+  await system?.stop();
+  await mails?.stop();
+});
+beforeEach(() => {
+  rules.refusal = () => undefined;
+  rules.beforeConfirmation = async () => undefined;
+});
+
+const invite = async (...addresses: string[]): Promise<void> => {
+  const form = { invitee_emails: addresses.join(','), stream_ids: [] };
+  const { status, body } = await request(system.url, system.people.owner, 'POST /invites', form);
+  expect([status, body.msg]).toEqual([200, '']);
+};
+const waiting = async (): Promise<string[]> =>
+  (await database.any(sql.type(z.object({ sealed: z.string() }))`SELECT sealed FROM users.mail ORDER BY id`)).map(
+    ({ sealed }) => sealed,
+  );
+/** The next attempts begin now, as if they were the first; processes that were sending mails count as lost. */
+const hurry = () => database.run(sql.unsafe`UPDATE users.mail SET due_at = now(), attempts = 0`);
+const receivedBy = (to: string): number => mails.received.filter((mail) => mail.to.includes(to)).length;
+
+async function killUsers(): Promise<void> {
+  for (const child of system.children.filter(({ program }) => program === 'users')) {
+    const before = child.pid();
+    child.kill('SIGKILL');
+    await expect.poll(() => child.pid() !== before).toBe(true);
+    await child.ready();
+  }
+}
+
+test('mails that wait for the mail server survive the death of all processes, and wait sealed', async () => {
+  rules.refusal = () => 451;
+  const email = 'waits@natter.example';
+  await invite(email);
+  const reset = new URLSearchParams({ email: system.people.member.email });
+  expect((await fetch(`${system.url}/accounts/password/reset`, { method: 'POST', body: reset })).status).toBe(200);
+  await expect.poll(async () => (await waiting()).length).toBe(2);
+  const stored = (await waiting()).map((sealed) => sealed + Buffer.from(sealed, 'base64').toString('latin1')).join();
+  expect(stored).not.toMatch(/natter\.example|http|password/);
+  await killUsers();
+  expect([receivedBy(email), (await waiting()).length]).toEqual([0, 2]);
+  await hurry();
+  rules.refusal = () => undefined;
+  await mails.next(email);
+  expect((await mails.next(system.people.member.email)).link).toMatch(/\/accounts\/password\/reset\//);
+  await expect.poll(waiting).toEqual([]);
+  expect(receivedBy(email)).toBe(1);
+});
+
+test('two processes send each mail once, also while the server accepts slowly', async () => {
+  rules.beforeConfirmation = () => new Promise((resolve) => setTimeout(resolve, 300));
+  const addresses = Array.from({ length: 40 }, (_, index) => `slow${index}@natter.example`);
+  await invite(...addresses.slice(0, 20));
+  await invite(...addresses.slice(20));
+  await expect.poll(waiting).toEqual([]);
+  expect(addresses.map(receivedBy)).toEqual(addresses.map(() => 1));
+});
+
+test('a mail whose process is killed while it sends is sent by another one', async () => {
+  const email = 'hangs@natter.example';
+  let isHanging = true;
+  rules.beforeConfirmation = () => (isHanging ? new Promise(() => undefined) : Promise.resolve());
+  await invite(email);
+  await mails.next(email);
+  await killUsers();
+  isHanging = false;
+  // Nobody else takes it before its time is over.
+  expect(receivedBy(email)).toBe(1);
+  await hurry();
+  await mails.next(email);
+  await expect.poll(waiting).toEqual([]);
+});
+
+test('a mail that the server refuses for good is not tried again, and counts', async () => {
+  rules.refusal = () => 550;
+  const failed = async (): Promise<number> => {
+    const texts = system.children
+      .filter(({ program }) => program === 'users')
+      .map(async (child) => (await fetch(`http://127.0.0.1:${child.operationsPort()}/metrics`)).text());
+    const counts = (await Promise.all(texts)).map((text) =>
+      Number(/^natter_mails_total\{.*"failed".*\} (\d+)$/m.exec(text)?.[1] ?? 0),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+  const before = await failed();
+  await invite('refused@natter.example');
+  await expect.poll(failed).toBe(before + 1);
+  await expect.poll(waiting).toEqual([]);
+  expect(receivedBy('refused@natter.example')).toBe(0);
+});
+
+test('a mail whose link has expired is not sent', async () => {
+  rules.refusal = () => 451;
+  const email = 'late@natter.example';
+  await invite(email);
+  // Not while an attempt is going on, which began before.
+  const isPaused = sql.fragment`due_at < now() + interval '1 minute'`;
+  await expect
+    .poll(() => database.run(sql.unsafe`UPDATE users.mail SET expires_at = now() WHERE attempts > 0 AND ${isPaused}`))
+    .toBe(1);
+  rules.refusal = () => undefined;
+  await expect.poll(waiting).toEqual([]);
+  expect(receivedBy(email)).toBe(0);
+});
