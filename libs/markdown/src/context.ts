@@ -34,6 +34,8 @@ export interface RenderContext {
   defaultCodeLanguage: string;
   /** Inline previews of linked images and videos; on unless false. */
   previewMedia?: boolean;
+  /** Whether `Rendered.pages` is wanted; off unless true. */
+  previewPages?: boolean;
   /** Media of other sites are shown from this server, at addresses signed with this key; without it from their own. */
   externalContentKey?: string;
 }
@@ -52,6 +54,8 @@ export interface Rendered {
   hasImage: boolean;
   /** Distinct hrefs in order of appearance, channel links excluded. */
   links: string[];
+  /** Distinct hrefs of web pages of other sites that may be previewed, in order of appearance. */
+  pages: string[];
 }
 
 /** State shared by the rules of one rendering. */

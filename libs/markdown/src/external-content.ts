@@ -26,7 +26,10 @@ export function externalContentAddress(signature: string, hex: string, key: stri
 }
 
 /** Where readers get media from: of this server directly, of other sites through it. Undefined for what they cannot get. */
-export function servedFrom(address: string, { realmUrl, externalContentKey: key }: RenderContext): string | undefined {
+export function servedFrom(
+  address: string,
+  { realmUrl, externalContentKey: key }: Pick<RenderContext, 'realmUrl' | 'externalContentKey'>,
+): string | undefined {
   const isOwn = !/^https?:/i.test(address) || (realmUrl !== '' && address.startsWith(`${realmUrl}/`));
   return isOwn || key === undefined ? address : externalContentPath(address, key);
 }

@@ -1,6 +1,6 @@
 import type { RenderContext } from './context.ts';
 import { servedFrom } from './external-content.ts';
-import { isImagePath, type Media, mediaAt } from './media-url.ts';
+import { isAudioPath, isImagePath, type Media, mediaAt } from './media-url.ts';
 import { type Element, element, htmlOf, type Node, raw, textOf } from './node.ts';
 
 /** A message with more previews than this shows none of them. */
@@ -21,6 +21,8 @@ export interface Links {
   hasImage: boolean;
   /** Distinct hrefs in order of appearance, channel links excluded. */
   links: string[];
+  /** Distinct hrefs of web pages of other sites that may be previewed, in order of appearance. */
+  pages: string[];
 }
 
 /**
@@ -35,12 +37,20 @@ export function addPreviews(root: Element, context: RenderContext): Links {
   // Outer links first: of several links to one address only the first gets a preview.
   const linked = found.filter(({ link, isQuoted }) => link.tag === 'a' && !isQuoted).sort((a, b) => a.depth - b.depth);
   const shown = new Set(linked.map(({ href }) => href));
+  const pages = context.previewPages && shown.size <= MAX_PREVIEWS ? pagesAmong(links, shown, context) : [];
   if (context.previewMedia !== false && shown.size <= MAX_PREVIEWS) {
     const places = new Map<Element, Node>();
     for (const one of linked) if (shown.delete(one.href)) show(one, { root, context, places });
   }
-  return { hasLink: links.length > 0, hasImage: links.some(isImagePath), links };
+  return { hasLink: links.length > 0, hasImage: links.some(isImagePath), links, pages };
 }
+
+const pagesAmong = (links: readonly string[], shown: ReadonlySet<string>, { realmUrl }: RenderContext): string[] =>
+  links.filter((href) => {
+    if (!shown.has(href) || !/^https?:/i.test(href) || mediaAt(href) !== undefined || isAudioPath(href)) return false;
+    const origin = URL.parse(href)?.origin;
+    return origin !== undefined && origin !== realmUrl;
+  });
 
 function collect(place: Omit<FoundLink, 'link' | 'href'>, found: FoundLink[]): void {
   const { parent, isQuoted, depth } = place;

@@ -59,6 +59,7 @@ export function renderPlain(content: string): Rendered {
     hasLink: false,
     hasImage: false,
     links: [],
+    pages: [],
   };
 }
 

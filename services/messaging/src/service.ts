@@ -11,6 +11,7 @@ import { uploadHandlers } from './attachments/attachments.ts';
 import { resumableUploadHandlers, sweepResumableUploads } from './attachments/resumable-uploads.ts';
 import { draftHandlers } from './drafts/drafts.ts';
 import { externalContentHandlers } from './external-content/external-content.ts';
+import { startPreviewWorker } from './link-previews/preview-worker.ts';
 import { flagHandlers } from './message-flags/message-flags.ts';
 import { deleteMessageHandlers } from './messages/delete-message.ts';
 import { deleteTopicHandlers } from './messages/delete-topic.ts';
@@ -117,8 +118,16 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
     ...contactHandlers(owner),
     ...snapshotHandlers(owner, process.log),
   ]);
+  const previews = startPreviewWorker({
+    ...owner,
+    channels,
+    policies,
+    networks: process.config.NATTER_EXTERNAL_CONTENT_NETWORKS,
+    onError: (error, context) => process.log.warn({ err: error, ...context }, 'adding link previews failed'),
+  });
   return {
     stop: async () => {
+      await previews.stop();
       files.stop();
       uploadSweep.stop();
       await owner.close();

@@ -9,7 +9,7 @@ import { parseMultipart } from '../../../services/gateway/src/http/request-field
 import { servedAs, typeOf } from '../../../services/messaging/src/attachments/served-as.ts';
 import { describedBy } from '../../../services/messaging/src/attachments/tus-metadata.ts';
 import { mediaTypeOf } from '../../../services/messaging/src/external-content/media-type.ts';
-import { isPublicAddress } from '../../../services/messaging/src/external-content/public-address.ts';
+import { isPublicAddress } from '../../../services/messaging/src/model/outgoing/public-address.ts';
 import { quoteBlock } from '../../../services/messaging/src/model/quote-block.ts';
 import { htmlDiff } from '../../../services/messaging/src/model/reading/html-diff.ts';
 import { holdsPhrases, termsOf } from '../../../services/messaging/src/model/reading/narrow/search-query.ts';

@@ -75,8 +75,16 @@ const updatedMessage = z
   })
   .refine(allOrNone('stream_id', 'stream_name'), 'a channel has an id and a name')
   .refine(
-    allOrNone('orig_content', 'orig_rendered_content', 'content', 'rendered_content', 'is_me_message'),
+    (body) =>
+      body.rendering_only ||
+      allOrNone('orig_content', 'orig_rendered_content', 'content', 'rendered_content', 'is_me_message')(body),
     'an edit of the content has all of its fields',
+  )
+  .refine(
+    ({ rendering_only, user_id, ...body }) =>
+      rendering_only === (user_id === null) &&
+      (!rendering_only || (body.rendered_content !== undefined && body.orig_content === undefined && body.subject === undefined)),
+    'a message that is only rendered again has its content, and no user who changed it',
   )
   .refine(allOrNone('orig_subject', 'subject', 'topic_links', 'propagate_mode'), 'a move has all of its fields')
   .refine((body) => body.new_stream_id === undefined || body.propagate_mode !== undefined, 'a move has its mode');

@@ -1,10 +1,8 @@
-import { FairQueue } from '@natter/database';
 import { LRUCache } from 'lru-cache';
-import { type Media, Refused } from './fetch-media.ts';
+import { Refused } from '../model/outgoing/guarded-get.ts';
+import { Busy, createTurns } from '../model/outgoing/turns.ts';
+import type { Media } from './fetch-media.ts';
 
-const atOnce = 8;
-const atOncePerRealm = 4;
-const maxWaiting = 200;
 const keptMs = 3_600_000;
 /** How long a failed address is not fetched again. */
 const failureKeptMs = 60_000;
@@ -24,9 +22,7 @@ export function createBoundedFetches(
   });
   const failures = new LRUCache<string, Refused>({ max: 10_000, ttl: failureKeptMs });
   const underWay = new Map<string, Promise<Media>>();
-  const waiting = new FairQueue<{ realmId: number; start: () => void }>(maxWaiting);
-  const running = new Map<number, number>();
-  let total = 0;
+  const inTurn = createTurns();
 
   return async (realmId, address) => {
     const known = cache.get(address) ?? underWay.get(address);
@@ -46,38 +42,4 @@ export function createBoundedFetches(
       },
     );
   };
-
-  function inTurn(realmId: number, work: () => Promise<Media>): Promise<Media> {
-    const { promise, resolve, reject } = Promise.withResolvers<Media>();
-    const start = (): void => {
-      void work()
-        .then(resolve, reject)
-        .finally(() => ended(realmId));
-    };
-    if (!waiting.push({ realmId, userId: 0 }, { realmId, start }))
-      return Promise.reject(new Busy('too many fetches wait'));
-    startNext();
-    return promise;
-  }
-
-  function startNext(): void {
-    while (total < atOnce) {
-      const next = waiting.shift((realmId) => (running.get(realmId) ?? 0) < atOncePerRealm);
-      if (!next) return;
-      total++;
-      running.set(next.realmId, (running.get(next.realmId) ?? 0) + 1);
-      next.start();
-    }
-  }
-
-  function ended(realmId: number): void {
-    total--;
-    const left = (running.get(realmId) ?? 1) - 1;
-    if (left === 0) running.delete(realmId);
-    else running.set(realmId, left);
-    startNext();
-  }
 }
-
-/** Nothing was fetched, so the failure is not cached. */
-class Busy extends Error {}

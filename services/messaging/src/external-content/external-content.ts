@@ -3,9 +3,9 @@ import { externalContentAddress } from '@natter/markdown';
 import { type Handlers, handle, type JsonPieces, type Owner, pageOfBytes } from '@natter/service-kit';
 import type { MessagingConfig } from '../model/config.ts';
 import { externalContentKey } from '../model/external-content-key.ts';
+import { reachable } from '../model/outgoing/public-address.ts';
 import { createBoundedFetches } from './bounded-fetches.ts';
 import { fetchMedia, type Media } from './fetch-media.ts';
-import { isPublicAddress, networksOf } from './public-address.ts';
 
 const mib = 1024 * 1024;
 /** Below the deadline of the request. */
@@ -14,9 +14,7 @@ const browserCacheSeconds = 86_400;
 
 /** Fetches images and videos of other sites for readers, so that the sites do not learn who reads a message. */
 export function externalContentHandlers({ database }: Owner, config: MessagingConfig): Handlers {
-  const allowed = networksOf(config.NATTER_EXTERNAL_CONTENT_NETWORKS.split(',').filter(Boolean));
-  const mayReach = (address: string): boolean =>
-    isPublicAddress(address) || allowed.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  const mayReach = reachable(config.NATTER_EXTERNAL_CONTENT_NETWORKS);
   const maxBytes = config.NATTER_EXTERNAL_CONTENT_MAX_MIB * mib;
   const fetch = createBoundedFetches(
     (address) => fetchMedia(address, { mayReach, maxBytes, timeoutMs }),

@@ -1,6 +1,7 @@
 import { badRequest, ChatError, moves, totals } from '@natter/contracts';
 import { requireRoom, sql, VersionsChanged, type Work } from '@natter/database';
 import { z } from 'zod';
+import { replaceJob } from '../model/preview-job.ts';
 import type { RenderedContent } from '../model/sending/render-content.ts';
 import { isSeenBy } from '../model/subscription-periods.ts';
 import type { Change } from './change-decision.ts';
@@ -135,6 +136,7 @@ export async function writeChange(
         has_link = ${rendered.hasLink}, has_image = ${rendered.hasImage}, mentioned_ids = ${listed(mentioned.userIds)},
         topic_mentioned_ids = ${listed(mentioned.topicUserIds)}, alerted_ids = ${listed(alertedIds)}, mentions_channel = ${mentioned.mentionsChannel}
       WHERE realm_id = ${work.realmId} AND id = ${anchor.id}`);
+    await replaceJob(work, anchor.id, { content: change.content, pages: rendered.pages });
   }
   return now;
 }

@@ -8,6 +8,7 @@ import type { ChannelCache } from '../channel-cache.ts';
 import { emailHiddenFrom } from '../email-visibility.ts';
 import { filesReferredBy, referencesOfSend } from '../files/references.ts';
 import { groupVersions } from '../group-versions.ts';
+import { jobRowsOfSend } from '../preview-job.ts';
 import { unknownActor } from '../unknown-actor.ts';
 import { type Destination, findDestination } from './destination.ts';
 import { calledBots, mentionedBy } from './mention-rights.ts';
@@ -99,6 +100,7 @@ export async function decideSend(
     numbered: (fromEnd) => [
       ...message.rows(fromEnd),
       ...references.rows(fromEnd),
+      ...jobRowsOfSend(content, rendered.pages, fromEnd),
       ...widget.rows(fromEnd),
       ...preferences.rows(fromEnd),
     ],

@@ -12,6 +12,8 @@ export interface RenderedContent {
   isMeMessage: boolean;
   hasLink: boolean;
   hasImage: boolean;
+  /** Linked web pages to preview. */
+  pages: readonly string[];
   mentioned: Mentioned;
   alertedIds: number[];
 }
@@ -46,6 +48,7 @@ export const createRenderContent =
         isMeMessage: rendered.isMeMessage,
         hasLink: rendered.hasLink,
         hasImage: rendered.hasImage,
+        pages: rendered.pages,
         mentioned: await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, at),
         alertedIds: alertedBy(facts.alerts, content).filter((id) => receivers.has(id)),
       };

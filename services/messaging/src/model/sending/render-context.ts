@@ -76,6 +76,7 @@ export async function referredBy(
     emoji,
     defaultCodeLanguage: policy.settings.default_code_block_language,
     previewMedia: policy.settings.inline_image_preview,
+    previewPages: policy.settings.inline_url_embed_preview,
     ...(linkifiers.length > 0 || showsMedia.test(content)
       ? { externalContentKey: await externalContentKey(executor, realmId) }
       : {}),

@@ -38,6 +38,12 @@ const special4 = networksOf(SPECIAL_IPV4);
 const global6 = networksOf(GLOBAL_IPV6);
 const special6 = networksOf(SPECIAL_IPV6);
 
+/** Whether content of other sites may be fetched from an address: public ones, and those in these networks, by commas. */
+export function reachable(networks: string): (address: string) => boolean {
+  const allowed = networksOf(networks.split(',').filter(Boolean));
+  return (address) => isPublicAddress(address) || allowed.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+}
+
 /** IPv4-mapped IPv6 addresses (`::ffff:10.0.0.1`) are never public. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);

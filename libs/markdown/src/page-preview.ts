@@ -1,0 +1,31 @@
+import { servedFrom } from './external-content.ts';
+import { escapeHtml } from './node.ts';
+
+/** What a web page of another site says of itself. Everything in it is untrusted. */
+export interface PagePreview {
+  title: string | undefined;
+  description: string | undefined;
+  /** The address of an image, HTTP or HTTPS. */
+  image: string | undefined;
+}
+
+/**
+ * The HTML of the preview of a page that a message links with `href`, which is one of `Rendered.pages`. The image is shown
+ * from this server, at an address signed with the key.
+ */
+export function pagePreviewHtml(href: string, page: PagePreview, externalContentKey: string): string {
+  const link = escapeHtml(href);
+  const image = page.image && servedFrom(page.image, { realmUrl: '', externalContentKey });
+  // The signed path has no characters that end a string of CSS.
+  const shown = image
+    ? `<a class="message_embed_image" href="${link}" style="background-image: url(&quot;${escapeHtml(image)}&quot;)"></a>`
+    : '';
+  const title = page.title && escapeHtml(page.title);
+  const titled = title
+    ? `<div class="message_embed_title"><a href="${link}" title="${title}">${title}</a></div>`
+    : '';
+  const described = page.description
+    ? `<div class="message_embed_description">${escapeHtml(page.description)}</div>`
+    : '';
+  return `<div class="message_embed">${shown}<div class="data-container">${titled}${described}</div></div>`;
+}

@@ -1,0 +1,36 @@
+import type { PagePreview } from '@natter/markdown';
+import { factsOf } from './page-facts.ts';
+
+/** In characters. */
+export const maxTitleLength = 200;
+export const maxDescriptionLength = 300;
+/** Longer addresses of images are ignored: each byte takes two characters of the message. */
+export const maxImageLength = 1_000;
+
+/** What a page says of itself, with bounded lengths; undefined without a title and a description. `url`: its own address. */
+export function previewOf(html: string, url: string): PagePreview | undefined {
+  const facts = factsOf(html);
+  const title = shortened(facts.get('og:title') ?? facts.get('title'), maxTitleLength);
+  const description = shortened(facts.get('og:description') ?? facts.get('description'), maxDescriptionLength);
+  if (title === undefined && description === undefined) return undefined;
+  return { title, description, image: imageAt(facts.get('og:image'), url) };
+}
+
+/** Without control characters, which a page uses for nothing that is shown, and cut at a character. */
+function shortened(text: string | undefined, limit: number): string | undefined {
+  if (text === undefined) return undefined;
+  const clean = text
+    .slice(0, 20 * limit)
+    .toWellFormed()
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  if (clean === '') return undefined;
+  const characters = [...clean];
+  return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join('').trimEnd()}…`;
+}
+
+function imageAt(address: string | undefined, url: string): string | undefined {
+  const image = address === undefined ? undefined : URL.parse(address.trim(), url);
+  if (!image || !/^https?:$/.test(image.protocol) || image.username !== '' || image.password !== '') return undefined;
+  return image.href.length <= maxImageLength ? image.href : undefined;
+}

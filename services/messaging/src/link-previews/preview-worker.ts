@@ -1,0 +1,124 @@
+import type { RequestMeta } from '@natter/contracts';
+import { type Database, sql } from '@natter/database';
+import { repeat } from '@natter/service-kit';
+import { z } from 'zod';
+import { externalContentKey } from '../model/external-content-key.ts';
+import { reachable } from '../model/outgoing/public-address.ts';
+import { createTurns } from '../model/outgoing/turns.ts';
+import { hashOf } from '../model/preview-job.ts';
+import { addPreviews, type Sources } from './add-previews.ts';
+import { endJob, type PreviewJob, returnJob, takeJobs } from './jobs.ts';
+import { forgetPages } from './page-cache.ts';
+import { previewsOf } from './previews-of.ts';
+
+const jobsAtOnce = 8;
+const jobsPerRealm = 2;
+/** Pause after a round without jobs. */
+const idleMs = 1_000;
+const hourMs = 3_600_000;
+
+const placeRow = z.object({ channel_id: z.number().nullable() });
+
+export interface PreviewWorker {
+  stop: () => Promise<void>;
+}
+
+interface Options extends Sources {
+  database: Database;
+  /** Internal networks from which pages may be fetched, by commas. */
+  networks: string;
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+/**
+ * Adds previews of linked web pages to messages. Every process of messaging does this work: a job is a row, which the
+ * transaction that adds the previews deletes, so each is done once, and the job of a process that dies is taken by
+ * another one. A job that cannot be done is given up after a few attempts. Jobs of a realm wait for each other, not for
+ * those of other realms.
+ */
+export function startPreviewWorker(options: Options): PreviewWorker {
+  const { database } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const fetching = { database, inTurn: createTurns(), mayReach: reachable(options.networks), signal };
+  /** Running jobs, with their realms. */
+  const running = new Map<Promise<void>, number>();
+  let wake: () => void = () => undefined;
+
+  const loop = (async () => {
+    while (!signal.aborted) {
+      // Armed before the jobs are read, so that no end of a job is missed.
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      let timer: NodeJS.Timeout | undefined;
+      const hasBegun = await beginJobs().catch((error: unknown) => {
+        options.onError(error, {});
+        return false;
+      });
+      if (hasBegun && running.size < jobsAtOnce) continue;
+      const idle = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, idleMs * (0.9 + Math.random() * 0.2));
+      });
+      await Promise.race([changed, idle]);
+      clearTimeout(timer);
+    }
+  })();
+  const stopForgetting = repeat({ everyMs: hourMs, onError: (error) => options.onError(error, {}) }, () =>
+    forgetPages(database),
+  );
+
+  return {
+    stop: async () => {
+      stopping.abort();
+      wake();
+      await Promise.all([loop, stopForgetting()]);
+      await Promise.all(running.keys());
+    },
+  };
+
+  async function beginJobs(): Promise<boolean> {
+    const limit = jobsAtOnce - running.size;
+    if (limit === 0) return false;
+    const counts = Map.groupBy(running.values(), (realmId) => realmId);
+    const except = [...counts].filter(([, jobs]) => jobs.length >= jobsPerRealm).map(([realmId]) => realmId);
+    const jobs = await takeJobs(database, { limit, perRealm: jobsPerRealm, except });
+    for (const job of jobs) {
+      const done = runJob(job)
+        .catch((error: unknown) => options.onError(error, { realmId: job.realm_id, messageId: job.message_id }))
+        .finally(() => {
+          running.delete(done);
+          wake();
+        });
+      running.set(done, job.realm_id);
+    }
+    return jobs.length > 0;
+  }
+
+  async function runJob(job: PreviewJob): Promise<void> {
+    const { realm_id: realmId, message_id: messageId } = job;
+    const meta: RequestMeta = { requestId: `preview-${messageId}`, realmId, client: 'Internal' };
+    const message = job.is_over
+      ? undefined
+      : await database.maybeOne(sql.type(placeRow)`
+          SELECT channel_id FROM messaging.message WHERE realm_id = ${realmId} AND id = ${messageId}
+            AND ${hashOf(sql.fragment`content`)} = decode(${job.content_hash}, 'hex')`);
+    const isWanted = message && (await options.policies.get(meta, true)).settings.inline_url_embed_preview;
+    const html = isWanted ? await htmlOf(job) : '';
+    if (html === undefined) return;
+    if (!message || html === '') await endJob(database, job);
+    else await addPreviews(options, job, message.channel_id, html);
+  }
+
+  /** `undefined`: this process stops, and another one does the job. */
+  async function htmlOf(job: PreviewJob): Promise<string | undefined> {
+    const key = await externalContentKey(database, job.realm_id);
+    try {
+      return await previewsOf(fetching, job, key);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      await returnJob(database, job);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { Database } from '@natter/database';
+import { type PagePreview, pagePreviewHtml } from '@natter/markdown';
+import type { FetchRules } from '../model/outgoing/guarded-get.ts';
+import type { InTurn } from '../model/outgoing/turns.ts';
+import { fetchPage } from './fetch-page.ts';
+import type { PreviewJob } from './jobs.ts';
+import { cachedPages, fetchesLeft, storePage } from './page-cache.ts';
+import { previewOf } from './page-preview.ts';
+
+/** Previews that would make them longer are left out. In characters. */
+const maxHtmlLength = 64 * 1024;
+
+/** No page is requested later in a job; the lease of the job is longer than this and a fetch. */
+const startWithinMs = 15_000;
+const timeoutMs = 5_000;
+const maxBytes = 128 * 1024;
+
+export interface Fetching {
+  database: Database;
+  inTurn: InTurn;
+  mayReach: FetchRules['mayReach'];
+  /** Ends all fetches: the process stops. */
+  signal: AbortSignal;
+}
+
+/** The HTML of the previews of all pages of a job, in the order of the links; empty if no page has anything to show. */
+export async function previewsOf(fetching: Fetching, { realm_id, urls }: PreviewJob, key: string): Promise<string> {
+  const addresses = new Map(urls.flatMap((href) => {
+    const address = pageAddress(href);
+    return address === undefined ? [] : [[href, address]];
+  }));
+  const pages = await cachedPages(fetching.database, realm_id, [...addresses.values()]);
+  const missing = [...new Set(addresses.values())].filter((address) => !pages.has(address));
+  const left = missing.length === 0 ? 0 : await fetchesLeft(fetching.database, realm_id);
+  const until = performance.now() + startWithinMs;
+  await Promise.all(
+    missing.slice(0, left).map(async (address) => {
+      pages.set(address, await fetched(fetching, { realmId: realm_id, address, until }));
+    }),
+  );
+  let html = '';
+  for (const [href, address] of addresses) {
+    const page = pages.get(address);
+    const added = page ? pagePreviewHtml(href, page, key) : '';
+    if (html.length + added.length <= maxHtmlLength) html += added;
+  }
+  return html;
+}
+
+/** The address that is requested: without the part that names a place in the page. */
+function pageAddress(href: string): string | undefined {
+  const url = URL.parse(href);
+  if (url === null) return undefined;
+  url.hash = '';
+  return url.href;
+}
+
+async function fetched(
+  { database, inTurn, mayReach, signal }: Fetching,
+  { realmId, address, until }: { realmId: number; address: string; until: number },
+): Promise<PagePreview | undefined> {
+  return inTurn(realmId, async () => {
+    signal.throwIfAborted();
+    if (performance.now() > until) return undefined;
+    const page = await fetchPage(address, { mayReach, maxBytes, timeoutMs, signal }).then(
+      ({ html, url }) => previewOf(html, url),
+      // A failing site is not a fault of this server, so it is not logged.
+      () => undefined,
+    );
+    // An ended fetch tells nothing of the page.
+    signal.throwIfAborted();
+    await storePage(database, realmId, address, page);
+    return page;
+  });
+}
+

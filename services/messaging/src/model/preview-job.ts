@@ -1,0 +1,27 @@
+import { type InsertNumbered, type Numbered, sql, type Work } from '@natter/database';
+
+/** The hash that a job has of the text of its message. */
+export const hashOf = (content: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`sha256(convert_to(${content}, 'UTF8'))`;
+
+const intoJobs: InsertNumbered = (rows) => sql.unsafe`
+  INSERT INTO messaging.link_preview_job (realm_id, message_id, content_hash, urls)
+  SELECT m.realm_id, m.number, ${hashOf(sql.fragment`m.content`)}, m.urls FROM ${rows(sql.fragment`content text, urls text[]`)} m`;
+
+/** The job of a message that is sent, if it links pages. `pages` is empty unless the realm wants previews. */
+export const jobRowsOfSend = (content: string, pages: readonly string[], fromEnd: number): Numbered[] =>
+  pages.length === 0 ? [] : [{ into: intoJobs, row: { from_end: fromEnd, content, urls: pages } }];
+
+/** The job of a message that is edited. A job of the previous text ends by itself, because the text is another one. */
+export async function replaceJob(
+  work: Work,
+  messageId: number,
+  { content, pages }: { content: string; pages: readonly string[] },
+): Promise<void> {
+  if (pages.length === 0) return;
+  await work.run(sql.unsafe`
+    INSERT INTO messaging.link_preview_job (realm_id, message_id, content_hash, urls)
+    VALUES (${work.realmId}, ${messageId}, ${hashOf(sql.fragment`${content}`)}, ${sql.array([...pages], 'text')})
+    ON CONFLICT (realm_id, message_id) DO UPDATE SET content_hash = excluded.content_hash, urls = excluded.urls,
+      created_at = excluded.created_at, attempts = 0, taken_until = excluded.taken_until`);
+}

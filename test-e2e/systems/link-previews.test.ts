@@ -1,0 +1,186 @@
+import { mkdtemp } from 'node:fs/promises';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDatabase, type Database, sql } from '@natter/database';
+import { type System, startSystem } from '@natter/local/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Answer, request } from '../api.ts';
+
+const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2_000, 7)]);
+/** How often each path was requested. */
+const asked = new Map<string, number>();
+/** Answers that wait until the test continues them. */
+const held = new Map<string, ServerResponse[]>();
+let site: Server;
+/** A site at an address that the system may not reach. */
+let internal: Server;
+let system: System;
+let database: Database;
+
+const page = (title: string, rest = ''): string => `<!doctype html><head><title>${title}</title>${rest}</head><p>x</p>`;
+const described = '<meta property="og:title" content="The title"><meta name=description content="It is described">';
+const hostile = '&lt;img src=x onerror="alert(1)"&gt;"&#39;&amp;lt;';
+
+function answerOf(path: string, answer: ServerResponse): void {
+  const html = (text: string) => answer.setHeader('content-type', 'text/html; charset=utf-8').end(text);
+  if (path === '/picture') answer.setHeader('content-type', 'image/png').end(png);
+  else if (path === '/described') html(page('unused', `${described}<meta property="og:image" content="/picture">`));
+  else if (path === '/hostile') html(page(hostile, `<meta name="description" content="</div><script>">`));
+  else if (path === '/to-page') answer.writeHead(302, { location: '/described' }).end();
+  else if (path === '/to-internal')
+    answer.writeHead(302, { location: `http://127.0.0.1:${portOf(internal)}/secret` }).end();
+  else if (path === '/endless') sendEndlessly(answer.setHeader('content-type', 'text/html'));
+  else if (path === '/text') answer.setHeader('content-type', 'text/plain').end(page('no page'));
+  else if (path === '/silent') return;
+  else if (path.startsWith('/held') && (asked.get(path) ?? 0) < 3)
+    held.set(path, [...(held.get(path) ?? []), answer]);
+  else html(page(`Page ${path.slice(1)}`));
+}
+
+function sendEndlessly(answer: ServerResponse): void {
+  answer.write(page('Without end'));
+  const more = (): void => {
+    if (!answer.destroyed) answer.write('<p>more</p>'.repeat(1_000), () => setImmediate(more));
+  };
+  more();
+}
+
+/** Answers the requests of a held path, and all further ones. */
+function release(path: string): void {
+  asked.set(path, 100);
+  for (const answer of held.get(path) ?? []) answerOf(path, answer);
+}
+
+const listening = async (host: string): Promise<Server> => {
+  const server = createServer((from, to) => {
+    const path = from.url ?? '';
+    asked.set(path, (asked.get(path) ?? 0) + 1);
+    answerOf(path, to);
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return server;
+};
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+const at = (path: string): string => `http://127.0.0.2:${portOf(site)}${path}`;
+
+beforeAll(async () => {
+  internal = await listening('127.0.0.1');
+  site = await listening('127.0.0.2');
+  system = await startSystem({
+    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+    env: {
+      ...process.env,
+      NATTER_RATE_LIMIT: '1000000',
+      NATTER_RATE_LIMIT_ANONYMOUS_FILES: '1000',
+      NATTER_EXTERNAL_CONTENT_NETWORKS: '127.0.0.2/32',
+    },
+    replicas: { messaging: 2 },
+    log: () => undefined,
+  });
+  database = createDatabase({ url: system.servers.postgresUrl, maxConnections: 1, name: 'test', onError: () => undefined });
+  await wanted(true);
+});
+afterAll(async () => {
+  await database?.close();
+  await system?.stop();
+  for (const server of [site, internal]) {
+    server?.closeAllConnections();
+    server?.close();
+  }
+});
+
+async function ok(route: string, form: Answer = {}, who = system.people.owner): Promise<Answer> {
+  const { status, body } = await request(system.url, who, route, form);
+  expect([status, body]).toEqual([200, expect.anything()]);
+  return body;
+}
+const wanted = (isOn: boolean) => ok('PATCH /realm', { inline_url_embed_preview: isOn });
+const send = async (content: string, form: Answer = { type: 'channel', to: 'general', topic: 'links' }) =>
+  (await ok('POST /messages', { ...form, content })).id as number;
+const shown = async (id: number): Promise<string> => (await ok(`GET /messages/${id}`)).message.content;
+
+/** Follows the changes of messages from now on. */
+async function follow(who = system.people.member) {
+  const { queue_id, last_event_id } = await ok('POST /register', { event_types: ['update_message'] }, who);
+  let last = last_event_id;
+  const seen: Answer[] = [];
+  const read = async (): Promise<void> => {
+    const { events } = await ok('GET /events', { queue_id, last_event_id: last, dont_block: true }, who);
+    for (const event of events) {
+      last = Math.max(last, event.id);
+      if (event.type === 'update_message') seen.push(event);
+    }
+  };
+  const changes = (id: number): Answer[] => seen.filter(({ message_id }) => message_id === id);
+  return {
+    /** The changes of a message when it has so many. */
+    changesOf: async (id: number, count = 1): Promise<Answer[]> => {
+      await expect.poll(async () => (await read(), changes(id).length), { timeout: 90_000 }).toBeGreaterThanOrEqual(count);
+      return changes(id);
+    },
+  };
+}
+
+const jobs = async (id: number): Promise<number> =>
+  (await database.one(sql.type(z.object({ n: z.number() }))`
+    SELECT count(*) AS n FROM messaging.link_preview_job WHERE message_id = ${id}`)).n;
+const jobEnds = (id: number) => expect.poll(() => jobs(id), { timeout: 90_000 }).toBe(0);
+const requested = (path: string) => expect.poll(() => asked.get(path) ?? 0, { timeout: 60_000 }).toBeGreaterThan(0);
+
+const embed = (url: string, title: string, description = '', image = ''): string =>
+  `<div class="message_embed">${image}<div class="data-container"><div class="message_embed_title">` +
+  `<a href="${url}" title="${title}">${title}</a></div>${description}</div></div>`;
+const linkTo = (url: string): string => `<p><a href="${url}">${url}</a></p>`;
+
+test('a linked page is shown below the message, which is announced as rendered again', async () => {
+  const follower = await follow();
+  const url = at('/described');
+  const id = await send(url);
+  const [event, ...more] = await follower.changesOf(id);
+  const path = /url\(&quot;(\/external_content\/[0-9a-f]{40}\/[0-9a-f]+)&quot;\)/.exec(event?.rendered_content)?.[1];
+  const image = `<a class="message_embed_image" href="${url}" style="background-image: url(&quot;${path}&quot;)"></a>`;
+  const description = '<div class="message_embed_description">It is described</div>';
+  expect(event).toEqual({
+    id: expect.any(Number),
+    type: 'update_message',
+    user_id: null,
+    rendering_only: true,
+    message_id: id,
+    message_ids: [id],
+    flags: [],
+    edit_timestamp: expect.any(Number),
+    stream_id: expect.any(Number),
+    stream_name: 'general',
+    content: url,
+    rendered_content: linkTo(url) + embed(url, 'The title', description, image),
+  });
+  expect(more).toEqual([]);
+  expect(await shown(id)).toBe(event?.rendered_content);
+  expect((await ok(`GET /messages/${id}`)).message).not.toHaveProperty('last_edit_timestamp');
+  expect((await ok(`GET /messages/${id}/history`)).message_history).toHaveLength(1);
+  const picture = await fetch(system.url + path);
+  expect([picture.status, Buffer.from(await picture.arrayBuffer()).equals(png)]).toEqual([200, true]);
+  expect(await jobs(id)).toBe(0);
+});
+
+test('a page that was fetched is not requested again for another message', async () => {
+  const follower = await follow();
+  const url = at('/popular');
+  const [first, second] = [await send(url), 0];
+  await follower.changesOf(first);
+  const again = await send(`once more ${url}#part`);
+  const [event] = await follower.changesOf(again);
+  expect(event?.rendered_content).toContain(embed(`${url}#part`, 'Page popular'));
+  expect([asked.get('/popular'), second]).toEqual([1, 0]);
+});
+
+test('the text of a hostile page is only text', async () => {
+  const url = at('/hostile');
+  const [event] = await (await follow()).changesOf(await send(url)).catch(() => []);
+  const title = '&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&quot;\'&amp;lt;';
+  const description = '<div class="message_embed_description">&lt;/div&gt;&lt;script&gt;</div>';
+  expect(event?.rendered_content).toBe(linkTo(url) + embed(url, title, description));
+});
