@@ -53,6 +53,13 @@ test('what belongs together comes together', () => {
     edit_timestamp: 3,
   };
   ok({ ...update, stream_id: 1, stream_name: 'x', ...moved });
+  const rendered = { ...update, user_id: null, rendering_only: true, content: 'a', rendered_content: '<p>a</p>' };
+  ok(rendered);
+  wrong({ ...rendered, rendering_only: false });
+  wrong({ ...rendered, user_id: 1 });
+  wrong({ ...rendered, orig_content: 'b' });
+  wrong({ ...rendered, ...moved });
+  wrong({ ...update, user_id: null, rendering_only: true });
   wrong({ ...update, stream_id: 1, stream_name: 'x', subject: 'b' });
   wrong({ ...update, new_stream_id: 4 });
   const flags = { type: 'update_message_flags', operation: 'remove', op: 'remove', messages: [1], all: false };

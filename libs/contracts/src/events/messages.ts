@@ -102,7 +102,7 @@ export const messageEvents = {
       local_message_id: str.optional(),
     }),
   }),
-  update_message: event('Messages were edited or moved.', {
+  update_message: event('Messages were edited or moved, or previews of linked web pages were added (`rendering_only`).', {
     audience: 'either',
     body: updatedMessage,
   }),

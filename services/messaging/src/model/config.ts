@@ -19,7 +19,7 @@ export const messagingConfig = commonConfig.extend({
     .string()
     .default('')
     .describe(
-      'Internal addresses or CIDRs, by commas, that images in messages may be fetched from; without it only from the public internet',
+      'Internal addresses or CIDRs, by commas, that images and pages linked in messages may be fetched from; without it only from the public internet',
     ),
 });
 export type MessagingConfig = z.output<typeof messagingConfig>;

@@ -16,7 +16,7 @@ export const constantRealmFields = {
   development_environment: false,
   server_needs_upgrade: false,
   server_inline_image_preview: true,
-  server_inline_url_embed_preview: false,
+  server_inline_url_embed_preview: true,
   server_avatar_changes_disabled: false,
   server_name_changes_disabled: false,
   server_can_summarize_topics: false,

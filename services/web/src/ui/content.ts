@@ -15,6 +15,7 @@ export function contentOf(html: string): DocumentFragment {
   const text = html.replace(styleAttribute, '$1data-style=');
   const parsed = new DOMParser().parseFromString(text, 'text/html');
   for (const element of parsed.querySelectorAll(forbidden)) element.remove();
+  for (const link of parsed.querySelectorAll<HTMLElement>('.message_embed_image')) showPageImage(link);
   for (const element of parsed.body.querySelectorAll<HTMLElement>('*')) clean(element);
   for (const element of parsed.querySelectorAll('.emoji')) showEmoji(element);
   for (const time of parsed.querySelectorAll('time')) showTime(time);
@@ -31,6 +32,17 @@ export function contentOf(html: string): DocumentFragment {
     delete element.dataset.style;
   }
   return fragment;
+}
+
+/** The image of a page is an element, because the policy of the page permits no style. The title has the same link. */
+function showPageImage(link: HTMLElement): void {
+  const image = document.createElement('img');
+  image.src = /url\("([^"]*)"\)/.exec(link.dataset.style ?? '')?.[1] ?? '';
+  image.alt = '';
+  link.tabIndex = -1;
+  link.ariaHidden = 'true';
+  link.replaceChildren(image);
+  delete link.dataset.style;
 }
 
 function clean(element: HTMLElement): void {

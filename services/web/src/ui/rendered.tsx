@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'react';
+import './page-preview.css';
 import { contentOf } from './content.ts';
 
 /** A text as the server rendered it. */
