@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase, type Database, sql } from '@natter/database';
 import { type System, startSystem } from '@natter/local/system';
+import { Client } from '@natter/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Answer, request } from '../api.ts';
+import { operatorSettings, runNatter } from '../operator-command.ts';
 
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(2_000, 7)]);
 /** How often each path was requested. */
@@ -17,6 +19,7 @@ const held = new Map<string, ServerResponse[]>();
 let site: Server;
 /** A site at an address that the system may not reach. */
 let internal: Server;
+let dataDir: string;
 let system: System;
 let database: Database;
 
@@ -34,9 +37,8 @@ function answerOf(path: string, answer: ServerResponse): void {
     answer.writeHead(302, { location: `http://127.0.0.1:${portOf(internal)}/secret` }).end();
   else if (path === '/endless') sendEndlessly(answer.setHeader('content-type', 'text/html'));
   else if (path === '/text') answer.setHeader('content-type', 'text/plain').end(page('no page'));
-  else if (path === '/silent') return;
-  else if (path.startsWith('/held') && (asked.get(path) ?? 0) < 3)
-    held.set(path, [...(held.get(path) ?? []), answer]);
+  else if (path.startsWith('/silent')) return;
+  else if (path.startsWith('/held') && (asked.get(path) ?? 0) < 3) held.set(path, [...(held.get(path) ?? []), answer]);
   else html(page(`Page ${path.slice(1)}`));
 }
 
@@ -69,8 +71,9 @@ const at = (path: string): string => `http://127.0.0.2:${portOf(site)}${path}`;
 beforeAll(async () => {
   internal = await listening('127.0.0.1');
   site = await listening('127.0.0.2');
+  dataDir = await mkdtemp(join(tmpdir(), 'natter-test-'));
   system = await startSystem({
-    dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
+    dataDir,
     env: {
       ...process.env,
       NATTER_RATE_LIMIT: '1000000',
@@ -81,7 +84,12 @@ beforeAll(async () => {
     replicas: { messaging: 2 },
     log: () => undefined,
   });
-  database = createDatabase({ url: system.servers.postgresUrl, maxConnections: 1, name: 'test', onError: () => undefined });
+  database = createDatabase({
+    url: system.servers.postgresUrl,
+    maxConnections: 1,
+    name: 'test',
+    onError: () => undefined,
+  });
   await wanted(true);
 });
 afterAll(async () => {
@@ -119,15 +127,21 @@ async function follow(who = system.people.member) {
   return {
     /** The changes of a message when it has so many. */
     changesOf: async (id: number, count = 1): Promise<Answer[]> => {
-      await expect.poll(async () => (await read(), changes(id).length), { timeout: 90_000 }).toBeGreaterThanOrEqual(count);
+      const found = async (): Promise<number> => {
+        await read();
+        return changes(id).length;
+      };
+      await expect.poll(found, { timeout: 90_000 }).toBeGreaterThanOrEqual(count);
       return changes(id);
     },
   };
 }
 
 const jobs = async (id: number): Promise<number> =>
-  (await database.one(sql.type(z.object({ n: z.number() }))`
-    SELECT count(*) AS n FROM messaging.link_preview_job WHERE message_id = ${id}`)).n;
+  (
+    await database.one(sql.type(z.object({ n: z.number() }))`
+    SELECT count(*) AS n FROM messaging.link_preview_job WHERE message_id = ${id}`)
+  ).n;
 const jobEnds = (id: number) => expect.poll(() => jobs(id), { timeout: 90_000 }).toBe(0);
 const requested = (path: string) => expect.poll(() => asked.get(path) ?? 0, { timeout: 60_000 }).toBeGreaterThan(0);
 
@@ -180,7 +194,7 @@ test('a page that was fetched is not requested again for another message', async
 test('the text of a hostile page is only text', async () => {
   const url = at('/hostile');
   const [event] = await (await follow()).changesOf(await send(url));
-  const title = '&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&quot;\'&amp;lt;';
+  const title = "&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&quot;'&amp;lt;";
   const description = '<div class="message_embed_description">&lt;/div&gt;&lt;script&gt;</div>';
   expect(event?.rendered_content).toBe(linkTo(url) + embed(url, title, description));
 });
@@ -287,7 +301,9 @@ test('direct and scheduled messages have previews, and only their receivers are 
   const form = { type: 'direct', to: [member.user_id, owner.user_id], content: url };
   await ok('POST /scheduled_messages', { ...form, scheduled_delivery_timestamp: Math.ceil(Date.now() / 1000) + 1 });
   const newest = async () => (await ok('GET /messages', { anchor: 'newest', num_before: 1, num_after: 0 })).messages[0];
-  await expect.poll(async () => (await newest()).content, { timeout: 60_000 }).toBe(linkTo(url) + embed(url, 'Page scheduled'));
+  await expect
+    .poll(async () => (await newest()).content, { timeout: 60_000 })
+    .toBe(linkTo(url) + embed(url, 'Page scheduled'));
   expect(await other.changesOf(id, 0)).toEqual([]);
 });
 
@@ -295,7 +311,9 @@ test('two workers that have the same job announce the message once', async () =>
   const follower = await follow();
   const id = await send(at('/held-twice'));
   await requested('/held-twice');
-  await database.run(sql.unsafe`UPDATE messaging.link_preview_job SET taken_until = '-infinity' WHERE message_id = ${id}`);
+  await database.run(
+    sql.unsafe`UPDATE messaging.link_preview_job SET taken_until = '-infinity' WHERE message_id = ${id}`,
+  );
   await expect.poll(() => held.get('/held-twice')?.length, { timeout: 60_000 }).toBe(2);
   release('/held-twice');
   await jobEnds(id);
@@ -312,4 +330,20 @@ test('the job of a worker that is killed is done by another one', async () => {
   release('/held-killed');
   expect(await follower.changesOf(id)).toHaveLength(1);
   expect(await shown(id)).toBe(linkTo(at('/held-killed')) + embed(at('/held-killed'), 'Page held-killed'));
+});
+
+test('a realm whose pages do not answer keeps no other realm waiting', async () => {
+  const host = 'neighbour.example';
+  const args = ['realm', 'create', '--host', host, '--name', 'Neighbour', '--owner-email', `owner@${host}`, '--json'];
+  const made = JSON.parse((await runNatter(await operatorSettings(system, dataDir), args)).printed);
+  const neighbour = new Client({ url: system.url, host }, { ...made, full_name: 'Owner' });
+  await neighbour.ok('PATCH', '/realm', { inline_url_embed_preview: true });
+  const ids: number[] = [];
+  for (let i = 0; i < 12; i++)
+    ids.push(await send(Array.from({ length: 24 }, (_, j) => at(`/silent/${i}/${j}`)).join(' ')));
+  const form = { type: 'direct', to: [neighbour.user_id], content: at('/neighbour') };
+  const { id } = await neighbour.ok('POST', '/messages', form);
+  const content = async () => (await neighbour.ok('GET', `/messages/${id}`)).message.content;
+  await expect.poll(content, { timeout: 60_000 }).toContain(embed(at('/neighbour'), 'Page neighbour'));
+  expect(await Promise.all(ids.map(jobs))).toContain(1);
 });

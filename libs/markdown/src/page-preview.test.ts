@@ -28,8 +28,7 @@ test.each<[string, string[]]>([
 });
 
 test('a message with more than 24 links previews no page, like no image', () => {
-  const links = (count: number): string =>
-    Array.from({ length: count }, (_, i) => `https://a.example/${i}`).join(' ');
+  const links = (count: number): string => Array.from({ length: count }, (_, i) => `https://a.example/${i}`).join(' ');
   expect(pagesOf(links(24))).toHaveLength(24);
   expect(pagesOf(links(25))).toEqual([]);
 });

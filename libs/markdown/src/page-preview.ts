@@ -21,9 +21,7 @@ export function pagePreviewHtml(href: string, page: PagePreview, externalContent
     ? `<a class="message_embed_image" href="${link}" style="background-image: url(&quot;${escapeHtml(image)}&quot;)"></a>`
     : '';
   const title = page.title && escapeHtml(page.title);
-  const titled = title
-    ? `<div class="message_embed_title"><a href="${link}" title="${title}">${title}</a></div>`
-    : '';
+  const titled = title ? `<div class="message_embed_title"><a href="${link}" title="${title}">${title}</a></div>` : '';
   const described = page.description
     ? `<div class="message_embed_description">${escapeHtml(page.description)}</div>`
     : '';

@@ -83,7 +83,8 @@ const updatedMessage = z
   .refine(
     ({ rendering_only, user_id, ...body }) =>
       rendering_only === (user_id === null) &&
-      (!rendering_only || (body.rendered_content !== undefined && body.orig_content === undefined && body.subject === undefined)),
+      (!rendering_only ||
+        (body.rendered_content !== undefined && body.orig_content === undefined && body.subject === undefined)),
     'a message that is only rendered again has its content, and no user who changed it',
   )
   .refine(allOrNone('orig_subject', 'subject', 'topic_links', 'propagate_mode'), 'a move has all of its fields')
@@ -102,10 +103,13 @@ export const messageEvents = {
       local_message_id: str.optional(),
     }),
   }),
-  update_message: event('Messages were edited or moved, or previews of linked web pages were added (`rendering_only`).', {
-    audience: 'either',
-    body: updatedMessage,
-  }),
+  update_message: event(
+    'Messages were edited or moved, or previews of linked web pages were added (`rendering_only`).',
+    {
+      audience: 'either',
+      body: updatedMessage,
+    },
+  ),
   delete_message: event('Messages were deleted, or access to them was lost.', {
     audience: 'either',
     body: z.union([z.strictObject(deletedIn.stream), z.strictObject(deletedIn.direct)]),

@@ -1,5 +1,5 @@
 import { type BodyOf, idSet, type RequestMeta } from '@natter/contracts';
-import { sql, VersionsChanged, type Work } from '@natter/database';
+import { type Database, sql, VersionsChanged, type Work } from '@natter/database';
 import { type Background, type RealmPolicies, realmVersions } from '@natter/service-kit';
 import { z } from 'zod';
 import { channelVersions } from '../model/channel-access.ts';
@@ -10,6 +10,7 @@ import { flagsOfReceivers } from '../model/readers.ts';
 import { endJob, type PreviewJob } from './jobs.ts';
 
 export interface Sources {
+  database: Database;
   background: Background;
   channels: ChannelCache;
   policies: RealmPolicies;
@@ -27,35 +28,39 @@ type Found = z.infer<typeof messageRow>;
 
 const maxAttempts = 4;
 
+const placeRow = z.object({ channel_id: z.number().nullable() });
+
+/** Where the message of a job is; undefined if it was deleted or has another text. */
+export const placeOf = (database: Database, job: PreviewJob): Promise<z.infer<typeof placeRow> | undefined> =>
+  database.maybeOne(sql.type(placeRow)`
+    SELECT channel_id FROM messaging.message WHERE realm_id = ${job.realm_id} AND id = ${job.message_id}
+      AND ${hashOf(sql.fragment`content`)} = decode(${job.content_hash}, 'hex')`);
+
 /**
  * Appends the previews to the message and announces it, once: the transaction ends the job. Nothing is appended if the
  * message was edited or deleted meanwhile, or if the realm wants no previews any more.
  */
 export async function addPreviews(
-  { background, channels, policies }: Sources,
+  { database, background, channels, policies }: Sources,
   job: PreviewJob,
-  channelId: number | null,
   html: string,
 ): Promise<void> {
   const meta: RequestMeta = { requestId: `preview-${job.message_id}`, realmId: job.realm_id, client: 'Internal' };
-  let place = channelId;
   for (let attempt = 1; ; attempt++) {
     const isFresh = attempt > 1;
     const policy = await policies.get(meta, isFresh);
-    const channel = place === null ? undefined : await channels.get(place, meta, isFresh);
+    const channelId = (await placeOf(database, job))?.channel_id ?? null;
+    const channel = channelId === null ? undefined : await channels.get(channelId, meta, isFresh);
     try {
-      const movedTo = await background(job.realm_id, async (work) => {
+      return await background(job.realm_id, async (work) => {
         const message = await lockMessage(work, job);
-        if (message && message.channel_id !== place) return message.channel_id;
-        // Another worker that had the job has ended it.
-        if ((await endJob(work, job)) === 0) return place;
-        if (!message?.is_same || !policy.settings.inline_url_embed_preview) return place;
+        // Another worker that had the job may have ended it.
+        const isMine = (await endJob(work, job)) > 0;
+        if (!isMine || !message?.is_same || !policy.settings.inline_url_embed_preview) return;
+        if (message.channel_id !== channelId) throw new VersionsChanged(`message ${job.message_id}`, 'row');
         work.expectVersions({ ...realmVersions(policy), ...(channel ? channelVersions(channel) : {}) });
         await append(work, job.message_id, { message, channel, html });
-        return place;
       });
-      if (movedTo === place) return;
-      place = movedTo;
     } catch (error) {
       if (!(error instanceof VersionsChanged) || attempt === maxAttempts) throw error;
     }

@@ -1,4 +1,4 @@
-import { type Database, sql } from '@natter/database';
+import { type Database, type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 
 const jobRow = z.object({
@@ -46,9 +46,9 @@ export const takeJobs = (
 const ofJob = ({ realm_id, message_id, content_hash }: PreviewJob) => sql.fragment`
   realm_id = ${realm_id} AND message_id = ${message_id} AND content_hash = decode(${content_hash}, 'hex')`;
 
-/** Ends a job without previews. A job of a newer text stays. */
-export const endJob = (database: Pick<Database, 'run'>, job: PreviewJob): Promise<unknown> =>
-  database.run(sql.unsafe`DELETE FROM messaging.link_preview_job WHERE ${ofJob(job)}`);
+/** Ends a job; 0 if it was ended before. A job of a newer text stays. */
+export const endJob = (executor: Executor, job: PreviewJob): Promise<number> =>
+  executor.run(sql.unsafe`DELETE FROM messaging.link_preview_job WHERE ${ofJob(job)}`);
 
 /** Lets another worker begin the job at once. */
 export const returnJob = (database: Database, job: PreviewJob): Promise<unknown> =>

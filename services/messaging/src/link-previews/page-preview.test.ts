@@ -28,12 +28,16 @@ test.each([
   expect(of(html)).toEqual(preview);
 });
 
-test.each(['', 'text', '<title> </title>', meta('og:image', '/a.png'), '<meta content="A">', '<metal content=A name=og:title>'])(
-  'nothing is shown of %j',
-  (html) => {
-    expect(of(html)).toBeUndefined();
-  },
-);
+test.each([
+  '',
+  'text',
+  '<title> </title>',
+  meta('og:image', '/a.png'),
+  '<meta content="A">',
+  '<metal content=A name=og:title>',
+])('nothing is shown of %j', (html) => {
+  expect(of(html)).toBeUndefined();
+});
 
 test('the description of Open Graph precedes that of the page', () => {
   const plain = '<meta name="Description" content="plain">';
@@ -56,7 +60,8 @@ test.each([
 });
 
 test('long texts are cut at a character', () => {
-  const { title = '', description = '' } = of(`<title>${'😀'.repeat(9_999)}</title>${meta('og:description', 'b '.repeat(9_999))}`) ?? {};
+  const { title = '', description = '' } =
+    of(`<title>${'😀'.repeat(9_999)}</title>${meta('og:description', 'b '.repeat(9_999))}`) ?? {};
   expect([...title]).toEqual([...Array(maxTitleLength - 1).fill('😀'), '…']);
   expect(description.length).toBeLessThanOrEqual(maxDescriptionLength);
   expect(description.endsWith('b…')).toBe(true);
@@ -64,7 +69,9 @@ test('long texts are cut at a character', () => {
 
 const part = fc.oneof(
   fc.string({ unit: 'binary' }),
-  fc.constantFrom(...['<title>', '</title', '<meta property="og:title" content="', "'", '"', '>', '<!--', '-->', '<script>']),
+  fc.constantFrom(
+    ...['<title>', '</title', '<meta property="og:title" content="', "'", '"', '>', '<!--', '-->', '<script>'],
+  ),
   fc.constantFrom('&amp;', '&#0;', '&#x110000;', '&#xd800;', '<![CDATA[', '<svg/>', '\ud800', '\u202e'),
 );
 

@@ -26,7 +26,12 @@ function shortened(text: string | undefined, limit: number): string | undefined 
     .trim();
   if (clean === '') return undefined;
   const characters = [...clean];
-  return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join('').trimEnd()}…`;
+  return characters.length <= limit
+    ? clean
+    : `${characters
+        .slice(0, limit - 1)
+        .join('')
+        .trimEnd()}…`;
 }
 
 function imageAt(address: string | undefined, url: string): string | undefined {

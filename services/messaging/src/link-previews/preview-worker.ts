@@ -1,12 +1,9 @@
 import type { RequestMeta } from '@natter/contracts';
-import { type Database, sql } from '@natter/database';
 import { repeat } from '@natter/service-kit';
-import { z } from 'zod';
 import { externalContentKey } from '../model/external-content-key.ts';
 import { reachable } from '../model/outgoing/public-address.ts';
 import { createTurns } from '../model/outgoing/turns.ts';
-import { hashOf } from '../model/preview-job.ts';
-import { addPreviews, type Sources } from './add-previews.ts';
+import { addPreviews, placeOf, type Sources } from './add-previews.ts';
 import { endJob, type PreviewJob, returnJob, takeJobs } from './jobs.ts';
 import { forgetPages } from './page-cache.ts';
 import { previewsOf } from './previews-of.ts';
@@ -17,14 +14,11 @@ const jobsPerRealm = 2;
 const idleMs = 1_000;
 const hourMs = 3_600_000;
 
-const placeRow = z.object({ channel_id: z.number().nullable() });
-
 export interface PreviewWorker {
   stop: () => Promise<void>;
 }
 
 interface Options extends Sources {
-  database: Database;
   /** Internal networks from which pages may be fetched, by commas. */
   networks: string;
   onError: (error: unknown, context: Record<string, unknown>) => void;
@@ -96,18 +90,14 @@ export function startPreviewWorker(options: Options): PreviewWorker {
   }
 
   async function runJob(job: PreviewJob): Promise<void> {
-    const { realm_id: realmId, message_id: messageId } = job;
-    const meta: RequestMeta = { requestId: `preview-${messageId}`, realmId, client: 'Internal' };
-    const message = job.is_over
-      ? undefined
-      : await database.maybeOne(sql.type(placeRow)`
-          SELECT channel_id FROM messaging.message WHERE realm_id = ${realmId} AND id = ${messageId}
-            AND ${hashOf(sql.fragment`content`)} = decode(${job.content_hash}, 'hex')`);
-    const isWanted = message && (await options.policies.get(meta, true)).settings.inline_url_embed_preview;
+    const meta: RequestMeta = { requestId: `preview-${job.message_id}`, realmId: job.realm_id, client: 'Internal' };
+    const isWanted =
+      !job.is_over &&
+      (await placeOf(database, job)) !== undefined &&
+      (await options.policies.get(meta, true)).settings.inline_url_embed_preview;
     const html = isWanted ? await htmlOf(job) : '';
-    if (html === undefined) return;
-    if (!message || html === '') await endJob(database, job);
-    else await addPreviews(options, job, message.channel_id, html);
+    if (html === '') await endJob(database, job);
+    else if (html !== undefined) await addPreviews(options, job, html);
   }
 
   /** `undefined`: this process stops, and another one does the job. */

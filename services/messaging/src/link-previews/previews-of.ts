@@ -25,10 +25,12 @@ export interface Fetching {
 
 /** The HTML of the previews of all pages of a job, in the order of the links; empty if no page has anything to show. */
 export async function previewsOf(fetching: Fetching, { realm_id, urls }: PreviewJob, key: string): Promise<string> {
-  const addresses = new Map(urls.flatMap((href) => {
-    const address = pageAddress(href);
-    return address === undefined ? [] : [[href, address]];
-  }));
+  const addresses = new Map(
+    urls.flatMap((href) => {
+      const address = pageAddress(href);
+      return address === undefined ? [] : [[href, address]];
+    }),
+  );
   const pages = await cachedPages(fetching.database, realm_id, [...addresses.values()]);
   const missing = [...new Set(addresses.values())].filter((address) => !pages.has(address));
   const left = missing.length === 0 ? 0 : await fetchesLeft(fetching.database, realm_id);
@@ -73,4 +75,3 @@ async function fetched(
     return page;
   });
 }
-
