@@ -118,13 +118,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
     ...contactHandlers(owner),
     ...snapshotHandlers(owner, process.log),
   ]);
-  const previews = startPreviewWorker({
-    ...owner,
-    channels,
-    policies,
-    networks: process.config.NATTER_EXTERNAL_CONTENT_NETWORKS,
-    onError: (error, context) => process.log.warn({ err: error, ...context }, 'adding link previews failed'),
-  });
+  const previews = startPreviewWorker({ ...owner, channels, policies }, process);
   return {
     stop: async () => {
       await previews.stop();

@@ -1,5 +1,6 @@
 import type { RequestMeta } from '@natter/contracts';
-import { repeat } from '@natter/service-kit';
+import { type Process, repeat } from '@natter/service-kit';
+import type { MessagingConfig } from '../model/config.ts';
 import { externalContentKey } from '../model/external-content-key.ts';
 import { reachable } from '../model/outgoing/public-address.ts';
 import { createTurns } from '../model/outgoing/turns.ts';
@@ -18,23 +19,27 @@ export interface PreviewWorker {
   stop: () => Promise<void>;
 }
 
-interface Options extends Sources {
-  /** Internal networks from which pages may be fetched, by commas. */
-  networks: string;
-  onError: (error: unknown, context: Record<string, unknown>) => void;
-}
-
 /**
  * Adds previews of linked web pages to messages. Every process of messaging does this work: a job is a row, which the
  * transaction that adds the previews deletes, so each is done once, and the job of a process that dies is taken by
  * another one. A job that cannot be done is given up after a few attempts. Jobs of a realm wait for each other, not for
  * those of other realms.
  */
-export function startPreviewWorker(options: Options): PreviewWorker {
-  const { database } = options;
+export function startPreviewWorker(
+  sources: Sources,
+  { config, log }: Pick<Process<MessagingConfig>, 'config' | 'log'>,
+): PreviewWorker {
+  const { database } = sources;
+  const onError = (error: unknown, context: Record<string, unknown> = {}): void =>
+    log.warn({ err: error, ...context }, 'adding link previews failed');
   const stopping = new AbortController();
   const { signal } = stopping;
-  const fetching = { database, inTurn: createTurns(), mayReach: reachable(options.networks), signal };
+  const fetching = {
+    database,
+    inTurn: createTurns(),
+    mayReach: reachable(config.NATTER_EXTERNAL_CONTENT_NETWORKS),
+    signal,
+  };
   /** Running jobs, with their realms. */
   const running = new Map<Promise<void>, number>();
   let wake: () => void = () => undefined;
@@ -47,7 +52,7 @@ export function startPreviewWorker(options: Options): PreviewWorker {
       });
       let timer: NodeJS.Timeout | undefined;
       const hasBegun = await beginJobs().catch((error: unknown) => {
-        options.onError(error, {});
+        onError(error);
         return false;
       });
       if (hasBegun && running.size < jobsAtOnce) continue;
@@ -58,9 +63,7 @@ export function startPreviewWorker(options: Options): PreviewWorker {
       clearTimeout(timer);
     }
   })();
-  const stopForgetting = repeat({ everyMs: hourMs, onError: (error) => options.onError(error, {}) }, () =>
-    forgetPages(database),
-  );
+  const stopForgetting = repeat({ everyMs: hourMs, onError }, () => forgetPages(database));
 
   return {
     stop: async () => {
@@ -79,7 +82,7 @@ export function startPreviewWorker(options: Options): PreviewWorker {
     const jobs = await takeJobs(database, { limit, perRealm: jobsPerRealm, except });
     for (const job of jobs) {
       const done = runJob(job)
-        .catch((error: unknown) => options.onError(error, { realmId: job.realm_id, messageId: job.message_id }))
+        .catch((error: unknown) => onError(error, { realmId: job.realm_id, messageId: job.message_id }))
         .finally(() => {
           running.delete(done);
           wake();
@@ -94,10 +97,10 @@ export function startPreviewWorker(options: Options): PreviewWorker {
     const isWanted =
       !job.is_over &&
       (await placeOf(database, job)) !== undefined &&
-      (await options.policies.get(meta, true)).settings.inline_url_embed_preview;
+      (await sources.policies.get(meta, true)).settings.inline_url_embed_preview;
     const html = isWanted ? await htmlOf(job) : '';
     if (html === '') await endJob(database, job);
-    else if (html !== undefined) await addPreviews(options, job, html);
+    else if (html !== undefined) await addPreviews(sources, job, html);
   }
 
   /** `undefined`: this process stops, and another one does the job. */
