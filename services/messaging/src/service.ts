@@ -58,7 +58,8 @@ import { typingHandlers } from './typing/typing.ts';
 /** Owns messages and their dependent data. */
 export async function startMessaging(process: Process<MessagingConfig>): Promise<Running> {
   const owner = openOwner(process, 'messaging');
-  startConsumers(owner);
+  const hint = hintScheduler(process.bus);
+  startConsumers(owner, hint);
   const channels = createChannelCache(process.bus);
   const access = createChannelAccess(channels, owner.database);
   const messages = createMessageAccess(access);
@@ -67,7 +68,6 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   const authors = createAuthors(process.bus);
   const sending = { database: owner.database, renderer: owner.renderer, channels, policies, userVisibility, authors };
   const decideSend = createDecideSend(sending);
-  const hint = hintScheduler(process.bus);
   const reading = { access, messages, policies, userVisibility };
   const renderContent = createRenderContent(owner, policies, userVisibility);
   const { NATTER_MAX_UPLOAD_MIB: maxMib, NATTER_UPLOAD_QUOTA_MIB: quotaMib } = process.config;
@@ -84,7 +84,6 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   });
   const uploadSweep = sweepResumableUploads(owner.database, files, onSweepError);
   owner.renderer.start();
-  noticesConsumer(owner, hint);
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
     ...sendHandlers(owner, sending),
@@ -129,7 +128,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   };
 }
 
-function startConsumers(owner: Owner): void {
+function startConsumers(owner: Owner, hint: (dueSeconds: number) => void): void {
   peopleConsumer(owner);
   periodsConsumer(owner);
   sendingProjectionsConsumer(owner);
@@ -137,4 +136,5 @@ function startConsumers(owner: Owner): void {
   realmEmojiConsumer(owner);
   referencesConsumer(owner);
   mutedTopicsConsumer(owner);
+  noticesConsumer(owner, hint);
 }

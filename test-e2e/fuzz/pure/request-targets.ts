@@ -9,6 +9,7 @@ import { parseMultipart } from '../../../services/gateway/src/http/request-field
 import { servedAs, typeOf } from '../../../services/messaging/src/attachments/served-as.ts';
 import { describedBy } from '../../../services/messaging/src/attachments/tus-metadata.ts';
 import { mediaTypeOf } from '../../../services/messaging/src/external-content/media-type.ts';
+import { maxDescriptionLength, previewOf } from '../../../services/messaging/src/link-previews/page-preview.ts';
 import { isPublicAddress } from '../../../services/messaging/src/model/outgoing/public-address.ts';
 import { quoteBlock } from '../../../services/messaging/src/model/quote-block.ts';
 import { htmlDiff } from '../../../services/messaging/src/model/reading/html-diff.ts';
@@ -42,6 +43,20 @@ const refused = (check: () => unknown): void => {
 const part = 'Content-Disposition: form-data; name="a"';
 
 export const requestTargets: Record<string, Target> = {
+  page: {
+    seeds: [
+      '<!doctype html><head><title>A &amp; b</title><meta property="og:title" content="C"></head>',
+      "<meta name=description content='x &lt;'/><script><title></title></script><!-- --><title>\n</title",
+    ],
+    limitMs: 200,
+    run(text) {
+      const { title = '', description = '' } = previewOf(text, 'https://site.example/') ?? {};
+      for (const shown of [title, description]) {
+        must([...shown].length <= maxDescriptionLength, 'a text is too long');
+        must(shown.isWellFormed() && !/\p{Cc}/u.test(shown), 'a text holds characters that are not shown');
+      }
+    },
+  },
   multipart: {
     seeds: [
       `multipart/form-data; boundary=b\n--b\r\n${part}\r\n\r\n1\r\n--b--\r\n`,
