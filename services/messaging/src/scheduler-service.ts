@@ -11,9 +11,13 @@ import {
 } from '@natter/service-kit';
 import { z } from 'zod';
 import { createAuthors } from './model/authors.ts';
+import { createChannelAccess } from './model/channel-access.ts';
 import { createChannelCache } from './model/channel-cache.ts';
+import { reachable } from './model/outgoing/public-address.ts';
+import { createMessageAccess } from './model/message-access.ts';
 import { onSchedulerHint } from './model/scheduler-hint.ts';
 import { createDecideSend } from './model/sending/decide-planned.ts';
+import { startOutgoingWebhooks } from './outgoing-webhooks/outgoing-webhooks.ts';
 import { applyRetention } from './retention/retention.ts';
 import { askOnce } from './scheduled-messages/ask-once.ts';
 import { createDelivery } from './scheduled-messages/deliver.ts';
@@ -32,6 +36,12 @@ export const schedulerConfig = commonConfig.extend({
     .min(1)
     .default(600)
     .describe('Interval of the search for messages older than the retention of their realm or channel'),
+  NATTER_OUTGOING_WEBHOOK_NETWORKS: z
+    .string()
+    .default('')
+    .describe(
+      'Internal addresses or CIDRs, by commas, that messages may be posted to for outgoing webhook bots; without it only to the public internet',
+    ),
 });
 type SchedulerConfig = z.output<typeof schedulerConfig>;
 
@@ -74,7 +84,21 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     deliver,
     onError: (error) => log.warn({ err: error }, 'reading due messages failed'),
   });
-  const stopListening = onSchedulerHint(bus, loop.hint);
+  const messages = createMessageAccess(createChannelAccess(channels, owner.database));
+  const webhooks = startOutgoingWebhooks(process, {
+    ...owner,
+    bus,
+    authors,
+    messages,
+    policies,
+    userVisibility,
+    decideSend: createDecideSend({ ...owner, channels, policies, userVisibility, authors }),
+    rules: { mayReach: reachable(config.NATTER_OUTGOING_WEBHOOK_NETWORKS) },
+  });
+  const stopListening = onSchedulerHint(bus, (dueSeconds) => {
+    loop.hint(dueSeconds);
+    webhooks.hint();
+  });
   await bus.announce('scheduler', '1.0.0');
   const stopSweep = repeat(
     { everyMs: hourMs, onError: (error) => log.warn({ err: error }, 'deleting sent messages failed') },
@@ -96,7 +120,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
       await stopIndexing();
       await stopRetention();
       stopListening();
-      await loop.stop();
+      await Promise.all([loop.stop(), webhooks.stop()]);
       await owner.close();
     },
   };

@@ -33,6 +33,7 @@ import type { MessagingConfig } from './model/config.ts';
 import { requireSpace, spaceTaken } from './model/files/attachment-row.ts';
 import { referencesConsumer } from './model/files/references.ts';
 import { createMessageAccess } from './model/message-access.ts';
+import { outgoingWebhooksConsumer } from './model/outgoing-webhooks-consumer.ts';
 import { peopleConsumer } from './model/people.ts';
 import { personalSettingsConsumer } from './model/personal-settings-consumer.ts';
 import { periodsConsumer } from './model/reading/periods-consumer.ts';
@@ -86,7 +87,7 @@ export async function startMessaging(process: Process<MessagingConfig>): Promise
   owner.renderer.start();
   process.bus.useCatchUp(catchUpWithNotices(owner, hint));
   await process.bus.serve('messaging', '1.0.0', [
-    ...sendHandlers(owner, sending),
+    ...sendHandlers(owner, sending, hint),
     ...renderMessageHandlers(owner, policies, userVisibility),
     ...testWelcomeHandlers(owner, decideSend, authors),
     ...userTopicHandlers(access),
@@ -132,6 +133,7 @@ function startConsumers(owner: Owner, hint: (dueSeconds: number) => void): void 
   peopleConsumer(owner);
   periodsConsumer(owner);
   sendingProjectionsConsumer(owner);
+  outgoingWebhooksConsumer(owner);
   personalSettingsConsumer(owner);
   realmEmojiConsumer(owner);
   referencesConsumer(owner);

@@ -17,6 +17,7 @@ import { startBotRanks } from './bots/bot-ranks.ts';
 import { botStorageHandlers } from './bots/bot-storage.ts';
 import { botHandlers, botsSnapshot } from './bots/bots.ts';
 import { defaultChannelNamesConsumer } from './bots/default-channel-names.ts';
+import { outgoingWebhookHandlers } from './bots/outgoing-webhook.ts';
 import { callHandlers } from './calls/calls.ts';
 import { exportHandlers } from './exports/exports.ts';
 import { invitationHandlers } from './invitations/index.ts';
@@ -105,6 +106,7 @@ export async function startUsers(process: Process<UsersConfig>): Promise<Running
     ...accountHandlers(owner, { bus, config, seal, mailer }),
     ...userVisibilityHandlers(owner),
     ...botHandlers(owner, seal),
+    ...outgoingWebhookHandlers(owner),
     ...settingsHandlers(owner, tools),
     ...passwordResetHandlers(owner, tools),
     ...createResetLinkHandlers(owner),

@@ -94,6 +94,12 @@ export const durableConsumers: readonly DurableConsumer[] = [
   },
   {
     service: 'messaging',
+    name: 'outgoing-webhooks',
+    events: ['realm_user/add'],
+    keeps: 'which bots are outgoing webhooks',
+  },
+  {
+    service: 'messaging',
     name: 'notices',
     events: [
       'stream/create',

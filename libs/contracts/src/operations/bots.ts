@@ -137,6 +137,29 @@ export const botOperations = {
     isReadOnly: true,
     deadlineMs: 5_000,
   }),
+  getOutgoingWebhook: operation({
+    name: 'get-outgoing-webhook',
+    service: 'users',
+    caller: 'internal',
+    callers: ['scheduler'],
+    summary:
+      'Where and how an outgoing webhook bot is called. None if the bot, its owner or the realm is deactivated. Bus only.',
+    params: { user_id: json(id) },
+    result: z.object({
+      webhook: z
+        .object({
+          base_url: z.string(),
+          interface: int,
+          token: z.string(),
+          email: z.string(),
+          full_name: z.string(),
+          owner_id: int.nullable(),
+        })
+        .nullable(),
+    }),
+    isReadOnly: true,
+    deadlineMs: 5_000,
+  }),
   regenerateBotApiKey: operation({
     name: 'regenerate-bot-api-key',
     service: 'users',

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { Refused } from '../model/outgoing/guarded-get.ts';
+import { Refused } from '../model/outgoing/guarded-request.ts';
 import { Busy, createTurns } from '../model/outgoing/turns.ts';
 import type { Media } from './fetch-media.ts';
 

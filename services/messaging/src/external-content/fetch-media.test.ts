@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Refused } from '../model/outgoing/guarded-get.ts';
+import { Refused } from '../model/outgoing/guarded-request.ts';
 import { fetchMedia } from './fetch-media.ts';
 
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(100, 7)]);

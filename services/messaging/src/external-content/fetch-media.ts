@@ -1,4 +1,5 @@
-import { type FetchRules, guardedGet, Refused } from '../model/outgoing/guarded-get.ts';
+import { type FetchRules, guardedGet } from '../model/outgoing/guarded-get.ts';
+import { bodyOf, Refused } from '../model/outgoing/guarded-request.ts';
 import { mediaTypeOf } from './media-type.ts';
 
 export interface Media {
@@ -9,20 +10,8 @@ export interface Media {
 /** Fetches media of another site. Throws `Refused`, or the error of the connection. */
 export async function fetchMedia(address: string, rules: FetchRules): Promise<Media> {
   const { answer } = await guardedGet(address, 'image/*,video/*,audio/*', rules);
-  try {
-    if (Number(answer.headers['content-length'] ?? 0) > rules.maxBytes) throw new Refused('too large');
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > rules.maxBytes) throw new Refused('too large');
-      chunks.push(chunk);
-    }
-    const content = Buffer.concat(chunks);
-    const type = mediaTypeOf(content, answer.headers['content-type'] ?? '');
-    if (type === undefined) throw new Refused('not an image, video or audio file');
-    return { type, content };
-  } finally {
-    answer.destroy();
-  }
+  const content = await bodyOf(answer, rules.maxBytes);
+  const type = mediaTypeOf(content, answer.headers['content-type'] ?? '');
+  if (type === undefined) throw new Refused('not an image, video or audio file');
+  return { type, content };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { type FetchRules, guardedGet, Refused } from '../model/outgoing/guarded-get.ts';
+import { type FetchRules, guardedGet } from '../model/outgoing/guarded-get.ts';
+import { Refused } from '../model/outgoing/guarded-request.ts';
 
 export interface Page {
   html: string;

@@ -3,7 +3,8 @@ import { type Handlers, handleWrite, type Owner } from '@natter/service-kit';
 import { checkedContent } from '../model/checked-content.ts';
 import { decideSend, type Sending } from '../model/sending/decide-send.ts';
 
-export function sendHandlers(owner: Owner, sending: Sending): Handlers {
+/** `hint` wakes the scheduler, which posts messages to outgoing webhook bots. */
+export function sendHandlers(owner: Owner, sending: Sending, hint: (dueSeconds: number) => void): Handlers {
   return [
     handleWrite(messagingOperations.sendMessage, async (context, params) => {
       const { actor, meta } = context;
@@ -13,7 +14,9 @@ export function sendHandlers(owner: Owner, sending: Sending): Handlers {
       const decided = await decideSend(sending, { actor, meta, params, content, fresh: context.attempt > 0 });
       const { newVisibilityPolicy: automatic_new_visibility_policy } = decided;
       const rest = automatic_new_visibility_policy === undefined ? {} : { automatic_new_visibility_policy };
-      return context.commit({ ...decided, answer: { named: 'id', rest } });
+      const sent = await context.commit({ ...decided, answer: { named: 'id', rest } });
+      if (decided.hasWebhooks) hint(Date.now() / 1000);
+      return sent;
     }),
   ];
 }

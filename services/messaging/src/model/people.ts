@@ -10,6 +10,7 @@ const personRow = z.object({
   is_active: z.boolean(),
   is_bot: z.boolean(),
   avatar_url: z.string(),
+  is_webhook: z.boolean(),
 });
 export type Person = z.infer<typeof personRow>;
 
@@ -41,10 +42,15 @@ export async function nameOf(executor: Executor, realmId: number, userId: number
   return person?.full_name;
 }
 
+/** Whether a row of `messaging.person` is an outgoing webhook bot. */
+export const isWebhook = sql.fragment`(is_bot AND EXISTS (SELECT FROM messaging.outgoing_webhook w
+  WHERE w.realm_id = person.realm_id AND w.user_id = person.user_id))`;
+const personColumns = sql.fragment`user_id, email, full_name, is_active, is_bot, avatar_url, ${isWebhook} AS is_webhook`;
+
 /** The people whose ids a query returns. */
 export const peopleAmong = (realmId: number, userIds: ReturnType<typeof sql.fragment>) =>
   sql.type(personRow)`
-    SELECT user_id, email, full_name, is_active, is_bot, avatar_url FROM messaging.person
+    SELECT ${personColumns} FROM messaging.person
     WHERE realm_id = ${realmId} AND user_id = ANY(ARRAY(${userIds})) ORDER BY user_id`;
 
 export const findPeople = (executor: Executor, realmId: number, userIds: readonly number[]): Promise<Person[]> =>
@@ -60,7 +66,7 @@ export const findPeople = (executor: Executor, realmId: number, userIds: readonl
 
 export const findPeopleByEmail = (executor: Executor, realmId: number, emails: readonly string[]): Promise<Person[]> =>
   executor.any(sql.type(personRow)`
-    SELECT user_id, email, full_name, is_active, is_bot, avatar_url FROM messaging.person
+    SELECT ${personColumns} FROM messaging.person
     WHERE realm_id = ${realmId} AND lower(email) = ANY(${sql.array(
       emails.map((email) => email.toLowerCase()),
       'text',

@@ -73,6 +73,15 @@ export const messagingProjections: readonly Projection[] = [
   },
   {
     service: 'messaging',
+    table: 'messaging.outgoing_webhook',
+    consumer: 'outgoing-webhooks',
+    events: ['realm_user/add'],
+    columns: { realm_id, user_id: 'a.id' },
+    from: 'users.account a WHERE a.bot_type = 3',
+    own: ['told_at'],
+  },
+  {
+    service: 'messaging',
     table: 'messaging.personal_setting',
     consumer: 'personal-settings',
     events: ['realm_user/add', 'user_settings/update'],

@@ -13,6 +13,7 @@ export interface Sendable {
   isResolution?: boolean;
   readBy?: number;
   seenBy?: Actor;
+  widget_content?: string | undefined;
 }
 
 /** Decides a send exactly like `POST /messages`, with the same refusals. `fresh`: without cached data, which may be outdated. */
@@ -22,7 +23,7 @@ export const createDecideSend =
   (sending: Sending): DecideSend =>
   async (actor, meta, message, fresh) => {
     if (message.type === 'channel' && message.topic === undefined) throw missingArgument('topic');
-    const unset = { queue_id: undefined, local_id: undefined, widget_content: undefined };
-    const params = { ...message, ...unset, sender: undefined, forged: undefined, time: undefined };
+    const unset = { queue_id: undefined, local_id: undefined, sender: undefined, forged: undefined, time: undefined };
+    const params = { widget_content: undefined, ...message, ...unset };
     return decideSend(sending, { actor, meta, params, content: checkedContent(message.content), fresh });
   };

@@ -20,6 +20,7 @@ import { unreadForOf } from './resolution-notice.ts';
 import type { SendRequest } from './send-params.ts';
 import { senderFacts } from './sender-facts.ts';
 import { topicPreferencesAfter } from './topic-preferences.ts';
+import { triggeredWebhooks, webhookRows } from './triggered-webhooks.ts';
 import { widgetOfSend } from './widget-of-send.ts';
 
 export interface Sending {
@@ -35,6 +36,8 @@ export interface Sending {
 export interface DecidedSend extends Decided {
   /** The topic preference that the sender's settings set. */
   newVisibilityPolicy: number | undefined;
+  /** Whether it is posted to outgoing webhook bots. */
+  hasWebhooks: boolean;
 }
 
 /**
@@ -62,13 +65,19 @@ export async function decideSend(
     if (facts.is_new_conversation) requireKnown(destination.people, hidden, params.to);
     await requireDirectAllowed(database, sender, destination.people);
   }
-  const { context, groups, botIds } = await referredBy(database, { ...sender, actor: reader }, content);
+  const { context, groups, botIds, webhookIds } = await referredBy(database, { ...sender, actor: reader }, content);
   const topic = destination.kind === 'channel' ? destination.topic : '';
   const rendered = await renderer.render(actor, content, context, topic);
   const mentioned = await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination);
   const { userIds } = rendered.mentions;
   const bots = userIds.filter((id) => botIds.has(id));
   const called = await calledBots(database, actor.realmId, destination, bots);
+  const webhooks = triggeredWebhooks(
+    [actor, author],
+    destination,
+    userIds.filter((id) => webhookIds.has(id)),
+    called,
+  );
   const preferences = await topicPreferencesAfter(database, sender, destination, userIds);
   const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
   const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
@@ -103,7 +112,9 @@ export async function decideSend(
       ...jobRowsOfSend(content, rendered.pages, fromEnd),
       ...widget.rows(fromEnd),
       ...preferences.rows(fromEnd),
+      ...webhookRows(webhooks, fromEnd),
     ],
+    hasWebhooks: webhooks.length > 0,
     newVisibilityPolicy: preferences.own,
   };
 }

@@ -4,12 +4,13 @@ import { hasEmoticons, type RenderContext } from '@natter/markdown';
 import { emptyContext } from '@natter/renderer';
 import { z } from 'zod';
 import { externalContentKey } from '../external-content-key.ts';
+import { isWebhook } from '../people.ts';
 import { isOn } from '../personal-settings.ts';
 import { isSeenBy } from '../subscription-periods.ts';
 import type { Sender } from './sender-facts.ts';
 
 const nameRow = z.object({ id: z.number(), name: z.string() });
-const personRow = nameRow.extend({ is_bot: z.boolean(), is_active: z.boolean() });
+const personRow = nameRow.extend({ is_bot: z.boolean(), is_active: z.boolean(), is_webhook: z.boolean() });
 const groupRow = nameRow.extend({ can_mention: z.any(), is_deactivated: z.boolean() });
 type Named = z.infer<typeof nameRow>;
 type NamedGroup = z.infer<typeof groupRow>;
@@ -20,6 +21,8 @@ export interface Referred {
   groups: readonly NamedGroup[];
   /** The bots among the named users. */
   botIds: ReadonlySet<number>;
+  /** The outgoing webhook bots among them. */
+  webhookIds: ReadonlySet<number>;
 }
 
 /** Whether a text may link media without linkifiers. It must not miss what `@natter/markdown` shows. */
@@ -49,7 +52,7 @@ export async function referredBy(
     names.length + ids.length === 0
       ? []
       : await executor.any(sql.type(personRow)`
-          SELECT user_id AS id, full_name AS name, is_bot, is_active FROM messaging.person WHERE realm_id = ${realmId}
+          SELECT user_id AS id, full_name AS name, is_bot, is_active, ${isWebhook} AS is_webhook FROM messaging.person WHERE realm_id = ${realmId}
             AND (lower(full_name) = ANY(${lowered(names)}) OR user_id = ANY(${sql.array(ids, 'int4')})) ORDER BY is_active DESC, user_id`);
   const people = everybody.filter((person) => !hidden.has(person.id));
   const groups =
@@ -81,7 +84,9 @@ export async function referredBy(
       ? { externalContentKey: await externalContentKey(executor, realmId) }
       : {}),
   };
-  return { context, groups, botIds: new Set(people.filter((person) => person.is_bot).map((person) => person.id)) };
+  const idsWhere = (property: 'is_bot' | 'is_webhook') =>
+    new Set(people.filter((person) => person[property]).map((person) => person.id));
+  return { context, groups, botIds: idsWhere('is_bot'), webhookIds: idsWhere('is_webhook') };
 }
 
 async function channelsSeen(

@@ -1,0 +1,177 @@
+import { type Actor, botOperations, ChatError, isRefusal, type RequestMeta, unknownUser } from '@natter/contracts';
+import { type Database, type Decided, sql, VersionsChanged } from '@natter/database';
+import type { Renderer } from '@natter/renderer';
+import type { Background, Bus, RealmPolicies, UserVisibility } from '@natter/service-kit';
+import { z } from 'zod';
+import type { Authors } from '../model/authors.ts';
+import type { ReachRules } from '../model/outgoing/guarded-request.ts';
+import type { MessageAccess } from '../model/message-access.ts';
+import { messageObjects } from '../model/reading/message-object.ts';
+import type { DecideSend } from '../model/sending/decide-planned.ts';
+import { maxWaitingPerBot } from '../model/sending/triggered-webhooks.ts';
+import { callWebhook } from './call-webhook.ts';
+import { DeliveryFailed } from './delivery-failed.ts';
+import { type DeliveryRow, drop, end, postpone } from './delivery-row.ts';
+import { failureText, fullText, tellOwner } from './tell-owner.ts';
+import type { Reply, Triggering, Webhook } from './webhook-format.ts';
+
+export interface WebhookDelivery {
+  database: Database;
+  background: Background;
+  bus: Pick<Bus, 'call'>;
+  renderer: Renderer;
+  authors: Authors;
+  messages: MessageAccess;
+  policies: RealmPolicies;
+  userVisibility: UserVisibility;
+  decideSend: DecideSend;
+  rules: ReachRules;
+}
+
+/** `dropped`: the bot or the message is gone, or the bot may not read the message any more. */
+export type WebhookOutcome = 'replied' | 'no reply' | 'retried' | 'failed' | 'dropped';
+
+interface Called {
+  webhook: Webhook;
+  bot: Actor;
+  meta: RequestMeta;
+  triggering: Triggering;
+}
+
+const maxAttempts = 5;
+
+/**
+ * Posts a message to a bot and sends its reply. The transaction that inserts the reply deletes the row, so each message
+ * has one reply at most, although a request is repeated if a process dies after it.
+ */
+export async function deliverWebhook(delivery: WebhookDelivery, row: DeliveryRow): Promise<WebhookOutcome> {
+  const called = await prepare(delivery, row);
+  if (!called) {
+    await drop(delivery.database, row);
+    return 'dropped';
+  }
+  const { webhook, triggering } = called;
+  if (row.is_full) {
+    const text = fullText(webhook, row.bot_id, maxWaitingPerBot);
+    await delivery.background(row.realm_id, (work) => tellOwner(work, row, webhook, text));
+  }
+  try {
+    const reply = await callWebhook(webhook, triggering, delivery.rules);
+    if (reply) await sendReply(delivery, row, called, reply);
+    else await drop(delivery.database, row);
+    return reply ? 'replied' : 'no reply';
+  } catch (error) {
+    if (!(error instanceof DeliveryFailed)) throw error;
+    if (error.isTransient && (await postpone(delivery.database, row))) return 'retried';
+    await fail(delivery, row, called, error);
+    return 'failed';
+  }
+}
+
+/** Reads everything that the request contains, as the bot may see it now. */
+async function prepare(delivery: WebhookDelivery, row: DeliveryRow): Promise<Called | undefined> {
+  const { database, bus, renderer, authors, messages, policies, userVisibility } = delivery;
+  const { realm_id: realmId, bot_id: botId, message_id } = row;
+  const requestId = `webhook-${botId}-${message_id}`;
+  const meta: RequestMeta = { requestId, realmId, client: 'OutgoingWebhookResponse' };
+  const { webhook } = await bus.call(botOperations.getOutgoingWebhook, { user_id: botId }, { meta });
+  if (!webhook) return undefined;
+  try {
+    const bot = await authors.get(meta, botId, true);
+    const { channel } = await messages.readable(database, bot, meta, message_id);
+    const policy = await policies.get(meta, false);
+    const hidden = await userVisibility.hiddenFrom(bot, meta, policy);
+    const viewer = { realmId, userId: botId, policy };
+    const [message] = await messageObjects(database, viewer, [message_id], {
+      renderer,
+      applyMarkdown: false,
+      clientGravatar: false,
+      allowEmptyTopic: true,
+      unknown: new Map([...hidden].map((id) => [id, unknownUser(id, policy.host)])),
+    });
+    const rendered = await database.maybeOne(sql.type(z.object({ rendered_content: z.string() }))`
+      SELECT rendered_content FROM messaging.message WHERE realm_id = ${realmId} AND id = ${message_id}`);
+    if (!message || !rendered) return undefined;
+    const { rendered_content: renderedContent } = rendered;
+    return { webhook, bot, meta, triggering: { botId, realmId, host: policy.host, message, renderedContent } };
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Sends the reply under the rules for every message of the bot. Throws `DeliveryFailed` if these refuse it. */
+async function sendReply(delivery: WebhookDelivery, row: DeliveryRow, called: Called, reply: Reply): Promise<void> {
+  await withDecision(delivery, called, reply, async (decided) => {
+    if (decided instanceof ChatError)
+      throw new DeliveryFailed({
+        shown: decided.message,
+        told: `The outgoing webhook server attempted to send a message, but that request resulted in the following error:\n> ${decided.message}`,
+      });
+    await delivery.background(row.realm_id, async (work) => {
+      if (await end(work, row)) emit(work, decided);
+    });
+  });
+}
+
+/** Shows the failure in the conversation, if the bot may write there, and to the owner of the bot. */
+async function fail(
+  delivery: WebhookDelivery,
+  row: DeliveryRow,
+  called: Called,
+  { message, told }: DeliveryFailed,
+): Promise<void> {
+  const text = failureText(called.webhook, called.triggering, told);
+  await withDecision(delivery, called, { content: `Failed! ${message}`, widget: undefined }, (decided) =>
+    delivery.background(row.realm_id, async (work) => {
+      if (!(await end(work, row))) return;
+      await tellOwner(work, row, called.webhook, text);
+      if (!(decided instanceof ChatError)) emit(work, decided);
+    }),
+  );
+}
+
+type Unit = Parameters<Parameters<WebhookDelivery['background']>[1]>[0];
+
+function emit(work: Unit, decided: Decided): void {
+  work.expectVersions(decided.basis);
+  for (const event of decided.events) work.emit(event);
+  for (const row of decided.numbered(decided.events.length - 1)) work.numbered(row);
+}
+
+/**
+ * Commits a message of the bot, or its refusal. Outdated data never leads to a refusal, and is decided again with current
+ * data if the commit finds it outdated.
+ */
+async function withDecision(
+  delivery: WebhookDelivery,
+  { bot, meta, triggering: { message } }: Called,
+  { content, widget }: Reply,
+  commit: (decided: Decided | ChatError) => Promise<void>,
+): Promise<void> {
+  const sendable = { ...placeOf(message), content, read_by_sender: undefined, widget_content: widget };
+  const decide = async (fresh: boolean): Promise<Decided | ChatError> => {
+    try {
+      const author = fresh ? await delivery.authors.get(meta, bot.userId, true) : bot;
+      return await delivery.decideSend(author, meta, sendable, fresh);
+    } catch (error) {
+      if (isRefusal(error)) return error;
+      throw error;
+    }
+  };
+  for (let attempt = 1; ; attempt++) {
+    let decided = await decide(attempt > 1);
+    if (decided instanceof ChatError && attempt === 1) decided = await decide(true);
+    try {
+      return await commit(decided);
+    } catch (error) {
+      if (!(error instanceof VersionsChanged) || attempt === maxAttempts) throw error;
+    }
+  }
+}
+
+/** The conversation in which the bot replies: where the message is now. */
+const placeOf = (message: Triggering['message']) =>
+  message.type === 'private'
+    ? { type: 'direct' as const, to: message.display_recipient.map(({ id }) => id), topic: undefined }
+    : { type: 'channel' as const, to: message.stream_id, topic: message.subject };

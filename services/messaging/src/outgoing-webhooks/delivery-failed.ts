@@ -1,0 +1,20 @@
+interface Reason {
+  /** The reason that the conversation sees. */
+  shown: string;
+  /** The reason that the owner of the bot sees. */
+  told?: string;
+  /** Another attempt may succeed. */
+  isTransient?: boolean;
+}
+
+/** A message was not posted to a bot, or the bot's reply cannot be sent. Contains neither the address nor the response. */
+export class DeliveryFailed extends Error {
+  readonly told: string;
+  readonly isTransient: boolean;
+
+  constructor({ shown, told = `The reason is: ${shown}`, isTransient = false }: Reason) {
+    super(shown);
+    this.told = told;
+    this.isTransient = isTransient;
+  }
+}

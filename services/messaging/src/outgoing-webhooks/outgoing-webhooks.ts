@@ -1,0 +1,32 @@
+import { type CommonConfig, Counter, type Process, repeat } from '@natter/service-kit';
+import type { WebhookDelivery } from './deliver-webhook.ts';
+import { forgetOld } from './delivery-row.ts';
+import { startWebhookLoop, type WebhookLoop } from './webhook-loop.ts';
+
+const hourMs = 3_600_000;
+
+/** Posts messages to outgoing webhook bots, and deletes those that could not be posted in time. */
+export function startOutgoingWebhooks(
+  { log, metrics }: Pick<Process<CommonConfig>, 'log' | 'metrics'>,
+  delivery: WebhookDelivery,
+): WebhookLoop {
+  const deliveries = new Counter({
+    name: 'natter_outgoing_webhook_deliveries_total',
+    help: 'Attempts to post messages to outgoing webhook bots',
+    labelNames: ['outcome'],
+    registers: [metrics.registry],
+  });
+  const loop = startWebhookLoop(delivery, {
+    onOutcome: (outcome) => deliveries.inc({ outcome }),
+    onError: (error, context) => log.warn({ err: error, ...context }, 'posting to an outgoing webhook bot failed'),
+  });
+  const onError = (error: unknown): void => log.warn({ err: error }, 'deleting old deliveries failed');
+  const stopSweep = repeat({ everyMs: hourMs, onError }, () => forgetOld(delivery.database));
+  return {
+    hint: loop.hint,
+    stop: async () => {
+      await stopSweep();
+      await loop.stop();
+    },
+  };
+}

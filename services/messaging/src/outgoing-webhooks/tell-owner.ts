@@ -1,0 +1,36 @@
+import { sql, type Work } from '@natter/database';
+import { placeLink, userMention } from '../model/names-in-notices.ts';
+import { queueNotice } from '../model/notice.ts';
+import type { DeliveryRow } from './delivery-row.ts';
+import type { Triggering, Webhook } from './webhook-format.ts';
+
+/** Failures of a bot of which its owner is told: one in this time, however many there are. */
+const everyMinutes = 60;
+
+/** Lets the notification bot write to the owner of a bot, unless it did recently. */
+export async function tellOwner(
+  work: Work,
+  { bot_id }: DeliveryRow,
+  { owner_id }: Webhook,
+  text: string,
+): Promise<void> {
+  if (owner_id === null) return;
+  const isAllowed = await work.run(sql.unsafe`
+    UPDATE messaging.outgoing_webhook SET told_at = clock_timestamp()
+    WHERE realm_id = ${work.realmId} AND user_id = ${bot_id}
+      AND coalesce(told_at < clock_timestamp() - make_interval(mins => ${everyMinutes}), true)`);
+  if (isAllowed === 0) return;
+  const content = `${text}\n\nFurther failures of this bot are not reported for an hour.`;
+  await queueNotice(work, { from: 'Notification Bot', to: { userIds: [owner_id] }, content });
+}
+
+export function failureText({ full_name }: Webhook, { botId, message }: Triggering, told: string): string {
+  const place =
+    message.type === 'private'
+      ? `[A direct message](#narrow/dm/${message.display_recipient.map(({ id }) => id).join(',')}-dm/near/${message.id})`
+      : `A message in ${placeLink(message.display_recipient, message.subject, message.id)}`;
+  return `${place} to your bot ${userMention(full_name, botId)} triggered an outgoing webhook.\n${told}`;
+}
+
+export const fullText = ({ full_name }: Webhook, botId: number, waiting: number): string =>
+  `${waiting} messages wait for your bot ${userMention(full_name, botId)}. Further ones are not posted to it until it answers.`;
