@@ -26,7 +26,7 @@ const connecting: Readonly<Record<string, 'configured servers' | 'addresses of u
   'libs/database/src/wait-for-postgres.ts': 'configured servers',
   'libs/event-log/src/redis.ts': 'configured servers',
   'libs/service-kit/src/bus-connection.ts': 'configured servers',
-  'services/messaging/src/model/outgoing/guarded-get.ts': 'addresses of users',
+  'services/messaging/src/model/outgoing/guarded-request.ts': 'addresses of users',
   'services/users/src/model/mail/mailer.ts': 'configured servers',
 };
 

@@ -318,6 +318,14 @@ describe.skipIf(helm === undefined)(
       expect(JSON.stringify(names)).not.toMatch(/MAIL|SMTP/);
     });
 
+    test('the scheduler alone reaches the addresses of outgoing webhook bots', () => {
+      const objects = render({ values: { networkPolicy: { webhooks: { ports: [8080], to: [] } } } });
+      for (const service of services) {
+        const ports = JSON.stringify(named(objects, 'NetworkPolicy', `natter-${service}`).spec.egress);
+        expect(ports.includes('8080'), service).toBe(service === 'scheduler');
+      }
+    });
+
     test('migrations run before anything new does', () => {
       const { metadata } = named(render(), 'Job', 'natter-migrate-1');
       expect(metadata.annotations['helm.sh/hook']).toBe('pre-install,pre-upgrade');

@@ -253,6 +253,12 @@ export const dashboards: readonly Dashboard[] = [
       'Scheduled messages that were due.',
       one('sum(rate(natter_scheduler_lateness_seconds_count[$__rate_interval]))', 'sent'),
     ),
+    graph(
+      'Outgoing webhooks',
+      'ops',
+      'Messages posted to bots, by outcome.',
+      one('sum by (outcome) (rate(natter_outgoing_webhook_deliveries_total[$__rate_interval]))', '{{outcome}}'),
+    ),
   ]),
   owner('presence'),
   owner('event-queue', [

@@ -122,6 +122,13 @@ const steps: [string, () => Promise<unknown>][] = [
       made.bot = (await realm.member.ok('POST', '/bots', form)).user_id;
     },
   ],
+  [
+    'an outgoing webhook bot',
+    async () => {
+      const form = { full_name: 'Hook', short_name: 'hook', bot_type: 3, payload_url: 'https://hooks.example/' };
+      await realm.member.ok('POST', '/bots', form);
+    },
+  ],
   ['of another owner', () => realm.owner.ok('PATCH', `/bots/${made.bot}`, { bot_owner_id: realm.member2.user_id })],
   ['a name', () => realm.owner.ok('PATCH', `/users/${realm.member.user_id}`, { full_name: 'Ada' })],
   ['a role', () => realm.owner.ok('PATCH', `/users/${realm.member2.user_id}`, { role: 300 })],

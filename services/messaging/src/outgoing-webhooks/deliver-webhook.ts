@@ -78,7 +78,7 @@ async function prepare(delivery: WebhookDelivery, row: DeliveryRow): Promise<Cal
   if (!webhook) return undefined;
   try {
     const bot = await authors.get(meta, botId, true);
-    const { channel } = await messages.readable(database, bot, meta, message_id);
+    await messages.readable(database, bot, meta, message_id);
     const policy = await policies.get(meta, false);
     const hidden = await userVisibility.hiddenFrom(bot, meta, policy);
     const viewer = { realmId, userId: botId, policy };
