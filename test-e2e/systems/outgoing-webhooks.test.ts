@@ -1,6 +1,5 @@
 import { mkdtemp } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDatabase, type Database, sql } from '@natter/database';
@@ -8,41 +7,16 @@ import { type System, startSystem } from '@natter/local/system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Answer, type Credentials, request } from '../api.ts';
+import { type Asked, type Endpoint, openEndpoint, type Respond } from '../webhook-endpoint.ts';
 
-interface Asked {
-  headers: IncomingMessage['headers'];
-  body: string;
-}
-type Respond = (to: ServerResponse, count: number) => void;
-
-/** The requests for each path, and how they are answered. */
-const asked = new Map<string, Asked[]>();
-const responses = new Map<string, Respond>();
 /** A server at an address that the operator permits, and one at an internal address. */
-let endpoint: Server;
-let internal: Server;
+let endpoint: Endpoint;
+let internal: Endpoint;
 let system: System;
 let database: Database;
 
-const listening = async (host: string): Promise<Server> => {
-  const server = createServer(async (from, to) => {
-    const path = from.url ?? '';
-    const chunks: Buffer[] = [];
-    for await (const chunk of from as AsyncIterable<Buffer>) chunks.push(chunk);
-    const all = [...(asked.get(path) ?? []), { headers: from.headers, body: Buffer.concat(chunks).toString() }];
-    asked.set(path, all);
-    responses.get(path)?.(to, all.length);
-  });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  return server;
-};
-const addressOf = (server: Server, path: string): string => {
-  const { address, port } = server.address() as AddressInfo;
-  return `http://${address}:${port}${path}`;
-};
-
 beforeAll(async () => {
-  [endpoint, internal] = await Promise.all([listening('127.0.0.2'), listening('127.0.0.1')]);
+  [endpoint, internal] = await Promise.all([openEndpoint('127.0.0.2'), openEndpoint('127.0.0.1')]);
   system = await startSystem({
     dataDir: await mkdtemp(join(tmpdir(), 'natter-test-')),
     env: { ...process.env, NATTER_RATE_LIMIT: '1000000', NATTER_OUTGOING_WEBHOOK_NETWORKS: '127.0.0.2/32' },
@@ -59,10 +33,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await database?.close();
   await system?.stop();
-  for (const server of [endpoint, internal]) {
-    server?.closeAllConnections();
-    server?.close();
-  }
+  endpoint?.close();
+  internal?.close();
 });
 
 async function ok(who: Credentials, route: string, form: Record<string, unknown> = {}): Promise<Answer> {
@@ -74,27 +46,25 @@ async function ok(who: Credentials, route: string, form: Record<string, unknown>
 interface Bot extends Credentials {
   user_id: number;
   name: string;
-  path: string;
+  requests: () => readonly Asked[];
 }
 let count = 0;
 
 /** A bot of the member whose address gives this response. */
-async function made(response: Respond | unknown, { at = endpoint, slack = false } = {}): Promise<Bot> {
+async function made(response: unknown, { at = endpoint, slack = false } = {}): Promise<Bot> {
   const number = ++count;
   const [name, path] = [`Hook ${number}`, `/hook/${number}`];
-  responses.set(
-    path,
-    typeof response === 'function' ? (response as Respond) : (to) => to.end(JSON.stringify(response)),
-  );
+  const respond: Respond = (to) => to.end(JSON.stringify(response));
+  at.respond(path, typeof response === 'function' ? (response as Respond) : respond);
   const { user_id, api_key } = await ok(system.people.member, 'POST /bots', {
     full_name: name,
     short_name: `hook${number}`,
     bot_type: 3,
-    payload_url: addressOf(at, path),
+    payload_url: at.addressOf(path),
     interface_type: slack ? 2 : 1,
   });
   const { user } = await ok(system.people.member, `GET /users/${user_id}`);
-  return { user_id, api_key, email: user.email, name, path };
+  return { user_id, api_key, email: user.email, name, requests: () => at.requestsFor(path) };
 }
 
 async function channelOf(who: Credentials, { isPrivate = false, with: others = [] as number[] } = {}) {
@@ -112,8 +82,7 @@ const toChannel = async (who: Credentials, to: string, content: string): Promise
 const toPeople = async (who: Credentials, to: number[], content: string): Promise<number> =>
   (await ok(who, 'POST /messages', { type: 'direct', to, content })).id;
 
-const requestsFor = ({ path }: Bot): Asked[] => asked.get(path) ?? [];
-const bodiesFor = (bot: Bot): Answer[] => requestsFor(bot).map(({ body }) => JSON.parse(body) as Answer);
+const bodiesFor = (bot: Bot): Answer[] => bot.requests().map(({ body }) => JSON.parse(body) as Answer);
 
 /** Waits until no message waits to be posted. */
 async function settled(): Promise<void> {
@@ -184,7 +153,7 @@ test('a message that mentions the bot is posted to its address, and the response
       }),
     },
   ]);
-  expect(requestsFor(bot)[0]?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Natter' });
+  expect(bot.requests()[0]?.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Natter' });
   expect(replies.map((reply) => [reply.content, reply.stream_id, reply.subject])).toEqual([
     ['At your *service*.', stream_id, 'robots'],
   ]);
@@ -212,7 +181,7 @@ test.each([[{ response_not_required: true, content: 'unwanted' }], [''], [{}], [
     const bot = await made(response);
     await toPeople(member, [bot.user_id], 'hello');
     expect(await contentsOf(bot, member)).toEqual([]);
-    expect(requestsFor(bot).length).toBe(1);
+    expect(bot.requests().length).toBe(1);
     expect(await noticesAbout(bot)).toEqual([]);
   },
 );
@@ -236,7 +205,7 @@ test('the format of Slack is a form, its text is the reply, and direct messages 
   expect(await contentsOf(bot, owner)).toEqual(['from Slack']);
   const { stream_id } = await ok(owner, 'GET /get_stream_id', { stream: channel });
   const { message } = await ok(owner, `GET /messages/${id}`);
-  const [first] = requestsFor(bot);
+  const [first] = bot.requests();
   expect(first?.headers['content-type']).toBe('application/x-www-form-urlencoded');
   expect(Object.fromEntries(new URLSearchParams(first?.body))).toEqual({
     token: expect.stringMatching(/^.{20,}$/),
@@ -257,7 +226,7 @@ test('the format of Slack is a form, its text is the reply, and direct messages 
     'from Slack',
     "Failed! Slack outgoing webhooks don't support direct messages.",
   ]);
-  expect(requestsFor(bot).length).toBe(1);
+  expect(bot.requests().length).toBe(1);
 });
 
 test('an endpoint that fails is asked again, and its later response is the only reply', async () => {
@@ -280,7 +249,7 @@ test('an endpoint that keeps failing is asked four times; its owner is told once
   const bot = await made(((to) => to.writeHead(500).end('secret')) satisfies Respond);
   for (const content of ['one', 'two']) await toPeople(member, [bot.user_id], content);
   expect(await contentsOf(bot, member)).toEqual(Array(2).fill('Failed! Third party responded with 500'));
-  expect(requestsFor(bot).length).toBe(8);
+  expect(bot.requests().length).toBe(8);
   await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
   const [notice] = await noticesAbout(bot);
   expect(notice).toContain('status code *500*');
@@ -292,7 +261,7 @@ test.each<[string, Respond, string]>([
   ['404', (to) => to.writeHead(404).end(), 'Failed! Third party responded with 404'],
   [
     'a redirect',
-    (to) => to.writeHead(307, { location: addressOf(endpoint, '/elsewhere') }).end(),
+    (to) => to.writeHead(307, { location: endpoint.addressOf('/elsewhere') }).end(),
     'Failed! Third party responded with 307',
   ],
   ['another format than JSON', (to) => to.end('<html>'), 'Failed! Invalid JSON in response'],
@@ -304,9 +273,9 @@ test.each<[string, Respond, string]>([
   const bot = await made(response);
   await toPeople(member, [bot.user_id], 'hello');
   expect(await contentsOf(bot, member)).toEqual([shown]);
-  expect(requestsFor(bot).length).toBe(1);
+  expect(bot.requests().length).toBe(1);
   await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
-  expect(asked.has('/elsewhere')).toBe(false);
+  expect(endpoint.requestsFor('/elsewhere')).toEqual([]);
 });
 
 test('nothing is posted to an internal address that the operator does not permit', async () => {
@@ -314,7 +283,7 @@ test('nothing is posted to an internal address that the operator does not permit
   const bot = await made({ content: 'inside' }, { at: internal });
   await toPeople(member, [bot.user_id], 'hello');
   expect(await contentsOf(bot, member)).toEqual(['Failed! Bot is unavailable']);
-  expect(requestsFor(bot)).toEqual([]);
+  expect(bot.requests()).toEqual([]);
   await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
   expect((await noticesAbout(bot))[0]).toContain('private or disallowed network');
 });
@@ -343,10 +312,10 @@ test('messages of bots, silent mentions, mentions of groups and of everyone trig
   const id = await toChannel(owner, channel, 'edited');
   await ok(owner, `PATCH /messages/${id}`, { content: `@**${bot.name}** edited` });
   await settled();
-  expect(requestsFor(bot)).toEqual([]);
+  expect(bot.requests()).toEqual([]);
   await toChannel(owner, channel, `@**${bot.name}** hello`);
   expect(await contentsOf(bot, owner)).toContain('here');
-  expect(requestsFor(bot).length).toBe(1);
+  expect(bot.requests().length).toBe(1);
 });
 
 test('a bot learns of no message in a private channel unless it is subscribed', async () => {
@@ -355,7 +324,7 @@ test('a bot learns of no message in a private channel unless it is subscribed', 
   const channel = await channelOf(owner, { isPrivate: true });
   await toChannel(owner, channel, `@**${bot.name}** outside`);
   await settled();
-  expect(requestsFor(bot)).toEqual([]);
+  expect(bot.requests()).toEqual([]);
   await ok(owner, 'POST /users/me/subscriptions', { subscriptions: [{ name: channel }], principals: [bot.user_id] });
   await toChannel(owner, channel, `@**${bot.name}** inside`);
   expect(await contentsOf(bot, owner)).toEqual(['here']);
@@ -372,7 +341,7 @@ test('a bot that may not write where it was mentioned sends no reply, and its ow
   });
   await toChannel(owner, channel, `@**${bot.name}** hello`);
   expect(await contentsOf(bot, owner)).toEqual([]);
-  expect(requestsFor(bot).length).toBe(1);
+  expect(bot.requests().length).toBe(1);
   await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
 });
 
@@ -381,11 +350,11 @@ test('a deactivated bot is sent nothing, also what waited for it', async () => {
   const bot = await made(((to) => to.writeHead(503).end()) satisfies Respond);
   const channel = await channelOf(owner);
   await toChannel(owner, channel, `@**${bot.name}** hello`);
-  await expect.poll(() => requestsFor(bot).length, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(() => bot.requests().length, { timeout: 60_000 }).toBeGreaterThan(0);
   await ok(member, `DELETE /bots/${bot.user_id}`);
   await toChannel(owner, channel, `@**${bot.name}** hello`);
   await settled();
-  const before = requestsFor(bot).length;
+  const before = bot.requests().length;
   expect(before).toBeLessThan(5);
   expect(await contentsOf(bot, owner)).toEqual([]);
 });
@@ -399,7 +368,7 @@ test('messages that wait for one bot do not delay those of others', async () => 
   for (let i = 0; i < 8; i++) await toPeople(member, [slow.user_id], `slow ${i}`);
   await expect.poll(() => held.length, { timeout: 60_000 }).toBe(4);
   await toPeople(member, [quick.user_id], 'hello');
-  await expect.poll(() => requestsFor(quick).length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => quick.requests().length, { timeout: 60_000 }).toBe(1);
   isOpen = true;
   for (const to of held) to.end('""');
   expect(await contentsOf(quick, member)).toEqual(['quick']);
@@ -413,5 +382,27 @@ test('a scheduler that is killed between the request and the reply leaves one re
   }) satisfies Respond);
   await toPeople(member, [bot.user_id], 'hello');
   expect(await contentsOf(bot, member)).toEqual(['attempt 2']);
-  expect(requestsFor(bot).length).toBe(2);
+  expect(bot.requests().length).toBe(2);
+});
+
+test('at most 1,000 messages wait for a bot, and its owner is told', async () => {
+  const { member } = system.people;
+  const bot = await made({ content: 'here' });
+  const ofBot = sql.fragment`messaging.webhook_delivery WHERE bot_id = ${bot.user_id}`;
+  await database.run(sql.unsafe`
+    INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, due_at, created_at)
+    SELECT b.realm_id, b.user_id, -n, now() + interval '1 hour', now()
+    FROM messaging.outgoing_webhook b, generate_series(1, 1000) n WHERE b.user_id = ${bot.user_id}`);
+  await toPeople(member, [bot.user_id], 'too many');
+  const { waiting } = await database.one(
+    sql.type(z.object({ waiting: z.number() }))`SELECT count(*)::int AS waiting FROM ${ofBot}`,
+  );
+  expect(waiting).toBe(1_000);
+  await database.run(sql.unsafe`DELETE FROM ${ofBot} AND message_id = -1`);
+  await toPeople(member, [bot.user_id], 'one more');
+  await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
+  expect((await noticesAbout(bot))[0]).toContain('1000 messages wait');
+  await database.run(sql.unsafe`DELETE FROM ${ofBot} AND message_id < 0`);
+  expect(await contentsOf(bot, member)).toEqual(['here']);
+  expect(bodiesFor(bot).map(({ data }) => data)).toEqual(['one more']);
 });

@@ -46,7 +46,8 @@ const maxAttempts = 5;
  */
 export async function deliverWebhook(delivery: WebhookDelivery, row: DeliveryRow): Promise<WebhookOutcome> {
   const called = await prepare(delivery, row);
-  if (!called) {
+  if (called === 'unreadable' && (await postpone(delivery.database, row))) return 'retried';
+  if (called === 'unreadable' || called === 'inactive') {
     await drop(delivery.database, row);
     return 'dropped';
   }
@@ -68,14 +69,17 @@ export async function deliverWebhook(delivery: WebhookDelivery, row: DeliveryRow
   }
 }
 
-/** Reads everything that the request contains, as the bot may see it now. */
-async function prepare(delivery: WebhookDelivery, row: DeliveryRow): Promise<Called | undefined> {
+/**
+ * Reads everything that the request contains, as the bot may see it now. `unreadable`: the message is deleted, or the bot
+ * may not read it, or the projection of subscriptions does not contain the newest one of the bot yet.
+ */
+async function prepare(delivery: WebhookDelivery, row: DeliveryRow): Promise<Called | 'inactive' | 'unreadable'> {
   const { database, bus, renderer, authors, messages, policies, userVisibility } = delivery;
   const { realm_id: realmId, bot_id: botId, message_id } = row;
   const requestId = `webhook-${botId}-${message_id}`;
   const meta: RequestMeta = { requestId, realmId, client: 'OutgoingWebhookResponse' };
   const { webhook } = await bus.call(botOperations.getOutgoingWebhook, { user_id: botId }, { meta });
-  if (!webhook) return undefined;
+  if (!webhook) return 'inactive';
   try {
     const bot = await authors.get(meta, botId, true);
     await messages.readable(database, bot, meta, message_id);
@@ -91,11 +95,11 @@ async function prepare(delivery: WebhookDelivery, row: DeliveryRow): Promise<Cal
     });
     const rendered = await database.maybeOne(sql.type(z.object({ rendered_content: z.string() }))`
       SELECT rendered_content FROM messaging.message WHERE realm_id = ${realmId} AND id = ${message_id}`);
-    if (!message || !rendered) return undefined;
+    if (!message || !rendered) return 'unreadable';
     const { rendered_content: renderedContent } = rendered;
     return { webhook, bot, meta, triggering: { botId, realmId, host: policy.host, message, renderedContent } };
   } catch (error) {
-    if (isRefusal(error)) return undefined;
+    if (isRefusal(error)) return 'unreadable';
     throw error;
   }
 }
