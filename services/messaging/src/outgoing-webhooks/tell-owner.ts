@@ -1,5 +1,5 @@
 import { sql, type Work } from '@natter/database';
-import { placeLink, userMention } from '../model/names-in-notices.ts';
+import { userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
 import type { DeliveryRow } from './delivery-row.ts';
 import type { Triggering, Webhook } from './webhook-format.ts';
@@ -24,12 +24,14 @@ export async function tellOwner(
   await queueNotice(work, { from: 'Notification Bot', to: { userIds: [owner_id] }, content });
 }
 
+/** Links the message without names: the owner may not see its channel. */
 export function failureText({ full_name }: Webhook, { botId, message }: Triggering, told: string): string {
   const place =
     message.type === 'private'
-      ? `[A direct message](#narrow/dm/${message.display_recipient.map(({ id }) => id).join(',')}-dm/near/${message.id})`
-      : `A message in ${placeLink(message.display_recipient, message.subject, message.id)}`;
-  return `${place} to your bot ${userMention(full_name, botId)} triggered an outgoing webhook.\n${told}`;
+      ? `dm/${message.display_recipient.map(({ id }) => id).join(',')}-dm`
+      : `channel/${message.stream_id}`;
+  const bot = userMention(full_name, botId);
+  return `[A message](#narrow/${place}/near/${message.id}) to your bot ${bot} triggered an outgoing webhook.\n${told}`;
 }
 
 export const fullText = ({ full_name }: Webhook, botId: number, waiting: number): string =>
