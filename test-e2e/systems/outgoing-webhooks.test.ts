@@ -391,8 +391,8 @@ test('at most 1,000 messages wait for a bot, and its owner is told', async () =>
   const ofBot = sql.fragment`messaging.webhook_delivery WHERE bot_id = ${bot.user_id}`;
   await database.run(sql.unsafe`
     INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, due_at, created_at)
-    SELECT b.realm_id, b.user_id, -n, now() + interval '1 hour', now()
-    FROM messaging.outgoing_webhook b, generate_series(1, 1000) n WHERE b.user_id = ${bot.user_id}`);
+    SELECT b.realm_id, b.id, -n, now() + interval '1 hour', now()
+    FROM users.account b, generate_series(1, 1000) n WHERE b.id = ${bot.user_id}`);
   await toPeople(member, [bot.user_id], 'too many');
   const { waiting } = await database.one(
     sql.type(z.object({ waiting: z.number() }))`SELECT count(*)::int AS waiting FROM ${ofBot}`,
