@@ -89,7 +89,8 @@ const networksOf = ({ networks = [] }: Service = { image: '' }): string[] =>
 test('the gateway trusts the proxy of the profile tls, and no other address from which a request may come', () => {
   const { gateway, caddy } = services;
   const trusted = byDefault(gateway?.environment?.NATTER_TRUSTED_PROXIES ?? '').split(',');
-  const address = (caddy?.networks as Record<string, { ipv4_address: string }>).edge?.ipv4_address ?? '';
+  const networks = (caddy?.networks ?? {}) as Record<string, { ipv4_address: string }>;
+  const address = networks.edge?.ipv4_address ?? '';
   expect(trusted.filter((entry) => entry !== '')).toEqual([byDefault(address)]);
   const [range] = project.networks.edge?.ipam.config ?? [];
   const [subnet, others] = [new BlockList(), new BlockList()];
@@ -105,7 +106,10 @@ test('the gateway trusts the proxy of the profile tls, and no other address from
   expect(byDefault(address)).not.toMatch(/\.[01]$/);
   // The proxy reaches the gateway, and no server with data.
   expect(networksOf(caddy)).toEqual(['edge']);
-  expect(Object.keys(services).filter((name) => networksOf(services[name]).includes('edge'))).toEqual(['gateway', 'caddy']);
+  expect(Object.keys(services).filter((name) => networksOf(services[name]).includes('edge'))).toEqual([
+    'gateway',
+    'caddy',
+  ]);
 });
 
 const command = [['docker', 'compose'], ['docker-compose']].find(
