@@ -37,7 +37,7 @@ export function openInviteHandlers(owner: Owner, seal: KeySeal, send: SendInvita
         const [to] = await send.count(work, [email ?? ''], { personId: context.actor.userId });
         const realm = await readRealm(work, work.realmId);
         const validSeconds = expires_at ? (expires_at.getTime() - created_at.getTime()) / 1_000 : undefined;
-        if (to) await send(work, realm, { to, key, validSeconds });
+        if (to) await send(work, realm, [{ to, key, validSeconds }]);
         // Extends the invitation by its original duration; the previously mailed link becomes invalid.
         await work.run(
           sql.unsafe`UPDATE users.invitation SET key = ${storedKey(key)}, created_at = now(), expires_at = now() + (expires_at - created_at) WHERE id = ${id}`,

@@ -46,8 +46,8 @@ export function createInviteHandlers(tools: Inviting): Handlers {
           const minutes = minutesOf(params, tools.config);
           const validSeconds = minutes === null ? undefined : minutes * 60;
           // Keys are secrets, so they are not part of the answer, which is stored for repeated requests.
-          for (const [index, to] of counted.entries())
-            await send(work, realm, { to, key: keys[index] ?? '', validSeconds });
+          const made = counted.map((to, index) => ({ to, key: keys[index] ?? '', validSeconds }));
+          await send(work, realm, made);
           return { invited: wanted.length, refused };
         }),
       ({ invited, refused }) => {

@@ -1,6 +1,7 @@
 import { ChatError, type RequestMeta } from '@natter/contracts';
 import { sql } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
+import { z } from 'zod';
 import { checkEmailForm } from '../model/change-email.ts';
 import { checkEmailDomain } from '../model/email-domains.ts';
 import { newInvitationKey, storedKey } from '../model/invitation-key.ts';
@@ -48,14 +49,14 @@ export async function inviteToVerify(
       await work.run(
         sql.unsafe`DELETE FROM users.invitation WHERE realm_id = ${realmId} AND link_id = ${link.id} AND lower(email) = lower(${email})`,
       );
-      const made = await work.run(sql.unsafe`
+      const made = await work.maybeOne(sql.type(z.object({ seconds: z.number() }))`
       INSERT INTO users.invitation (realm_id, key, email, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter, expires_at, link_id)
       SELECT realm_id, ${storedKey(mailedKey)}, ${email}, inviter_id, invite_as, channel_ids, group_ids, default_channels, welcome_text, notify_inviter,
         least(expires_at, now() + interval '24 hours'), id
       FROM users.invitation l WHERE l.id = ${link.id}
-        AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = l.realm_id AND lower(a.email) = lower(${email}))`);
-      const validSeconds = link.expires_at ? (link.expires_at.getTime() - Date.now()) / 1_000 : undefined;
-      if (made > 0 && counted) await send(work, realm, { to: counted, key: mailedKey, validSeconds });
+        AND NOT EXISTS (SELECT FROM users.account a WHERE a.realm_id = l.realm_id AND lower(a.email) = lower(${email}))
+      RETURNING extract(epoch FROM expires_at - now())::float8 AS seconds`);
+      if (made && counted) await send(work, realm, [{ to: counted, key: mailedKey, validSeconds: made.seconds }]);
     })
     .catch((error: unknown) => {
       // The answer does not reveal that others requested mails to this address.

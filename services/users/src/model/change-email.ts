@@ -11,9 +11,13 @@ import type { Realm } from './read-realm.ts';
 import { readSettings } from './stored-settings.ts';
 
 const emailForm = z.email();
+/** RFC 5321 permits no longer address. */
+export const maxEmailLength = 254;
+
+export const isEmail = (text: string): boolean => text.length <= maxEmailLength && emailForm.safeParse(text).success;
 
 export function checkEmailForm(email: string): void {
-  if (email.length > 254 || !emailForm.safeParse(email).success) throw badRequest('Invalid email address');
+  if (!isEmail(email)) throw badRequest('Invalid email address');
 }
 
 /** Whether a user may change their own address. Checked at the request, and when the mailed link is opened. */
@@ -57,5 +61,9 @@ export async function mailAddressChange(
   const { default_language: language } = await readSettings(work, row.id);
   const mailing = { realmId: work.realmId, kind: 'address change', addresses: [row.email], by: { personId } } as const;
   const mail = addressChangedMail(language, { realm: realm.settings.name, email: after });
-  for (const before of await mailer.count(work, mailing)) await mailer.send(work, before, mail);
+  const counted = await mailer.count(work, mailing);
+  await mailer.send(
+    work,
+    counted.map((to) => ({ to, mail })),
+  );
 }

@@ -12,18 +12,22 @@ interface InvitationToMail {
   validSeconds: number | undefined;
 }
 
-/** Sends the mail of an invitation after the commit of the unit. */
+/** Sends the mails of invitations after the commit of the unit. */
 export interface SendInvitation {
-  (work: Work, realm: Realm, invitation: InvitationToMail): Promise<void>;
+  (work: Work, realm: Realm, invitations: readonly InvitationToMail[]): Promise<void>;
   /** Counts invitations in the transaction that creates them; throws MailLimitHit above the daily limits. */
   count(work: Work, addresses: readonly string[], by: Mailing['by']): Promise<CountedAddress[]>;
 }
 
 /** In the language of the realm, because the invited user has none yet. */
 export function mailInvitation(mailer: Pick<Mailer, 'count' | 'send'>): SendInvitation {
-  const send = (work: Work, { settings, url }: Realm, { to, key, validSeconds }: InvitationToMail): Promise<void> => {
-    const values = { realm: settings.name, link: mailLinkOf(url, key) };
-    return mailer.send(work, to, invitationMail(settings.default_language, values), validSeconds);
+  const send = (work: Work, { settings, url }: Realm, invitations: readonly InvitationToMail[]): Promise<void> => {
+    const mailOf = (key: string) =>
+      invitationMail(settings.default_language, { realm: settings.name, link: mailLinkOf(url, key) });
+    return mailer.send(
+      work,
+      invitations.map(({ to, key, validSeconds }) => ({ to, mail: mailOf(key), linkSeconds: validSeconds })),
+    );
   };
   const count: SendInvitation['count'] = (work, addresses, by) =>
     mailer.count(work, {

@@ -67,7 +67,7 @@ export function mailResetLink(
     for (const to of await mailer.count(work, mailing)) {
       const key = await newConfirmation(work, userId, 'password', account.email);
       const link = `${url}/accounts/password/reset/${key}`;
-      await mailer.send(work, to, forgottenPasswordMail(language, { realm: settings.name, link }));
+      await mailer.send(work, [{ to, mail: forgottenPasswordMail(language, { realm: settings.name, link }) }]);
     }
   });
 }

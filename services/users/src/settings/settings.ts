@@ -49,7 +49,11 @@ export function updateSettingsHandlers(owner: Owner, { mailer, attempts, guesses
     const mailing = { realmId: realm.id, kind: 'account', by: { personId: userId }, addresses: [to] } as const;
     const link = `${realm.url}/accounts/confirm_new_email/${key}`;
     const mail = confirmEmailMail(language, { realm: realm.settings.name, link });
-    for (const address of await mailer.count(work, mailing)) await mailer.send(work, address, mail);
+    const counted = await mailer.count(work, mailing);
+    await mailer.send(
+      work,
+      counted.map((address) => ({ to: address, mail })),
+    );
   }
 
   /** A new password and a new address both require the current password. */

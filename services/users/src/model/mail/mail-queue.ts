@@ -34,9 +34,7 @@ export interface QueuedMail {
   isExpired: boolean;
 }
 
-/** What a mail is about, in a realm. */
-export interface Queueing {
-  realmId: number;
+export interface Outgoing {
   to: CountedAddress;
   mail: Mail;
   /** When the link in the mail ends, if that is earlier than in a day. */
@@ -49,7 +47,7 @@ export interface Queueing {
  * server and the deletion, the mail is sent again.
  */
 export interface MailQueue {
-  add(executor: Executor, queueing: Queueing): Promise<void>;
+  add(executor: Executor, realmId: number, mails: readonly Outgoing[]): Promise<void>;
   /** Takes mails that are due; no other process takes them meanwhile. */
   take(most: number): Promise<QueuedMail[]>;
   remove(id: string): Promise<void>;
@@ -59,11 +57,15 @@ export interface MailQueue {
 
 export function createMailQueue(seal: KeySeal, database: () => Database): MailQueue {
   return {
-    async add(executor, { realmId, to, mail, linkSeconds = maxWaitSeconds }) {
-      const sealed = seal.seal(JSON.stringify({ to: String(to), subject: mail.subject, text: mail.text }));
+    async add(executor, realmId, mails) {
+      const rows = mails.map(({ to, mail, linkSeconds = maxWaitSeconds }) => [
+        seal.seal(JSON.stringify({ to: String(to), subject: mail.subject, text: mail.text })),
+        Math.min(linkSeconds, maxWaitSeconds),
+      ]);
       await executor.run(sql.unsafe`
         INSERT INTO users.mail (realm_id, sealed, expires_at)
-        VALUES (${realmId}, ${sealed}, now() + make_interval(secs => ${Math.min(linkSeconds, maxWaitSeconds)}))`);
+        SELECT ${realmId}::int, m.sealed, now() + make_interval(secs => m.seconds)
+        FROM ${sql.unnest(rows, ['text', 'float8'])} AS m (sealed, seconds)`);
     },
 
     async take(most) {

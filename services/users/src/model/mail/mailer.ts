@@ -3,7 +3,7 @@ import type { Database, Executor, UnitOfWork, Work } from '@natter/database';
 import { type Logger, repeat } from '@natter/service-kit';
 import type { KeySeal } from '../credentials/key-seal.ts';
 import { type CountedAddress, countMails, type DailyLimits, type Mailing, mayNotify } from './mail-limits.ts';
-import { createMailQueue, maxAttempts, type QueuedMail } from './mail-queue.ts';
+import { createMailQueue, maxAttempts, type Outgoing, type QueuedMail } from './mail-queue.ts';
 import { createMailTransport, isRefusedForGood, mailsAtOnce } from './mail-transport.ts';
 
 /** Mails of other processes, and those whose next attempt is due, are found after this time. */
@@ -25,8 +25,8 @@ export interface Mailer {
    * which they may then be sent.
    */
   count(executor: Executor, mailing: Mailing): Promise<CountedAddress[]>;
-  /** Sends a mail after the commit of the unit. `linkSeconds`: when its link ends, if that is earlier than in a day. */
-  send(work: Work, to: CountedAddress, mail: Mail, linkSeconds?: number): Promise<void>;
+  /** Sends mails after the commit of the unit. */
+  send(work: Work, mails: readonly Outgoing[]): Promise<void>;
   /** Sends a notice of an action, unless it exceeds the daily limits: the action is not refused because of its mail. */
   notify(work: Work, notice: Notice): Promise<void>;
   /** Units of the service: their mails are sent when they are committed. */
@@ -137,8 +137,9 @@ export function createMailer(options: {
     }
   }
 
-  const send: Mailer['send'] = async (work, to, mail, linkSeconds) => {
-    await queue.add(work, { realmId: work.realmId, to, mail, linkSeconds });
+  const send: Mailer['send'] = async (work, mails) => {
+    if (mails.length === 0) return;
+    await queue.add(work, work.realmId, mails);
     withMail.add(work);
   };
 
@@ -148,7 +149,7 @@ export function createMailer(options: {
     async notify(work, { to, mail, ...notice }) {
       const mailing = { realmId: work.realmId, ...notice, addresses: [to] };
       const counted = await mayNotify(work, limits, mailing);
-      if (counted) return send(work, counted, mail);
+      if (counted) return send(work, [{ to: counted, mail }]);
       onOutcome('limited');
       log.info({ kind: notice.kind, realm: work.realmId }, 'mail not sent: a daily limit is reached');
     },
