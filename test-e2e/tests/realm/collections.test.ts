@@ -80,6 +80,7 @@ test('playgrounds: added and removed; the template has the one variable code', a
     { pygments_language: '' },
     { pygments_language: 'a*b' },
     { url_template: 'https://play.example' },
+    { url_template: 'javascript:run({code})' },
     { url_template: 'https://play.example/{code}/{more}' },
   ])
     expect(refused(await realm.owner.post('/realm/playgrounds', { ...form, ...wrong })), JSON.stringify(wrong)).toEqual(

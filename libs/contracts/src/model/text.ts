@@ -10,6 +10,10 @@ export const cut = (text: string, maxUnits: number): string => text.slice(0, max
 export const shortName = (name: string, maxUnits: number): string =>
   cut(name.replaceAll(/\p{Cc}/gu, '').trim(), maxUnits);
 
+/** Whether anything of a name is shown: not only spaces and characters that nobody sees, which would hide who has the name. */
+export const isVisible = (name: string): boolean =>
+  /[^\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u.test(name);
+
 /** The topic with this name: requests may use the display name or the former name of the empty topic. */
 export const topicOfName = (name: string): string =>
   name === emptyTopicDisplayName || name === '(no topic)' ? '' : name;

@@ -1,4 +1,4 @@
-import { badRequest, channelOperations, totals } from '@natter/contracts';
+import { badRequest, channelOperations, isVisible, totals } from '@natter/contracts';
 import { lock, requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
@@ -89,7 +89,7 @@ export function folderHandlers(service: Service): Handlers {
 
 function checkedName(name: string): string {
   const stripped = name.trim();
-  if (stripped === '') throw badRequest("Channel folder name can't be empty.");
+  if (!isVisible(stripped)) throw badRequest("Channel folder name can't be empty.");
   if ([...stripped].length > maxFolderNameLength)
     throw badRequest(`name is too long (limit: ${maxFolderNameLength} characters)`);
   const position = [...stripped].findIndex((char) => /[\p{Cc}\p{Cn}\p{Cs}]/u.test(char));

@@ -1,9 +1,9 @@
-import { badRequest, limits } from '@natter/contracts';
+import { badRequest, isVisible, limits } from '@natter/contracts';
 
 /** The name to store; refuses invalid names. */
 export function checkedChannelName(name: string): string {
   const stripped = name.trim();
-  if (stripped === '') throw badRequest("Channel name can't be empty.");
+  if (!isVisible(stripped)) throw badRequest("Channel name can't be empty.");
   if ([...stripped].length > limits.channelNameLength)
     throw badRequest(`Channel name too long (limit: ${limits.channelNameLength} characters).`);
   const position = [...stripped].findIndex((char) => /[\p{Cc}\p{Cn}\p{Cs}]/u.test(char));

@@ -1,11 +1,13 @@
 import { badRequest, perRequest } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
+import { isEmail, maxEmailLength } from '../model/change-email.ts';
 import { checkEmailDomain } from '../model/email-domains.ts';
 import { readRealm } from '../model/read-realm.ts';
 import { invitationFailed, type Refused } from './invitation-failed.ts';
 
-const emailForm = z.email();
+/** A name beside an address may have as many characters. Longer texts are no addresses; to search them takes time. */
+const maxEntryLength = 2 * maxEmailLength;
 
 /**
  * Addresses to invite, and addresses that already have an account. If one address is invalid or may not join, no
@@ -19,7 +21,7 @@ export async function checkedAddresses(work: Work, given: string): Promise<{ wan
   const realm = await readRealm(work, work.realmId);
   const wrong: Refused[] = [];
   for (const email of emails) {
-    if (!emailForm.safeParse(email).success) wrong.push([email, 'Invalid address.', false]);
+    if (!isEmail(email)) wrong.push([email, 'Invalid address.', false]);
     else
       await checkEmailDomain(work, realm, email).catch(
         (error: Error) => void wrong.push([email, error.message, false]),
@@ -43,4 +45,7 @@ export async function checkedAddresses(work: Work, given: string): Promise<{ wan
 }
 
 /** Accepts `Name <address>` and a plain address. */
-const addressOf = (text: string): string => (/<([^<>]+)>\s*$/.exec(text)?.[1] ?? text).trim();
+export function addressOf(text: string): string {
+  const entry = text.trim();
+  return entry.length > maxEntryLength ? entry : (/<([^<>]+)>$/.exec(entry)?.[1] ?? entry).trim();
+}

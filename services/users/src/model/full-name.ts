@@ -1,4 +1,4 @@
-import { badRequest, limits } from '@natter/contracts';
+import { badRequest, isVisible, limits } from '@natter/contracts';
 import { sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { emitPerson } from './announce-account.ts';
@@ -7,7 +7,7 @@ import type { Realm } from './read-realm.ts';
 /** 2 to 100 characters, without control characters and characters of mention and link syntax. */
 export function checkedFullName(name: string): string {
   const stripped = name.trim();
-  if ([...stripped].length < 2) throw badRequest('Name too short!');
+  if ([...stripped].length < 2 || !isVisible(stripped)) throw badRequest('Name too short!');
   if ([...stripped].length > limits.fullNameLength) throw badRequest('Name too long!');
   if (/[\p{C}*`\\>"@]/u.test(stripped) || /\|\d+$/.test(stripped)) throw badRequest('Invalid characters in name!');
   return stripped;

@@ -2,6 +2,7 @@ import { badRequest, realmOperations, totals } from '@natter/contracts';
 import { lock, requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handleWrite, type WriteContext } from '@natter/service-kit';
 import { z } from 'zod';
+import { isWebUrl } from '../model/field-rules.ts';
 import { readPlaygrounds } from '../model/playgrounds.ts';
 import { templateVariables } from '../model/url-template.ts';
 
@@ -51,5 +52,7 @@ function checkPlayground(name: string, language: string, template: string): void
   if (!/^[ a-zA-Z0-9_+\-./#]{1,40}$/.test(language)) throw badRequest('Invalid characters in pygments language');
   const variables = templateVariables(template);
   if (!variables.has('code')) throw badRequest('Missing the required variable "code" in the URL template');
+  // Clients open the address when somebody clicks on a block of code: it must not run a script.
+  if (!isWebUrl(template.replace(/\{[^{}]*\}/g, 'code'))) throw badRequest('Invalid URL template.');
   if (variables.size > 1) throw badRequest('"code" should be the only variable present in the URL template');
 }

@@ -1,4 +1,4 @@
-import { badRequest } from '@natter/contracts';
+import { badRequest, isVisible } from '@natter/contracts';
 
 const maxName = 100;
 const maxDescription = 1024;
@@ -7,7 +7,7 @@ const reserved = ['@', 'role:', 'user:', 'stream:', 'channel:'];
 
 export function checkedGroupName(given: string): string {
   const name = given.trim();
-  if (name === '') throw badRequest("User group name can't be empty!");
+  if (!isVisible(name)) throw badRequest("User group name can't be empty!");
   if ([...name].length > maxName) throw badRequest(`User group name cannot exceed ${maxName} characters.`);
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) throw badRequest('Invalid character in user group name!');
   const prefix = reserved.find((start) => name.startsWith(start));
