@@ -31,14 +31,16 @@ export async function byFours<T>(list: readonly T[], work: (item: T) => Promise<
   for (let from = 0; from < list.length; from += 4) await Promise.all(list.slice(from, from + 4).map(work));
 }
 
-/** Runs `natter`; `onOutput` receives everything that it printed so far. */
+/** Runs `natter`; `onOutput` receives everything that it printed so far, and `killed` kills it. */
 export function runNatter(
   settings: Record<string, string>,
   args: readonly string[],
   onOutput: (output: string, child: ChildProcess) => void = () => undefined,
+  killed?: AbortSignal,
 ): Promise<Ran> {
   const env = { NODE_COMPILE_CACHE: compileCache, ...process.env, ...settings };
   const child = spawn(process.execPath, [entry, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  killed?.addEventListener('abort', () => void child.kill('SIGKILL'));
   let output = '';
   let printed = '';
   child.stdout.on('data', (chunk) => {

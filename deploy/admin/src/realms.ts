@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { channelOperations, type RequestMeta, realmUrlSchema, roles, userOperations } from '@natter/contracts';
+import {
+  channelOperations,
+  type RequestMeta,
+  type ResultOf,
+  realmUrlSchema,
+  roles,
+  userOperations,
+} from '@natter/contracts';
 import type { Bus } from '@natter/service-kit';
 import { type Command, readOptions, UsageError } from './command.ts';
 import { metaOf, realmOf, withBus } from './operator-bus.ts';
@@ -31,23 +38,42 @@ export const createRealm: Command = {
           realm_name: options.name,
           is_default: options.flags.has('default'),
           realm_url: options.url,
-          owner,
+          owner: { ...owner, first_channels: channels },
         },
         { meta: metaOf(0) },
       );
-      if (!realm.is_new) throw new Error(`the realm of ${options.host} exists already (id ${realm.realm_id})`);
+      if (!realm.is_new) throw new Error(existsAlready(options.host, owner.email, realm));
       const meta = metaOf(realm.realm_id);
       // A users service of the previous release creates the realm alone.
       const made = realm.owner ?? (await bus.call(userOperations.addPerson, { ...owner, ...ownerRights }, { meta }));
       const { email, password } = owner;
-      const refusal = await createChannels(bus, meta, made.user_id, channels);
       output.record({ realm_id: realm.realm_id, host: options.host, email, ...made, password, channels });
-      if (refusal === undefined) return 0;
-      console.error(`natter realm create: the realm exists, but it has no default channels: ${refusal}`);
+      const problem = await awaitChannels(bus, meta, made.user_id, channels);
+      if (problem === undefined) return 0;
+      console.error(`natter realm create: the realm and its owner exist, but not its default channels yet: ${problem}`);
+      console.error(`They appear when the service channels runs: see natter channel list --host ${options.host}`);
       return 1;
     });
   },
 };
+
+/** Says what exists, and the commands that replace the output of an earlier run, which may have been lost. */
+function existsAlready(
+  host: string,
+  email: string,
+  { realm_id, existing }: ResultOf<typeof userOperations.createRealm>,
+) {
+  const named = existing === undefined ? '' : ` with the name ${existing.realm_name}`;
+  const lines = [`the realm of ${host} exists already (id ${realm_id})${named}: nothing was changed`];
+  const ofOwner = `--host ${host} --email ${email}`;
+  if (existing?.has_owner)
+    lines.push(
+      `${email} is its owner: natter key create ${ofOwner} prints another key, and`,
+      `natter user reset-link ${ofOwner} a link to set a password`,
+    );
+  else lines.push(`${email} is not its owner: see natter user list --host ${host}`);
+  return lines.join('\n');
+}
 
 const ownerRights = { role: roles.owner, can_create_users: true, can_change_user_emails: true };
 
@@ -57,8 +83,11 @@ const namesOf = (text: string): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
-/** The reason if the channels were not created. The realm is complete without them, so its keys are printed anyway. */
-async function createChannels(
+/**
+ * Waits until channels has created the default channels, which the creation of the realm committed. A channels service of
+ * the previous release does not know of them, and creates them here. Returns the reason if they do not exist.
+ */
+async function awaitChannels(
   bus: Bus,
   meta: RequestMeta,
   user_id: number,

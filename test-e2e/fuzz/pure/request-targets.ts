@@ -1,8 +1,9 @@
 /** Further targets: functions that read bytes, headers and names of requests. A character stands for one byte where bytes are read. */
+
+import { checkedChannelName } from '@natter/contracts';
 import { mediaAt } from '../../../libs/markdown/src/media-url.ts';
 import { findEmoji } from '../../../libs/markdown/src/unicode-emoji.ts';
 import { safeUrl } from '../../../libs/markdown/src/url.ts';
-import { checkedChannelName } from '../../../services/channels/src/model/names.ts';
 import { rangeOf } from '../../../services/gateway/src/http/files.ts';
 import { networkOf } from '../../../services/gateway/src/http/network.ts';
 import { parseMultipart } from '../../../services/gateway/src/http/request-fields.ts';

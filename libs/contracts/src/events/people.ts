@@ -61,6 +61,8 @@ const newcomer = z.strictObject({
   default_channels: bool.optional(),
   /** Further channels of the invitation. */
   channel_ids: z.array(int).optional(),
+  /** Names of the default channels of a new realm, which its first owner creates by joining. */
+  first_channels: z.array(str).optional(),
   invited_by: int.nullish(),
   /** According to the realm's permission at the time when the new user joined. */
   inviter_may_add_subscribers: bool.optional(),

@@ -178,13 +178,24 @@ export const userOperations = {
       is_default: json(bool),
       /** Origin of links to the realm; by default https and the host. */
       realm_url: text(realmUrlSchema.optional()),
-      /** The first owner, created in the same transaction. */
-      owner: json(object({ email: emailAddress, full_name: string(1_000), password: string(1_000) }).optional()),
+      /** The first owner, created in the same transaction, and the names of the default channels that the owner creates. */
+      owner: json(
+        object({
+          email: emailAddress,
+          full_name: string(1_000),
+          password: string(1_000),
+          first_channels: list(string(300), 100).optional(),
+        }).optional(),
+      ),
     },
-    /** `owner` is absent if the realm existed, if none was given, and in answers of the previous release. */
+    /**
+     * `owner` is absent if the realm existed, if none was given, and in answers of the previous release. `existing`
+     * describes a realm that existed.
+     */
     result: z.object({
       realm_id: z.int(),
       is_new: z.boolean(),
+      existing: z.object({ realm_name: z.string(), has_owner: z.boolean() }).optional(),
       owner: z.object({ user_id: z.int(), api_key: z.string() }).optional(),
     }),
     errors: ['BAD_REQUEST'],

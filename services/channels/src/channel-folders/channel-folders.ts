@@ -3,8 +3,8 @@ import { lock, requireRoom, sql, sqlState, type Work } from '@natter/database';
 import { type Handlers, handle, handleWrite } from '@natter/service-kit';
 import { z } from 'zod';
 import { deciding, reading, type Service } from '../model/deciding.ts';
+import { checkedDescription } from '../model/descriptions.ts';
 import { foldersOf, lockedFolder, toFolder } from '../model/folder-row.ts';
-import { checkedDescription } from '../model/names.ts';
 import { renderedDescriptions } from '../model/rendered-descriptions.ts';
 
 const maxFolderNameLength = 60;

@@ -1,8 +1,8 @@
-import { ChatError, channelOperations } from '@natter/contracts';
+import { ChatError, channelOperations, checkedChannelName } from '@natter/contracts';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { deciding, type Service } from '../model/deciding.ts';
+import { checkedDescription } from '../model/descriptions.ts';
 import { enter } from '../model/enter.ts';
-import { checkedChannelName, checkedDescription } from '../model/names.ts';
 import { resolvePrincipals } from '../model/principals.ts';
 import { renderedDescriptions } from '../model/rendered-descriptions.ts';
 import { sentOrNot, subscribe } from '../model/subscribe.ts';

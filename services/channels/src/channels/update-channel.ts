@@ -4,6 +4,7 @@ import {
   type ChannelValue,
   channelChange,
   channelOperations,
+  checkedChannelName,
   isAdministrator,
   type ParamsOf,
   type PlainChannelProperty,
@@ -20,10 +21,10 @@ import type { ChannelRow } from '../model/channel-row.ts';
 import { requireRoomForChannels } from '../model/create-channels.ts';
 import { type Decision, deciding, hasRealmPermission, type Service } from '../model/deciding.ts';
 import { announceDefaultChannels, announceDefaultGroups } from '../model/default-events.ts';
+import { checkedDescription } from '../model/descriptions.ts';
 import { systemGroupsOf } from '../model/directory/directory.ts';
 import { activeFolder } from '../model/folder-row.ts';
 import { administeredChannel } from '../model/known-channel.ts';
-import { checkedChannelName, checkedDescription } from '../model/names.ts';
 import { insufficientPermission, mustBeAdministrator } from '../model/refusals.ts';
 import { type HtmlOf, renderedDescriptions } from '../model/rendered-descriptions.ts';
 import { checkedRetention } from '../model/retention.ts';

@@ -1,4 +1,5 @@
 import {
+  type Actor,
   badRequest,
   type channelOperations,
   isAdministrator,
@@ -7,7 +8,7 @@ import {
   perRequest,
   totals,
 } from '@natter/contracts';
-import { bytesOfPermissions, requireRoom, requireShare, sql, sqlState } from '@natter/database';
+import { bytesOfPermissions, requireRoom, requireShare, sql, type Work } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
 import { knowersOf, to } from './audience.ts';
 import { toChannel } from './channel-object.ts';
@@ -57,30 +58,59 @@ export async function createChannels(
   );
   const permissions = { ...usual, ...given };
   const historyPublic = !invite_only || (configuration.history_public_to_subscribers ?? false);
-  const texts = sql.join(
-    wanted.map(({ name, description, html }) => sql.fragment`(${name}, ${description}, ${html})`),
-    sql.fragment`, `,
-  );
   if (wanted.length > perRequest.newChannels)
     throw badRequest(`You can create at most ${perRequest.newChannels} channels at once.`);
   if (JSON.stringify(permissions).length * wanted.length > perRequest.newPermissions)
     throw badRequest('The permissions of the channels name too many users. Create fewer channels at once.');
-  const created = await work
-    .any(sql.type(channelRow)`
-      INSERT INTO channels.channel AS c (realm_id, name, description, rendered_description, creator_id, is_private, is_web_public,
-        history_public, is_default, message_retention_days, topics_policy, folder_id, permissions)
-      SELECT ${work.realmId}, t.name, t.description, t.rendered, ${actor.userId}, ${invite_only}, ${is_web_public},
-        ${historyPublic}, ${is_default_stream}, ${retention}, ${topics_policy}, ${folder}, ${JSON.stringify(permissions)}::jsonb
-      FROM (VALUES ${texts}) AS t (name, description, rendered)
-      RETURNING ${channelColumns}`)
-    .catch((error: unknown) => {
-      // Another transaction created it meanwhile: the unit runs again and finds it.
-      if (sqlState(error) === '23505')
-        throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
-      throw error;
-    });
+  const created = await insertChannels(work, wanted, {
+    creatorId: actor.userId,
+    isPrivate: invite_only,
+    isWebPublic: is_web_public,
+    historyPublic,
+    isDefault: is_default_stream,
+    retention,
+    topicsPolicy: topics_policy,
+    folder,
+    permissions,
+  });
+  // Another transaction created one meanwhile: the unit runs again and finds it.
+  if (created.length < wanted.length) throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
   await requireRoomForChannels(decision, permissions);
   return created;
+}
+
+interface Inserted {
+  creatorId: number;
+  isPrivate: boolean;
+  isWebPublic: boolean;
+  historyPublic: boolean;
+  isDefault: boolean;
+  retention: number | null;
+  topicsPolicy: string;
+  folder: number | null;
+  permissions: object;
+}
+
+/** Leaves out names that are taken. */
+export async function insertChannels(
+  work: Work,
+  wanted: readonly NewChannel[],
+  values: Inserted,
+): Promise<ChannelRow[]> {
+  const texts = sql.join(
+    wanted.map(({ name, description, html }) => sql.fragment`(${name}, ${description}, ${html})`),
+    sql.fragment`, `,
+  );
+  const rows = await work.any(sql.type(channelRow)`
+    INSERT INTO channels.channel AS c (realm_id, name, description, rendered_description, creator_id, is_private, is_web_public,
+      history_public, is_default, message_retention_days, topics_policy, folder_id, permissions)
+    SELECT ${work.realmId}, t.name, t.description, t.rendered, ${values.creatorId}, ${values.isPrivate}, ${values.isWebPublic},
+      ${values.historyPublic}, ${values.isDefault}, ${values.retention}, ${values.topicsPolicy}, ${values.folder},
+      ${JSON.stringify(values.permissions)}::jsonb
+    FROM (VALUES ${texts}) AS t (name, description, rendered)
+    ON CONFLICT DO NOTHING
+    RETURNING ${channelColumns}`);
+  return [...rows];
 }
 
 /** Call it after channels were added with these permissions, or one got them. */
@@ -111,7 +141,7 @@ function checkMayCreate(decision: Decision, configuration: Configuration): void 
  * later events add them. The note is for the bot that announces channels.
  */
 export async function announceChannels(
-  { work, directory, actor }: Decision,
+  { work, directory, actor }: Pick<Decision, 'work' | 'directory'> & { actor: Pick<Actor, 'userId'> },
   created: readonly { channel: ChannelRow; willSubscribe: readonly number[] }[],
   { announce, is_default_stream }: Configuration,
 ): Promise<void> {

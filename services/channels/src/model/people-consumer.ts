@@ -4,6 +4,7 @@ import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
 import { type Directory, type NotificationSetting, notificationSettings, type Person } from './directory/directory.ts';
 import { type DirectoryCache, holdDirectory } from './directory/read-directory.ts';
+import { createFirstChannels } from './first-channels.ts';
 import { applyGroupEvent, type GroupEvent } from './group-events.ts';
 import { subscribeNewcomer } from './newcomer.ts';
 import { enterLists, leaveLists } from './peer-lists.ts';
@@ -107,6 +108,7 @@ const personAdded: Apply<LogEvent<'realm_user/add'>> = async (work, directory, {
   await storePerson(work, person);
   directory.setPerson(person);
   await announceChangeOfPerson(work, directory, { userId: person.userId, role: undefined, groupIds: [] });
+  await createFirstChannels(work, directory, person, note?.first_channels ?? []);
   await subscribeNewcomer(work, directory, person, note ?? {});
 };
 

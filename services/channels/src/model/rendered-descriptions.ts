@@ -1,7 +1,7 @@
 import { limits } from '@natter/contracts';
 import type { Author } from '@natter/renderer';
 import type { Service } from './deciding.ts';
-import { oneLine } from './names.ts';
+import { oneLine } from './descriptions.ts';
 
 /** HTML of a checked description. */
 export type HtmlOf = (description: string) => string;

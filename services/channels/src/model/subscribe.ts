@@ -1,11 +1,11 @@
-import { badRequest, isGuest, limits } from '@natter/contracts';
+import { badRequest, checkedChannelName, isGuest, limits } from '@natter/contracts';
 import { type Entered, mayAdd, mayAddOthers } from './authorization.ts';
 import { colorForm } from './colors.ts';
 import { announceChannels, type Configuration, createChannels, type NewChannel } from './create-channels.ts';
 import type { Decision } from './deciding.ts';
+import { checkedDescription } from './descriptions.ts';
 import { enter } from './enter.ts';
 import { join } from './join.ts';
-import { checkedChannelName, checkedDescription } from './names.ts';
 import { requireFewSubscriptions } from './principals.ts';
 import { insufficientPermission, unableToAccess } from './refusals.ts';
 import type { HtmlOf } from './rendered-descriptions.ts';

@@ -1,4 +1,4 @@
-import { badRequest, roles, userOperations } from '@natter/contracts';
+import { badRequest, checkedChannelName, type ParamsOf, roles, userOperations } from '@natter/contracts';
 import { sql, sqlState, type Work } from '@natter/database';
 import { type Context, type Handlers, handle, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -11,16 +11,22 @@ import { insertAccount, type NewAccount } from '../model/insert-account.ts';
 import { systemGroups } from '../model/system-groups.ts';
 
 const idRow = z.object({ id: z.number() });
+const existingRow = idRow.extend({ realm_name: z.string(), has_owner: z.boolean() });
 
 export function createRealmHandlers({ database, background }: Owner): Handlers {
-  const existing = async (host: string) => {
-    const known = await database.maybeOne(sql.type(idRow)`SELECT id FROM users.realm WHERE host = ${host}`);
-    return known && { realm_id: known.id, is_new: false };
+  const existing = async (host: string, email: string | undefined) => {
+    const known = await database.maybeOne(sql.type(existingRow)`
+      SELECT id, name AS realm_name, EXISTS (SELECT FROM users.account a
+        WHERE a.realm_id = r.id AND lower(a.email) = lower(${email ?? null}) AND a.role = ${roles.owner} AND a.is_active AND NOT a.is_bot) AS has_owner
+      FROM users.realm r WHERE host = ${host}`);
+    if (!known) return undefined;
+    const { id, ...described } = known;
+    return { realm_id: id, is_new: false, existing: described };
   };
   return [
     handle(userOperations.createRealm, async (context, { host, realm_name, is_default, realm_url, owner }) => {
       if (!is_default) requireOwnHost(host, realm_url);
-      const known = await existing(host);
+      const known = await existing(host, owner?.email);
       if (known) return known;
       const key = createApiKey();
       const account = owner && (await ownerAccount(context, owner));
@@ -42,7 +48,7 @@ export function createRealmHandlers({ database, background }: Owner): Handlers {
         });
       } catch (error) {
         // Another request created a realm with this host meanwhile.
-        const winner = sqlState(error) === '23505' ? await existing(host) : undefined;
+        const winner = sqlState(error) === '23505' ? await existing(host, owner?.email) : undefined;
         if (winner) return winner;
         throw error;
       }
@@ -50,9 +56,15 @@ export function createRealmHandlers({ database, background }: Owner): Handlers {
   ];
 }
 
+/** Checked here, because channels creates them after the commit and cannot refuse any more. */
+function distinctNames(names: readonly string[]): string[] {
+  const checked = names.map((name) => checkedChannelName(name));
+  return [...new Map(checked.map((name) => [name.toLowerCase(), name])).values()];
+}
+
 async function ownerAccount(
   context: Context,
-  owner: { email: string; full_name: string; password: string },
+  owner: NonNullable<ParamsOf<typeof userOperations.createRealm>['owner']>,
 ): Promise<NewAccount> {
   checkPassword(owner.password);
   checkEmailForm(owner.email);
@@ -63,6 +75,7 @@ async function ownerAccount(
     password_hash: await hashPassword(owner.password, context),
     can_create_users: true,
     can_change_user_emails: true,
+    note: { first_channels: distinctNames(owner.first_channels ?? []) },
   };
 }
 

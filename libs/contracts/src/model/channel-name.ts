@@ -1,4 +1,6 @@
-import { badRequest, isVisible, limits } from '@natter/contracts';
+import { badRequest } from './error.ts';
+import { limits } from './limits.ts';
+import { isVisible } from './text.ts';
 
 /** The name to store; refuses invalid names. */
 export function checkedChannelName(name: string): string {
@@ -10,12 +12,3 @@ export function checkedChannelName(name: string): string {
   if (position >= 0) throw badRequest(`Invalid character in channel name, at position ${position + 1}.`);
   return stripped;
 }
-
-export function checkedDescription(description: string): string {
-  const text = oneLine(description);
-  if ([...text].length > limits.channelDescriptionLength)
-    throw badRequest(`description is too long (limit: ${limits.channelDescriptionLength} characters)`);
-  return text;
-}
-
-export const oneLine = (description: string): string => description.trim().replaceAll(/\r?\n/g, ' ');
