@@ -28,6 +28,7 @@ export default defineConfig({
             'test-e2e/simulation/**/*.test.ts',
             'test-e2e/fuzz/**/*.test.ts',
             'test-e2e/chaos/**/*.test.ts',
+            'test-e2e/newcomer/**/*.test.ts',
           ],
           ...common,
         },

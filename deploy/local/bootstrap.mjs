@@ -1,7 +1,7 @@
 /**
  * Runs before anything is installed, on Node 20 or newer: installs the pinned pnpm, the packages and Node 24, then runs
  * the requested command. `node deploy/local/bootstrap.mjs
- * <start|dev|test|chaos|queues|bench|simulate|fuzz|fuzz-pure|audit|e2e|cluster|dashboards|screenshots|docs|docs-site|ts|lint|typecheck|install>
+ * <start|dev|test|chaos|queues|bench|simulate|fuzz|fuzz-pure|audit|e2e|newcomer|cluster|dashboards|screenshots|docs|docs-site|ts|lint|typecheck|install>
  * [arguments]`
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -33,6 +33,7 @@ const tasks = {
   chaos: () => node(['test-e2e/chaos/main.ts', ...args]),
   queues: () => node(['test-e2e/queue-model/main.ts', ...args]),
   e2e: () => vitest(['--config', 'test-e2e/containers/vitest.config.ts', ...args]),
+  newcomer: () => node(['test-e2e/newcomer/main.ts', ...args]),
   cluster: () => node(['test-e2e/cluster/main.ts', ...args]),
   dashboards: () => node(['test-e2e/dashboards/record.ts', ...args]),
   screenshots: () => node(['test-e2e/screenshots/main.ts', ...args]),
