@@ -27,7 +27,7 @@ const connecting: Readonly<Record<string, 'configured servers' | 'addresses of u
   'libs/event-log/src/redis.ts': 'configured servers',
   'libs/service-kit/src/bus-connection.ts': 'configured servers',
   'services/messaging/src/model/outgoing/guarded-request.ts': 'addresses of users',
-  'services/users/src/model/mail/mailer.ts': 'configured servers',
+  'services/users/src/model/mail/mail-transport.ts': 'configured servers',
 };
 
 /** Imports of functions that connect, and the global `fetch`. */
