@@ -57,7 +57,10 @@ const idleMs = 2_000;
 /** Key of failures that concern no single realm. */
 const everyRealm = 0;
 const usualGatherMs = 15;
-/** The rest after a round of a consumer with `gatherMs`, as a multiple of the round; at most `pollMs`. */
+/**
+ * The rest of a consumer with `gatherMs` after it has handled everything, as a multiple of the time that this took; at
+ * most `pollMs`.
+ */
 const restFactor = 4;
 const usualBatchSize = 200;
 /** A transaction takes no further event after this time: other realms wait, and others wait for its locks. */
@@ -85,11 +88,14 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
   const clocks = { polledAt: Number.NEGATIVE_INFINITY, reappliedAt: performance.now() };
 
   const loop = (async () => {
+    /** When the rounds began that followed one another without a rest. */
+    let beganAt: number | undefined;
     while (!hints.isStopped) {
       const realms = hints.take();
-      const beganAt = performance.now();
+      beganAt ??= performance.now();
+      let hasMore = false;
       try {
-        await round(realms);
+        hasMore = await round(realms);
         failing.passed(everyRealm, 0);
         await reapplyOccasionally();
         await position.storeOccasionally();
@@ -98,7 +104,9 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
         const { waitMs } = failing.failed(everyRealm, 0, error);
         await hints.waitAfterFailure(waitMs);
       }
+      if (hasMore) continue;
       const restMs = options.gatherMs === undefined ? 0 : restFactor * (performance.now() - beganAt);
+      beganAt = undefined;
       if (!hints.isStopped) await hints.wait(restMs);
     }
   })();
@@ -120,18 +128,22 @@ export function startConsumer(database: Database, unitOfWork: UnitOfWork, option
 
   /**
    * Handles some events of each hinted realm, and polls. A realm that has more waits until the others had their turn, so
-   * that none with many events, or costly ones, holds up the rest.
+   * that none with many events, or costly ones, holds up the rest. Returns whether one has more.
    */
-  async function round(realms: Set<number>): Promise<void> {
+  async function round(realms: Set<number>): Promise<boolean> {
     // Polls even under continuous hints, because a lost hint is not repeated.
     if (realms.size === 0 || performance.now() - clocks.polledAt > pollMs) {
       clocks.polledAt = performance.now();
       for (const realmId of await position.realmsBehind()) realms.add(realmId);
     }
+    let hasMore = false;
     for (const realmId of realms) {
-      if (hints.isStopped) return;
-      if (failing.mayTry(realmId) && (await consumeSome(realmId))) hints.hint(realmId, true);
+      if (hints.isStopped) return false;
+      if (!failing.mayTry(realmId) || !(await consumeSome(realmId))) continue;
+      hasMore = true;
+      hints.hint(realmId);
     }
+    return hasMore;
   }
 
   function sawNothing(realmId: number, number: number): void {
