@@ -255,8 +255,9 @@ test('a realm that wants no previews fetches nothing', async () => {
   const follower = await follow();
   await wanted(false);
   const without = await send(at('/unwanted'));
-  expect(await jobs(without)).toBe(0);
+  const waiting = await jobs(without);
   await wanted(true);
+  expect(waiting).toBe(0);
   await follower.changesOf(await send(at('/wanted')));
   expect(asked.has('/unwanted')).toBe(false);
   expect(await shown(without)).toBe(linkTo(at('/unwanted')));

@@ -1,15 +1,36 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf } from '../browsers.ts';
 import { message, openWeb, type PersonName, type Web, withoutLimits } from '../web-visit.ts';
 
-/** Earlier versions and pictures of messages in the web client, in Chromium. */
+/** Earlier versions, pictures and linked pages of messages in the web client, in Chromium. */
+
+/** A picture in one color, in Portable Network Graphics. */
+const red = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+const linkedPage =
+  '<title>A linked page</title><meta name=description content="Of a site"><meta property="og:image" content="/red">';
 
 let web: Web;
+/** A site that messages link. */
+let site: Server;
 beforeAll(async () => {
-  web = await openWeb({ env: withoutLimits });
+  site = createServer(({ url }, answer) => {
+    if (url === '/red') answer.setHeader('content-type', 'image/png').end(red);
+    else answer.setHeader('content-type', 'text/html').end(linkedPage);
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.2', resolve));
+  web = await openWeb({ env: { ...withoutLimits, NATTER_EXTERNAL_CONTENT_NETWORKS: '127.0.0.2/32' } });
 });
-afterAll(() => web?.close());
+afterAll(async () => {
+  await web?.close();
+  site?.close();
+});
 
 const topicPath = (topic: string): string => `/channel/${web.general}/topic/${topic}`;
 const article = (page: Page, id: number) => page.locator(`[data-message="${id}"]`);
@@ -95,12 +116,6 @@ test('a moved message says so at once; a message without changes, and an organiz
   await page.context().close();
 });
 
-/** A picture in one color, in Portable Network Graphics. */
-const red = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
-
 async function upload(name: string): Promise<string> {
   const file = new File([red], name, { type: 'image/png' });
   return (await web.clientOf('member2').uploadFile({ file })).url;
@@ -176,5 +191,23 @@ test('code is copied as it was written', async () => {
   await block.getByRole('button', { name: 'Copy' }).click();
   await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(code);
   expect(faults).toEqual([]);
+  await page.context().close();
+});
+
+test('a linked page appears below its message with its picture, and the message does not count as edited', async () => {
+  await web.clientOf('owner').updateRealm({ inline_url_embed_preview: true });
+  const { page, faults } = await web.visit('member', topicPath('pages'));
+  const address = `http://127.0.0.2:${(site.address() as AddressInfo).port}/page`;
+  const id = await send('member2', 'pages', address);
+  const title = article(page, id).getByRole('link', { name: 'A linked page' });
+  await title.waitFor();
+  expect([await title.getAttribute('href'), await title.getAttribute('rel')]).toEqual([address, 'noopener noreferrer']);
+  await article(page, id).getByText('Of a site').waitFor();
+  const isShown = () => page.evaluate('document.querySelector(".message_embed_image img")?.naturalWidth > 0');
+  await expect.poll(isShown).toBe(true);
+  expect(await article(page, id).getByText('edited').count()).toBe(0);
+  await checkColors(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect([await hasNoOverflow(page), faults]).toEqual([true, []]);
   await page.context().close();
 });
