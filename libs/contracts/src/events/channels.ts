@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { channelPermissions } from '../model/permission-settings.ts';
+import { channelFields, ownFields } from '../operations/channels/channel-fields.ts';
 import { eventsOf } from './declare.ts';
 import {
   bool,
   type ChangeOf,
   channel,
-  channelFields,
   folder,
   int,
   ints,
   isNotEmpty,
-  ownFields,
   propertyOf,
   str,
   subscription,

@@ -2,29 +2,17 @@ import { z } from 'zod';
 import { type GroupSetting, groupSettingSchema, type RealmPermission } from '../model/permission-settings.ts';
 import {
   type RealmSetting,
-  type RealmSettingName,
   type RealmSettingValues,
   realmSettings,
 } from '../model/realm-settings.ts';
 import { realmDefaultNames } from '../model/user-settings.ts';
 import { profileFieldSchema } from '../operations/profile-fields.ts';
 import { linkifierSchema, playgroundSchema, realmDomainSchema, realmEmojiSchema } from '../operations/realm.ts';
-import { realmPermissionMeanings, realmSettingMeanings } from '../vocabulary/index.ts';
+import { realmPermissionMeanings } from '../vocabulary/index.ts';
+import { permissionMirrors, settingMirrors, settingValue } from '../vocabulary/realm-setting-values.ts';
 import { eventsOf } from './declare.ts';
 import { settingChanges } from './settings.ts';
 import { bool, type ChangeOf, int, isNotEmpty, propertyOf, str, typed } from './shapes.ts';
-
-/** Settings whose value may be null. */
-const nullable: Record<string, z.ZodType> = {
-  message_content_edit_limit_seconds: int.nullable(),
-  message_content_delete_limit_seconds: int.nullable(),
-  move_messages_within_stream_limit_seconds: int.nullable(),
-  move_messages_between_streams_limit_seconds: int.nullable(),
-  jitsi_server_url: str.nullable(),
-};
-const kinds: Record<string, z.ZodType> = { boolean: bool, number: int, string: str };
-const settingValue = (name: string, { default: initial }: RealmSetting): z.ZodType =>
-  (nullable[name] ?? kinds[typeof initial] ?? z.never()).describe(realmSettingMeanings[name as RealmSettingName]);
 
 const settings = Object.entries(realmSettings as Record<string, RealmSetting>);
 const alone = settings.filter(([, { isLinked }]) => !isLinked);
@@ -32,17 +20,6 @@ const linked = settings.filter(([, { isLinked }]) => isLinked);
 const valuesOf = (some: typeof settings) =>
   Object.fromEntries(some.map(([name, one]) => [name, settingValue(name, one)]));
 
-/** Deprecated fields that repeat a setting or a permission. */
-const settingMirrors = {
-  allow_edit_history: bool.describe('Deprecated: whether `message_edit_history_visibility_policy` is not `none`.'),
-  mandatory_topics: bool.describe('Deprecated: whether `topics_policy` is `disable_empty_topic`.'),
-};
-const permissionMirrors = {
-  create_public_stream_policy: int,
-  create_private_stream_policy: int,
-  create_web_public_stream_policy: int,
-  wildcard_mention_policy: int,
-};
 type RealmValues = RealmSettingValues & z.output<z.ZodObject<typeof settingMirrors>>;
 export type RealmProperty = keyof RealmValues;
 export type RealmValue<P extends RealmProperty> = RealmValues[P];

@@ -7,11 +7,9 @@ import {
   userSettingNames,
   userSettings,
 } from '../model/user-settings.ts';
-import { userSettingMeanings } from '../vocabulary/user-settings.ts';
+import { userSettingValue as settingValue } from '../vocabulary/user-setting-params.ts';
 import { type ChangeOf, propertyOf, str, typed } from './shapes.ts';
 
-const settingValue = (name: UserSettingName): z.ZodType =>
-  userSettings[name].param.schema.unwrap().describe(userSettingMeanings[name]);
 const more = (name: string) => (name === 'default_language' ? { language_name: str } : {});
 
 type SettingChange = ChangeOf<UserSettingValues, { language_name?: string }>;

@@ -4,6 +4,7 @@ import { type BusUser, operation } from '../model/operation.ts';
 import { bool, int, json, text, textOrJson } from '../model/param.ts';
 import { capabilityNames } from '../vocabulary/events.ts';
 import { includeSubscribers, subscribersChoice } from './channels.ts';
+import { registerState } from './register-state.ts';
 
 const queueId = text(string(200).describe('The ID of the queue.'));
 
@@ -121,7 +122,8 @@ export const eventQueueOperations = {
       pronouns_field_type_supported: json(bool.nullish()),
       user_client: text(string(1_000).optional()),
     },
-    result: z.looseObject({
+    result: z.object({
+      ...registerState,
       queue_id: z.string().nullable().describe('The ID of the new queue; null without authentication.'),
       last_event_id: z.int().describe('The value to send as `last_event_id` in the first poll.'),
     }),

@@ -6,7 +6,7 @@ import { bool, int, json, text } from '../model/param.ts';
 /** Status, mutes and alert words of people. */
 export const socialFetchTypes: readonly string[] = ['user_status', 'muted_users', 'alert_words'];
 
-const userStatusSchema = z.object({
+export const userStatusSchema = z.object({
   away: bool.optional(),
   status_text: z.string().optional(),
   emoji_name: z.string().optional(),

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { described, type Param } from '../model/param.ts';
 import {
   realmDefaultNames,
@@ -7,6 +8,10 @@ import {
   userSettings,
 } from '../model/user-settings.ts';
 import { userSettingMeanings } from './user-settings.ts';
+
+/** The values of a setting that clients read. */
+export const userSettingValue = (name: UserSettingName): z.ZodType =>
+  userSettings[name].param.schema.unwrap().describe(userSettingMeanings[name]);
 
 type SettingParams = { [N in UserSettingName]: (typeof userSettings)[N]['param'] };
 const paramOf = (name: UserSettingName): Param => {
