@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
@@ -72,6 +74,21 @@ test('the project has a name of its own, and files and volumes that its services
         expect([name, source, existsSync(join(import.meta.dirname, source))]).toEqual([name, source, true]);
       else if (/^\w/.test(source))
         expect([name, Object.keys(project.volumes)]).toEqual([name, expect.arrayContaining([source])]);
+});
+
+describe('the schema of the Compose Specification', () => {
+  const { $schema: _, ...schema } = createRequire(import.meta.url)('docker-compose/schema/compose-spec.json');
+  const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
+
+  test('accepts the file', () => {
+    validate(project);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  test('refuses a key that it does not know, and a value of another type', () => {
+    for (const wrong of [{ volume: ['data:/data'] }, { read_only: ['yes'] }, { healthcheck: { tests: 'true' } }])
+      expect(validate({ ...project, services: { gateway: { ...services.gateway, ...wrong } } })).toBe(false);
+  });
 });
 
 test('only the proxy listens to other machines', () => {
