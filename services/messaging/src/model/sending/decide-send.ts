@@ -20,7 +20,7 @@ import { unreadForOf } from './resolution-notice.ts';
 import type { SendRequest } from './send-params.ts';
 import { senderFacts } from './sender-facts.ts';
 import { topicPreferencesAfter } from './topic-preferences.ts';
-import { triggeredWebhooks, webhookRows } from './triggered-webhooks.ts';
+import { triggeredWebhooks } from './triggered-webhooks.ts';
 import { widgetOfSend } from './widget-of-send.ts';
 
 export interface Sending {
@@ -66,18 +66,11 @@ export async function decideSend(
     await requireDirectAllowed(database, sender, destination.people);
   }
   const { context, groups, botIds, webhookIds } = await referredBy(database, { ...sender, actor: reader }, content);
-  const topic = destination.kind === 'channel' ? destination.topic : '';
-  const rendered = await renderer.render(actor, content, context, topic);
+  const rendered = await renderer.render(actor, content, context, topicOf(destination));
   const mentioned = await mentionedBy(database, sender, { mentions: rendered.mentions, groups }, destination);
   const { userIds } = rendered.mentions;
-  const bots = userIds.filter((id) => botIds.has(id));
-  const called = await calledBots(database, actor.realmId, destination, bots);
-  const webhooks = triggeredWebhooks(
-    [actor, author],
-    destination,
-    userIds.filter((id) => webhookIds.has(id)),
-    called,
-  );
+  const called = await calledBots(database, actor.realmId, destination, { userIds, botIds });
+  const webhooks = triggeredWebhooks([actor, author], destination, { userIds, webhookIds, called });
   const preferences = await topicPreferencesAfter(database, sender, destination, userIds);
   const references = referencesOfSend(await filesReferredBy(database, actor, meta, content));
   const widget = await widgetOfSend(database, author.userId, content, params.widget_content);
@@ -112,12 +105,14 @@ export async function decideSend(
       ...jobRowsOfSend(content, rendered.pages, fromEnd),
       ...widget.rows(fromEnd),
       ...preferences.rows(fromEnd),
-      ...webhookRows(webhooks, fromEnd),
+      ...webhooks.rows(fromEnd),
     ],
-    hasWebhooks: webhooks.length > 0,
+    hasWebhooks: webhooks.areAny,
     newVisibilityPolicy: preferences.own,
   };
 }
+
+const topicOf = (destination: Destination): string => (destination.kind === 'channel' ? destination.topic : '');
 
 const conversationOf = (destination: Destination) =>
   destination.kind === 'channel'

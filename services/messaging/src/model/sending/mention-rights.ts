@@ -94,10 +94,10 @@ export async function calledBots(
   executor: Executor,
   realmId: number,
   destination: Destination,
-  mentionedBots: readonly number[],
+  { userIds, botIds }: { userIds: readonly number[]; botIds: ReadonlySet<number> },
 ): Promise<number[]> {
   if (destination.kind === 'direct' || destination.channel.is_private) return [];
-  const bots = mentionedBots.filter((id) => !hasId(destination.audience, id));
+  const bots = userIds.filter((id) => botIds.has(id) && !hasId(destination.audience, id));
   if (bots.length === 0) return [];
   const guests = destination.channel.is_web_public ? new Set<number>() : await guestsAmong(executor, realmId, bots);
   return bots.filter((id) => !guests.has(id)).sort((a, b) => a - b);

@@ -5,23 +5,39 @@ import type { Destination } from './destination.ts';
 /** Messages that wait for one bot; further ones are not posted. A transaction of many sends may exceed it by those. */
 export const maxWaitingPerBot = 1_000;
 
+interface Mentioned {
+  /** Users whom the text mentions by name, and the outgoing webhook bots among the users that it names. */
+  userIds: readonly number[];
+  webhookIds: ReadonlySet<number>;
+  /** Mentioned bots that receive the message without a subscription. */
+  called: readonly number[];
+}
+
+interface Triggered {
+  areAny: boolean;
+  rows: (fromEnd: number) => Numbered[];
+}
+
 /**
  * The outgoing webhook bots to which a message is posted: the other participants of a direct message; in a channel those
  * that are mentioned by name and receive the message. A message that a bot sends triggers none, so that bots cannot answer
  * each other without end.
- *
- * `mentioned`: outgoing webhook bots that the text mentions. `called`: mentioned bots that receive it without a subscription.
  */
 export function triggeredWebhooks(
   senders: readonly Pick<Actor, 'isBot'>[],
   destination: Destination,
-  mentioned: readonly number[],
-  called: readonly number[],
-): number[] {
-  if (senders.some((sender) => sender.isBot)) return [];
+  mentioned: Mentioned,
+): Triggered {
+  const botIds = senders.some((sender) => sender.isBot) ? [] : botsIn(destination, mentioned);
+  const rows = (from_end: number): Numbered[] =>
+    botIds.map((bot_id) => ({ into: intoDeliveries, row: { from_end, bot_id } }));
+  return { areAny: botIds.length > 0, rows };
+}
+
+function botsIn(destination: Destination, { userIds, webhookIds, called }: Mentioned): number[] {
   if (destination.kind === 'direct')
-    return destination.people.filter((person) => person.is_webhook && person.is_active).map((person) => person.user_id);
-  return mentioned.filter((id) => hasId(destination.audience, id) || called.includes(id));
+    return destination.people.filter((person) => person.is_webhook).map((person) => person.user_id);
+  return userIds.filter((id) => webhookIds.has(id) && (hasId(destination.audience, id) || called.includes(id)));
 }
 
 const intoDeliveries: InsertNumbered = (rows) => sql.unsafe`
@@ -29,6 +45,3 @@ const intoDeliveries: InsertNumbered = (rows) => sql.unsafe`
   SELECT m.realm_id, m.bot_id, m.number, clock_timestamp(), clock_timestamp() FROM ${rows(sql.fragment`bot_id int`)} m
   WHERE (SELECT count(*) FROM (SELECT FROM messaging.webhook_delivery d
     WHERE d.realm_id = m.realm_id AND d.bot_id = m.bot_id LIMIT ${maxWaitingPerBot}) waiting) < ${maxWaitingPerBot}`;
-
-export const webhookRows = (botIds: readonly number[], from_end: number): Numbered[] =>
-  botIds.map((bot_id) => ({ into: intoDeliveries, row: { from_end, bot_id } }));
