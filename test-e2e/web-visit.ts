@@ -23,6 +23,8 @@ export interface Web {
   clientOf(name: PersonName): Client;
   /** A person logs in with a browser of their own at this path. */
   visit(name: PersonName, path?: string, options?: BrowserContextOptions): Promise<Visit>;
+  /** A browser of somebody who is not logged in, at this path. */
+  stranger(path?: string): Promise<Visit>;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export async function openWeb(options: Partial<Pick<SystemOptions, 'env' | 'log'
       general: (await clientOf('member').getStreamId({ stream: 'general' })).stream_id,
       clientOf,
       visit: (name, path = '/', contextOptions = {}) => logIn(browser, system, name, { path, contextOptions }),
+      stranger: (path = '/') => arrive(browser, system.url + path, {}),
       close: () => close(browser),
     };
   } catch (error) {
@@ -58,12 +61,7 @@ export async function openWeb(options: Partial<Pick<SystemOptions, 'env' | 'log'
   }
 }
 
-async function logIn(
-  browser: Browser,
-  system: System,
-  name: PersonName,
-  { path, contextOptions }: { path: string; contextOptions: BrowserContextOptions },
-): Promise<Visit> {
+async function arrive(browser: Browser, url: string, contextOptions: BrowserContextOptions): Promise<Visit> {
   // Axe would judge the colours of a transition that is under way.
   const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions });
   context.setDefaultTimeout(120_000);
@@ -74,12 +72,23 @@ async function logIn(
   page.on('console', (line) => {
     if (/Content Security Policy/i.test(line.text())) faults.push(line.text());
   });
-  await page.goto(system.url + path);
+  await page.goto(url);
+  return { page, faults };
+}
+
+async function logIn(
+  browser: Browser,
+  system: System,
+  name: PersonName,
+  { path, contextOptions }: { path: string; contextOptions: BrowserContextOptions },
+): Promise<Visit> {
+  const visit = await arrive(browser, system.url + path, contextOptions);
+  const { page } = visit;
   await page.locator('input[name=username]').fill(system.people[name].email);
   await page.locator('input[name=password]').fill(system.people[name].password);
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.locator('main.conversation').waitFor();
-  return { page, faults };
+  return visit;
 }
 
 /** A message of the server, not the echo of one on its way. */

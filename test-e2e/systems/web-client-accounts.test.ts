@@ -24,19 +24,10 @@ async function logIn(page: Page, email: string, password: string): Promise<void>
   await page.locator('main.conversation').waitFor();
 }
 
-/** A browser of somebody who is not logged in. */
-async function stranger(of: Page): Promise<Page> {
-  const context = await of.context().browser()?.newContext({ reducedMotion: 'reduce' });
-  if (!context) throw new Error('The browser is gone');
-  context.setDefaultTimeout(120_000);
-  return context.newPage();
-}
-
-test('who forgot the password sets another one by mail, logs in with it, and all other sessions end', async () => {
+test('a person who forgot the password sets another by mail and logs in with it, and all other sessions end', async () => {
   const { page: open, faults } = await web.visit('member');
   const { email } = web.system.people.member;
-  const page = await stranger(open);
-  await page.goto(web.system.url);
+  const { page } = await web.stranger();
   await page.getByRole('link', { name: 'Forgotten password' }).click();
   await checkLook(page);
   await page.getByLabel('Email').fill(email);
@@ -72,8 +63,7 @@ test('an invitation link leads somebody new into the client, until it is revoked
   await expect.poll(() => field.inputValue()).toContain('/join/');
   const link = await field.inputValue();
   const email = 'nora@newcomers.example';
-  const page = await stranger(owner);
-  await page.goto(link);
+  const { page } = await web.stranger(new URL(link).pathname);
   await checkLook(page);
   await page.getByLabel('Email').fill(email);
   const sendsLink = page.getByRole('button', { name: 'Send me a link' });
@@ -98,7 +88,7 @@ test('an invitation link leads somebody new into the client, until it is revoked
   await Promise.all([owner.context().close(), page.context().close()]);
 });
 
-test('who logs out everywhere is logged out in every tab and browser', async () => {
+test('a person who logs out everywhere is logged out in every tab and browser', async () => {
   const [here, there] = await Promise.all([web.visit('member2'), web.visit('member2')]);
   const tab = await there.page.context().newPage();
   await tab.goto(web.system.url);

@@ -1,0 +1,102 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openWeb, type Web, withoutLimits } from '../web-visit.ts';
+
+/** The web client in Chromium, by somebody who has no pointer. */
+
+let web: Web;
+beforeAll(async () => {
+  web = await openWeb({ env: withoutLimits });
+});
+afterAll(() => web?.close());
+
+const maxTabs = 80;
+
+const hasFocus = (target: Locator): Promise<boolean> =>
+  target.first().evaluate((element) => element === element.ownerDocument.activeElement);
+
+/** Presses Tab until the focus is on an element, which must be visible there. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.first().waitFor();
+  for (let pressed = 0; pressed < maxTabs; pressed++) {
+    await page.keyboard.press('Tab');
+    if (await hasFocus(target)) {
+      expect(await target.first().isVisible()).toBe(true);
+      return;
+    }
+  }
+  throw new Error(`Tab does not reach ${target}`);
+}
+
+test('a person signs in, reads, replies, reacts, searches and changes a setting with the keyboard alone', async () => {
+  const other = web.clientOf('member2');
+  const inTopic = { type: 'channel' as const, to: web.general, topic: 'keys' };
+  for (const content of ['The first word', 'The last word']) await other.sendMessage({ ...inTopic, content });
+  const { page, faults } = await web.stranger(`/channel/${web.general}/topic/keys`);
+  const { email, password } = web.system.people.member;
+  await tabTo(page, page.getByLabel('Email'));
+  await page.keyboard.type(email);
+  await tabTo(page, page.getByLabel('Password'));
+  await page.keyboard.type(password);
+  await page.keyboard.press('Enter');
+
+  // Reading: the keys go from message to message.
+  const article = (text: string): Locator => page.locator('[data-message]').filter({ hasText: text });
+  await article('The last word').waitFor();
+  await tabTo(page, page.getByRole('region', { name: 'Messages' }));
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('End');
+      return hasFocus(article('The last word'));
+    })
+    .toBe(true);
+  await page.keyboard.press('k');
+  await expect.poll(() => hasFocus(article('The first word'))).toBe(true);
+
+  // Reacting.
+  await page.keyboard.press(':');
+  await page.getByRole('combobox', { name: 'Find an emoji' }).waitFor();
+  await page.keyboard.type('tada');
+  await page.getByRole('option', { name: 'tada' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await article('The first word').getByRole('button', { name: 'tada: 1, you' }).waitFor();
+  await expect.poll(() => hasFocus(article('The first word'))).toBe(true);
+
+  // Replying.
+  await page.keyboard.press('r');
+  await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('compose');
+  await page.keyboard.type('A reply without a mouse');
+  await page.keyboard.press('Enter');
+  await article('A reply without a mouse').waitFor();
+
+  // Searching.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  const search = page.getByRole('combobox', { name: 'Search messages' });
+  await expect.poll(() => hasFocus(search)).toBe(true);
+  await page.keyboard.type('without a mouse');
+  await page.keyboard.press('Enter');
+  await page.locator('.highlight').first().waitFor();
+
+  // A setting. Escape gives the focus back.
+  const account = page.getByRole('button', { name: /^Account of/ });
+  await page.keyboard.press('Control+Home');
+  await tabTo(page, account);
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Settings' }).waitFor();
+  await page.keyboard.type('Settings');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Settings' });
+  await tabTo(page, dialog.getByRole('button', { name: 'Notifications' }));
+  await page.keyboard.press('Enter');
+  const sounds = dialog.getByLabel('Play a sound with notifications');
+  await tabTo(page, sounds);
+  await page.keyboard.press('Space');
+  await expect.poll(() => sounds.isChecked()).toBe(false);
+  await dialog.getByText('Saved.').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await expect.poll(() => hasFocus(account)).toBe(true);
+  expect(faults).toEqual([]);
+  await page.context().close();
+});
