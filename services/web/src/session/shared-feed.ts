@@ -1,14 +1,14 @@
 import type { ChatEvent, Feed, FeedOptions, Position } from '@natter/client';
 import { applyToModel, type Model, modelOf } from '../state/model.ts';
 
-/** What a register at this position of the queue would answer: a snapshot, and the events since. */
+/** The state that a register would answer at this position of the queue: a snapshot, and the events since. */
 interface Point {
   model: Model;
   position: Position;
 }
 
 /** The queue ended, or this tab has missed events: the state begins anew. */
-export interface NewModel {
+interface NewModel {
   type: 'gap';
   model: Model;
 }
@@ -49,7 +49,7 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   #isLeading = false;
   /** Whether events are missing, which the leader's next point contains. */
   #isBehind = false;
-  /** The current request of the lock, and what this tab does while it holds it. */
+  /** Ends the current request of the lock, and the lead. */
   #turn: AbortController | undefined;
   readonly #waiting: (ChatEvent | NewModel)[] = [];
   #failure: { error: unknown } | undefined;

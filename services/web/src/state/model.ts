@@ -149,7 +149,7 @@ function withPolicy(model: Model, place: Place, policy: number): Model {
   return { ...model, policies: new Map(model.policies).set(key, policy), followed };
 }
 
-/** What decides whether a conversation is muted. */
+/** The parts of the model that decide whether a conversation is muted. */
 export type Muting = Pick<Model, 'channels' | 'policies' | 'muted'>;
 
 /** Also direct messages with nobody but a muted person. */

@@ -12,8 +12,8 @@ interface Seen {
   connectedAt: number;
 }
 
-/** Who is here, as far as the server has said. */
-export interface Presence {
+/** The presence of people, as far as the server has told it. */
+interface Presence {
   people: ReadonlyMap<number, Seen>;
   /** The last update that is known. */
   updateId: number;

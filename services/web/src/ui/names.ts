@@ -6,10 +6,10 @@ export type Directory = Pick<Model, 'ownId' | 'people' | 'channels' | 'muted'>;
 
 export const personName = (model: Pick<Directory, 'people'>, id: number): string =>
   model.people.get(id)?.name ?? 'Unknown person';
-/** The name of a person beside what they wrote or did. */
+/** The name of a person beside their messages and reactions. */
 export const shownName = (model: Pick<Directory, 'people' | 'muted'>, id: number): string =>
   model.muted.has(id) ? mutedName : personName(model, id);
-export const mutedName = 'Muted person';
+const mutedName = 'Muted person';
 export const channelName = (model: Pick<Directory, 'channels'>, id: number): string =>
   model.channels.get(id)?.name ?? 'Unknown channel';
 export const topicName = (topic: string): string => (topic === '' ? 'general chat' : topic);

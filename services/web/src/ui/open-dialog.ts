@@ -12,7 +12,7 @@ export type Dialog =
   /** `written` is how the emoji is named in a text. */
   | { name: 'emoji'; title: string; onChoose: (chosen: Emoji, written: string) => void }
   | { name: 'person'; userId: number }
-  /** `draft` is what was entered before an emoji was chosen. */
+  /** `draft` is the input before an emoji was chosen. */
   | { name: 'status'; draft?: Status }
   | { name: 'remind' | 'delete' | 'history'; messageId: number }
   /** `nth` counts the pictures of the message. */

@@ -20,7 +20,7 @@ interface Change {
 
 interface PermissionFieldsProps {
   level: PermissionLevel;
-  /** What each permission allows, by its name in the API. */
+  /** The label of each permission, by its name in the API. */
   permissions: Readonly<Record<string, string>>;
   /** Undefined for a permission that the server does not have. */
   holdersOf: (name: string) => GroupSetting | undefined;

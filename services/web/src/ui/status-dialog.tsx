@@ -33,7 +33,7 @@ const paramsOf = ({ text, emoji }: Status) => ({
 
 const none: Status = { text: '', emoji: undefined };
 
-/** The reader's own status. `draft` is what was entered before an emoji was chosen. */
+/** The reader's own status. `draft` is the input before an emoji was chosen. */
 export default function StatusDialog({ draft }: { draft: Status | undefined }) {
   const { client } = useSession();
   const known = useSelected(({ model }) => model.statuses.get(model.ownId)) ?? none;
@@ -44,7 +44,7 @@ export default function StatusDialog({ draft }: { draft: Status | undefined }) {
       await client.updateOwnStatus(paramsOf(next));
       closeDialog();
     });
-  // Another dialog takes the place of this one, which opens again with what was entered.
+  // Another dialog takes the place of this one, which opens again with the same input.
   const chooseEmoji = (): void =>
     openDialog({
       name: 'emoji',

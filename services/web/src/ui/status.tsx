@@ -3,22 +3,30 @@ import { type Availability, availabilityOf } from '../state/social.ts';
 import { EmojiGlyph } from './emoji.tsx';
 import { useSelected } from './session-context.tsx';
 
-const tickMs = 30_000;
-let seconds = Math.floor(Date.now() / 1_000);
+const tickSeconds = 30;
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
 
 /** The presence of people fades without events. */
 function subscribeToClock(listener: () => void): () => void {
-  const timer = setInterval(() => {
-    seconds = Math.floor(Date.now() / 1_000);
-    listener();
-  }, tickMs);
-  return () => clearInterval(timer);
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const one of listeners) one();
+  }, tickSeconds * 1_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
 }
+
+const currentTick = (): number => Math.floor(Date.now() / 1_000 / tickSeconds) * tickSeconds;
 
 /** The time of the server in seconds, exact to half a minute. */
 export function useServerTime(): number {
   const skew = useSelected(({ clockSkew }) => clockSkew);
-  return useSyncExternalStore(subscribeToClock, () => seconds) + skew;
+  return useSyncExternalStore(subscribeToClock, currentTick) + skew;
 }
 
 export function useAvailability(userId: number): Availability {
