@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildPackage } from '@natter/client/publish';
 import { openRealm, type Realm } from '@natter/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { proxyTo } from './proxy-to.ts';
+
+const run = promisify(execFile);
 
 /** Registers, sends a message, and prints its event. */
 const program = `import { createClient, follow } from './built/index.js';
@@ -25,24 +25,21 @@ for await (const event of feed) {
 }
 `;
 
-const require = createRequire(import.meta.url);
-const cpu = process.arch === 'arm64' ? 'arm64' : 'x64';
-/** The binary in a package of a runtime; undefined on platforms for which none is installed. */
-function binaryOf(name: string, file: string): string | undefined {
-  try {
-    const binary = join(dirname(require.resolve(`${name}/package.json`)), file);
-    return existsSync(binary) ? binary : undefined;
-  } catch {
-    return undefined;
-  }
-}
+/** Packages with the binaries of Deno and Bun, by platform. They are large, so `npm start` does not install them. */
+const packages: Readonly<Record<string, readonly [deno: string, bun: string]>> = {
+  'linux-x64': ['@deno/linux-x64-glibc', '@oven/bun-linux-x64'],
+  'linux-arm64': ['@deno/linux-arm64-glibc', '@oven/bun-linux-aarch64'],
+  'darwin-arm64': ['@deno/darwin-arm64', '@oven/bun-darwin-aarch64'],
+};
+const [deno, bun] = packages[`${process.platform}-${process.arch}`] ?? [];
+const folder = join(import.meta.dirname, '../../../.natter/cache/runtimes');
 const runtimes = [
   {
     name: 'Deno',
-    binary: binaryOf(`@deno/linux-${cpu}-glibc`, 'deno'),
+    binary: `${deno}/deno`,
     args: ['run', '--no-config', '--no-remote', '--allow-net', '--allow-env'],
   },
-  { name: 'Bun', binary: binaryOf(`@oven/bun-linux-${cpu === 'x64' ? 'x64' : 'aarch64'}`, 'bin/bun'), args: ['run'] },
+  { name: 'Bun', binary: `${bun}/bin/bun`, args: ['run'] },
 ];
 
 let realm: Realm;
@@ -57,21 +54,19 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'natter-runtimes-'));
   await buildPackage(join(directory, 'built'));
   await writeFile(join(directory, 'program.mjs'), program);
+  const wanted = [`${deno}@2.9.6`, `${bun}@1.4.5`];
+  await run('npm', ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', ...wanted]);
 });
 afterAll(async () => {
   close?.();
   await rm(directory, { recursive: true, force: true });
 });
 
-for (const { name, binary, args } of runtimes)
-  test.skipIf(binary === undefined)(
-    `the client follows events on ${name}${binary === undefined ? ': SKIPPED: it is not installed here' : ''}`,
-    async () => {
-      const { email, api_key } = realm.member;
-      // The cache of the runtime stays out of the home directory.
-      const env = { PATH: process.env.PATH, HOME: directory };
-      const given = [...args, 'program.mjs', url, email, api_key];
-      const { stdout } = await promisify(execFile)(binary ?? '', given, { cwd: directory, env, timeout: 300_000 });
-      expect(stdout).toBe('from another runtime\n');
-    },
-  );
+test.each(runtimes)('the client follows events on $name', async ({ binary, args }) => {
+  const { email, api_key } = realm.member;
+  // The cache of the runtime stays out of the home directory.
+  const env = { PATH: process.env.PATH, HOME: directory };
+  const given = [...args, 'program.mjs', url, email, api_key];
+  const { stdout } = await run(join(folder, 'node_modules', binary), given, { cwd: directory, env, timeout: 300_000 });
+  expect(stdout).toBe('from another runtime\n');
+});

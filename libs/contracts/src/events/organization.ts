@@ -1,10 +1,6 @@
 import { z } from 'zod';
 import { type GroupSetting, groupSettingSchema, type RealmPermission } from '../model/permission-settings.ts';
-import {
-  type RealmSetting,
-  type RealmSettingValues,
-  realmSettings,
-} from '../model/realm-settings.ts';
+import { type RealmSetting, type RealmSettingValues, realmSettings } from '../model/realm-settings.ts';
 import { realmDefaultNames } from '../model/user-settings.ts';
 import { profileFieldSchema } from '../operations/profile-fields.ts';
 import { linkifierSchema, playgroundSchema, realmDomainSchema, realmEmojiSchema } from '../operations/realm.ts';

@@ -24,7 +24,7 @@ function subscribeToClock(listener: () => void): () => void {
 const currentTick = (): number => Math.floor(Date.now() / 1_000 / tickSeconds) * tickSeconds;
 
 /** The time of the server in seconds, exact to half a minute. */
-export function useServerTime(): number {
+function useServerTime(): number {
   const skew = useSelected(({ clockSkew }) => clockSkew);
   return useSyncExternalStore(subscribeToClock, currentTick) + skew;
 }
