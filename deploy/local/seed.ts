@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
-import { type RequestMeta, roles, userOperations } from '@natter/contracts';
-import { connectBus, createLogger, createMetrics } from '@natter/service-kit';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { ChatError, type ParamsOf, type RequestMeta, roles, userOperations } from '@natter/contracts';
+import { type Bus, connectBus, createLogger, createMetrics } from '@natter/service-kit';
 
 interface Person {
   email: string;
@@ -68,42 +68,69 @@ export async function seed(options: {
       return users;
     }
     options.log('creating the default realm');
+    const unfinished = `${options.file}.unfinished`;
+    const passwords = await keptPasswords(unfinished);
+    const send = sendTo(options.url);
     const people: Partial<People> = {};
     for (const name of personNames) {
-      const demo = demoPeople[name];
-      const email = `${name}@natter.example`;
-      const password = randomBytes(9).toString('base64url');
-      const { user_id, api_key } = await bus.call(
-        userOperations.addPerson,
-        { email, password, ...demo },
-        { meta: ofRealm },
-      );
-      people[name] = { email, api_key, user_id, password, full_name: demo.full_name };
+      const person = { email: `${name}@natter.example`, password: passwords[name] ?? '', ...demoPeople[name] };
+      const { email, password, full_name } = person;
+      people[name] = { email, password, full_name, ...(await accountOf({ bus, meta: ofRealm, send }, person)) };
     }
     const all = people as People;
-    const send = sendTo(options.url);
     await enliven(send, all);
     await untilGreeted(send, all);
     await write(options, all);
+    await rm(unfinished);
     return all;
   } finally {
     await bus.drain();
   }
 }
 
+/** Chosen before the accounts are created, so that a start that continues an interrupted one knows them. */
+async function keptPasswords(file: string): Promise<Record<string, string>> {
+  const kept = await readFile(file, 'utf8').catch(() => undefined);
+  if (kept) return JSON.parse(kept) as Record<string, string>;
+  const passwords = Object.fromEntries(personNames.map((name) => [name, randomBytes(9).toString('base64url')]));
+  // Renamed, so that the file is never incomplete.
+  await writeFile(`${file}.new`, JSON.stringify(passwords), { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return passwords;
+}
+
+/** A new account, or that of an interrupted start, with another key. */
+async function accountOf(
+  { bus, meta, send }: { bus: Bus; meta: RequestMeta; send: Send },
+  person: ParamsOf<typeof userOperations.addPerson>,
+): Promise<{ user_id: number; api_key: string }> {
+  try {
+    return await bus.call(userOperations.addPerson, person, { meta });
+  } catch (error) {
+    if (!(error instanceof ChatError) || error.code !== 'BAD_REQUEST') throw error;
+    const { email } = person;
+    const { api_key } = await bus.call(userOperations.issueApiKey, { email }, { meta });
+    const { user_id } = (await send('GET /users/me', { email, api_key })) as { user_id: number };
+    return { user_id, api_key };
+  }
+}
+
 const write = ({ file, url }: { file: string; url: string }, users: People): Promise<void> =>
   writeFile(file, `${JSON.stringify({ url, users }, null, 2)}\n`, { mode: 0o600 });
 
-type Send = (method: string, person: Person, path: string, form: Record<string, string>) => Promise<unknown>;
+type Key = Pick<Person, 'email' | 'api_key'>;
+/** `route`: method and path. `once` names a request that an interrupted start may have sent already. */
+type Send = (route: string, key: Key, form?: Record<string, string>, once?: string) => Promise<unknown>;
 
 const sendTo =
   (url: string): Send =>
-  async (method, person, path, form) => {
-    const authorization = `Basic ${Buffer.from(`${person.email}:${person.api_key}`).toString('base64')}`;
+  async (route, { email, api_key }, form = {}, once = undefined) => {
+    const [method = '', path = ''] = route.split(' ');
+    const authorization = `Basic ${Buffer.from(`${email}:${api_key}`).toString('base64')}`;
     const query = method === 'GET' ? `?${new URLSearchParams(form)}` : '';
     const response = await fetch(`${url}/api/v1${path}${query}`, {
       method,
-      headers: { authorization },
+      headers: { authorization, ...(once === undefined ? {} : { 'idempotency-key': once }) },
       ...(method === 'GET' ? {} : { body: new URLSearchParams(form) }),
     });
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
@@ -119,7 +146,7 @@ async function untilGreeted(send: Send, people: People): Promise<void> {
   const end = Date.now() + 120_000;
   for (const person of Object.values(people))
     for (let restMs = 100; Date.now() < end; restMs = Math.min(2 * restMs, 2_000)) {
-      const { messages } = (await send('GET', person, '/messages', newest)) as { messages: unknown[] };
+      const { messages } = (await send('GET /messages', person, newest)) as { messages: unknown[] };
       if (messages.length > 0) break;
       await new Promise((resolve) => setTimeout(resolve, restMs));
     }
@@ -130,17 +157,17 @@ async function enliven(send: Send, people: People): Promise<void> {
   const { owner, administrator, moderator, member, member2 } = people;
   const principals = JSON.stringify([owner, administrator, moderator, member, member2].map(({ user_id }) => user_id));
   for (const name of ['announcements', 'general', 'sandbox'])
-    await send('POST', owner, '/users/me/subscriptions', {
+    await send('POST /users/me/subscriptions', owner, {
       subscriptions: JSON.stringify([{ name }]),
       principals,
       send_new_subscription_messages: 'false',
     });
-  const announcements = (await send('GET', owner, '/get_stream_id', { stream: 'announcements' })) as {
+  const announcements = (await send('GET /get_stream_id', owner, { stream: 'announcements' })) as {
     stream_id: number;
   };
-  await send('PATCH', owner, '/realm', { new_stream_announcements_stream_id: String(announcements.stream_id) });
+  await send('PATCH /realm', owner, { new_stream_announcements_stream_id: String(announcements.stream_id) });
   const say = (person: Person, topic: string, content: string) =>
-    send('POST', person, '/messages', { type: 'channel', to: 'general', topic, content });
+    send('POST /messages', person, { type: 'channel', to: 'general', topic, content }, `demo: ${content}`);
   await say(owner, 'welcome', 'Welcome to **Natter**! Say hello here.');
   await say(member, 'welcome', 'Hello everybody :wave:');
 }
