@@ -97,6 +97,10 @@ describe('what is no HTTP', () => {
         `POST /api/v1/typing HTTP/1.1\r\nHost: ${realm.host}\r\n${authorization}Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
         400,
       ],
+      [
+        `POST /api/v1/typing HTTP/1.0\r\nHost: ${realm.host}\r\n${authorization}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+        400,
+      ],
     ] as const;
     for (const [bytes, expected] of cases) {
       const socket = await RawSocket.open(member.url);

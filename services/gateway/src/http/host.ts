@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { badRequest } from '@natter/contracts';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const hostName = /^[a-z0-9_](?:[a-z0-9._-]{0,253})?$/i;
 
@@ -15,10 +15,16 @@ export function isHost(text: string): boolean {
 }
 
 /**
- * Requires one host, and a path as the target: a proxy and this process must never read different hosts from a request.
+ * Requires one host, a path as the target, and no chunks in HTTP/1.0: a proxy and this process must never read different
+ * hosts or bodies from a request.
  */
-export function checkHost(request: FastifyRequest): void {
-  const { rawHeaders, url } = request.raw;
+export function checkHost(request: FastifyRequest, reply: FastifyReply): void {
+  const { rawHeaders, url, httpVersion, headers } = request.raw;
+  // HTTP/1.0 has no chunks: a proxy that speaks it would read the body as a further request (RFC 9112, 6.1).
+  if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
+    reply.header('connection', 'close');
+    throw badRequest('HTTP/1.0 has no Transfer-Encoding');
+  }
   if (!url?.startsWith('/')) throw badRequest('The request target must be a path');
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;

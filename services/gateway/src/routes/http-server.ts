@@ -114,7 +114,7 @@ export function createHttpServer(options: {
       if (!reply.raw.writableFinished) metrics.answered(nameOf(request), 'cancelled', reply.elapsedTime);
     });
     if (!connections.begin(request.raw, reply.raw, networkOf(request.ip))) return reply.hijack();
-    checkHost(request);
+    checkHost(request, reply);
     checkPath(request);
   });
   app.addHook('preParsing', async (request, reply) => connections.onBody(request.raw, reply.raw));
