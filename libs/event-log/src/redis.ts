@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Redis } from 'ioredis';
+import { createSharedClock } from './shared-clock.ts';
 
 /** Scripts by file name in `lua/`. */
 const script = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`, import.meta.url), 'utf8');
@@ -44,8 +45,8 @@ export interface LogRedis {
 
 const commandTimeoutMs = 1_500;
 const pingMs = 1_000;
-/** Interval for reading the clock of Redis. In between, time is measured without a wall clock. */
-const clockMs = 30_000;
+/** Interval for reading the clock of Redis. */
+const clockMs = 10_000;
 /** Minimum time between two connections that are left because their server is a replica. */
 const replicaMs = 5_000;
 
@@ -109,23 +110,23 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     },
   });
   let run: string | undefined;
-  let clock: { time: number; readAt: number } | undefined;
   let lastError: Error | undefined;
   const ping = setInterval(() => void redis.ping().catch(() => undefined), pingMs);
   ping.unref();
-  const readClock = async (): Promise<void> => {
-    const askedAt = performance.now();
+  const clock = createSharedClock(async () => {
     const usec = /server_time_usec:(\d+)/.exec(await redis.info('server'))?.[1];
-    if (usec !== undefined) clock = { time: Number(usec) / 1_000, readAt: (askedAt + performance.now()) / 2 };
-  };
-  const clockTimer = setInterval(() => void readClock().catch(() => undefined), clockMs);
+    return usec === undefined ? undefined : Number(usec) / 1_000;
+  });
+  const readClock = (): void => void clock.read().catch(() => undefined);
+  const clockTimer = setInterval(readClock, clockMs);
   clockTimer.unref();
   redis.on('error', (error) => {
     lastError = error;
   });
   redis.on('ready', () => {
     run = undefined;
-    void readClock().catch(() => undefined);
+    clock.forget();
+    readClock();
     onChange('up');
   });
   redis.on('close', () => onChange('away', lastError));
@@ -150,7 +151,7 @@ export function connectRedis(url: string, onChange: (state: 'up' | 'away', error
     pollScript: async (keys, args) =>
       (await scripted.natterPoll(...keys, ...args)) as [string | null, number, string | null],
     rateScript: async (keys, args) => (await scripted.natterRate(keys.length, ...keys, ...args)) as [number, number],
-    now: () => Math.floor(clock ? clock.time + performance.now() - clock.readAt : Date.now()),
+    now: clock.now,
     isUp: () => redis.status === 'ready',
     close: () => {
       clearInterval(ping);

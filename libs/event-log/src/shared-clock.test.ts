@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { createSharedClock } from './shared-clock.ts';
+
+/** A server that is an hour ahead, whose answers take some time. */
+function clockOf() {
+  let elapsed = 0;
+  const hour = 3_600_000;
+  const state = { tookMs: 2, stepMs: 0 };
+  const clock = createSharedClock(
+    async () => {
+      const time = hour + elapsed + state.stepMs;
+      elapsed += state.tookMs;
+      return time;
+    },
+    () => elapsed,
+  );
+  const error = (): number => clock.now() - (hour + elapsed + state.stepMs);
+  const wait = (ms: number): void => {
+    elapsed += ms;
+  };
+  return { clock, state, error, wait };
+}
+
+test('a slow answer does not replace an exact reading, until that may be as wrong', async () => {
+  const { clock, state, error, wait } = clockOf();
+  await clock.read();
+  expect(Math.abs(error())).toBeLessThanOrEqual(1);
+  state.tookMs = 2_000;
+  await clock.read();
+  expect(Math.abs(error())).toBeLessThanOrEqual(1);
+  // The clock of the server is set.
+  state.stepMs = 600_000;
+  state.tookMs = 4;
+  await clock.read();
+  expect(error()).toBeLessThan(-500_000);
+  wait(30_000);
+  await clock.read();
+  expect(Math.abs(error())).toBeLessThanOrEqual(2);
+});
+
+test('a slow answer counts if there is no other, and after another server took over', async () => {
+  const { clock, state, error } = clockOf();
+  state.tookMs = 2_000;
+  await clock.read();
+  expect(Math.abs(error())).toBeLessThanOrEqual(1_000);
+  state.tookMs = 2;
+  await clock.read();
+  state.stepMs = -600_000;
+  state.tookMs = 400;
+  clock.forget();
+  await clock.read();
+  expect(Math.abs(error())).toBeLessThanOrEqual(200);
+});
