@@ -16,7 +16,7 @@ export { FairQueue, type Tenant, tenantWithoutAccount } from './fair-queue.ts';
 export { createGates, type GateOwner, type Gates, gateOwnerOf } from './gates.ts';
 export { inBatches } from './in-batches.ts';
 export * from './lanes.ts';
-export { lock, lockFor, tryDatabaseLock, tryLock } from './lock.ts';
+export { lock, lockFor, lockForEach, tryDatabaseLock, tryLock } from './lock.ts';
 export * from './migrate.ts';
 export * from './numbered.ts';
 export { createPatience } from './patience.ts';

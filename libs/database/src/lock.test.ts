@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lock, lockFor } from './lock.ts';
+import { lock, lockFor, lockForEach } from './lock.ts';
 import type { Work } from './work.ts';
 
 /** A unit that records the statements it executes. */
@@ -25,6 +25,15 @@ test('a unit takes its locks in the order of the registry, and the same lock for
     'advisory_xact_lock 7305 12',
   ]);
   await expect(lock(work, 'directory')).rejects.toThrow('directory is taken after flags');
+});
+
+test('locks of several users are taken with one statement, and not of more than PostgreSQL has room for', async () => {
+  const { work, taken } = noting(5);
+  await lockForEach(work, 'muted-topics', [12, 11]);
+  expect(taken).toEqual(['advisory_xact_lock 7306 12,11']);
+  await expect(lockFor(work, 'flags', 11)).rejects.toThrow('flags is taken after muted-topics');
+  const many = Array.from({ length: 1_001 }, (_, index) => index);
+  await expect(lockForEach(work, 'muted-topics', many)).rejects.toThrow('too many');
 });
 
 test('processes of the previous release, which lock the former number alone, wait for a lock that was renumbered', async () => {

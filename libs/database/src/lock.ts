@@ -34,6 +34,21 @@ export async function lockFor(work: Work, name: KeyedLock, key: number, mode?: M
   await take(work, name, key, mode);
 }
 
+/** Locks have room for this many in one statement: PostgreSQL keeps some thousands for all transactions together. */
+const maxKeys = 1_000;
+
+/** Like `lockFor` for several keys, with one statement, in the order of the keys. */
+export async function lockForEach(work: Work, name: KeyedLock, keys: readonly number[]): Promise<void> {
+  if (keys.length > maxKeys) throw new Error(`${keys.length} locks ${name} are too many for one unit`);
+  checkOrder(work, name);
+  const { number } = lockOf(name);
+  await withoutCost(() =>
+    work.run(sql.unsafe`
+      SELECT pg_advisory_xact_lock(${number}, k.key) FROM (
+        SELECT DISTINCT key FROM unnest(${sql.array([...keys], 'int4')}) AS u (key) ORDER BY key OFFSET 0) k`),
+  );
+}
+
 /** Takes a lock of the realm unless another transaction holds it; returns whether it did. */
 export async function tryLock(work: Work, name: RealmLock): Promise<boolean> {
   checkOrder(work, name);

@@ -19,11 +19,11 @@ const preferencesOf = async (who: Client): Promise<Json[]> =>
 const mention = (...people: Client[]): string =>
   people.map(({ full_name, user_id }) => `@**${full_name}|${user_id}**`).join(' ');
 /** Events of the log after a message. */
-const toldAfter = (id: number): Promise<number> =>
+const eventsAfter = (id: number, type: string): Promise<number> =>
   connected(async (client) => {
     const { rows } = await client.query<{ count: number }>(
-      "SELECT count(*)::int AS count FROM log.event WHERE realm_id = $1 AND number > $2 AND type = 'user_topic'",
-      [realm.id, id],
+      'SELECT count(*)::int AS count FROM log.event WHERE realm_id = $1 AND number > $2 AND type = $3',
+      [realm.id, id, type],
     );
     return rows[0]?.count ?? 0;
   });
@@ -35,7 +35,7 @@ test('all users whom a message makes follow its topic are told by one event', as
   const id = await send(owner, 'shared', mention(admin, member, member2));
   for (const queue of queues)
     expect(await queue.next(() => true)).toMatchObject({ topic_name: 'shared', visibility_policy: 3 });
-  expect(await toldAfter(id)).toBe(1);
+  expect(await eventsAfter(id, 'user_topic')).toBe(1);
   for (const who of [admin, member, member2])
     expect(await preferencesOf(who)).toMatchObject([{ topic_name: 'shared', visibility_policy: 3 }]);
 });
@@ -50,7 +50,7 @@ test('all users who take a preference along with a topic are told by two events'
       expect.arrayContaining(['shared', 'arrived']),
     );
   // The owner follows the topics that they began: the event of the old name, the one of the new, and the one of `other`.
-  expect(await toldAfter(before)).toBe(3);
+  expect(await eventsAfter(before, 'user_topic')).toBe(3);
 });
 
 test('messages of others give a user no more than a part of the preferences that the user may set', async () => {
@@ -79,4 +79,19 @@ test('a mention of a topic calls those who wrote its newest 10,000 messages', as
   const flagsIn = async (queue: typeof early): Promise<string[]> => (await queue?.next(() => true))?.flags;
   expect(await flagsIn(late)).toContain('topic_wildcard_mentioned');
   expect(await flagsIn(early)).not.toContain('topic_wildcard_mentioned');
+});
+
+test('users who muted a topic that moves are told of their lists by few events', async () => {
+  const { owner, member } = realm;
+  const id = await send(owner, 'loud', 'x');
+  await member.ok('POST', '/user_topics', { stream_id: channel, topic: 'loud', visibility_policy: 1 });
+  const where = `realm_id = ${realm.id} AND user_id = ${member.user_id} AND topic_key = 'loud'`;
+  await copyRow({ table: 'messaging.user_topic', where }, 1_200, { user_id: '100000000 + n' });
+  const queue = await member.queue({ event_types: ['muted_topics'] });
+  const before = await send(owner, 'other', 'x');
+  await owner.ok('PATCH', `/messages/${id}`, { topic: 'quiet', propagate_mode: 'change_all' });
+  expect((await queue.next(() => true)).muted_topics.map(([, topic]: Json) => topic)).toEqual(['quiet']);
+  // Two lists of the first 500 users, and one of each further 500.
+  await expect.poll(() => eventsAfter(before, 'muted_topics')).toBe(4);
+  expect(await eventsAfter(before, 'mutes_ended')).toBe(3);
 });

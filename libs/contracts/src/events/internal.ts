@@ -37,7 +37,7 @@ export const internalEvents = {
     body: none,
     note: z.strictObject({ channel_id: int, first_message_id: int.nullable() }),
   }),
-  mutes_ended: messaging('A send made its sender follow or unmute a topic that was muted.', {
+  mutes_ended: messaging('The topics that these users muted have changed by a send, or by the move of a topic.', {
     audience: 'nobody',
     isPublic: false,
     body: none,

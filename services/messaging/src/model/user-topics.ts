@@ -1,5 +1,5 @@
-import { emptyTopicDisplayName, idSet, roles } from '@natter/contracts';
-import { type Executor, lockFor, type Query, sql, type Work } from '@natter/database';
+import { emptyTopicDisplayName, idSet, type LogEvent, roles } from '@natter/contracts';
+import { type Executor, lockForEach, type Query, sql, type Work } from '@natter/database';
 import { z } from 'zod';
 import { type TopicPreference, userTopicEvent, userTopicEvents } from './user-topic-events.ts';
 
@@ -36,28 +36,53 @@ const upsertTopic = (realmId: number, { userId, channelId, topic, policy, update
     VALUES (${realmId}, ${userId}, ${channelId}, ${topic}, lower(${topic}), ${policy}, to_timestamp(${updatedSeconds}))
     ON CONFLICT (realm_id, user_id, channel_id, topic_key) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at`;
 
-/** Serialized per user, so that the last announced list is the final one. */
-export async function emitMutedTopics(work: Work, userId: number): Promise<void> {
-  await lockFor(work, 'muted-topics', userId);
-  const muted_topics = await mutedTopics(work, work.realmId, userId);
-  const hasEmpty = muted_topics.some(([, topic]) => topic === '');
-  work.emit({
-    type: 'muted_topics',
-    body: { muted_topics },
-    audience: { users: idSet([userId]) },
-    ...(hasEmpty
-      ? { forms: [{ capability: 'empty_topic_name', is: false, patch: { muted_topics: named(muted_topics) } }] }
-      : {}),
-  });
+/** Users whose lists of mutes one transaction reads and announces. */
+const usersAtOnce = 500;
+
+/** Has the lists of mutes of these users announced after the commit, with a few statements for all of them. */
+export function announceMutes(work: Work, userIds: readonly number[]): void {
+  for (let from = 0; from < userIds.length; from += usersAtOnce)
+    work.emit(mutesEnded(userIds.slice(from, from + usersAtOnce)));
+}
+
+/** For the consumer that announces lists of mutes. */
+export const mutesEnded = (userIds: readonly number[]): LogEvent => ({
+  type: 'mutes_ended',
+  body: {},
+  audience: { users: { ids: [] } },
+  note: { user_ids: [...userIds] },
+});
+
+/**
+ * Serialized per user, so that the last announced list is the final one. Users with the same list share an event.
+ * Only the consumer passes several users: two units that each lock several could wait for each other.
+ */
+export async function emitMutedTopics(work: Work, userIds: readonly number[]): Promise<void> {
+  await lockForEach(work, 'muted-topics', userIds);
+  const lists = await mutedTopics(work, work.realmId, userIds);
+  const users = Map.groupBy(userIds, (userId) => JSON.stringify(lists.get(userId) ?? []));
+  for (const [list, alike] of users) {
+    const muted_topics = JSON.parse(list) as Muted[];
+    const hasEmpty = muted_topics.some(([, topic]) => topic === '');
+    work.emit({
+      type: 'muted_topics',
+      body: { muted_topics },
+      audience: { users: idSet(alike) },
+      ...(hasEmpty
+        ? { forms: [{ capability: 'empty_topic_name', is: false, patch: { muted_topics: named(muted_topics) } }] }
+        : {}),
+    });
+  }
 }
 
 type Muted = [channel: string, topic: string, updated: number];
+const mutedOf = ({ name, topic, updated }: z.infer<typeof mutedRow>): Muted => [name, topic, updated];
 
 /** For clients that do not support the empty topic. */
 export const named = (muted: readonly Muted[]): Muted[] =>
   muted.map(([channel, topic, updated]) => [channel, topic === '' ? emptyTopicDisplayName : topic, updated]);
 
-const mutedRow = z.object({ name: z.string(), topic: z.string(), updated: z.number() });
+const mutedRow = z.object({ user_id: z.number(), name: z.string(), topic: z.string(), updated: z.number() });
 
 /**
  * Every change of a mute emits the whole list to clients that support only mutes; a longer list is limited to the
@@ -65,18 +90,26 @@ const mutedRow = z.object({ name: z.string(), topic: z.string(), updated: z.numb
  */
 const listedMutes = 500;
 
-export async function mutedTopics(executor: Executor, realmId: number, userId: number): Promise<Muted[]> {
+export async function mutedTopics(
+  executor: Executor,
+  realmId: number,
+  userIds: readonly number[],
+): Promise<Map<number, Muted[]>> {
   const rows = await executor.any(sql.type(mutedRow)`
-    SELECT c.name, t.topic, floor(extract(epoch FROM t.updated_at))::float8 AS updated FROM messaging.user_topic t
+    SELECT u.user_id, newest.name, newest.topic, newest.updated FROM unnest(${sql.array([...userIds], 'int4')}) AS u (user_id), LATERAL (
+    SELECT c.name, t.topic, floor(extract(epoch FROM t.updated_at))::float8 AS updated, t.updated_at, t.channel_id, t.topic_key
+    FROM messaging.user_topic t
     JOIN messaging.channel c ON c.realm_id = t.realm_id AND c.channel_id = t.channel_id
-    WHERE t.realm_id = ${realmId} AND t.user_id = ${userId} AND t.policy = ${visibility.muted} AND NOT c.is_archived
+    WHERE t.realm_id = ${realmId} AND t.user_id = u.user_id AND t.policy = ${visibility.muted} AND NOT c.is_archived
       AND (c.is_web_public
         OR EXISTS (SELECT FROM messaging.subscription_period p
           WHERE p.realm_id = t.realm_id AND p.user_id = t.user_id AND p.channel_id = t.channel_id AND p.to_id IS NULL)
         OR (NOT c.is_private AND EXISTS (SELECT FROM messaging.standing s
           WHERE s.realm_id = t.realm_id AND s.user_id = t.user_id AND s.role < ${roles.guest})))
-    ORDER BY t.updated_at DESC, t.channel_id DESC, t.topic_key DESC LIMIT ${listedMutes}`);
-  return rows.reverse().map(({ name, topic, updated }) => [name, topic, updated]);
+    ORDER BY t.updated_at DESC, t.channel_id DESC, t.topic_key DESC LIMIT ${listedMutes}) newest
+    ORDER BY u.user_id, newest.updated_at, newest.channel_id, newest.topic_key`);
+  const lists = Map.groupBy(rows, (row) => row.user_id);
+  return new Map(userIds.map((userId) => [userId, (lists.get(userId) ?? []).map(mutedOf)]));
 }
 
 const heldRow = z.object({ user_id: z.number(), topic: z.string(), policy: z.number() });
@@ -93,8 +126,8 @@ interface Target extends Place {
 
 /**
  * Preferences are moved with a whole topic. If the target topic exists, the more visible preference wins.
- * Thousands of users can follow a topic, so the number of statements depends on the users who muted it alone, and users
- * with the same preference share an event.
+ * Thousands of users can follow a topic, so the number of statements does not depend on them, and users with the same
+ * preference share an event.
  */
 export async function moveTopicPreferences(work: Work, from: Place, to: Target): Promise<void> {
   if (from.channelId === to.channelId && from.topic.toLowerCase() === to.topic.toLowerCase()) return;
@@ -120,7 +153,7 @@ export async function moveTopicPreferences(work: Work, from: Place, to: Target):
   const removed = stored.filter((one) => !isKept(one)).map(({ userId }) => userId);
   await removePreferences(work, to, removed);
   await storePreferences(work, stored.filter(isKept));
-  for (const userId of muting) await emitMutedTopics(work, userId);
+  announceMutes(work, muting);
 }
 
 async function removePreferences(work: Work, { channelId, topic }: Place, userIds: readonly number[]): Promise<void> {

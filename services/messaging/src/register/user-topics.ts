@@ -8,7 +8,7 @@ export async function mutedTopicsPart(
   executor: Executor,
   { realmId, userId, capabilities }: SnapshotFor,
 ): Promise<Record<string, unknown>> {
-  const muted = await mutedTopics(executor, realmId, userId);
+  const muted = (await mutedTopics(executor, realmId, [userId])).get(userId) ?? [];
   return { muted_topics: capabilities.empty_topic_name ? muted : named(muted) };
 }
 

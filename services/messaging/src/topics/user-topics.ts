@@ -39,17 +39,17 @@ export async function setTopic(work: Work, userId: number, { channelId, topic }:
     totals.topicPreferences,
     sql.fragment`messaging.user_topic WHERE realm_id = ${work.realmId} AND user_id = ${userId}`,
   );
-  await emitMutedTopics(work, userId);
+  await emitMutedTopics(work, [userId]);
 }
 
-/** After sends that ended mutes by following or unmuting a topic, notifies clients that support only mutes. */
+/** After sends and moves that changed mutes, notifies clients that support only mutes. */
 export function mutedTopicsConsumer(owner: Owner): void {
   owner.consume({
     name: 'ended-mutes',
+    // Each event names many users, who are locked until the transaction ends.
+    batchSize: 4,
     on: {
-      mutes_ended: async (work, { note }) => {
-        for (const userId of note.user_ids) await emitMutedTopics(work, userId);
-      },
+      mutes_ended: (work, { note }) => emitMutedTopics(work, note.user_ids),
     },
   });
 }

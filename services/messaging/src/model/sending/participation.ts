@@ -29,5 +29,5 @@ export async function participate(work: Work, { userId, isBot }: Actor, messageI
   const policy = policyAfter(place, reasons.participation);
   if (policy === undefined) return;
   await writeTopic(work, userId, { channelId: place.channel_id, topic: place.topic }, policy);
-  if (place.policy === visibility.muted) await emitMutedTopics(work, userId);
+  if (place.policy === visibility.muted) await emitMutedTopics(work, [userId]);
 }

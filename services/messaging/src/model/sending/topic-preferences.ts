@@ -2,7 +2,7 @@ import { type Actor, hasId, type LogEvent, totals } from '@natter/contracts';
 import { type Executor, type InsertNumbered, type Numbered, sql } from '@natter/database';
 import { z } from 'zod';
 import { type TopicPreference, userTopicEvents } from '../user-topic-events.ts';
-import { nowSeconds, visibility } from '../user-topics.ts';
+import { mutesEnded, nowSeconds, visibility } from '../user-topics.ts';
 import type { Destination } from './destination.ts';
 import type { Sender, TopicSituation } from './sender-facts.ts';
 
@@ -74,7 +74,7 @@ export async function topicPreferencesAfter(
   const unmuted = given.filter(({ before }) => before === visibility.muted).map(({ userId }) => userId);
   const row = { channel_id: channel.channel_id, topic, updated: updatedSeconds };
   return {
-    events: [...userTopicEvents(preferences), ...mutesEnded(unmuted)],
+    events: [...userTopicEvents(preferences), ...(unmuted.length > 0 ? [mutesEnded(unmuted)] : [])],
     rows: (from_end) =>
       given.map(({ userId, policy }) => ({
         into: intoPreferences,
@@ -141,12 +141,6 @@ async function nameKnownTo(
     WHERE realm_id = ${realmId} AND user_id = ${userId} AND channel_id = ${channelId} AND topic_key = lower(${topic})`);
   return row?.topic;
 }
-
-/** Announced to clients once the preferences are stored. */
-const mutesEnded = (userIds: readonly number[]): LogEvent[] =>
-  userIds.length === 0
-    ? []
-    : [{ type: 'mutes_ended', body: {}, audience: { users: { ids: [] } }, note: { user_ids: userIds } }];
 
 /** The policy that the user's settings give a topic after such an action; undefined if its policy stays. */
 export function policyAfter(situation: TopicSituation, done: number): number | undefined {
