@@ -61,17 +61,58 @@ async function requireWithin(
   if (after.bytes > maxBytes) throw badRequest(`Too much text in ${what} (limit: ${maxBytes / 1024} KiB)`);
 }
 
+interface Permissions<T extends Total> {
+  total: T;
+  /** Follows FROM: all channels or groups of the realm. */
+  ofRealm: Fragment;
+  /** A parenthesized list of the accounts of the person whose share counts; undefined for administrators. */
+  accounts: Fragment | undefined;
+  /** Before and after the change; before is undefined for a new row. */
+  before: object | undefined;
+  after: object;
+}
+
+/**
+ * Limits the rows, and the text of their permissions, in all and for one person. The text counts for the person who last
+ * made it longer, whoever created the channel or group: otherwise a member could write long lists into those of others.
+ * Call it after the INSERT, or after an UPDATE that sets `permissions_by` by `authorOfPermissions`.
+ */
+export async function requireRoomForPermissions<T extends typeof totals.channels | typeof totals.groups>(
+  work: Work,
+  { total, ofRealm, accounts, before, after }: Permissions<T>,
+): Promise<void> {
+  const bytes = bytesOfPermissions(after);
+  const [none, ofOne] = [sql.fragment`0`, { what: `${total.what} of one user`, part: sharePerMember }];
+  if (accounts && !before)
+    await requireWithin(work, total, ofOne, {
+      rows: sql.fragment`${ofRealm} AND creator_id IN ${accounts}`,
+      bytes: none,
+    });
+  if (accounts && isLong(after) && isLonger(before, after))
+    await requireWithin(work, total, ofOne, {
+      rows: sql.fragment`${ofRealm} AND coalesce(permissions_by, creator_id) IN ${accounts} AND ${bytes} > 0`,
+      bytes,
+    });
+  await requireWithin(work, total, { what: total.what, part: 1 }, { rows: ofRealm, bytes });
+}
+
+/** The value of `permissions_by` after a change: the actor, if the permissions became longer. */
+export const authorOfPermissions = (actorId: number, before: object, after: object): Fragment =>
+  isLonger(before, after) ? sql.fragment`${actorId}::int` : sql.fragment`permissions_by`;
+
+const isLonger = (before: object | undefined, after: object): boolean =>
+  before === undefined || JSON.stringify(after).length > JSON.stringify(before).length;
+
 /** Characters of permissions that name few users; a value may name thousands. */
 const usualPermissions = 1_500;
+const isLong = (stored: object): boolean => JSON.stringify(stored).length > usualPermissions;
 
 /**
  * The text of a row's `permissions` beyond the usual size. Not measured for a unit that stores usual ones, because that
  * takes longer than counting the rows.
  */
-export const bytesOfPermissions = (stored: object): Fragment =>
-  JSON.stringify(stored).length <= usualPermissions
-    ? sql.fragment`0`
-    : sql.fragment`greatest(octet_length(permissions::text) - ${usualPermissions}, 0)`;
+const bytesOfPermissions = (stored: object): Fragment =>
+  !isLong(stored) ? sql.fragment`0` : sql.fragment`greatest(octet_length(permissions::text) - ${usualPermissions}, 0)`;
 
 const names = new Map<Total, TotalName>(Object.entries(totals).map(([name, total]) => [total, name as TotalName]));
 const nameOf = (total: Total): TotalName => {

@@ -26,6 +26,49 @@ const namedBy = (names: string[]) =>
   Object.fromEntries(names.map((name) => [name, { direct_members: everybody, direct_subgroups: [] }]));
 const refusalOf = ({ status, body }: Answer) => [status, body.msg];
 
+const changeable = [
+  'can_add_subscribers_group',
+  'can_remove_subscribers_group',
+  'can_send_message_group',
+  'can_subscribe_group',
+];
+const changed = (names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, { new: { direct_members: everybody, direct_subgroups: [] } }]));
+
+test('long lists count for the member who wrote them, also in the channels and groups of others', async () => {
+  const { owner, member } = realm;
+  const only = { direct_members: [member.user_id], direct_subgroups: [] };
+  const channels: number[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    await owner.ok('POST', '/users/me/subscriptions', {
+      subscriptions: [{ name }],
+      can_administer_channel_group: only,
+    });
+    channels.push((await owner.ok('GET', '/get_stream_id', { stream: name })).stream_id);
+  }
+  const change = (who: typeof member, index: number) => who.patch(`/streams/${channels[index]}`, changed(changeable));
+  expect((await change(member, 0)).status).toBe(200);
+  const where = `realm_id = ${realm.id} AND name = 'one'`;
+  await copyRow({ table: 'channels.channel', where }, 250, { name: "'administered ' || n" });
+  expect(refusalOf(await change(member, 1))).toEqual([400, 'Too much text in channels of one user (limit: 512 KiB)']);
+  expect((await change(owner, 2)).status).toBe(200);
+  await member.ok('PATCH', `/streams/${channels[2]}`, { can_subscribe_group: { new: only } });
+
+  const groups: number[] = [];
+  for (const name of ['group one', 'group two']) {
+    const form = { name, description: '', members: [], can_manage_group: only };
+    groups.push((await owner.ok('POST', '/user_groups/create', form)).group_id);
+  }
+  const names = ofGroups.filter((name) => name !== 'can_manage_group');
+  const changeGroup = (who: typeof member, index: number) => who.patch(`/user_groups/${groups[index]}`, changed(names));
+  expect((await changeGroup(member, 0)).status).toBe(200);
+  const ofGroup = `realm_id = ${realm.id} AND name = 'group one'`;
+  await copyRow({ table: 'users.user_group', where: ofGroup }, 250, { name: "'managed ' || n" });
+  const full = [400, 'Too much text in user groups of one user (limit: 512 KiB)'];
+  expect(refusalOf(await changeGroup(member, 1))).toEqual(full);
+  expect((await changeGroup(owner, 1)).status).toBe(200);
+});
+
 test('the permissions of channels that one request creates, and of all channels, name a limited number of users', async () => {
   const create = (names: string[]) =>
     realm.owner.post('/users/me/subscriptions', {
@@ -43,8 +86,8 @@ test('the permissions of channels that one request creates, and of all channels,
   expect(refusalOf(await create(['second']))).toEqual(full);
   const { stream_id } = await realm.owner.ok('GET', '/get_stream_id', { stream: 'first' });
   const fewer = { new: { direct_members: everybody.slice(1), direct_subgroups: [] } };
-  const changed = await realm.owner.patch(`/streams/${stream_id}`, { can_send_message_group: fewer });
-  expect(refusalOf(changed)).toEqual(full);
+  const smaller = await realm.owner.patch(`/streams/${stream_id}`, { can_send_message_group: fewer });
+  expect(refusalOf(smaller)).toEqual(full);
   // A list of few users has room.
   await realm.owner.ok('POST', '/users/me/subscriptions', { subscriptions: [{ name: 'usual' }] });
 });

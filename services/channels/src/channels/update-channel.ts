@@ -9,7 +9,7 @@ import {
   type ParamsOf,
   type PlainChannelProperty,
 } from '@natter/contracts';
-import { sql, sqlState } from '@natter/database';
+import { authorOfPermissions, sql, sqlState } from '@natter/database';
 import { hasContentAccess } from '@natter/permissions';
 import { type Handlers, handleWrite } from '@natter/service-kit';
 import { knowersOf, to } from '../model/audience.ts';
@@ -69,9 +69,9 @@ async function change(
   const knewBefore = knowersOf(channel, directory, subscribers);
   const after = await changed(decision, { channel, subscribers }, params, isOnlyEmpty);
   if (JSON.stringify(after) === JSON.stringify(before)) return;
-  await store(work.realmId, decision, after);
+  await store(decision, before, after);
   if (JSON.stringify(after.permissions) !== JSON.stringify(before.permissions))
-    await requireRoomForChannels(decision, after.permissions);
+    await requireRoomForChannels(decision, { before: before.permissions, after: after.permissions });
   work.bump(`channel:${channel.id}`);
   const knowNow = knowersOf(after, directory, subscribers);
   const knewAllAlong = to([...knowNow].filter((id) => knewBefore.has(id)));
@@ -154,14 +154,15 @@ async function changedPermissions(decision: Decision, channel: ChannelRow, param
   return checkedPermissions(decision, Object.fromEntries(updates));
 }
 
-async function store(realmId: number, { work }: Decision, row: ChannelRow): Promise<void> {
+async function store({ work, actor }: Decision, before: ChannelRow, row: ChannelRow): Promise<void> {
+  const author = authorOfPermissions(actor.userId, before.permissions, row.permissions);
   await work
     .run(sql.unsafe`
       UPDATE channels.channel SET name = ${row.name}, description = ${row.description}, rendered_description = ${row.rendered_description},
         is_private = ${row.is_private}, is_web_public = ${row.is_web_public}, history_public = ${row.history_public}, is_default = ${row.is_default},
         message_retention_days = ${row.message_retention_days}, topics_policy = ${row.topics_policy}, folder_id = ${row.folder_id},
-        permissions = ${JSON.stringify(row.permissions)}::jsonb
-      WHERE realm_id = ${realmId} AND id = ${row.id}`)
+        permissions = ${JSON.stringify(row.permissions)}::jsonb, permissions_by = ${author}
+      WHERE realm_id = ${work.realmId} AND id = ${row.id}`)
     .catch((error: unknown) => {
       if (sqlState(error) === '23505') throw badRequest('Channel name already in use.');
       throw error;

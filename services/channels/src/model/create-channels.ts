@@ -8,7 +8,7 @@ import {
   perRequest,
   totals,
 } from '@natter/contracts';
-import { bytesOfPermissions, requireRoom, requireShare, sql, type Work } from '@natter/database';
+import { requireRoomForPermissions, sql, type Work } from '@natter/database';
 import { isSameSetting } from '@natter/permissions';
 import { knowersOf, to } from './audience.ts';
 import { toChannel } from './channel-object.ts';
@@ -75,7 +75,7 @@ export async function createChannels(
   });
   // Another transaction created one meanwhile: the unit runs again and finds it.
   if (created.length < wanted.length) throw Object.assign(new Error('channel name taken meanwhile'), { code: '40001' });
-  await requireRoomForChannels(decision, permissions);
+  await requireRoomForChannels(decision, { after: permissions });
   return created;
 }
 
@@ -113,14 +113,21 @@ export async function insertChannels(
   return [...rows];
 }
 
-/** Call it after channels were added with these permissions, or one got them. */
-export async function requireRoomForChannels({ work, actor }: Decision, permissions: object): Promise<void> {
-  const ofRealm = sql.fragment`channels.channel WHERE realm_id = ${work.realmId}`;
+/** Call it after channels were added with these permissions, or one got them in a change. */
+export async function requireRoomForChannels(
+  { work, actor }: Decision,
+  { before, after }: { before?: object; after: object },
+): Promise<void> {
   const personId = actor.botOwnerId ?? actor.userId;
-  const ofPerson = sql.fragment`${ofRealm} AND creator_id IN (
+  const accounts = sql.fragment`(
     SELECT user_id FROM channels.person WHERE realm_id = ${work.realmId} AND (user_id = ${personId} OR bot_owner_id = ${personId}))`;
-  if (!isAdministrator(actor)) await requireShare(work, totals.channels, ofPerson, bytesOfPermissions(permissions));
-  await requireRoom(work, totals.channels, ofRealm, bytesOfPermissions(permissions));
+  await requireRoomForPermissions(work, {
+    total: totals.channels,
+    ofRealm: sql.fragment`channels.channel WHERE realm_id = ${work.realmId}`,
+    accounts: isAdministrator(actor) ? undefined : accounts,
+    before,
+    after,
+  });
 }
 
 function checkMayCreate(decision: Decision, configuration: Configuration): void {

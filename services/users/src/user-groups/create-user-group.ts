@@ -40,7 +40,7 @@ export function createGroupHandlers(): Handlers {
             if (sqlState(error) === '23505') throw nameTaken(name);
             throw error;
           });
-        await requireRoomForGroups(work, actor, permissions);
+        await requireRoomForGroups(work, actor, { after: permissions });
         await insertMembers(work, id, members);
         await insertSubgroups(work, id, params.subgroups);
         bumpMembers(work, members);
