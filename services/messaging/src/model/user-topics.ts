@@ -40,7 +40,7 @@ const upsertTopic = (realmId: number, { userId, channelId, topic, policy, update
 const usersAtOnce = 500;
 
 /** Has the lists of mutes of these users announced after the commit, with a few statements for all of them. */
-export function announceMutes(work: Work, userIds: readonly number[]): void {
+function announceMutes(work: Work, userIds: readonly number[]): void {
   for (let from = 0; from < userIds.length; from += usersAtOnce)
     work.emit(mutesEnded(userIds.slice(from, from + usersAtOnce)));
 }
