@@ -159,23 +159,25 @@ interface Opened extends Pick<Owner, 'database' | 'redis' | 'renderer'> {
   wrapUnits: (unitOfWork: UnitOfWork) => UnitOfWork;
 }
 
+const reportTo =
+  ({ log, metrics }: Process<CommonConfig>) =>
+  (error: unknown, realm: number): void => {
+    metrics.failuresAfterCommit.inc();
+    log.error({ err: error, realm }, 'announcing a committed change failed; the sweep will repeat it');
+  };
+
 /** Connects commits to the log, and the bus to the answers, projections and gates of the service. */
 export function wireOwner(
-  { config, log, bus, metrics }: Process<CommonConfig>,
+  process: Process<CommonConfig>,
   { schema, database, redis, renderer, fingerprint, wrapUnits }: Opened,
 ): { owner: Owner; consumers: readonly Consumer[] } {
+  const { config, log, bus, metrics } = process;
   const checkEvent = createEventCheck(metrics, log, config.NATTER_EVENT_CHECK_RATIO);
-  const onAppended = afterCommit(
-    ({ realmId, entries }) => {
-      const appending = appender.append(realmId, entries);
-      for (const { event } of entries) checkEvent(event);
-      return appending;
-    },
-    (error, realm) => {
-      metrics.failuresAfterCommit.inc();
-      log.error({ err: error, realm }, 'announcing a committed change failed; the sweep will repeat it');
-    },
-  );
+  const onAppended = afterCommit(({ realmId, entries }) => {
+    const appending = appender.append(realmId, entries);
+    for (const { event } of entries) checkEvent(event);
+    return appending;
+  }, reportTo(process));
   // At most a third of the connections, because work that holds a gate needs others.
   const gates = createGates(database, schema, Math.floor((config.NATTER_POSTGRES_CONNECTIONS - 1) / 3));
   const unitOfWork = createUnitOfWork(database, onAppended, gates);

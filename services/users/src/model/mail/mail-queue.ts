@@ -1,9 +1,9 @@
 import { type Database, type Executor, sql } from '@natter/database';
 import { z } from 'zod';
 import type { KeySeal } from '../credentials/key-seal.ts';
+import { type AddressedMail, addressedMail, type Mail } from './mail.ts';
 import type { CountedAddress } from './mail-limits.ts';
 import { attemptMs } from './mail-transport.ts';
-import type { Mail } from './mailer.ts';
 
 /** How long a mail waits for the mail server. Links in mails expire at the same time, or earlier. */
 const maxWaitSeconds = 86_400;
@@ -12,9 +12,6 @@ const leaseSeconds = Math.ceil((attemptMs + 60_000) / 1_000);
 const [firstPauseSeconds, longestPauseSeconds] = [1, 3_600];
 /** As many attempts fit into the time that a mail waits. Each may deliver it, if the answer of the server is lost. */
 export const maxAttempts = 40;
-
-const addressedMail = z.object({ to: z.string(), subject: z.string(), text: z.string() });
-export type AddressedMail = z.infer<typeof addressedMail>;
 
 const queuedRow = z.object({
   id: z.string(),

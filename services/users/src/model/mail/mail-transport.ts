@@ -1,6 +1,6 @@
 import type { Logger } from '@natter/service-kit';
 import { createTransport } from 'nodemailer';
-import type { AddressedMail } from './mail-queue.ts';
+import type { AddressedMail } from './mail.ts';
 
 /** Mails that are sent at once. */
 export const mailsAtOnce = 5;

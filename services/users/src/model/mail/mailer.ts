@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Executor, UnitOfWork, Work } from '@natter/database';
 import { type Logger, repeat } from '@natter/service-kit';
 import type { KeySeal } from '../credentials/key-seal.ts';
+import type { Mail } from './mail.ts';
 import { type CountedAddress, countMails, type DailyLimits, type Mailing, mayNotify } from './mail-limits.ts';
 import { createMailQueue, maxAttempts, type Outgoing, type QueuedMail } from './mail-queue.ts';
 import { createMailTransport, isRefusedForGood, mailsAtOnce } from './mail-transport.ts';
@@ -13,11 +14,6 @@ const delayedSeconds = 600;
 /** How long a stopping process waits for the mails that it is sending. */
 const closeMs = 5_000;
 const removeAttempts = 5;
-
-export interface Mail {
-  subject: string;
-  text: string;
-}
 
 export interface Mailer {
   /**

@@ -1,5 +1,5 @@
 import { type Language, languageNames } from '@natter/contracts';
-import type { Mail } from './mailer.ts';
+import type { Mail } from './mail.ts';
 
 type Values = Record<string, string>;
 type Templates = Record<Language, { subject: string; text: string }>;
