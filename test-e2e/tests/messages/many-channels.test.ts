@@ -15,8 +15,9 @@ const create = (who: Client, names: readonly string[], principals: readonly Clie
   });
 const say = async (who: Client, to: string, content: string): Promise<number> =>
   (await who.ok('POST', '/messages', { type: 'channel', to, topic: 't', content })).id;
+/** Among the sent messages; new channels also contain notices. */
 const found = async (who: Client, form: Record<string, unknown>): Promise<number[]> => {
-  const page = await who.ok('GET', '/messages', { anchor: 'oldest', num_before: 0, num_after: 100, ...form });
+  const page = await who.ok('GET', '/messages', { anchor: 'newest', num_before: 1_000, num_after: 0, ...form });
   return page.messages.map((message: Json) => message.id).filter((id: number) => Object.values(sent).includes(id));
 };
 const of = (...names: string[]): number[] => names.map((name) => sent[name] as number);
