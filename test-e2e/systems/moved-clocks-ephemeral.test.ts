@@ -39,8 +39,12 @@ async function move(by: Record<string, number>): Promise<void> {
   await pause(500);
 }
 
-/** Follows a new queue of the owner until it has had an event of each type. */
-async function receives(types: string[], cause: () => Promise<void>): Promise<Record<string, Answer>> {
+/** Follows a new queue of the owner until it has had an event of each type about a person. */
+async function receives(
+  types: string[],
+  { user_id }: { user_id: number },
+  cause: () => Promise<void>,
+): Promise<Record<string, Answer>> {
   const { owner } = system.people;
   const { body: queue } = await request(system.url, owner, 'POST /register', {
     event_types: types,
@@ -56,7 +60,7 @@ async function receives(types: string[], cause: () => Promise<void>): Promise<Re
     });
     for (const event of body.events) {
       last = Math.max(last, event.id);
-      seen[event.type] = event;
+      if (event.sender?.user_id === user_id || event.presences?.[user_id]) seen[event.type] = event;
     }
   }
   return seen;
@@ -75,7 +79,7 @@ test.each([
   await move(moved);
   const person = system.people[name];
   const { owner } = system.people;
-  const seen = await receives(['typing', 'presence'], async () => {
+  const seen = await receives(['typing', 'presence'], person, async () => {
     const typing = await request(system.url, person, 'POST /typing', { op: 'start', to: [owner.user_id] });
     const posted = await request(system.url, person, 'POST /users/me/presence', { status: 'active' });
     expect([typing.status, posted.status]).toEqual([200, 200]);

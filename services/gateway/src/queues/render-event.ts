@@ -56,7 +56,7 @@ function messageShownTo(queue: QueueRecord, { body: { message }, message: rest }
 const ephemeralTypes: ReadonlySet<string> = new Set(['typing', 'typing_edit_message', 'presence']);
 const outdatedAfterMs = 60_000;
 /** Processes know the clock of Redis with this error at most, on a busy machine. */
-const clockErrorMs = 1_000;
+const clockErrorMs = 100;
 
 /** Older forms of events that the queue receives anyway. */
 function isSuperseded(queue: QueueRecord, { type }: LogEvent): boolean {
