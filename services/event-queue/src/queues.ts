@@ -1,5 +1,5 @@
-import { ChatError, eventQueueOperations, idsOf, queueRecordSchema } from '@natter/contracts';
-import { createBatcher, sql, type Work } from '@natter/database';
+import { ChatError, eventQueueOperations, queueRecordSchema } from '@natter/contracts';
+import { createBatcher, sql } from '@natter/database';
 import { queueSubject } from '@natter/event-log';
 import { type Bus, type Handlers, handle, handleWrite, type Owner } from '@natter/service-kit';
 import { z } from 'zod';
@@ -56,38 +56,19 @@ export function queueHandlers({ database, redis }: Owner, bus: Bus): Handlers {
   ];
 }
 
-/**
- * Deactivating a user ends their queues. A deletion of many messages at once ends those before it whose clients support
- * no lists of messages.
- */
-export function endQueuesByEvents({ consume, redis }: Owner, bus: Bus): void {
-  const end = async (work: Work, condition: ReturnType<typeof sql.fragment>): Promise<void> => {
-    const ended = await endQueues(work, work.realmId, condition);
-    // Announced before the commit, and before Redis, which may be slow. If the commit fails, the poll of a living
-    // queue merely ends early.
-    for (const queueId of ended)
-      bus.publish(queueSubject(work.realmId), JSON.stringify({ queueId, generation: Number.MAX_SAFE_INTEGER }));
-    await forget(redis, work.realmId, ended);
-  };
+/** Deactivating a user ends their queues. */
+export function endQueuesOfDeactivated({ consume, redis }: Owner, bus: Bus): void {
   consume({
     name: 'queues-of-deactivated',
     on: {
       'realm_user/update': async (work, { body: { person } }) => {
-        if (person.is_active === false) await end(work, sql.fragment`user_id = ${person.user_id}`);
-      },
-    },
-  });
-  consume({
-    name: 'queues-of-deletions',
-    on: {
-      delete_message: async (work, { audience, note }, number) => {
-        if (!note?.ends_other_queues || audience === 'realm') return;
-        await end(
-          work,
-          sql.fragment`user_id = ANY(${sql.array(idsOf(audience.users), 'int4')}) AND (record->>'start')::bigint < ${number}
-            AND NOT coalesce((record->'capabilities'->>'bulk_message_deletion')::boolean, false)
-            AND (record->>'event_types' IS NULL OR (record->'event_types')::jsonb ? 'delete_message')`,
-        );
+        if (person.is_active !== false) return;
+        const ended = await endQueues(work, work.realmId, sql.fragment`user_id = ${person.user_id}`);
+        // Announced before the commit, and before Redis, which may be slow. If the commit fails, the poll of a living
+        // queue merely ends early.
+        for (const queueId of ended)
+          bus.publish(queueSubject(work.realmId), JSON.stringify({ queueId, generation: Number.MAX_SAFE_INTEGER }));
+        await forget(redis, work.realmId, ended);
       },
     },
   });

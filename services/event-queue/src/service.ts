@@ -2,7 +2,7 @@ import { commonConfig, type Owner, openOwner, type Process, type Running } from 
 import { z } from 'zod';
 import { startExpiry } from './expiry.ts';
 import { getLogKeysHandlers } from './get-log-keys.ts';
-import { endQueuesByEvents, queueHandlers } from './queues.ts';
+import { endQueuesOfDeactivated, queueHandlers } from './queues.ts';
 import { readLogHandlers } from './read-log.ts';
 import { registerHandlers } from './register.ts';
 import { startRetention } from './retention.ts';
@@ -36,7 +36,7 @@ export async function serveEventQueue(process: Process<Config>, owner: Owner): P
   const sweep = startSweep(owner, process, measured);
   const expiry = startExpiry(owner, process, measured);
   const retention = startRetention(owner.database, { ...process, hours: process.config.NATTER_LOG_RETENTION_HOURS });
-  endQueuesByEvents(owner, process.bus);
+  endQueuesOfDeactivated(owner, process.bus);
   await process.bus.serve('event-queue', '1.0.0', [
     ...registerHandlers(owner, process.bus, {
       queuesPerUser: process.config.NATTER_QUEUES_PER_USER,

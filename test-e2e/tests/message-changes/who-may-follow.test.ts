@@ -1,4 +1,4 @@
-import { type Client, copyRow, type Json, openRealm, type Realm } from '@natter/testkit';
+import { type Client, type Json, openRealm, type Realm } from '@natter/testkit';
 import { beforeAll, expect, test } from 'vitest';
 
 let realm: Realm;
@@ -81,43 +81,4 @@ test('a move of several messages of a protected history is told to who sees but 
   expect((await queue.settle()).filter(isChange)).toMatchObject([{ type: 'delete_message', stream_id: from }]);
   const { unread_msgs } = await member2.ok('POST', '/register');
   expect(unread_msgs.streams.flatMap((one: Json) => one.unread_message_ids)).not.toContain(last);
-});
-
-test('a move that takes many messages is one event, and ends queues of clients that need one for each', async () => {
-  const { owner, member2 } = realm;
-  const [from, to] = [await channel({}, [owner, member2]), await channel({ invite_only: true }, [owner])];
-  const id = await send(from, 'moved away');
-  await copyRow({ table: 'messaging.message', where: `realm_id = ${realm.id} AND id = ${id}` }, 1_000, {
-    id: '1000000000 + n',
-  });
-  const [told, older, indifferent] = [
-    await member2.queue(capable),
-    await member2.queue(),
-    await member2.queue({ event_types: ['update_message'] }),
-  ];
-  await owner.ok('PATCH', `/messages/${id}`, { stream_id: to, propagate_mode: 'change_all' });
-  const lost = await told.next(({ type }) => type === 'delete_message');
-  expect(lost.message_ids).toHaveLength(1_001);
-  expect((await told.settle()).filter(({ type }) => type === 'delete_message')).toEqual([]);
-  const poll = { queue_id: older.id, last_event_id: older.state.last_event_id, dont_block: true };
-  await expect.poll(async () => (await member2.get('/events', poll)).body.code).toBe('BAD_EVENT_QUEUE_ID');
-  const state = await member2.ok('POST', '/register', { fetch_event_types: ['message', 'update_message_flags'] });
-  expect(state.unread_msgs.streams.flatMap((one: Json) => one.unread_message_ids)).not.toContain(id);
-  const after = await member2.queue();
-  expect(await indifferent.poll(true)).toEqual([]);
-  expect(await after.settle()).toEqual([]);
-});
-
-test('a move that takes some messages is told to older clients one by one', async () => {
-  const { owner, member2 } = realm;
-  const [from, to] = [await channel({}, [owner, member2]), await channel({ invite_only: true }, [owner])];
-  const ids = [await send(from, 'few'), await send(from, 'few'), await send(from, 'few')];
-  const older = await member2.queue();
-  await owner.ok('PATCH', `/messages/${ids[0]}`, { stream_id: to, propagate_mode: 'change_all' });
-  const lost = (await older.settle()).filter(({ type }) => type === 'delete_message');
-  expect(lost.map(({ message_id }) => message_id)).toEqual(ids);
-  expect(new Set(lost.map((event) => event.id)).size).toBe(3);
-  // An older client that asks again gets the same events with the same ids.
-  const again = await member2.ok('GET', '/events', { queue_id: older.id, last_event_id: older.state.last_event_id });
-  expect(again.events.filter(({ type }: Json) => type === 'delete_message')).toEqual(lost);
 });

@@ -126,12 +126,6 @@ export const durableConsumers: readonly DurableConsumer[] = [
     events: ['realm_user/update'],
     keeps: 'nothing; ends queues',
   },
-  {
-    service: 'event-queue',
-    name: 'queues-of-deletions',
-    events: ['delete_message'],
-    keeps: 'nothing; ends queues that cannot be told of many deletions at once',
-  },
 ];
 
 /** A consumer whose projections another one of the same service reads. */

@@ -113,8 +113,6 @@ export const messageEvents = {
   delete_message: event('Messages were deleted, or access to them was lost.', {
     audience: 'either',
     body: z.union([z.strictObject(deletedIn.stream), z.strictObject(deletedIn.direct)]),
-    /** For event-queue: the event ends the queues of its receivers that lack `bulk_message_deletion`. */
-    note: z.strictObject({ ends_other_queues: z.literal(true) }).optional(),
     view: z.union([
       z.strictObject({ ...deletedIn.stream, message_ids: ints }),
       z.strictObject({ ...deletedIn.stream, message_id: int }),
