@@ -174,6 +174,15 @@ test('a direct message to the bot is posted, and the reply goes to all participa
   expect(await contentsOf(bot, guest)).toEqual([]);
 });
 
+test('a direct message to a bot that was just created is posted', async () => {
+  for (let round = 0; round < 10; round++) {
+    const bot = await made('');
+    await toPeople(system.people.member, [bot.user_id], 'hello');
+    await settled();
+    expect(bot.requests().length).toBe(1);
+  }
+});
+
 test.each([[{ response_not_required: true, content: 'unwanted' }], [''], [{}], [{ content: ' ' }]])(
   'the response %j posts nothing',
   async (response) => {

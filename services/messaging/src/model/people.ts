@@ -2,6 +2,7 @@ import { maxId } from '@natter/contracts';
 import { type Executor, sql } from '@natter/database';
 import type { Owner } from '@natter/service-kit';
 import { z } from 'zod';
+import { addOutgoingWebhook } from './outgoing-webhooks-consumer.ts';
 
 const personRow = z.object({
   user_id: z.number(),
@@ -24,6 +25,8 @@ export function peopleConsumer(owner: Owner): void {
           INSERT INTO messaging.person (realm_id, user_id, email, full_name, is_active, is_bot, avatar_url)
           VALUES (${work.realmId}, ${person.user_id}, ${person.email}, ${person.full_name}, ${person.is_active}, ${person.is_bot},
             ${person.avatar_url ?? ''}) ON CONFLICT DO NOTHING`);
+        // In the same transaction, so that no message is sent to a new bot before it is known what the bot is.
+        await addOutgoingWebhook(work, person);
       },
       'realm_user/update': async (work, { body: { person } }) => {
         await work.run(sql.unsafe`
