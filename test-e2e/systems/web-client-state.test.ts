@@ -190,7 +190,8 @@ test('the state after events is that of a fresh register, also in a tab that joi
   expect(state.model).toEqual(modelOf(fresh));
   const follower = await openTab(reader);
   expect([leader.isLeading, follower.isLeading]).toEqual([true, false]);
-  for (const tab of [leader, follower]) await expect.poll(() => tab.model).toEqual(modelOf(fresh));
+  const latest = modelOf(await reader.register(registerParams));
+  for (const tab of [leader, follower]) await expect.poll(() => tab.model).toEqual(latest);
   for (const tab of [leader, follower]) tab.leave();
 });
 

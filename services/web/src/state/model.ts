@@ -153,8 +153,14 @@ function withPolicy(model: Model, place: Place, policy: number): Model {
 export type Muting = Pick<Model, 'channels' | 'policies' | 'muted'>;
 
 /** Also direct messages with nobody but a muted person. */
-export function isMuted(model: Muting, place: Place): boolean {
-  if (place.kind !== 'topic') return place.userIds.length === 1 && model.muted.has(place.userIds[0] ?? 0);
+export const isMuted = (model: Muting, place: Place): boolean =>
+  place.kind === 'topic'
+    ? isMutedTopic(model, place)
+    : place.userIds.length === 1 && model.muted.has(place.userIds[0] ?? 0);
+
+/** Whether the server leaves a conversation out of the combined feed. */
+export function isMutedTopic(model: Pick<Model, 'channels' | 'policies'>, place: Place): boolean {
+  if (place.kind !== 'topic') return false;
   const policy = policyOf(model, place);
   if (policy === topicPolicies.inherited) return model.channels.get(place.channelId)?.isMuted ?? false;
   return policy === topicPolicies.muted;

@@ -1,7 +1,7 @@
 import type { ChatEvent } from '@natter/client';
 import { bounded, type Focus } from './bounds.ts';
 import { applyToComposing, type Composing, type ComposingAction, noComposing, reduceComposing } from './edits.ts';
-import { applyToModel, isMuted, type Model, withRead } from './model.ts';
+import { applyToModel, isMutedTopic, type Model, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
 import { type PresenceAnswer, withPresences } from './social.ts';
 import {
@@ -146,7 +146,7 @@ const withoutKey = ({ failed }: State, page: Page): ReadonlyMap<string, string> 
 
 const readerOf = (model: Model): Reader => ({
   ownId: model.ownId,
-  isMuted: (place: Place) => isMuted(model, place),
+  isMuted: (place: Place) => isMutedTopic(model, place),
 });
 
 function withEvent(state: State, event: ChatEvent): State {

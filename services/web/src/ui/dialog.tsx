@@ -1,5 +1,5 @@
-import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
-import { closeAtEscape, closeDialog } from './open-dialog.ts';
+import { type ReactNode, useId } from 'react';
+import { useDialogElement } from './use-dialog-element.ts';
 
 interface DialogProps {
   title: string;
@@ -8,24 +8,16 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** The browser keeps the focus inside, closes at Escape, and gives the focus back. */
+/** A dialog that a click beside it closes, too. */
 export function Dialog({ title, isTitleHidden = false, children }: DialogProps) {
-  const box = useRef<HTMLDialogElement>(null);
+  const element = useDialogElement();
   const titleId = useId();
-  // The browser gives the focus back only if the dialog is closed while it is in the page.
-  useLayoutEffect(() => {
-    const dialog = box.current;
-    if (dialog && !dialog.open) dialog.showModal();
-    return () => dialog?.close();
-  }, []);
   return (
     <dialog
-      ref={box}
+      {...element}
       className="dialog"
       aria-labelledby={titleId}
-      onClose={closeDialog}
-      onKeyDown={closeAtEscape}
-      onClick={(event) => event.target === box.current && box.current.close()}
+      onClick={(event) => event.target === event.currentTarget && event.currentTarget.close()}
     >
       <div className="dialog-body">
         <h2 id={titleId} className={isTitleHidden ? 'hidden' : undefined}>

@@ -1,26 +1,14 @@
 import './modal.css';
-import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
-import { closeAtEscape, closeDialog } from './open-dialog.ts';
+import { type ReactNode, useId } from 'react';
+import { closeDialog } from './open-dialog.ts';
+import { useDialogElement } from './use-dialog-element.ts';
 
-/** A modal dialog of the browser: it keeps the focus, ends with Escape, and gives the focus back. */
+/** A dialog with a title and a button to close it. */
 export function Modal({ title, isWide = false, children }: { title: string; isWide?: boolean; children: ReactNode }) {
-  const box = useRef<HTMLDialogElement>(null);
+  const element = useDialogElement();
   const id = useId();
-  // The browser gives the focus back only if the dialog is closed while it is in the page.
-  useLayoutEffect(() => {
-    const dialog = box.current;
-    dialog?.showModal();
-    return () => dialog?.close();
-  }, []);
   return (
-    <dialog
-      ref={box}
-      className="modal"
-      data-wide={isWide}
-      aria-labelledby={id}
-      onClose={closeDialog}
-      onKeyDown={closeAtEscape}
-    >
+    <dialog {...element} className="modal" data-wide={isWide} aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
         <button type="button" className="tool-button" aria-label="Close" onClick={closeDialog}>

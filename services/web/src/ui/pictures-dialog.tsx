@@ -1,11 +1,12 @@
 import './pictures.css';
-import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useMemo, useState } from 'react';
 import { keyOf, type Message } from '../state/place.ts';
 import { contentOf } from './content.ts';
 import { shortTime } from './dates.ts';
-import { closeAtEscape, closeDialog } from './open-dialog.ts';
+import { closeDialog } from './open-dialog.ts';
 import { type Picture, picturesIn } from './pictures.ts';
 import { useSelected, useSession } from './session-context.tsx';
+import { useDialogElement } from './use-dialog-element.ts';
 
 interface Shown extends Picture {
   message: Message;
@@ -46,12 +47,7 @@ const steps: Record<string, (at: number, count: number) => number> = {
 export default function Pictures(opened: PicturesProps) {
   const all = usePictures(opened);
   const [shown, setShown] = useState(opened);
-  const box = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    const dialog = box.current;
-    dialog?.showModal();
-    return () => dialog?.close();
-  }, []);
+  const element = useDialogElement();
   const at = all.findIndex(({ message, nth }) => message.id === shown.messageId && nth === shown.nth);
   const picture = all[at];
   const go = (to: number): void => {
@@ -59,14 +55,14 @@ export default function Pictures(opened: PicturesProps) {
     if (next) setShown({ messageId: next.message.id, nth: next.nth });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    closeAtEscape(event);
+    element.onKeyDown(event);
     const step = Object.hasOwn(steps, event.key) ? steps[event.key] : undefined;
     if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     go(step(at, all.length));
   };
   return (
-    <dialog ref={box} className="pictures" aria-label="Pictures" onClose={closeDialog} onKeyDown={onKeyDown}>
+    <dialog {...element} className="pictures" aria-label="Pictures" onKeyDown={onKeyDown}>
       <header>
         <p role="status">
           <bdi>{picture?.name ?? 'The picture is gone.'}</bdi>
