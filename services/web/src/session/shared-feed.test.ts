@@ -13,8 +13,7 @@ class Server {
   polls = 0;
 
   happen(): void {
-    const n = this.#events.length + 1;
-    this.#events.push({ type: 'realm', op: 'update', property: 'name', value: String(n), id: n } as ChatEvent);
+    this.#events.push(eventOf(this.#events.length + 1));
     this.#release();
   }
 
@@ -71,6 +70,9 @@ class Server {
       ...{ user_status: {}, muted_users: [], presences: {} },
     }) as never;
 }
+
+const eventOf = (n: number): ChatEvent =>
+  ({ type: 'realm', op: 'update', property: 'name', value: String(n), id: n }) as ChatEvent;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -206,4 +208,33 @@ test('a tab whose leader does not answer takes the lead', async () => {
   vi.advanceTimersByTime(60_000);
   vi.useRealTimers();
   await vi.waitFor(() => expect(tab.feed?.isLeading).toBe(true), settled);
+});
+
+test('a tab that has missed an event takes the state of the leader, and skips events that it has', async () => {
+  const server = new Server();
+  const name = `test ${crypto.randomUUID()}`;
+  const held = navigator.locks.request(name, () => new Promise(() => undefined));
+  held.catch(() => undefined);
+  const leader = new BroadcastChannel(name);
+  let last = 1;
+  const at = (n: number) => ({ queue_id: 'a queue', last_event_id: n });
+  const say = (n: number): void =>
+    leader.postMessage({ type: 'event', after: at(n - 1), event: eventOf(n), position: at(n) });
+  leader.onmessage = ({ data }) => {
+    if (data.type !== 'ask') return;
+    const model = { ...modelOf(server.snapshot('')), realmName: String(last) };
+    leader.postMessage({ type: 'point', to: data.from, isVisible: true, point: { model, position: at(last) } });
+  };
+  const tab = new Tab(true);
+  tabs = [tab];
+  void tab.open(server, name);
+  await vi.waitFor(() => expect(tab.last).toBe(1), settled);
+  last = 3;
+  say(3);
+  await vi.waitFor(() => expect(tab.last).toBe(3), settled);
+  say(3);
+  say(4);
+  await vi.waitFor(() => expect(tab.last).toBe(4), settled);
+  expect([tab.faults, lastOf((tab.feed as SharedFeed).model)]).toEqual([[], 4]);
+  leader.close();
 });

@@ -18,8 +18,8 @@ type Said =
   | { type: 'ask'; from: string }
   /** The leader's point; without `to` it is for all, because the queue is new. */
   | { type: 'point'; point: Point; to?: string; isVisible: boolean }
-  /** Events that follow `after`. Without events the position alone has moved. */
-  | { type: 'events'; after: Position; events: readonly ChatEvent[]; position: Position }
+  /** The event that follows `after`. Without it the position alone has moved. */
+  | { type: 'event'; after: Position; event: ChatEvent | undefined; position: Position }
   /** Another tab leads from now on. */
   | { type: 'lead' }
   | { type: 'unreachable' };
@@ -204,22 +204,22 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   #happened(event: ChatEvent): void {
     const after = this.position;
     const position = { ...after, last_event_id: event.id };
-    this.#apply([event], position);
-    this.#say({ type: 'events', after, events: [event], position });
+    this.#apply(event, position);
+    this.#say({ type: 'event', after, event, position });
   }
 
   /** Heartbeats move the position. */
   #movedTo(position: Position): void {
     const after = this.position;
     if (position.queue_id !== after.queue_id || position.last_event_id <= after.last_event_id) return;
-    this.#apply([], position);
-    this.#say({ type: 'events', after, events: [], position });
+    this.#apply(undefined, position);
+    this.#say({ type: 'event', after, event: undefined, position });
   }
 
-  #apply(events: readonly ChatEvent[], position: Position): void {
-    const { model } = this;
-    this.#point = { model: events.reduce(applyToModel, model), position };
-    this.#waiting.push(...events);
+  #apply(event: ChatEvent | undefined, position: Position): void {
+    this.#point = { model: event ? applyToModel(this.model, event) : this.model, position };
+    if (!event) return;
+    this.#waiting.push(event);
     this.#wake();
   }
 
@@ -235,21 +235,17 @@ export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
     else if (this.#isLeading) {
       if (said.type === 'ask' && this.#point)
         this.#say({ type: 'point', point: this.#point, to: said.from, isVisible: this.#options.isVisible() });
-    } else if (said.type === 'events') this.#hearEvents(said);
+    } else if (said.type === 'event') this.#hearEvent(said);
     else if (said.type === 'point') this.#hearPoint(said);
     // The earlier leader may have gone without an answer.
     else if (said.type === 'lead' && (this.#isBehind || !this.#point)) this.#ask();
   }
 
-  #hearEvents({ after, events, position }: Extract<Said, { type: 'events' }>): void {
+  #hearEvent({ after, event, position }: Extract<Said, { type: 'event' }>): void {
     const known = this.#point?.position;
     if (!known || this.#isBehind) return;
     if (after.queue_id !== known.queue_id || after.last_event_id > known.last_event_id) this.#ask();
-    else if (position.last_event_id > known.last_event_id)
-      this.#apply(
-        events.filter(({ id }) => id > known.last_event_id),
-        position,
-      );
+    else if (position.last_event_id > known.last_event_id) this.#apply(event, position);
   }
 
   #hearPoint({ point, to, isVisible }: Extract<Said, { type: 'point' }>): void {

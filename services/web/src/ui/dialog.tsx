@@ -17,6 +17,7 @@ export function Dialog({ title, isTitleHidden = false, children }: DialogProps) 
       {...element}
       className="dialog"
       aria-labelledby={titleId}
+      onKeyDown={element.onKeyDown}
       onClick={(event) => event.target === event.currentTarget && event.currentTarget.close()}
     >
       <div className="dialog-body">
