@@ -51,3 +51,29 @@ test('a slow answer counts if there is no other, and after another server took o
   await clock.read();
   expect(Math.abs(error())).toBeLessThanOrEqual(200);
 });
+
+test('the clock of this machine counts while a slow answer agrees with it, and not when it is set', async () => {
+  const state = { elapsed: 0, wall: 5_000, server: 5_000 };
+  const pass = (ms: number): void => {
+    state.elapsed += ms;
+    state.wall += ms;
+    state.server += ms;
+  };
+  const clock = createSharedClock(
+    async () => {
+      pass(1);
+      const time = state.server;
+      pass(39);
+      return time;
+    },
+    () => state.elapsed,
+    () => state.wall,
+  );
+  await clock.read();
+  expect(clock.now()).toBe(state.server);
+  state.wall += 600_000;
+  expect(clock.now()).toBe(state.server);
+  clock.forget();
+  await clock.read();
+  expect(Math.abs(clock.now() - state.server)).toBeLessThanOrEqual(20);
+});

@@ -1,5 +1,7 @@
 /** Clocks of machines may run this much faster or slower than another. */
 const driftRatio = 1e-4;
+/** The wall clock is read in whole milliseconds. */
+const wallStepMs = 1;
 
 /** A clock that several processes share: they read it from a server, and measure the time since without a wall clock. */
 export interface SharedClock {
@@ -18,20 +20,27 @@ interface Reading {
   errorMs: number;
 }
 
-/** `readServer` returns milliseconds. A slow answer says little about the moment at which it was made. */
+/**
+ * `readServer` returns milliseconds. A slow answer says little about the moment at which it was made, so the clock of this
+ * machine counts if it agrees with the answer: processes of one machine then have the same time.
+ */
 export function createSharedClock(
   readServer: () => Promise<number | undefined>,
   elapsed: () => number = () => performance.now(),
+  wallClock: () => number = Date.now,
 ): SharedClock {
   let best: Reading | undefined;
   const errorNow = (): number => (best ? best.errorMs + (elapsed() - best.at) * driftRatio : Number.POSITIVE_INFINITY);
   return {
-    now: () => Math.floor(best ? best.time + elapsed() - best.at : Date.now()),
+    now: () => Math.floor(best ? best.time + elapsed() - best.at : wallClock()),
     async read() {
       const askedAt = elapsed();
-      const time = await readServer();
-      const errorMs = (elapsed() - askedAt) / 2;
-      if (time !== undefined && errorMs <= errorNow()) best = { time, at: askedAt + errorMs, errorMs };
+      const answered = await readServer();
+      const at = elapsed();
+      const errorMs = (at - askedAt) / 2;
+      if (answered === undefined || errorMs > errorNow()) return;
+      const [time, wall] = [answered + errorMs, wallClock()];
+      best = { time: Math.abs(wall - time) <= errorMs + wallStepMs ? wall : time, at, errorMs };
     },
     forget() {
       if (best) best = { ...best, errorMs: Number.POSITIVE_INFINITY };

@@ -31,7 +31,7 @@ export function renderFor(queue: QueueRecord, entry: LogEntry, now: number): str
   if (queue.event_types !== null && !queue.event_types.includes(event.type)) return undefined;
   if (isSuperseded(queue, event)) return undefined;
   // Ephemeral events from before the start of the queue are outdated, as are recorded ones after a while.
-  if (entry.n > 0 && entry.at < queue.created_at - clockErrorMs) return undefined;
+  if (entry.n > 0 && entry.at < queue.created_at) return undefined;
   if (ephemeralTypes.has(event.type) && now - entry.at > outdatedAfterMs) return undefined;
   const isFor = reaches(event.audience, queue.user_id);
   const isOpen = queue.all_public_streams && event.message?.isPublic === true;
@@ -55,8 +55,6 @@ function messageShownTo(queue: QueueRecord, { body: { message }, message: rest }
 /** Types of events that are recorded only if Redis refuses them. */
 const ephemeralTypes: ReadonlySet<string> = new Set(['typing', 'typing_edit_message', 'presence']);
 const outdatedAfterMs = 60_000;
-/** Processes know the clock of Redis with this error at most, on a busy machine. */
-const clockErrorMs = 100;
 
 /** Older forms of events that the queue receives anyway. */
 function isSuperseded(queue: QueueRecord, { type }: LogEvent): boolean {
