@@ -15,27 +15,19 @@ function clockOf() {
     () => elapsed,
   );
   const error = (): number => clock.now() - (hour + elapsed + state.stepMs);
-  const wait = (ms: number): void => {
-    elapsed += ms;
-  };
-  return { clock, state, error, wait };
+  return { clock, state, error };
 }
 
-test('a slow answer does not replace an exact reading, until that may be as wrong', async () => {
-  const { clock, state, error, wait } = clockOf();
+test('a slow answer does not replace an exact reading, unless it shows that the clock of the server was set', async () => {
+  const { clock, state, error } = clockOf();
   await clock.read();
   expect(Math.abs(error())).toBeLessThanOrEqual(1);
   state.tookMs = 2_000;
   await clock.read();
   expect(Math.abs(error())).toBeLessThanOrEqual(1);
-  // The clock of the server is set.
   state.stepMs = 600_000;
-  state.tookMs = 4;
   await clock.read();
-  expect(error()).toBeLessThan(-500_000);
-  wait(30_000);
-  await clock.read();
-  expect(Math.abs(error())).toBeLessThanOrEqual(2);
+  expect(Math.abs(error())).toBeLessThanOrEqual(1_000);
 });
 
 test('a slow answer counts if there is no other, and after another server took over', async () => {

@@ -7,7 +7,7 @@ const wallStepMs = 1;
 export interface SharedClock {
   /** Milliseconds. The clock of this machine until the server has answered once. */
   now(): number;
-  /** Reads the clock of the server, unless an earlier reading is more exact. */
+  /** Reads the clock of the server. An earlier reading that is more exact, and agrees with the new one, stays. */
   read(): Promise<void>;
   /** The server may be another one now: the next reading counts, however slow. */
   forget(): void;
@@ -38,8 +38,12 @@ export function createSharedClock(
       const answered = await readServer();
       const at = elapsed();
       const errorMs = (at - askedAt) / 2;
-      if (answered === undefined || errorMs > errorNow()) return;
+      if (answered === undefined) return;
       const [time, wall] = [answered + errorMs, wallClock()];
+      // A difference above both errors shows that a clock was set, or that this machine was paused.
+      const isSame =
+        best !== undefined && Math.abs(best.time + at - best.at - time) <= errorMs + errorNow() + wallStepMs;
+      if (isSame && errorMs > errorNow()) return;
       best = { time: Math.abs(wall - time) <= errorMs + wallStepMs ? wall : time, at, errorMs };
     },
     forget() {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildPackage } from '@natter/client/publish';
+import { localDirectory } from '@natter/local/private-directory';
 import { openRealm, type Realm } from '@natter/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { proxyTo } from './proxy-to.ts';
@@ -32,7 +33,7 @@ const packages: Readonly<Record<string, readonly [deno: string, bun: string]>> =
   'darwin-arm64': ['@deno/darwin-arm64', '@oven/bun-darwin-aarch64'],
 };
 const [deno, bun] = packages[`${process.platform}-${process.arch}`] ?? [];
-const folder = join(import.meta.dirname, '../../../.natter/cache/runtimes');
+const folder = localDirectory('cache', 'runtimes');
 const runtimes = [
   {
     name: 'Deno',

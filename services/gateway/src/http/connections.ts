@@ -246,7 +246,8 @@ function linger(request: IncomingMessage, connection: Connection, onDiscard: OnD
   const count = (): void => {
     const before = counted;
     counted = socket.bytesRead;
-    onDiscard(socket, connection, counted - before);
+    // The bytes are counted where the connection is being closed.
+    if (!connection.isClosing) onDiscard(socket, connection, counted - before);
   };
   const counting = setInterval(count, discarded.everyMs);
   const timer = setTimeout(() => {

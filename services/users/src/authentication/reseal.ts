@@ -45,6 +45,13 @@ export function startReseal({ database }: Pick<Owner, 'database'>, seal: KeySeal
       count += await database.run(
         sql.unsafe`UPDATE users.jwt_key SET sealed_key = ${renewed} WHERE realm_id = ${id} AND sealed_key = ${sealed_key}`,
       );
+    const mails = await database.any(
+      sql.type(sealedRow)`SELECT id::float8 AS id, sealed AS sealed_key FROM users.mail`,
+    );
+    for (const { id, sealed_key, renewed } of renewable(mails, seal))
+      count += await database.run(
+        sql.unsafe`UPDATE users.mail SET sealed = ${renewed} WHERE id = ${id}::bigint AND sealed = ${sealed_key}`,
+      );
     return count;
   };
   const look = async (): Promise<void> => {

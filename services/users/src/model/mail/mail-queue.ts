@@ -12,6 +12,8 @@ const leaseSeconds = Math.ceil((attemptMs + 60_000) / 1_000);
 const [firstPauseSeconds, longestPauseSeconds] = [1, 3_600];
 /** As many attempts fit into the time that a mail waits. Each may deliver it, if the answer of the server is lost. */
 export const maxAttempts = 40;
+/** Realms take turns among this many mails that are due. */
+const maxSorted = 10_000;
 
 const queuedRow = z.object({
   id: z.string(),
@@ -45,7 +47,7 @@ export interface Outgoing {
  */
 export interface MailQueue {
   add(executor: Executor, realmId: number, mails: readonly Outgoing[]): Promise<void>;
-  /** Takes mails that are due; no other process takes them meanwhile. */
+  /** Takes mails that are due, of each realm in turn; no other process takes them meanwhile. */
   take(most: number): Promise<QueuedMail[]>;
   remove(id: string): Promise<void>;
   /** Puts a mail back for a further attempt. */
@@ -68,7 +70,10 @@ export function createMailQueue(seal: KeySeal, database: () => Database): MailQu
     async take(most) {
       const rows = await database().any(sql.type(queuedRow)`
         UPDATE users.mail m SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${leaseSeconds})
-        FROM (SELECT id FROM users.mail WHERE due_at <= now() ORDER BY due_at LIMIT ${most} FOR UPDATE SKIP LOCKED) due
+        FROM (SELECT id FROM users.mail WHERE due_at <= now() AND id = ANY(ARRAY(
+          SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY realm_id ORDER BY due_at) AS turn
+            FROM (SELECT id, realm_id, due_at FROM users.mail WHERE due_at <= now() ORDER BY due_at LIMIT ${maxSorted}) oldest) ranked
+          ORDER BY turn, random() LIMIT ${most * 4})) LIMIT ${most} FOR UPDATE SKIP LOCKED) due
         WHERE m.id = due.id
         RETURNING m.id::text AS id, sealed, attempts, extract(epoch FROM now() - created_at)::float8 AS waited, expires_at <= now() AS is_expired`);
       return rows.map(({ id, sealed, attempts, waited, is_expired }) => {

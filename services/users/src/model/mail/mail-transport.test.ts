@@ -56,6 +56,7 @@ test.each([
     true,
     { onData: (stream, _, done) => void stream.resume().on('end', () => done(coded(554))) },
   ],
+  ['a sender that the server refuses with 550', false, { onMailFrom: (_, __, done) => done(coded(550)) }],
   ['a login that the server refuses', false, { onAuth: (_, __, done) => done(coded(535)) }],
   ['a connection that the server refuses', false, { onConnect: (_, done) => done(coded(554)) }],
 ] satisfies [string, boolean, SMTPServerOptions][])('%s ends a mail for good: %s', async (_, expected, options) => {

@@ -57,10 +57,12 @@ export function createMailTransport(url: string | undefined, from: string, log: 
 }
 
 /**
- * Whether the server refused this mail or its address for good (5xx). A server that refuses the login or the connection
- * may accept the mail once its operator has repaired it.
+ * Whether the server refused the address or the content of this mail for good (5xx), or the address cannot be written in
+ * SMTP. A server that refuses the connection, the login or the sender may accept the mail once its operator has repaired
+ * that.
  */
 export function isRefusedForGood(error: unknown): boolean {
-  const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
-  return responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
+  const { code, command, responseCode = 0 } = error as { code?: string; command?: string; responseCode?: number };
+  if (code === 'EENVELOPE') return command === 'API' || (command === 'RCPT TO' && responseCode >= 500);
+  return code === 'EMESSAGE' && responseCode >= 500;
 }

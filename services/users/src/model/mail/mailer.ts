@@ -99,7 +99,9 @@ export function createMailer(options: {
 
   async function sendOne(queued: QueuedMail): Promise<void> {
     const { id, mail, attempts, isExpired } = queued;
-    if (!mail || isExpired) return end(id, mail ? 'it has expired' : 'it was sealed with another secret');
+    if (isExpired) return end(id, 'it has expired');
+    // Another process may have the secret, while it is being changed.
+    if (!mail) return queue.putBack(queued);
     try {
       await transport.deliver(mail);
     } catch (error) {
