@@ -41,6 +41,7 @@ export * from './model/realm-settings.ts';
 export * from './model/text.ts';
 export * from './model/unknown-user.ts';
 export * from './model/user-settings.ts';
+export * from './model/web-address.ts';
 export * from './model/withheld.ts';
 export * from './operations/index.ts';
 export * from './vocabulary/channel-permissions.ts';

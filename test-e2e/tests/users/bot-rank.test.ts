@@ -214,3 +214,21 @@ test('the token of an outgoing webhook is told to the owner of its bot alone, li
   expect(await listed(administrator)).toEqual(['']);
   expect(await listed(owner)).toEqual(['']);
 });
+
+test('an outgoing webhook bot gets no address that is never called', async () => {
+  const { member } = realm;
+  const hook = { full_name: 'Caller', short_name: 'caller', bot_type: 3, interface_type: 1 };
+  const { user_id } = await member.ok('POST', '/bots', { ...hook, payload_url: 'https://hooks.example:8443/' });
+  for (const [address, problem] of [
+    ['ftp://hooks.example/', 'is not a URL'],
+    ['https://', 'is not a URL'],
+    ['https://user:password@hooks.example/', 'cannot be called: an address with credentials'],
+    ['https://hooks.example:25/', 'cannot be called: a reserved port'],
+    ['http://hooks.example:0/', 'cannot be called: a reserved port'],
+  ]) {
+    const made = await member.post('/bots', { ...hook, full_name: 'Other', short_name: 'other', payload_url: address });
+    expect([made.status, made.body.msg]).toEqual([400, `payload_url ${problem}`]);
+    const changed = await member.patch(`/bots/${user_id}`, { service_payload_url: address });
+    expect([changed.status, changed.body.msg]).toEqual([400, `service_payload_url ${problem}`]);
+  }
+});

@@ -19,6 +19,7 @@ import { lockRealm } from '../model/read-realm.ts';
 import type { SnapshotPart } from '../model/snapshot-part.ts';
 import { createBotHandlers } from './create-bot.ts';
 import { requireFreeName } from './free-name.ts';
+import { checkedWebhookAddress } from './webhook-address.ts';
 
 export function botHandlers(owner: Owner, seal: KeySeal): Handlers {
   const { database } = owner;
@@ -176,7 +177,7 @@ function changedServices(bot: BotRow, params: Params): Record<string, unknown>[]
   if (url === undefined && service_interface === undefined) return bot.services;
   if (service_interface !== undefined && service_interface !== 1 && service_interface !== 2)
     throw badRequest('Invalid service_interface');
-  if (url !== undefined && !/^https?:\/\/[^\s/]+/.test(url)) throw badRequest('service_payload_url is not a URL');
+  if (url !== undefined) checkedWebhookAddress('service_payload_url', url);
   return bot.services.map((service) => ({
     ...service,
     ...(url === undefined ? {} : { base_url: url }),

@@ -12,6 +12,7 @@ import { holderOf, mayIn } from '../model/holder.ts';
 import { insertAccount } from '../model/insert-account.ts';
 import { lockRealm } from '../model/read-realm.ts';
 import { requireFreeName } from './free-name.ts';
+import { checkedWebhookAddress } from './webhook-address.ts';
 
 export function createBotHandlers(seal: KeySeal): Handlers {
   return [
@@ -79,9 +80,9 @@ function checkedServices({ bot_type, payload_url, interface_type }: Given): Reco
   if (bot_type === botTypes.embedded) throw badRequest('Embedded bots are not enabled.');
   if (!Object.values(botTypes).some((type) => type === bot_type)) throw badRequest('Invalid bot type');
   if (bot_type !== botTypes.outgoingWebhook) return [];
-  if (!payload_url || !/^https?:\/\/[^\s/]+/.test(payload_url)) throw badRequest('payload_url is not a URL');
+  const base_url = checkedWebhookAddress('payload_url', payload_url ?? '');
   if (interface_type !== 1 && interface_type !== 2) throw badRequest('Invalid interface type');
-  return [{ base_url: payload_url, interface: interface_type, token: createApiKey() }];
+  return [{ base_url, interface: interface_type, token: createApiKey() }];
 }
 
 async function requireFreeAddress(work: Work, email: string): Promise<void> {
