@@ -3,14 +3,30 @@ import { FairQueue } from '@natter/database';
 const atOnce = 8;
 const atOncePerRealm = 4;
 const maxWaiting = 200;
+/** Longer than a fetch takes, with its own limit. */
+const longestTurnMs = 15_000;
 
 /** Too many fetches wait. Nothing was fetched, so this tells nothing of the address. */
 export class Busy extends Error {}
 
 export type InTurn = <R>(realmId: number, work: () => Promise<R>) => Promise<R>;
 
-/** Limits concurrent fetches, in total and per realm; realms take turns. Throws `Busy` if too many wait. */
-export function createTurns(): InTurn {
+/** Ends at a deadline, also if the work never settles. */
+export async function within<R>(limitMs: number, work: () => Promise<R>): Promise<R> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`not done after ${limitMs} ms`)), limitMs);
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Limits concurrent fetches, in total and per realm; realms take turns. A turn ends at a deadline, so that work without an
+ * end takes no place for good. Throws `Busy` if too many wait.
+ */
+export function createTurns(limitMs = longestTurnMs): InTurn {
   const waiting = new FairQueue<{ realmId: number; start: () => void }>(maxWaiting);
   const running = new Map<number, number>();
   let total = 0;
@@ -18,7 +34,7 @@ export function createTurns(): InTurn {
   return <R>(realmId: number, work: () => Promise<R>): Promise<R> => {
     const { promise, resolve, reject } = Promise.withResolvers<R>();
     const start = (): void => {
-      void work()
+      void within(limitMs, work)
         .then(resolve, reject)
         .finally(() => ended(realmId));
     };
