@@ -93,7 +93,7 @@ export async function startScheduler(process: Process<SchedulerConfig>): Promise
     policies,
     userVisibility,
     decideSend: createDecideSend({ ...owner, channels, policies, userVisibility, authors }),
-    rules: { mayReach: reachable(config.NATTER_OUTGOING_WEBHOOK_NETWORKS) },
+    rules: reachable(config.NATTER_OUTGOING_WEBHOOK_NETWORKS),
   });
   const stopListening = onSchedulerHint(bus, (dueSeconds) => {
     loop.hint(dueSeconds);

@@ -14,10 +14,10 @@ const browserCacheSeconds = 86_400;
 
 /** Fetches images and videos of other sites for readers, so that the sites do not learn who reads a message. */
 export function externalContentHandlers({ database }: Owner, config: MessagingConfig): Handlers {
-  const mayReach = reachable(config.NATTER_EXTERNAL_CONTENT_NETWORKS);
+  const rules = reachable(config.NATTER_EXTERNAL_CONTENT_NETWORKS);
   const maxBytes = config.NATTER_EXTERNAL_CONTENT_MAX_MIB * mib;
   const fetch = createBoundedFetches(
-    (address) => fetchMedia(address, { mayReach, maxBytes, timeoutMs }),
+    (address) => fetchMedia(address, { ...rules, maxBytes, timeoutMs }),
     config.NATTER_EXTERNAL_CONTENT_CACHE_MIB * mib,
   );
   return [

@@ -48,12 +48,9 @@ async function fetchFrom(path: string, ...answers: string[][]): Promise<{ lookup
     mayReach: (address) => address === permitted,
     maxBytes: 1_000,
     timeoutMs: 30_000,
-    resolve: (_, __, done) => {
+    resolve: async () => {
       const addresses = answers[Math.min(lookups++, answers.length - 1)] ?? [];
-      done(
-        null,
-        addresses.map((address) => ({ address, family: 4 })),
-      );
+      return addresses.map((address) => ({ address, family: 4 }));
     },
   }).catch((error: unknown) => error);
   return { lookups, result };

@@ -37,7 +37,7 @@ export function startPreviewWorker(
   const fetching = {
     database,
     inTurn: createTurns(),
-    mayReach: reachable(config.NATTER_EXTERNAL_CONTENT_NETWORKS),
+    rules: reachable(config.NATTER_EXTERNAL_CONTENT_NETWORKS),
     signal,
   };
   /** Running jobs, with their realms. */

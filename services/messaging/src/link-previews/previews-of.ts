@@ -1,6 +1,6 @@
 import type { Database } from '@natter/database';
 import { type PagePreview, pagePreviewHtml } from '@natter/markdown';
-import type { FetchRules } from '../model/outgoing/guarded-get.ts';
+import type { ReachRules } from '../model/outgoing/guarded-request.ts';
 import type { InTurn } from '../model/outgoing/turns.ts';
 import { fetchPage } from './fetch-page.ts';
 import type { PreviewJob } from './jobs.ts';
@@ -18,7 +18,7 @@ const maxBytes = 128 * 1024;
 export interface Fetching {
   database: Database;
   inTurn: InTurn;
-  mayReach: FetchRules['mayReach'];
+  rules: ReachRules;
   /** Ends all fetches: the process stops. */
   signal: AbortSignal;
 }
@@ -58,13 +58,13 @@ function pageAddress(href: string): string | undefined {
 }
 
 async function fetched(
-  { database, inTurn, mayReach, signal }: Fetching,
+  { database, inTurn, rules, signal }: Fetching,
   { realmId, address, until }: { realmId: number; address: string; until: number },
 ): Promise<PagePreview | undefined> {
   return inTurn(realmId, async () => {
     signal.throwIfAborted();
     if (performance.now() > until) return undefined;
-    const page = await fetchPage(address, { mayReach, maxBytes, timeoutMs, signal }).then(
+    const page = await fetchPage(address, { ...rules, maxBytes, timeoutMs, signal }).then(
       ({ html, url }) => previewOf(html, url),
       // A failing site is not a fault of this server, so it is not logged.
       () => undefined,

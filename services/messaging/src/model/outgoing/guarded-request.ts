@@ -1,21 +1,16 @@
-import { type LookupAddress, lookup } from 'node:dns';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { addressProblem } from '@natter/contracts';
+import { askNameServers, type Resolve } from './resolve-name.ts';
 
 /** The reason why an address was not requested, or why its response is not used. */
 export class Refused extends Error {}
 
-type Resolve = (
-  name: string,
-  options: { all: true },
-  done: (error: Error | null, found: LookupAddress[]) => void,
-) => void;
-
 export interface ReachRules {
   /** Whether connections to this address are permitted. */
   mayReach: (address: string) => boolean;
-  /** Looks up all addresses of a name; by default as the operating system does. */
+  /** Looks up all addresses of a name; by default at the name servers of the machine. */
   resolve?: Resolve;
 }
 
@@ -26,13 +21,14 @@ interface Sent {
   signal: AbortSignal;
 }
 
+/** A site may send a few responses with status 1xx before the final one. */
+const maxInformational = 8;
+
 /** The URL, if the server may request it. Throws `Refused`. */
 export function checkedUrl(address: string, { mayReach }: Pick<ReachRules, 'mayReach'>): URL {
-  const url = URL.parse(address);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new Refused('not a web address');
-  if (url.username !== '' || url.password !== '') throw new Refused('an address with credentials');
-  const port = Number(url.port);
-  if (port !== 0 && port !== 80 && port !== 443 && port < 1_024) throw new Refused('a reserved port');
+  const problem = addressProblem(address);
+  if (problem !== undefined) throw new Refused(problem);
+  const url = new URL(address);
   // An IP address is not looked up, so `guardedLookup` does not check it.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host)) throw new Refused('an internal address');
@@ -41,36 +37,64 @@ export function checkedUrl(address: string, { mayReach }: Pick<ReachRules, 'mayR
 
 /** Refuses a name unless connections to all of its addresses are permitted. */
 const guardedLookup =
-  ({ mayReach, resolve = lookup }: ReachRules): LookupFunction =>
-  (hostname, options, done) =>
-    resolve(hostname, { all: true }, (error, found: LookupAddress[]) => {
-      const [first] = found ?? [];
-      if (error) done(error, '');
-      else if (first === undefined || !found.every(({ address }) => mayReach(address)))
-        done(new Refused('a name with an internal address'), '');
-      else if (options.all) done(null, found);
-      else done(null, first.address, first.family);
-    });
+  ({ mayReach, resolve = askNameServers() }: ReachRules, signal: AbortSignal): LookupFunction =>
+  (hostname, options, done) => {
+    resolve(hostname, signal).then(
+      (found) => {
+        const [first] = found;
+        if (first === undefined || !found.every(({ address }) => mayReach(address)))
+          done(new Refused('a name with an internal address'), '');
+        else if (options.all) done(null, found);
+        else done(null, first.address, first.family);
+      },
+      (error: Error) => done(error, ''),
+    );
+  };
 
 /**
  * Requests a checked URL of another site, without following redirects. A name is looked up once, and the connection uses
  * the checked address, so a name that changes its addresses cannot lead to an internal one. Throws `Refused`, or the
- * error of the connection.
+ * error of the connection. Ends when the signal is aborted, whatever the site does.
  */
 export function guardedRequest(url: URL, rules: ReachRules, sent: Sent): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const { body, headers, ...options } = sent;
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  send(url, {
+  const request = send(url, {
     ...options,
     agent: false,
-    lookup: guardedLookup(rules),
+    lookup: guardedLookup(rules, sent.signal),
     headers: { 'user-agent': 'Natter', ...headers, 'accept-encoding': 'identity', ...length },
-  })
+  });
+  const response = responseTo(request, sent.signal);
+  request.end(body);
+  return response;
+}
+
+/** Rejects at every end of the request without a response. Node reports some of them as nothing but `close`. */
+function responseTo(request: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const refuse = (reason: string): void => {
+    reject(new Refused(reason));
+    request.destroy();
+  };
+  const abort = (): void => reject(signal.reason);
+  let informed = 0;
+  signal.addEventListener('abort', abort, { once: true });
+  request
     .on('response', resolve)
+    .on('upgrade', (_, socket) => {
+      socket.destroy();
+      refuse('status 101');
+    })
+    .on('information', () => {
+      if (++informed > maxInformational) refuse('too many informational responses');
+    })
     .on('error', reject)
-    .end(body);
+    .on('close', () => {
+      signal.removeEventListener('abort', abort);
+      reject(new Error('the connection ended without a response'));
+    });
   return promise;
 }
 

@@ -1,4 +1,6 @@
 import { BlockList, isIP } from 'node:net';
+import type { ReachRules } from './guarded-request.ts';
+import { askAlsoSystem, askNameServers } from './resolve-name.ts';
 
 /** IPv4 networks that are not part of the public internet: the IANA special-purpose registry, multicast, reserved ranges. */
 const SPECIAL_IPV4 = [
@@ -38,10 +40,18 @@ const special4 = networksOf(SPECIAL_IPV4);
 const global6 = networksOf(GLOBAL_IPV6);
 const special6 = networksOf(SPECIAL_IPV6);
 
-/** Whether content of other sites may be fetched from an address: public ones, and those in these networks, by commas. */
-export function reachable(networks: string): (address: string) => boolean {
-  const allowed = networksOf(networks.split(',').filter(Boolean));
-  return (address) => isPublicAddress(address) || allowed.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+/**
+ * The rules for content of other sites: it may be fetched from public addresses, and from those in these networks, by
+ * commas. Names that only the machine knows are of internal addresses, so they are looked up only if there are networks.
+ */
+export function reachable(networks: string): ReachRules {
+  const list = networks.split(',').filter(Boolean);
+  const allowed = networksOf(list);
+  return {
+    mayReach: (address) =>
+      isPublicAddress(address) || allowed.check(address, address.includes(':') ? 'ipv6' : 'ipv4'),
+    resolve: list.length === 0 ? askNameServers() : askAlsoSystem(),
+  };
 }
 
 /** IPv4-mapped IPv6 addresses (`::ffff:10.0.0.1`) are never public. */
