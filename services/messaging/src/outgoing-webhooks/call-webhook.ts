@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyOf, checkedUrl, guardedRequest, type ReachRules, Refused } from '../model/outgoing/guarded-request.ts';
 import { DeliveryFailed } from './delivery-failed.ts';
-import { type Reply, replyOf, requestOf, type Triggering, type Webhook } from './webhook-format.ts';
+import { invalid, type Reply, replyOf, requestOf, type Triggering, type Webhook } from './webhook-format.ts';
 
 /** Limit of the whole call, with the look-up of the name and the response. */
 const timeoutMs = 10_000;
@@ -24,7 +24,11 @@ export async function callWebhook(
   }).catch((error: unknown) => {
     throw failureOf(error, signal.aborted);
   });
-  return replyOf(webhook, text);
+  try {
+    return replyOf(webhook, text);
+  } catch (error) {
+    throw error instanceof DeliveryFailed ? error : invalid('format');
+  }
 }
 
 async function textOf(request: () => Promise<IncomingMessage>): Promise<string> {
@@ -54,7 +58,7 @@ function failureOf(error: unknown, isTimeout: boolean): DeliveryFailed {
   if (error instanceof Refused)
     return new DeliveryFailed({
       shown: unavailable,
-      told: 'The URL configured for the webhook is for a private or disallowed network.',
+      told: `The webhook was refused: ${error.message}.`,
     });
   const told = isTimeout
     ? `Request timed out after ${timeoutMs / 1000} seconds.`

@@ -96,4 +96,4 @@ function parsed(text: string): unknown {
   }
 }
 
-const invalid = (what: string) => new DeliveryFailed({ shown: `Invalid response ${what}` });
+export const invalid = (what: string) => new DeliveryFailed({ shown: `Invalid response ${what}` });

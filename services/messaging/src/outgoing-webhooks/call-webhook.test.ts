@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { MessageObject } from '@natter/contracts';
+import { expect, test } from 'vitest';
+import { callWebhook } from './call-webhook.ts';
+import { DeliveryFailed } from './delivery-failed.ts';
+
+const called = {
+  botId: 1,
+  realmId: 1,
+  host: 'localhost',
+  message: { type: 'private', content: 'hello' } as MessageObject,
+  renderedContent: '',
+};
+const webhookAt = (base_url: string) => ({
+  base_url,
+  interface: 1,
+  token: 'token',
+  email: 'bot@localhost',
+  full_name: 'Bot',
+  owner_id: 1,
+});
+
+const failureOf = async (address: string): Promise<DeliveryFailed> => {
+  const error = await callWebhook(webhookAt(address), called, { mayReach: (ip) => ip === '127.0.0.1' }).catch(
+    (failure: unknown) => failure,
+  );
+  expect(error).toBeInstanceOf(DeliveryFailed);
+  return error as DeliveryFailed;
+};
+
+test('a deeply nested response is a failure, not an unknown error', async () => {
+  const depth = 45_000;
+  const body = `{"content":"x","widget_content":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+  const server = createServer((_, to) => to.end(body));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const failure = await failureOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  server.close();
+  expect([failure.message, failure.isTransient]).toEqual(['Invalid response format', false]);
+});
+
+test.each([
+  ['http://10.0.0.1/', 'an internal address'],
+  ['http://user@127.0.0.1/', 'an address with credentials'],
+  ['http://127.0.0.1:25/', 'a reserved port'],
+])('the owner of a bot with the address %s is told the reason: %s', async (address, reason) => {
+  expect((await failureOf(address)).told).toContain(reason);
+});
