@@ -294,7 +294,7 @@ test('nothing is posted to an internal address that the operator does not permit
   expect(await contentsOf(bot, member)).toEqual(['Failed! Bot is unavailable']);
   expect(bot.requests()).toEqual([]);
   await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
-  expect((await noticesAbout(bot))[0]).toContain('private or disallowed network');
+  expect((await noticesAbout(bot))[0]).toContain('an internal address');
 });
 
 test('messages of bots, silent mentions, mentions of groups and of everyone trigger nothing', async () => {
@@ -394,24 +394,27 @@ test('a scheduler that is killed between the request and the reply leaves one re
   expect(bot.requests().length).toBe(2);
 });
 
-test('at most 1,000 messages wait for a bot, and its owner is told', async () => {
+test.each([
+  { of: 'a bot', others: 0, limit: 1_000, told: '1000 messages wait for your bot' },
+  { of: 'an organization', others: 10, limit: 10_000, told: '10000 messages wait for bots of your organization' },
+])('at most $limit messages wait for the bots of $of, and the owner is told', async ({ others, limit, told }) => {
   const { member } = system.people;
   const bot = await made({ content: 'here' });
-  const ofBot = sql.fragment`messaging.webhook_delivery WHERE bot_id = ${bot.user_id}`;
+  const all = sql.fragment`messaging.webhook_delivery WHERE bot_id = ${bot.user_id} OR message_id < 0`;
   await database.run(sql.unsafe`
     INSERT INTO messaging.webhook_delivery (realm_id, bot_id, message_id, due_at, created_at)
-    SELECT b.realm_id, b.id, -n, now() + interval '1 hour', now()
-    FROM users.account b, generate_series(1, 1000) n WHERE b.id = ${bot.user_id}`);
+    SELECT b.realm_id, CASE ${others}::int WHEN 0 THEN b.id ELSE 1000000 + n % ${others || 1} END, -n, now() + interval '1 hour', now()
+    FROM users.account b, generate_series(1, ${limit}) n WHERE b.id = ${bot.user_id}`);
   await toPeople(member, [bot.user_id], 'too many');
   const { waiting } = await database.one(
-    sql.type(z.object({ waiting: z.number() }))`SELECT count(*)::int AS waiting FROM ${ofBot}`,
+    sql.type(z.object({ waiting: z.number() }))`SELECT count(*)::int AS waiting FROM ${all}`,
   );
-  expect(waiting).toBe(1_000);
-  await database.run(sql.unsafe`DELETE FROM ${ofBot} AND message_id = -1`);
+  expect(waiting).toBe(limit);
+  await database.run(sql.unsafe`DELETE FROM messaging.webhook_delivery WHERE message_id = -1`);
   await toPeople(member, [bot.user_id], 'one more');
   await expect.poll(() => noticesAbout(bot), { timeout: 60_000 }).toHaveLength(1);
-  expect((await noticesAbout(bot))[0]).toContain('1000 messages wait');
-  await database.run(sql.unsafe`DELETE FROM ${ofBot} AND message_id < 0`);
+  expect((await noticesAbout(bot))[0]).toContain(told);
+  await database.run(sql.unsafe`DELETE FROM messaging.webhook_delivery WHERE message_id < 0`);
   expect(await contentsOf(bot, member)).toEqual(['here']);
   expect(bodiesFor(bot).map(({ data }) => data)).toEqual(['one more']);
 });

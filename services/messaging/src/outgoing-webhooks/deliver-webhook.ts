@@ -8,10 +8,9 @@ import type { MessageAccess } from '../model/message-access.ts';
 import type { ReachRules } from '../model/outgoing/guarded-request.ts';
 import { messageObjects } from '../model/reading/message-object.ts';
 import type { DecideSend } from '../model/sending/decide-planned.ts';
-import { maxWaitingPerBot } from '../model/sending/triggered-webhooks.ts';
 import { callWebhook } from './call-webhook.ts';
 import { DeliveryFailed } from './delivery-failed.ts';
-import { type DeliveryRow, drop, end, postpone } from './delivery-row.ts';
+import { type DeliveryRow, drop, end, maxAttempts, postpone, postponeUnreadable } from './delivery-row.ts';
 import { failureText, fullText, tellOwner } from './tell-owner.ts';
 import type { Reply, Triggering, Webhook } from './webhook-format.ts';
 
@@ -38,22 +37,26 @@ interface Called {
   triggering: Triggering;
 }
 
-const maxAttempts = 5;
+const maxDecisions = 5;
 
 /**
  * Posts a message to a bot and sends its reply. The transaction that inserts the reply deletes the row, so each message
  * has one reply at most, although a request is repeated if a process dies after it.
  */
 export async function deliverWebhook(delivery: WebhookDelivery, row: DeliveryRow): Promise<WebhookOutcome> {
+  if (row.attempts > maxAttempts) {
+    await drop(delivery.database, row);
+    return 'failed';
+  }
   const called = await prepare(delivery, row);
-  if (called === 'unreadable' && (await postpone(delivery.database, row))) return 'retried';
+  if (called === 'unreadable' && (await postponeUnreadable(delivery.database, row))) return 'retried';
   if (called === 'unreadable' || called === 'inactive') {
     await drop(delivery.database, row);
     return 'dropped';
   }
   const { webhook, triggering } = called;
-  if (row.is_full) {
-    const text = fullText(webhook, row.bot_id, maxWaitingPerBot);
+  if (row.full !== null) {
+    const text = fullText(webhook, row.bot_id, row.full);
     await delivery.background(row.realm_id, (work) => tellOwner(work, row, webhook, text));
   }
   try {
@@ -109,8 +112,9 @@ async function sendReply(delivery: WebhookDelivery, row: DeliveryRow, called: Ca
   await withDecision(delivery, called, reply, async (decided) => {
     if (decided instanceof ChatError)
       throw new DeliveryFailed({
-        shown: decided.message,
-        told: `The outgoing webhook server attempted to send a message, but that request resulted in the following error:\n> ${decided.message}`,
+        // The text may contain names of channels and addresses of people that its readers may not know.
+        shown: `The reply was refused (${decided.code})`,
+        told: `The reply was refused with the error code \`${decided.code}\`.`,
       });
     await delivery.background(row.realm_id, async (work) => {
       if (await end(work, row)) emit(work, decided);
@@ -169,7 +173,7 @@ async function withDecision(
     try {
       return await commit(decided);
     } catch (error) {
-      if (!(error instanceof VersionsChanged) || attempt === maxAttempts) throw error;
+      if (!(error instanceof VersionsChanged) || attempt === maxDecisions) throw error;
     }
   }
 }

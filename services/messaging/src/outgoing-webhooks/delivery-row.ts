@@ -1,14 +1,18 @@
 import { type Database, inBatches, sql, type Work } from '@natter/database';
 import { z } from 'zod';
-import { maxWaitingPerBot } from '../model/sending/triggered-webhooks.ts';
+import { isFull } from '../model/sending/triggered-webhooks.ts';
 
 const deliveryRow = z.object({
   realm_id: z.number(),
   bot_id: z.number(),
   message_id: z.number(),
   failures: z.number(),
-  /** Whether as many messages wait for the bot as may. */
-  is_full: z.boolean(),
+  /** How often a process began to post it, this attempt included. */
+  attempts: z.number(),
+  /** Whether it is too old to wait until the bot may read it. */
+  is_late: z.boolean(),
+  /** Where as many messages wait as may. */
+  full: z.enum(['bot', 'realm']).nullable(),
 });
 export type DeliveryRow = z.infer<typeof deliveryRow>;
 
@@ -16,9 +20,18 @@ const dueRow = z.object({ realm_id: z.number(), bot_id: z.number(), count: z.num
 export type DueBot = z.infer<typeof dueRow>;
 
 /** Longer than a delivery takes. After it another process continues the work of one that died. */
-const leaseSeconds = 30;
+export const leaseSeconds = 30;
+/** The lease doubles this often, so that a delivery that ends with unknown errors is repeated for hours, but not often. */
+const doublings = 7;
+/** Attempts of one message, however they end. */
+export const maxAttempts = 12;
+/** The projections of this service contain within this time what the bot may read. */
+const readableWithinMinutes = 5;
+/** Messages of a bot that one process posts at a time. */
+export const atOncePerBot = 4;
 /** Seconds before the first repetition. Each further one waits four times as long. */
 const firstDelaySeconds = 1;
+const longestDelaySeconds = 60;
 const maxFailures = 4;
 const oldestHours = 24;
 const deletedAtOnce = 5_000;
@@ -26,32 +39,64 @@ const deletedAtOnce = 5_000;
 const isRow = ({ realm_id, bot_id, message_id }: DeliveryRow) =>
   sql.fragment`realm_id = ${realm_id} AND bot_id = ${bot_id} AND message_id = ${message_id}`;
 
-/** The bots with messages that are due, with their number. */
+/** Without the clock of each row, so that indexes find rows that are due. */
+const isDue = sql.fragment`due_at <= statement_timestamp()`;
+
+/**
+ * The bots with messages that are due, with their number, up to as many as are posted at a time. Bots are found by
+ * skipping through the key, so many messages of one bot cost no more than a few.
+ */
 export const dueBots = (database: Database): Promise<DueBot[]> =>
   database.any(sql.type(dueRow)`
-    SELECT realm_id, bot_id, count(*)::int FROM messaging.webhook_delivery WHERE due_at <= clock_timestamp() GROUP BY 1, 2`);
+    WITH RECURSIVE bot (realm_id, bot_id) AS (
+      (SELECT realm_id, bot_id FROM messaging.webhook_delivery
+       WHERE EXISTS (SELECT FROM messaging.webhook_delivery WHERE ${isDue}) ORDER BY realm_id, bot_id LIMIT 1)
+      UNION ALL
+      SELECT n.realm_id, n.bot_id FROM bot b CROSS JOIN LATERAL (
+        SELECT d.realm_id, d.bot_id FROM messaging.webhook_delivery d
+        WHERE (d.realm_id, d.bot_id) > (b.realm_id, b.bot_id) ORDER BY d.realm_id, d.bot_id LIMIT 1) n
+    )
+    SELECT b.realm_id, b.bot_id, due.count FROM bot b CROSS JOIN LATERAL (
+      SELECT count(*)::int FROM (
+        SELECT FROM messaging.webhook_delivery d
+        WHERE d.realm_id = b.realm_id AND d.bot_id = b.bot_id AND ${isDue} LIMIT ${atOncePerBot}) some) due
+    WHERE due.count > 0`);
 
 /** Takes the message that has been due longest for as long as the lease. */
 export const claim = (database: Database, { realm_id, bot_id }: DueBot): Promise<DeliveryRow | undefined> =>
   database.maybeOne(sql.type(deliveryRow)`
-    UPDATE messaging.webhook_delivery SET due_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+    UPDATE messaging.webhook_delivery SET attempts = attempts + 1,
+      due_at = clock_timestamp() + make_interval(secs => ${leaseSeconds} * 2 ^ least(attempts, ${doublings}))
     WHERE realm_id = ${realm_id} AND bot_id = ${bot_id} AND message_id = (
       SELECT message_id FROM messaging.webhook_delivery
-      WHERE realm_id = ${realm_id} AND bot_id = ${bot_id} AND due_at <= clock_timestamp()
+      WHERE realm_id = ${realm_id} AND bot_id = ${bot_id} AND ${isDue}
       ORDER BY due_at, message_id LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING realm_id, bot_id, message_id, failures, (SELECT count(*) FROM (
-      SELECT FROM messaging.webhook_delivery WHERE realm_id = ${realm_id} AND bot_id = ${bot_id} LIMIT ${maxWaitingPerBot}) w) >= ${maxWaitingPerBot} AS is_full`);
+    RETURNING realm_id, bot_id, message_id, failures, attempts,
+      created_at < clock_timestamp() - make_interval(mins => ${readableWithinMinutes}) AS is_late,
+      CASE WHEN ${isFull('bot', sql.fragment`realm_id = ${realm_id} AND bot_id = ${bot_id}`)} THEN 'bot'
+        WHEN ${isFull('realm', sql.fragment`realm_id = ${realm_id}`)} THEN 'realm' END AS "full"`);
 
-/** Schedules another attempt, unless this one was the last. */
+/** Schedules another attempt after a failure of the bot, unless this one was the last. */
 export async function postpone(database: Database, row: DeliveryRow): Promise<boolean> {
   const failures = row.failures + 1;
   if (failures >= maxFailures) return false;
-  const seconds = firstDelaySeconds * 4 ** row.failures * (0.75 + Math.random() / 2);
-  await database.run(sql.unsafe`
-    UPDATE messaging.webhook_delivery SET failures = ${failures}, due_at = clock_timestamp() + make_interval(secs => ${seconds})
-    WHERE ${isRow(row)} AND failures = ${row.failures}`);
+  await wait(database, row, { failures, seconds: firstDelaySeconds * 4 ** row.failures });
   return true;
 }
+
+/** Schedules another attempt to read the message, unless it is too old. */
+export async function postponeUnreadable(database: Database, row: DeliveryRow): Promise<boolean> {
+  if (row.is_late) return false;
+  const seconds = Math.min(firstDelaySeconds * 4 ** (row.attempts - 1), longestDelaySeconds);
+  await wait(database, row, { failures: row.failures, seconds });
+  return true;
+}
+
+const wait = (database: Database, row: DeliveryRow, { failures, seconds }: { failures: number; seconds: number }) =>
+  database.run(sql.unsafe`
+    UPDATE messaging.webhook_delivery SET failures = ${failures},
+      due_at = clock_timestamp() + make_interval(secs => ${seconds * (0.75 + Math.random() / 2)})
+    WHERE ${isRow(row)} AND attempts = ${row.attempts}`);
 
 export const drop = (database: Database, row: DeliveryRow): Promise<number> =>
   database.run(sql.unsafe`DELETE FROM messaging.webhook_delivery WHERE ${isRow(row)}`);

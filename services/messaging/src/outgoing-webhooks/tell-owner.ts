@@ -1,6 +1,7 @@
 import { sql, type Work } from '@natter/database';
 import { userMention } from '../model/names-in-notices.ts';
 import { queueNotice } from '../model/notice.ts';
+import { maxWaiting } from '../model/sending/triggered-webhooks.ts';
 import type { DeliveryRow } from './delivery-row.ts';
 import type { Triggering, Webhook } from './webhook-format.ts';
 
@@ -34,5 +35,7 @@ export function failureText({ full_name }: Webhook, { botId, message }: Triggeri
   return `[A message](#narrow/${place}/near/${message.id}) to your bot ${bot} triggered an outgoing webhook.\n${told}`;
 }
 
-export const fullText = ({ full_name }: Webhook, botId: number, waiting: number): string =>
-  `${waiting} messages wait for your bot ${userMention(full_name, botId)}. Further ones are not posted to it until it answers.`;
+export const fullText = ({ full_name }: Webhook, botId: number, where: keyof typeof maxWaiting): string =>
+  where === 'bot'
+    ? `${maxWaiting.bot} messages wait for your bot ${userMention(full_name, botId)}. Further ones are not posted to it until it answers.`
+    : `${maxWaiting.realm} messages wait for bots of your organization, among them your bot ${userMention(full_name, botId)}. Further ones are not posted until bots answer.`;
