@@ -17,7 +17,8 @@ export function createSlots(): Slots {
   let taken = 0;
 
   return {
-    deal: (due) => shuffled([...Map.groupBy(due, (bot) => bot.realm_id)]).flatMap(([id, bots]) => dealToRealm(id, bots)),
+    deal: (due) =>
+      shuffled([...Map.groupBy(due, (bot) => bot.realm_id)]).flatMap(([id, bots]) => dealToRealm(id, bots)),
     free: (bot) => change(bot, -1),
   };
 

@@ -114,7 +114,9 @@ test('a name server without an answer ends with the deadline of the request, and
 
 test('a request whose name server is silent ends at its deadline', async () => {
   const resolve = askNameServers([await silentServer()]);
-  await expect(ask(9_999, { signal: AbortSignal.timeout(300), host: 'slow.example', resolve })).rejects.toThrow(/timeout/);
+  await expect(ask(9_999, { signal: AbortSignal.timeout(300), host: 'slow.example', resolve })).rejects.toThrow(
+    /timeout/,
+  );
 });
 
 test('the operating system is asked for names that no name server knows, one at a time', async () => {

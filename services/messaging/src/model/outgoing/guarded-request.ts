@@ -78,11 +78,19 @@ function responseTo(request: ClientRequest, signal: AbortSignal): Promise<Incomi
     reject(new Refused(reason));
     request.destroy();
   };
-  const abort = (): void => reject(signal.reason);
+  let response: IncomingMessage | undefined;
   let informed = 0;
+  const abort = (): void => {
+    reject(signal.reason);
+    // Node takes a body without a stated length for complete when the connection is closed.
+    response?.destroy(signal.reason);
+  };
   signal.addEventListener('abort', abort, { once: true });
   request
-    .on('response', resolve)
+    .on('response', (begun) => {
+      response = begun;
+      resolve(begun);
+    })
     .on('upgrade', (_, socket) => {
       socket.destroy();
       refuse('status 101');

@@ -48,8 +48,7 @@ export function reachable(networks: string): ReachRules {
   const list = networks.split(',').filter(Boolean);
   const allowed = networksOf(list);
   return {
-    mayReach: (address) =>
-      isPublicAddress(address) || allowed.check(address, address.includes(':') ? 'ipv6' : 'ipv4'),
+    mayReach: (address) => isPublicAddress(address) || allowed.check(address, address.includes(':') ? 'ipv6' : 'ipv4'),
     resolve: list.length === 0 ? askNameServers() : askAlsoSystem(),
   };
 }
