@@ -1,3 +1,4 @@
+import { idSet } from '@natter/contracts';
 import { expect, test } from 'vitest';
 import type { Destination } from './destination.ts';
 import { triggeredWebhooks } from './triggered-webhooks.ts';
@@ -9,7 +10,7 @@ const botsOf = ({ rows }: ReturnType<typeof triggeredWebhooks>): unknown[] =>
   rows(0).map((one) => ('row' in one ? one.row.bot_id : undefined));
 
 test('a message triggers the first ten of the bots that it mentions', () => {
-  const channel = { kind: 'channel', audience: [] } as unknown as Destination;
+  const channel = { kind: 'channel', audience: idSet([]) } as unknown as Destination;
   const mentioned = { userIds: ids, webhookIds: new Set(ids), called: ids };
   expect(botsOf(triggeredWebhooks(person, channel, mentioned))).toEqual(ids.slice(0, 10));
 });
