@@ -59,7 +59,7 @@ export const dueBots = (database: Database): Promise<DueBot[]> =>
     SELECT b.realm_id, b.bot_id, due.count FROM bot b CROSS JOIN LATERAL (
       SELECT count(*)::int FROM (
         SELECT FROM messaging.webhook_delivery d
-        WHERE d.realm_id = b.realm_id AND d.bot_id = b.bot_id AND ${isDue} LIMIT ${atOncePerBot}) some) due
+        WHERE d.realm_id = b.realm_id AND d.bot_id = b.bot_id AND ${isDue} LIMIT ${atOncePerBot}) few) due
     WHERE due.count > 0`);
 
 /** Takes the message that has been due longest for as long as the lease. */
