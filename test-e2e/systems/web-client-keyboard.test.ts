@@ -93,8 +93,14 @@ async function turnSoundsOff(page: Page): Promise<void> {
   await page.keyboard.press('Control+Home');
   await tabTo(page, account);
   await page.keyboard.press('Enter');
-  await page.getByRole('menuitem', { name: 'Settings' }).waitFor();
-  await page.keyboard.type('Settings');
+  const item = page.getByRole('menuitem', { name: 'Settings' });
+  await item.waitFor();
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('ArrowDown');
+      return hasFocus(item);
+    })
+    .toBe(true);
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Settings' });
   await tabTo(page, dialog.getByRole('button', { name: 'Notifications' }));
