@@ -1,7 +1,9 @@
+import { webcrypto } from 'node:crypto';
 import { ApiError, type ChatEvent, type Client, type FeedOptions, follow } from '@natter/client';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Model, modelOf } from '../state/model.ts';
+import { randomId } from './random-id.ts';
 import { SharedFeed } from './shared-feed.ts';
 
 /** A server with one log. Event `n` makes `n` the name of the organization, so that a model says which was its last. */
@@ -33,7 +35,7 @@ class Server {
 
   readonly #client = {
     register: async () => {
-      const queue_id = crypto.randomUUID();
+      const queue_id = randomId();
       this.#starts.set(queue_id, this.last);
       await turn();
       return this.snapshot(queue_id);
@@ -134,6 +136,7 @@ const steps = fc.array(
 
 let tabs: Tab[] = [];
 afterEach(() => {
+  vi.unstubAllGlobals();
   for (const tab of tabs) tab.close();
   tabs = [];
 });
@@ -159,7 +162,7 @@ test('while tabs open, close and wait, each has every event once and the state o
   await fc.assert(
     fc.asyncProperty(steps, async (plan) => {
       const server = new Server();
-      const name = `test ${crypto.randomUUID()}`;
+      const name = `test ${randomId()}`;
       const open = (isVisible: boolean): void => {
         const tab = new Tab(isVisible);
         tabs.push(tab);
@@ -186,6 +189,8 @@ test('while tabs open, close and wait, each has every event once and the state o
 });
 
 test('where tabs cannot share, each has a queue of its own', async () => {
+  // As in a page that came by HTTP from another machine.
+  vi.stubGlobal('crypto', { getRandomValues: (bytes: Uint8Array<ArrayBuffer>) => webcrypto.getRandomValues(bytes) });
   const server = new Server();
   tabs = [new Tab(true), new Tab(true)];
   for (const tab of tabs) void tab.open(server, undefined);
@@ -196,7 +201,7 @@ test('where tabs cannot share, each has a queue of its own', async () => {
 
 test('a tab whose leader does not answer takes the lead', async () => {
   const server = new Server();
-  const name = `test ${crypto.randomUUID()}`;
+  const name = `test ${randomId()}`;
   // A page that the browser stopped holds the lock, and hears nothing.
   const stopped = navigator.locks.request(name, () => new Promise(() => undefined));
   stopped.catch(() => undefined);
@@ -212,7 +217,7 @@ test('a tab whose leader does not answer takes the lead', async () => {
 
 test('a tab that has missed an event takes the state of the leader, and skips events that it has', async () => {
   const server = new Server();
-  const name = `test ${crypto.randomUUID()}`;
+  const name = `test ${randomId()}`;
   const held = navigator.locks.request(name, () => new Promise(() => undefined));
   held.catch(() => undefined);
   const leader = new BroadcastChannel(name);

@@ -1,5 +1,6 @@
 import type { ChatEvent, Feed, FeedOptions, Position } from '@natter/client';
 import { applyToModel, type Model, modelOf } from '../state/model.ts';
+import { randomId } from './random-id.ts';
 
 /** The state that a register would answer at this position of the queue: a snapshot, and the events since. */
 interface Point {
@@ -43,7 +44,7 @@ const answerMs = 10_000;
  */
 export class SharedFeed implements AsyncIterable<ChatEvent | NewModel> {
   readonly #options: SharedFeedOptions;
-  readonly #id = crypto.randomUUID();
+  readonly #id = randomId();
   #channel: BroadcastChannel | undefined;
   #point: Point | undefined;
   #isLeading = false;

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url));
-const plugin = fileURLToPath(new URL('event-body.grit', import.meta.url));
 
-/** The lines of a text on which the linter reports a cast. */
-function reportedLines(text: string): number[] {
+/** The lines of a text that a plugin of the linter reports. */
+function reportedLines(name: string, text: string): number[] {
+  const plugin = fileURLToPath(new URL(name, import.meta.url));
   const directory = mkdtempSync(join(tmpdir(), 'natter-lint-'));
   try {
     writeFileSync(
@@ -39,5 +39,16 @@ test('the linter reports casts of the body and of the note of an event, and no o
     'export const g = (request: any) => request.body as string;',
     'export const h = (text: string) => Number(text);',
   ];
-  expect(reportedLines(lines.join('\n')).sort()).toEqual([1, 2, 3, 4, 5]);
+  expect(reportedLines('event-body.grit', lines.join('\n')).sort()).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('the linter reports the parts of crypto that only secure contexts have, and no others', () => {
+  const lines = [
+    'export const a = () => crypto.randomUUID();',
+    'export const b = () => globalThis.crypto.randomUUID();',
+    'export const c = (data: Uint8Array) => crypto.subtle.digest("SHA-256", data);',
+    'export const d = () => crypto.getRandomValues(new Uint8Array(16));',
+    'export const e = (hint: any) => hint.subtle;',
+  ];
+  expect(reportedLines('secure-context.grit', lines.join('\n')).sort()).toEqual([1, 2, 3]);
 });
