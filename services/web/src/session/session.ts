@@ -194,8 +194,10 @@ export class Session {
   async extend(narrow: Narrow, towards: 'oldest' | 'newest'): Promise<void> {
     const view = this.#state.views.get(keyOf(narrow));
     const anchor = towards === 'oldest' ? view?.ids[0] : view?.ids.at(-1);
-    if (!view || anchor === undefined || (towards === 'oldest' ? view.hasOldest : view.hasNewest)) return;
+    if (!view || (towards === 'oldest' ? view.hasOldest : view.hasNewest)) return;
     if (this.#loading.has(keyOf(narrow))) return;
+    // All its messages were deleted.
+    if (anchor === undefined) return this.open(narrow);
     await this.#load(narrow, async () => {
       const answer = await this.#client.getMessages({
         ...pageParams(narrow),

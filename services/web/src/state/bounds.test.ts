@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bounded } from './bounds.ts';
+import { bounded, mayGrow } from './bounds.ts';
 import type { Message, Narrow } from './place.ts';
 import { keyOf } from './place.ts';
 import type { Shown, View } from './views.ts';
@@ -65,4 +65,26 @@ test('messages that no view shows are dropped', () => {
   const { messages, views } = shownOf(viewOf(feed, [1, 2, 3]));
   const shown = bounded({ messages: new Map([...messages, ...loose]), views }, undefined);
   expect([...shown.messages.keys()]).toEqual([1, 2, 3]);
+});
+
+test('a list that is always near both of its ends loads messages until they would be dropped again', () => {
+  for (const topId of [undefined, 10_000]) {
+    let view: View = { ...viewOf(feed, idsFrom(10_000, 60)), hasOldest: false, hasNewest: false };
+    let pages = 0;
+    for (; pages < 100; pages++) {
+      const [first, last] = [view.ids[0] ?? 0, view.ids.at(-1) ?? 0];
+      const older = mayGrow(view, 'oldest', topId) ? idsFrom(first - 60, 60) : [];
+      const newer = mayGrow(view, 'newest', topId) && topId !== undefined ? idsFrom(last + 1, 60) : [];
+      if (older.length + newer.length === 0) break;
+      view = { ...view, ids: [...older, ...view.ids, ...newer] };
+      view = bounded(shownOf(view), { key: 'feed', topId }).views.get('feed') as View;
+    }
+    expect([topId, pages]).toEqual([topId, expect.toSatisfy((count: number) => count > 1 && count < 100)]);
+  }
+});
+
+test('a list loads nothing at an end that it has', () => {
+  const view = viewOf(feed, [1, 2, 3]);
+  expect([mayGrow(view, 'oldest', 1), mayGrow(view, 'newest', 1)]).toEqual([false, false]);
+  expect(mayGrow({ ...view, hasOldest: false }, 'oldest', 1)).toBe(true);
 });

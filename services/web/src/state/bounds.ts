@@ -42,8 +42,7 @@ const limitOf = ({ narrow }: View): number => (narrow.kind === 'all' ? maxOfAll 
 function nearest(view: View, topId: number | undefined): View {
   const count = view.ids.length;
   if (count <= limitOf(view)) return view;
-  const found = topId === undefined ? count : view.ids.findIndex((id) => id >= topId);
-  const middle = found < 0 ? count : found;
+  const middle = countAbove(view, topId);
   const start = Math.max(0, Math.min(count - keptIds, middle - keptIds / 2));
   const ids = view.ids.slice(start, start + keptIds);
   const kept = new Set(ids);
@@ -54,4 +53,19 @@ function nearest(view: View, topId: number | undefined): View {
     hasNewest: view.hasNewest && start + keptIds >= count,
     matches: new Map([...view.matches].filter(([id]) => kept.has(id))),
   };
+}
+
+function countAbove({ ids }: View, topId: number | undefined): number {
+  const found = topId === undefined ? -1 : ids.findIndex((id) => id >= topId);
+  return found < 0 ? ids.length : found;
+}
+
+/**
+ * Whether a list loads messages at this end by itself. Not those that `bounded` would drop again: many messages may be
+ * one row, or none, so a list may always be at its end.
+ */
+export function mayGrow(view: View, towards: 'oldest' | 'newest', topId: number | undefined): boolean {
+  if (towards === 'oldest' ? view.hasOldest : view.hasNewest) return false;
+  const above = countAbove(view, topId);
+  return (towards === 'oldest' ? above : view.ids.length - above) < keptIds / 2;
 }

@@ -1,5 +1,6 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { mayGrow } from '../state/bounds.ts';
 import { holds, keyOf, type Narrow } from '../state/place.ts';
 import type { View } from '../state/views.ts';
 import { focusMessage, useReading } from './editing.ts';
@@ -41,16 +42,20 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
     followOnAppend: view.hasNewest,
     scrollEndThreshold: 80,
   });
-  const isAnchored = useAnchor(list, rows, view, near);
+  const isAnchored = useAnchor(list, rows, view, near) || rows.length === 0;
   const items = list.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
+  const { scrollOffset } = list;
+  // Before the next effect, which needs the message at the top.
+  useSeen(list, rows, narrow, scroller.current);
   useEffect(() => {
     // The list finds its anchor by its index, which an older page would change.
     if (!isAnchored) return;
-    if (first < margin) void session.extend(narrow, 'oldest');
-    if (last > rows.length - margin) void session.extend(narrow, 'newest');
-  }, [session, narrow, first, last, rows.length, isAnchored]);
-  useSeen(list, rows, narrow, scroller.current);
+    // A page may add no row: its messages fall into one that hides them, or are out of sight.
+    const topId = session.shown?.topId;
+    if (first < margin && mayGrow(view, 'oldest', topId)) void session.extend(narrow, 'oldest');
+    if (last > rows.length - margin && mayGrow(view, 'newest', topId)) void session.extend(narrow, 'newest');
+  }, [session, narrow, first, last, rows.length, view, isAnchored, scrollOffset]);
   const openNewest = (): void => void session.open(narrow, newestId);
   const [current, setCurrent] = useCurrent(list, rows, near, view.hasNewest ? undefined : openNewest);
   const rendered = items.map(({ index }) => rows[index]?.message?.id);
@@ -59,7 +64,7 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable with the keyboard.
     <section className="messages" ref={scroller} tabIndex={0} aria-label="Messages">
-      {rows.length === 0 && <p className="empty">{empty}</p>}
+      {rows.length === 0 && <p className="empty">{withoutRows(view, empty)}</p>}
       <div className="canvas" role={rows.length > 0 ? 'feed' : undefined} style={{ height: list.getTotalSize() }}>
         {items.map(({ index, key, start }) => {
           const row = rows[index] as Row;
@@ -103,6 +108,13 @@ export function MessageList({ view, near, empty = 'There are no messages here ye
       )}
     </section>
   );
+}
+
+/** Messages are missing, or all that are loaded are out of sight. */
+function withoutRows(view: View, empty: string): string {
+  if (view.hasOldest && view.hasNewest) return empty;
+  const isLoading = mayGrow(view, 'oldest', undefined) || mayGrow(view, 'newest', undefined);
+  return isLoading ? 'Loading messages…' : 'The newest messages here are of people whom you have muted.';
 }
 
 /** No message is newer. */
