@@ -63,15 +63,18 @@ function existsAlready(
   email: string,
   { realm_id, existing }: ResultOf<typeof userOperations.createRealm>,
 ) {
-  const named = existing === undefined ? '' : ` with the name ${existing.realm_name}`;
-  const lines = [`the realm of ${host} exists already (id ${realm_id})${named}: nothing was changed`];
+  const realm = `the realm of ${host} exists already (id ${realm_id})`;
+  const people = `natter user list --host ${host}`;
+  // A users service of the previous release does not say who its owner is.
+  if (existing === undefined) return `${realm}: nothing was changed\nfor its people see ${people}`;
+  const lines = [`${realm} with the name ${existing.realm_name}: nothing was changed`];
   const ofOwner = `--host ${host} --email ${email}`;
-  if (existing?.has_owner)
+  if (existing.has_owner)
     lines.push(
       `${email} is its owner: natter key create ${ofOwner} prints another key, and`,
       `natter user reset-link ${ofOwner} a link to set a password`,
     );
-  else lines.push(`${email} is not its owner: see natter user list --host ${host}`);
+  else lines.push(`${email} is not its owner: see ${people}`);
   return lines.join('\n');
 }
 
