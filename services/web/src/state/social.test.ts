@@ -1,6 +1,6 @@
 import type { ChatEvent } from '@natter/client';
 import { expect, test } from 'vitest';
-import { applyToSocial, availabilityOf, socialOf, withPresences } from './social.ts';
+import { applyToSocial, availabilityOf, laterPresence, socialOf, withPresences } from './social.ts';
 
 const now = 1_000_000;
 const answer = {
@@ -41,4 +41,23 @@ test('an answer that an event has overtaken makes nobody leave', () => {
     presences: { '7': { active_timestamp: now - 900, idle_timestamp: now - 900 } },
   });
   expect([availabilityOf(late, 7, now), late.updateId]).toEqual(['active', 5]);
+});
+
+test('a state that replaces a later one makes nobody leave, and its new people appear', () => {
+  const { presence } = socialOf(answer);
+  const old = now - 900;
+  const next = socialOf({
+    ...answer,
+    presences: {
+      '7': { active_timestamp: old, idle_timestamp: old },
+      '8': { active_timestamp: now, idle_timestamp: now },
+    },
+    presence_last_update_id: 4,
+  }).presence;
+  const merged = laterPresence(presence, next);
+  expect([availabilityOf(merged, 7, now), availabilityOf(merged, 8, now), merged.updateId]).toEqual([
+    'active',
+    'active',
+    5,
+  ]);
 });

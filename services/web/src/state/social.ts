@@ -45,8 +45,8 @@ export const socialTypes = ['presence', 'user_status', 'muted_users'];
 
 export function socialOf(answer: object): Social {
   const raw = answer as RawSocial;
-  let statuses: Social['statuses'] = new Map();
-  for (const [id, status] of Object.entries(raw.user_status)) statuses = withStatus(statuses, Number(id), status);
+  const statuses = new Map<number, Status>();
+  for (const [id, status] of Object.entries(raw.user_status)) setStatus(statuses, Number(id), status);
   return {
     statuses,
     muted: new Set(raw.muted_users.map(({ id }) => id)),
@@ -60,8 +60,8 @@ export function socialOf(answer: object): Social {
 }
 
 /** An absent field is unchanged, an empty one is cleared. */
-function withStatus(before: Social['statuses'], userId: number, change: RawStatus): Social['statuses'] {
-  const known = before.get(userId);
+function setStatus(statuses: Map<number, Status>, userId: number, change: RawStatus): void {
+  const known = statuses.get(userId);
   const name = change.emoji_name ?? known?.emoji?.emoji_name ?? '';
   const emoji = {
     emoji_name: name,
@@ -69,10 +69,8 @@ function withStatus(before: Social['statuses'], userId: number, change: RawStatu
     reaction_type: (change.reaction_type ?? known?.emoji?.reaction_type ?? '') as Emoji['reaction_type'],
   };
   const status = { text: change.status_text ?? known?.text ?? '', emoji: name === '' ? undefined : emoji };
-  const statuses = new Map(before);
   if (status.text === '' && !status.emoji) statuses.delete(userId);
   else statuses.set(userId, status);
-  return statuses;
 }
 
 /** The latest times count: answers may overtake events. */
@@ -92,8 +90,11 @@ export function applyToSocial<S extends Social>(social: S, event: ChatEvent): S 
   switch (event.type) {
     case 'muted_users':
       return { ...social, muted: new Set(event.muted_users.map(({ id }) => id)) };
-    case 'user_status':
-      return { ...social, statuses: withStatus(social.statuses, event.user_id, event) };
+    case 'user_status': {
+      const statuses = new Map(social.statuses);
+      setStatus(statuses, event.user_id, event);
+      return { ...social, statuses };
+    }
     case 'presence': {
       const { presence } = social;
       if (!('presences' in event)) return social;
@@ -115,6 +116,19 @@ export const withPresences = (presence: Presence, { updateId, presences }: Prese
   updateId: Math.max(updateId, presence.updateId),
   people: seen(presence.people, presences),
 });
+
+/** A state of the organisation that replaces an earlier one may know less than its reports have told. */
+export function laterPresence(earlier: Presence, next: Presence): Presence {
+  const people = new Map(earlier.people);
+  for (const [id, { activeAt, connectedAt }] of next.people) {
+    const known = people.get(id);
+    people.set(id, {
+      activeAt: Math.max(activeAt, known?.activeAt ?? 0),
+      connectedAt: Math.max(connectedAt, known?.connectedAt ?? 0),
+    });
+  }
+  return { ...next, people, updateId: Math.max(earlier.updateId, next.updateId) };
+}
 
 export type Availability = 'active' | 'idle' | 'offline';
 

@@ -3,7 +3,7 @@ import { bounded, type Focus } from './bounds.ts';
 import { applyToComposing, type Composing, type ComposingAction, noComposing, reduceComposing } from './edits.ts';
 import { applyToModel, isMutedTopic, type Model, withRead } from './model.ts';
 import { keyOf, type Place } from './place.ts';
-import { type PresenceAnswer, withPresences } from './social.ts';
+import { laterPresence, type PresenceAnswer, withPresences } from './social.ts';
 import {
   applyToViews,
   extendView,
@@ -91,7 +91,8 @@ export function reduce(state: State, action: Action): State {
     case 'snapshot': {
       // The view on screen stays until its messages are loaded again.
       const views = new Map([...state.views].filter(([key]) => key === action.shownKey));
-      return { ...state, model: action.model, views };
+      const presence = laterPresence(state.model.presence, action.model.presence);
+      return { ...state, model: { ...action.model, presence }, views };
     }
     case 'opened':
       return arrivedIn({
